@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every error of the agent, sorted by what the caller does next.
+
+AgentError
+├── ConfigError     fix the configuration (or the file it names), start again
+├── DriverError     the driver's answer is unusable: that node fails, said so
+├── TreeError       the ProviderTree refuses an edit; also a ValueError
+├── InvalidName     a name placement would refuse; also a ValueError
+├── LookAgain       the world moved: read, describe and plan again, bounded
+├── UnknownState    a read failed or makes no sense: act on nothing, next cycle
+├── Unavailable     the service is away: back off
+└── Refused         the server said no and would again: report it
+
+The report client's errors (``report_client/errors.py``) are children of the
+last four, so the loop needs only this file. Nothing else of ours is raised.
+"""
+
+
+class AgentError(Exception):
+    """The root: the loop catches this one and nothing wider on purpose."""
+
+
+class ConfigError(AgentError):
+    """An option or a file is wrong; the text says which and what to write."""
+
+
+class DriverError(AgentError):
+    """A driver raised, or answered something that breaks its contract."""
+
+
+class TreeError(AgentError, ValueError):
+    """An edit of a ProviderTree that would leave it inconsistent.
+
+    A ValueError because drivers written for nova expect one.
+    """
+
+
+class InvalidName(AgentError, ValueError):
+    """A trait, resource class, provider name or uuid outside the grammar."""
+
+
+class LookAgain(AgentError):
+    """What was planned upon has changed; only a new look can tell."""
+
+
+class UnknownState(AgentError):
+    """No complete, well-formed answer, so nothing is known: not "empty"."""
+
+
+class Unavailable(AgentError):
+    """The service did not answer, or answered that it is away."""
+
+
+class Refused(AgentError):
+    """The request was understood and refused; repeating it changes nothing."""

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One inventory record, always whole.
+
+Pure: no I/O, configuration, logging or clock. Placement fills what a record
+leaves out with defaults and returns all six fields, so an ``Inventory`` always
+holds all six: then "changed" is ``!=``. Whether an omitted allocation ratio
+means 1.0 or "whatever the operator set" is decided before the value is made
+(``ratios.py``).
+"""
+
+import dataclasses
+import math
+import typing
+from collections.abc import Mapping
+
+from . import errors
+
+MAX_INT = 2147483647
+# MySQL keeps ratios in single precision and shows six significant digits.
+RATIO_TOLERANCE = 1e-5
+
+Record = Mapping[str, int | float]
+_INTEGERS = ('total', 'reserved', 'min_unit', 'max_unit', 'step_size')
+FIELDS = frozenset((*_INTEGERS, 'allocation_ratio'))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Inventory:
+    """What a provider has of one resource class; placement's six fields.
+
+    ``total`` is counted in the class's own unit (MEMORY_MB in MiB, DISK_GB in
+    GiB). Two records are equal when their integers are and the ratios differ
+    by no more than a database's rounding.
+    """
+
+    total: int
+    reserved: int = 0
+    min_unit: int = 1
+    max_unit: int = MAX_INT
+    step_size: int = 1
+    allocation_ratio: float = 1.0
+
+    def __post_init__(self) -> None:
+        for field in _INTEGERS:
+            low = 0 if field == 'reserved' else 1
+            _check_integer(field, getattr(self, field), low)
+        if self.reserved > self.total:
+            raise errors.TreeError(
+                f'reserved {self.reserved} is more than total {self.total}'
+            )
+        ratio = self.allocation_ratio
+        number = isinstance(ratio, (int, float)) and not isinstance(ratio, bool)
+        if not number or not 0 < ratio < math.inf:
+            raise errors.TreeError(
+                f'allocation_ratio {ratio!r} must be a number above 0'
+            )
+        object.__setattr__(self, 'allocation_ratio', float(ratio))
+
+    @classmethod
+    def from_record(cls, record: Record) -> typing.Self:
+        """Return the record with placement's defaults where it is silent.
+
+        :raises TreeError: an unknown field, a value out of range, no total
+        """
+        if not isinstance(record, Mapping):
+            raise errors.TreeError(f'{record!r} is not an inventory record')
+        unknown = sorted(set(record) - FIELDS)
+        if unknown:
+            raise errors.TreeError(
+                f'unknown inventory field {", ".join(map(str, unknown))}'
+            )
+        if 'total' not in record:
+            raise errors.TreeError('an inventory record needs a total')
+        return cls(**record)  # type: ignore[arg-type]
+
+    def to_record(self) -> dict[str, int | float]:
+        """Return the six fields as placement's API writes them."""
+        return dataclasses.asdict(self)
+
+    @property
+    def capacity(self) -> float:
+        """How much can be allocated: ``(total - reserved) * ratio``."""
+        return (self.total - self.reserved) * self.allocation_ratio
+
+    def offers_less_than(self, other: 'Inventory') -> bool:
+        """Whether something that fits ``other`` may no longer fit here."""
+        mine = (self.max_unit, -self.min_unit, -self.step_size)
+        theirs = (other.max_unit, -other.min_unit, -other.step_size)
+        if not _same_ratio(self.capacity, other.capacity):
+            return self.capacity < other.capacity
+        return mine < theirs
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Inventory):
+            return NotImplemented
+        return self._integers() == other._integers() and _same_ratio(
+            self.allocation_ratio, other.allocation_ratio
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._integers())
+
+    def _integers(self) -> tuple[int, ...]:
+        return (
+            self.total,
+            self.reserved,
+            self.min_unit,
+            self.max_unit,
+            self.step_size,
+        )
+
+
+def _same_ratio(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=RATIO_TOLERANCE)
+
+
+def _check_integer(field: str, value: object, low: int) -> None:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or not low <= typing.cast(int, value) <= MAX_INT:
+        hint = '; leave out a class of which there is none'
+        raise errors.TreeError(
+            f'{field} {value!r} must be a whole number from {low} to {MAX_INT}'
+            f'{hint if field == "total" else ""}'
+        )

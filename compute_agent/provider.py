@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A resource provider as one value: what placement holds, or should hold.
+
+Pure: no I/O, configuration, logging or clock. Observation makes these, the
+ProviderTree is filled from them, the plan compares them, the state database
+keeps them.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+from . import inventory
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """One resource provider at one generation.
+
+    ``generation`` is None for a provider that placement does not have yet;
+    it takes no part in comparison, for it says when, not what.
+    ``inventories`` maps resource class to Inventory, ``aggregates`` are uuids.
+    """
+
+    uuid: str
+    name: str
+    parent_uuid: str | None = None
+    generation: int | None = dataclasses.field(default=None, compare=False)
+    inventories: Mapping[str, inventory.Inventory] = dataclasses.field(
+        default_factory=dict
+    )
+    traits: frozenset[str] = frozenset()
+    aggregates: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        return f'{self.name} ({self.uuid})'
+
+
+# Providers by uuid, every parent before its children.
+Snapshot = Mapping[str, Provider]
+
+
+def snapshot(providers: Iterable[Provider]) -> dict[str, Provider]:
+    """Return these providers by uuid, parents first, otherwise as they came.
+
+    A provider whose parent is not among them stands as a root.
+    """
+    given = {p.uuid: p for p in providers}
+    children: dict[str | None, list[str]] = {}
+    for p in given.values():
+        parent = p.parent_uuid if p.parent_uuid in given else None
+        children.setdefault(parent, []).append(p.uuid)
+    ordered: dict[str, Provider] = {}
+    waiting = list(reversed(children.get(None, [])))
+    while waiting:
+        uuid = waiting.pop()
+        ordered[uuid] = given[uuid]
+        waiting.extend(reversed(children.get(uuid, [])))
+    return ordered
+
+
+def descendants(providers: Snapshot, root_uuid: str) -> list[str]:
+    """Return the uuids of this provider and all below it, parents first."""
+    found = {root_uuid}
+    for p in providers.values():
+        if p.parent_uuid in found:
+            found.add(p.uuid)
+    return [u for u in providers if u in found]

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver contract: what a driver must answer, may answer, must not do.
+
+A driver subclasses ``ComputeDriver`` and is named in the entry-point group
+``compute_agent.drivers``. It describes resources and nothing else: it never
+speaks with placement, and what it does not know it says it does not know.
+Drivers import ``compute_agent`` and not each other.
+"""
+
+import abc
+import dataclasses
+import enum
+import typing
+from collections.abc import Mapping, Sequence
+
+from oslo_config import cfg
+
+from .. import inventory, provider_tree
+
+
+class Existence(enum.Enum):
+    """The three answers to "is it there"; unknown is never "no"."""
+
+    YES = 'yes'
+    NO = 'no'
+    UNKNOWN = 'unknown'
+
+
+class ComputeDriver(abc.ABC):
+    """Describes the resources of one host, or of many bare-metal nodes.
+
+    An override must describe through ``update_provider_tree``, or through
+    ``get_inventory`` (and ``get_traits``), or ``get_available_resource``: they
+    are asked in this order, and the first that is not left as here is used
+    (seed 004). All methods are called from worker threads, ``nodename`` by
+    ``nodename``, several names at a time.
+
+    An override may raise ``errors.DriverError`` with a line for the operator:
+    that node's cycle ends there and nothing of it is written.
+    """
+
+    #: The trait names, or prefixes that end in ``*``, that this driver alone
+    #: decides: what it does not assert of these, it has removed.
+    authority: Sequence[str] = ()
+
+    @classmethod
+    def register_opts(cls, conf: cfg.ConfigOpts) -> None:
+        """Register the driver's own options on the ``conf`` given."""
+
+    @classmethod
+    @abc.abstractmethod
+    def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
+        """Return a driver made from configuration; quick, no remote calls.
+
+        :raises errors.ConfigError: an option is wrong, with what to change
+        """
+
+    @abc.abstractmethod
+    def get_available_nodes(self) -> Sequence[str]:
+        """Return the names of the nodes this driver describes now.
+
+        The whole list, or ``errors.DriverError``: a partial one would read as
+        nodes that left.
+        """
+
+    def get_nodenames_by_uuid(self) -> Mapping[str, str]:
+        """Return provider uuid → node name, for the nodes it can tell.
+
+        A node missing here has the uuid it is named by or, where the driver
+        has one node only, the host's own (``identity.py``).
+        """
+        return {}
+
+    def node_exists(self, nodename: str) -> Existence:
+        """Return whether the node still exists; asked before it is deleted."""
+        if nodename in self.get_available_nodes():
+            return Existence.YES
+        return Existence.UNKNOWN
+
+    def update_provider_tree(
+        self,
+        provider_tree: provider_tree.ProviderTree,
+        nodename: str,
+        allocations: Mapping[str, typing.Any] | None = None,
+    ) -> None:
+        """Edit the tree until it describes what the node has (seed 004).
+
+        The tree holds what placement holds now: the node's own tree, and the
+        sharing providers it reaches through its aggregates as lone roots.
+        ``add_*`` asserts names beside other sources' names, ``update_*`` gives
+        the whole set, ``keep_*`` says "unknown this time". What is not called
+        stays as it is.
+
+        :param allocations: None; given only to a driver that moves inventory
+            which is allocated
+        """
+        raise NotImplementedError
+
+    def get_inventory(self, nodename: str) -> Mapping[str, inventory.Record]:
+        """Return the node's whole inventory: resource class → record."""
+        raise NotImplementedError
+
+    def get_traits(self, nodename: str) -> Sequence[str]:
+        """Return the traits the node has (seed 002); others' stay."""
+        raise NotImplementedError
+
+    def get_available_resource(
+        self, nodename: str
+    ) -> Mapping[str, typing.Any]:
+        """Return nova's oldest form: ``vcpus``, ``memory_mb``, ``local_gb``.
+
+        Counts of CPUs, MiB and GiB; other keys are ignored.
+        """
+        raise NotImplementedError
+
+
+class Found(enum.Enum):
+    """What a driver can say of one trait."""
+
+    PRESENT = 'present'
+    ABSENT = 'absent'
+    UNKNOWN = 'unknown'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One fact a driver saw, and what it makes of it.
+
+    :ivar trait: the trait it decides, or None: a fact no trait stands for
+    :ivar fact: the raw thing seen, as its source spells it (a CPU flag)
+    :ivar sources: where it was seen
+    :ivar reason: why it is not simply present, in words; may be empty
+    """
+
+    trait: str | None
+    found: Found
+    fact: str
+    sources: tuple[str, ...] = ()
+    reason: str = ''
+
+
+@typing.runtime_checkable
+class Evidence(typing.Protocol):
+    """What a driver offers that can say why it reports what it reports."""
+
+    def evidence(self, nodename: str) -> Sequence[Finding]:
+        """Return the findings for one node, decided traits first."""
+        ...
