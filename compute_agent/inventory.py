@@ -49,7 +49,9 @@ class Inventory:
                 f'reserved {self.reserved} is more than total {self.total}'
             )
         ratio = self.allocation_ratio
-        number = isinstance(ratio, (int, float)) and not isinstance(ratio, bool)
+        number = isinstance(ratio, (int, float)) and not isinstance(
+            ratio, bool
+        )
         if not number or not 0 < ratio < math.inf:
             raise errors.TreeError(
                 f'allocation_ratio {ratio!r} must be a number above 0'

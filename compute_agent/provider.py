@@ -65,3 +65,18 @@ def descendants(providers: Snapshot, root_uuid: str) -> list[str]:
         if p.parent_uuid in found:
             found.add(p.uuid)
     return [u for u in providers if u in found]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A provider as placement showed it, and when.
+
+    :ivar root_uuid: the root of the tree it stood in
+    :ivar read_at: seconds since the epoch
+    :ivar suspect: the last list showed a lower generation than this one
+    """
+
+    provider: Provider
+    root_uuid: str
+    read_at: float
+    suspect: bool = False

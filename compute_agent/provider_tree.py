@@ -13,15 +13,13 @@ import contextlib
 import copy
 import dataclasses
 import uuid as uuidlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from . import assertion, errors, inventory, names, provider
 
 Records = Mapping[str, inventory.Record]
-Assertions = dict[
-    tuple[str, assertion.Kind], dict[str, assertion.Assertion]
-]
+Assertions = dict[tuple[str, assertion.Kind], dict[str, assertion.Assertion]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +56,23 @@ class ProviderTree:
 
     @classmethod
     def from_providers(
-        cls, providers: Iterable[provider.Provider]
+        cls,
+        providers: Iterable[provider.Provider],
+        lone: Container[str] = (),
     ) -> 'ProviderTree':
         """Return a tree of what placement holds, with nothing asserted.
 
         A provider whose parent is not among them becomes a lone root.
+
+        :param lone: uuids of providers to stand as lone roots all the same
         """
         tree = cls()
         tree.baseline = provider.snapshot(providers)
         for p in tree.baseline.values():
-            known = p.parent_uuid in tree._nodes
-            tree._insert(_Node.from_provider(p), p.parent_uuid if known else None)
+            below = p.uuid not in lone and p.parent_uuid in tree._nodes
+            tree._insert(
+                _Node.from_provider(p), p.parent_uuid if below else None
+            )
         return tree
 
     # --- who is speaking ------------------------------------------------------
@@ -87,7 +91,9 @@ class ProviderTree:
     @property
     def roots(self) -> list[ProviderData]:
         """Copies of the providers that have no parent in this tree."""
-        return [self.data(u) for u, n in self._nodes.items() if n.parent is None]
+        return [
+            self.data(u) for u, n in self._nodes.items() if n.parent is None
+        ]
 
     def exists(self, name_or_uuid: str) -> bool:
         """Whether the tree has this provider."""
@@ -121,7 +127,9 @@ class ProviderTree:
         """Whether the provider has inventory of any class."""
         return bool(self._find(name_or_uuid).inventory)
 
-    def has_inventory_changed(self, name_or_uuid: str, inventory: Records) -> bool:
+    def has_inventory_changed(
+        self, name_or_uuid: str, inventory: Records
+    ) -> bool:
         """Whether these records differ from the provider's, defaults filled."""
         mine = self._find(name_or_uuid).inventory
         return _whole(mine) != _whole(inventory)
@@ -470,7 +478,9 @@ def _rebuild(nodes: Mapping[str, _Node]) -> ProviderTree:
         tree._insert(node, node.parent)
         waiting.extend(reversed(below.get(node.uuid, [])))
     if len(tree._nodes) != len(nodes):
-        stray = sorted(n.name for u, n in nodes.items() if u not in tree._nodes)
+        stray = sorted(
+            n.name for u, n in nodes.items() if u not in tree._nodes
+        )
         raise errors.TreeError(f'{", ".join(stray)} would be in a cycle')
     return tree
 

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+# Everything a contributor runs. A machine with make and Python 3.11 or newer
+# is enough: the first target used makes the environment in .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+# The one asked for, then whatever this machine has that is new enough.
+CANDIDATES = $(PYTHON) python3.13 python3.12 python3.11 \
+    $(wildcard $(HOME)/.pyenv/versions/3.1[1-3]*/bin/python3)
+USABLE = import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+    --editable
+PYTEST = $(BIN)/python -m pytest
+# Needs a build, or servers: not for every run.
+SLOW_TESTS = tests/package tests/full
+DECLARED = setup.cfg setup.py pyproject.toml
+
+SAMPLE = etc/compute-agent.conf.sample
+DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
+    $(sort $(wildcard drivers/*/conf.py)))
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-full lint types contracts wheel-check sample \
+    check clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
+	    | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+
+$(BIN)/python:
+	@for python in $(CANDIDATES); do \
+	    if "$$python" -c '$(USABLE)' 2>/dev/null; then \
+	        exec "$$python" -m venv .venv; \
+	    fi; \
+	done; \
+	echo 'Python 3.11 or newer with its venv module is needed: install' \
+	    'python3-venv, or say make PYTHON=/path/to/python3.11' >&2; \
+	exit 1
+
+.venv/run.stamp: $(DECLARED) | $(BIN)/python
+	$(INSTALL) '.[embedded]'
+	@touch $@
+
+.venv/dev.stamp: $(DECLARED) | $(BIN)/python
+	$(INSTALL) '.[embedded,test,lint]'
+	@touch .venv/run.stamp $@
+
+# One line that becomes the agent: Ctrl-C and SIGTERM reach it directly.
+run: .venv/run.stamp  ## Run the agent with the fake driver and its own placement
+	@exec $(BIN)/compute-agent --config-file etc/dev.conf run --show-tree
+
+test: .venv/dev.stamp  ## Unit tests, and functional ones on a placement in process
+	$(PYTEST) $(addprefix --ignore=,$(SLOW_TESTS)) --cov
+
+test-full: .venv/dev.stamp  ## The same, and what needs real servers
+	$(PYTEST) --ignore=tests/package --cov
+
+lint: .venv/dev.stamp  ## Style, format and spelling
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/codespell
+
+types: .venv/dev.stamp  ## Types, strictly
+	$(BIN)/mypy
+
+contracts: .venv/dev.stamp  ## Which module may import which
+	$(BIN)/lint-imports
+
+wheel-check: .venv/dev.stamp  ## Build the wheel and look at what is in it
+	$(PYTEST) tests/package
+
+sample: .venv/dev.stamp  ## Write the sample configuration
+	$(BIN)/oslo-config-generator --output-file $(SAMPLE) \
+	    $(addprefix --namespace ,compute_agent $(DRIVER_NAMESPACES) oslo.log)
+
+check: lint types contracts test wheel-check  ## All of these
+
+clean:  ## Remove what these targets made, and the state of make run
+	rm -rf .venv .tox .run build dist *.egg-info .coverage .coverage.* \
+	    .hypothesis .mypy_cache .pytest_cache .ruff_cache \
+	    .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands share: configuration, one-line errors, and reports.
+
+A report is printed as text for people, or as JSON or YAML for programs.
+"""
+
+import abc
+import argparse
+import json
+import typing
+
+from cliff import command
+from oslo_config import cfg
+
+from .. import errors
+from . import configuration, main
+
+
+class AgentCommand(command.Command):
+    """A command that reads the agent's configuration."""
+
+    app: main.ComputeAgent
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser; options are never guessed from a prefix."""
+        parser = super().get_parser(prog_name)
+        parser.allow_abbrev = False
+        return parser
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Run the command; what an operator can mend is one line, exit 1."""
+        try:
+            return int(super().run(parsed_args) or 0)
+        except errors.AgentError as exc:
+            if self.app.global_options.debug:
+                self.app.LOG.exception('the cause')
+            lines = ' '.join(str(exc).split())
+            self.app.stderr.write(f'compute-agent: {lines}\n')
+            return 1
+
+    def conf(self) -> cfg.ConfigOpts:
+        """Return the configuration."""
+        return configuration.load(self.app.global_options)
+
+
+class Report(AgentCommand):
+    """A command whose result is printed, as text or as data."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the choice of a format."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '-f',
+            '--format',
+            choices=('text', 'json', 'yaml'),
+            default='text',
+            help='How to print the result (default: text).',
+        )
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        """Print the report; return the exit code."""
+        data, text, code = self.report(parsed_args)
+        out = self.app.stdout
+        if parsed_args.format == 'json':
+            json.dump(data, out, indent=2, ensure_ascii=False)
+            out.write('\n')
+        elif parsed_args.format == 'yaml':
+            import yaml  # noqa: PLC0415 (only here)
+
+            yaml.safe_dump(data, out, sort_keys=False, allow_unicode=True)
+        elif text is not None:
+            out.write(f'{text}\n')
+        return code
+
+    @abc.abstractmethod
+    def report(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[typing.Any, str | None, int]:
+        """Return the report as data and as text, and the exit code."""

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent driver list``: which drivers are installed, and whose."""
+
+import argparse
+from collections.abc import Iterator
+
+from cliff import lister
+
+
+class DriverList(lister.Lister):
+    """List the installed drivers; none is loaded."""
+
+    def take_action(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[tuple[str, ...], Iterator[tuple[str, ...]]]:
+        """Return columns and rows."""
+        from ..virt import loader  # noqa: PLC0415 (quick --help)
+
+        columns = ('Name', 'Class', 'Distribution', 'Version')
+        return columns, (
+            (one.name, one.target, one.distribution, one.version)
+            for one in loader.installed()
+        )

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ``compute-agent`` program: global options, commands, exit codes.
+
+Options for oslo.config are accepted before and after the command. Errors the
+operator can mend are one line on stderr; exit codes are 0, 1 and, for ``plan``
+alone, 2; a mistyped command line is 1. Commands are entry points and import
+what they need when they run, so that ``--help`` is quick.
+"""
+
+import argparse
+import dataclasses
+import importlib.metadata
+import logging
+import sys
+import typing
+from collections.abc import Sequence
+
+from cliff import app, commandmanager
+
+NAMESPACE = 'compute_agent.commands'
+DESCRIPTION = (
+    'Tells OpenStack placement what each host and bare-metal node can do.'
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class GlobalOptions:
+    """The options that every command takes."""
+
+    config_files: Sequence[str]
+    config_dirs: Sequence[str]
+    debug: bool
+
+
+class ComputeAgent(app.App):
+    """The command-line application."""
+
+    NAME = 'compute-agent'
+    CONSOLE_MESSAGE_FORMAT = 'compute-agent: %(message)s'
+
+    def __init__(self, global_options: GlobalOptions) -> None:
+        super().__init__(
+            description=DESCRIPTION,
+            version=importlib.metadata.version('compute-agent'),
+            command_manager=commandmanager.CommandManager(NAMESPACE),
+        )
+        self.global_options = global_options
+
+    def build_option_parser(
+        self,
+        description: str | None,
+        version: str | None,
+        argparse_kwargs: dict[str, typing.Any] | None = None,  # noqa: ARG002
+    ) -> argparse.ArgumentParser:
+        """Return a parser whose help shows the global options too."""
+        parser = argparse.ArgumentParser(
+            description=description, add_help=False, allow_abbrev=False
+        )
+        parser.add_argument(
+            '--version', action='version', version=f'%(prog)s {version}'
+        )
+        add_global_options(parser)
+        parser.set_defaults(verbose_level=0, log_file=None)
+        parser.add_argument(
+            '-h',
+            '--help',
+            action=_help_action(),
+            nargs=0,
+            default=self,
+            help='Show the commands, and leave.',
+        )
+        return parser
+
+    def configure_logging(self) -> None:
+        """Log warnings to stderr, everything with --debug; ``run`` has more."""
+        console = logging.StreamHandler(self.stderr)
+        console.setFormatter(logging.Formatter(self.CONSOLE_MESSAGE_FORMAT))
+        root = logging.getLogger()
+        root.addHandler(console)
+        debug = self.global_options.debug
+        root.setLevel(logging.DEBUG if debug else logging.WARNING)
+        logging.getLogger('stevedore').setLevel(logging.ERROR)
+
+    def run_subcommand(self, argv: list[str]) -> int:
+        """Run a command; one that does not exist is a usage error."""
+        try:
+            self.command_manager.find_command(argv)
+        except ValueError:
+            super().run_subcommand(argv)
+            return 1
+        return super().run_subcommand(argv)
+
+
+def add_global_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that every command takes, before it and after it."""
+    parser.add_argument(
+        '--config-file',
+        action='append',
+        default=[],
+        metavar='PATH',
+        help='A configuration file; may be repeated, later ones win. Default: '
+        'compute-agent.conf in ~/.compute-agent, ~, /etc/compute-agent, /etc.',
+    )
+    parser.add_argument(
+        '--config-dir',
+        action='append',
+        default=[],
+        metavar='DIR',
+        help='A directory of *.conf files, read after the files.',
+    )
+    parser.add_argument(
+        '--debug',
+        action='store_true',
+        help='Log everything, and show tracebacks.',
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program; return its exit code."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    add_global_options(parser)
+    try:
+        given, rest = parser.parse_known_args(argv)
+        options = GlobalOptions(
+            config_files=given.config_file,
+            config_dirs=given.config_dir,
+            debug=given.debug,
+        )
+        if given.debug:
+            rest = ['--debug', *rest]
+        return ComputeAgent(options).run(rest or ['--help'])
+    except SystemExit as exc:
+        # argparse leaves with 2, which is plan's word for "changes".
+        return 1 if exc.code == 2 else int(exc.code or 0)
+
+
+def _help_action() -> type[argparse.Action]:
+    from cliff import help as cliff_help  # noqa: PLC0415
+
+    return cliff_help.HelpAction
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent probe``: what the driver sees; placement is not needed."""
+
+import argparse
+import typing
+from collections.abc import Sequence
+
+from . import command
+
+if typing.TYPE_CHECKING:
+    from ..virt import driver as virt
+
+
+class Probe(command.Report):
+    """Show what the driver finds on each node, and what it makes of it.
+
+    Each trait with the fact it stands for and where that was seen; what cannot
+    be told, and why; and the facts that no trait stands for.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the choice to see what is absent."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--all',
+            action='store_true',
+            help='Show the traits that are absent as well.',
+        )
+        return parser
+
+    def report(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[typing.Any, str | None, int]:
+        """Return the findings of each node."""
+        from .. import errors  # noqa: PLC0415 (quick --help)
+        from ..virt import driver as virt  # noqa: PLC0415
+        from . import configuration  # noqa: PLC0415
+
+        conf = self.conf()
+        driver = configuration.load_driver(conf)
+        if not isinstance(driver, virt.Evidence):
+            raise errors.ConfigError(
+                f'driver {conf.compute_driver} gives no evidence of what it '
+                'reports; "compute-agent plan" shows what it would write'
+            )
+        found = [
+            (node, driver.evidence(node))
+            for node in driver.get_available_nodes()
+        ]
+        data = [
+            {'node': node, 'findings': [_data(f) for f in findings]}
+            for node, findings in found
+        ]
+        texts = [_text(n, f, absent=parsed_args.all) for n, f in found]
+        return data, '\n\n'.join(texts) if texts else 'no nodes', 0
+
+
+def _data(finding: 'virt.Finding') -> dict[str, typing.Any]:
+    return {
+        'trait': finding.trait,
+        'found': finding.found.value,
+        'fact': finding.fact,
+        'sources': list(finding.sources),
+        'reason': finding.reason,
+    }
+
+
+def _text(
+    node: str, findings: Sequence['virt.Finding'], *, absent: bool
+) -> str:
+    import textwrap  # noqa: PLC0415
+
+    from ..virt import driver as virt  # noqa: PLC0415
+
+    titles = {
+        virt.Found.PRESENT: 'traits',
+        virt.Found.UNKNOWN: 'unknown, left as they are in placement',
+        virt.Found.ABSENT: 'absent',
+    }
+    blocks = [node]
+    for found, title in titles.items():
+        some = [
+            f for f in findings if f.trait is not None and f.found is found
+        ]
+        if not some or (found is virt.Found.ABSENT and not absent):
+            continue
+        width = max(len(str(f.trait)) for f in some)
+        lines = [f'  {title} ({len(some)})']
+        lines += [f'    {_line(f, width)}' for f in some]
+        blocks.append('\n'.join(lines))
+    loose = [f.fact for f in findings if f.trait is None]
+    if loose:
+        blocks.append(
+            f'  without a trait ({len(loose)})\n'
+            + textwrap.fill(
+                ' '.join(loose),
+                76,
+                initial_indent='    ',
+                subsequent_indent='    ',
+            )
+        )
+    return '\n'.join(blocks)
+
+
+def _line(finding: 'virt.Finding', width: int) -> str:
+    seen = f'  [{", ".join(finding.sources)}]' if finding.sources else ''
+    reason = f'  {finding.reason}' if finding.reason else ''
+    return f'{finding.trait!s:{width}}  {finding.fact}{seen}{reason}'.rstrip()

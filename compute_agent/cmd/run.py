@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent run``: the daemon."""
+
+import argparse
+import contextlib
+import logging
+import os
+import threading
+import typing
+from collections.abc import Sequence
+
+from oslo_config import cfg
+
+from . import command, configuration
+
+if typing.TYPE_CHECKING:
+    from .. import resource_tracker
+    from . import wiring
+
+LOG = logging.getLogger(__name__)
+
+GRACE = 1.0  # seconds that a cycle at work is given when the daemon ends
+
+
+class Run(command.AgentCommand):
+    """Keep placement in step with this agent's nodes until interrupted.
+
+    With "[placement] embedded = true" it serves that placement too.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--show-tree',
+            action='store_true',
+            help='Print the provider tree after the first cycle.',
+        )
+        return parser
+
+    def conf(self) -> cfg.ConfigOpts:
+        """Return the configuration, with oslo.log's options in it."""
+        return configuration.load(
+            self.app.global_options, register=_register_logging
+        )
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        """Run until SIGINT or SIGTERM."""
+        from .. import instance_lock  # noqa: PLC0415 (quick --help)
+        from . import stopping, wiring  # noqa: PLC0415
+
+        conf = self.conf()
+        _set_up_logging(conf, debug=self.app.global_options.debug)
+        stop = stopping.on_signals()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(instance_lock.hold(wiring.state_path(conf)))
+            if conf.placement.embedded:
+                server = wiring.embedded_placement(conf)
+                stack.enter_context(server)
+            agent = stack.enter_context(wiring.agent(conf, looking=False))
+            show = _Show(self.app.stdout, agent, wiring.where(conf))
+            worker = _Worker(
+                conf, agent, stop, show.once if parsed_args.show_tree else None
+            )
+            worker.start()
+            stop.wait()
+            worker.join(GRACE)
+            if worker.is_alive():
+                # A request that hangs keeps the thread; every step of a cycle
+                # can be the last, so it is left where it is.
+                LOG.warning('ending in the middle of a cycle')
+                self.app.stdout.flush()
+                os._exit(0)
+        if worker.failure is not None:
+            raise worker.failure
+        return 0
+
+
+class _Worker(threading.Thread):
+    """The thread that does the cycles, so that signals are heard at once."""
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        agent: 'wiring.Agent',
+        stop: threading.Event,
+        done: typing.Callable[..., None] | None,
+    ) -> None:
+        from .. import service  # noqa: PLC0415 (quick --help)
+        from ..conf import default  # noqa: PLC0415
+
+        super().__init__(name='cycles', daemon=True)
+        interval = conf.update_resources_interval or default.DEFAULT_INTERVAL
+        self._stop_asked = stop
+        self._service = service.Service(
+            agent.tracker.sync,
+            interval=interval,
+            stop=stop,
+            **({'done': done} if done else {}),
+        )
+        self.failure: Exception | None = None
+
+    def run(self) -> None:
+        """Run the service; keep what ends it early for the main thread."""
+        try:
+            self._service.run()
+        except Exception as exc:  # noqa: BLE001 (raised in the main thread)
+            self.failure = exc
+        finally:
+            self._stop_asked.set()
+
+
+class _Show:
+    """Prints the trees after the first cycle that reached placement."""
+
+    def __init__(
+        self, out: typing.TextIO, agent: 'wiring.Agent', where: str
+    ) -> None:
+        self._out = out
+        self._agent = agent
+        self._where = where
+        self._shown = False
+
+    def once(self, results: Sequence['resource_tracker.NodeResult']) -> None:
+        """Print the tree of each node, the first time only."""
+        from .. import errors  # noqa: PLC0415 (quick --help)
+        from . import tree_view  # noqa: PLC0415
+
+        if self._shown:
+            return
+        self._shown = True
+        nodes = [result.node for result in results]
+        seen = self._agent.client.observe([node.uuid for node in nodes])
+        for node in nodes:
+            one = seen[node.uuid]
+            if isinstance(one, errors.AgentError):
+                continue
+            view = tree_view.text(node, one.providers, self._out)
+            self._out.write(f'{view}\n')
+        self._out.write(f'in step with {self._where}; Ctrl-C ends it\n')
+        self._out.flush()
+
+
+def _register_logging(conf: cfg.ConfigOpts) -> None:
+    from oslo_log import log  # noqa: PLC0415 (slow)
+
+    log.register_options(conf)
+    log.set_defaults(
+        default_log_levels=[
+            'keystoneauth=WARNING',
+            'placement=WARNING',
+            'alembic=WARNING',
+            'oslo_db=WARNING',
+            'oslo_policy=WARNING',
+            'stevedore=WARNING',
+            'urllib3=WARNING',
+            'waitress=WARNING',
+        ],
+        logging_context_format_string=(
+            '%(asctime)s.%(msecs)03d %(levelname)s %(message)s'
+        ),
+    )
+
+
+def _set_up_logging(conf: cfg.ConfigOpts, *, debug: bool) -> None:
+    """Hand logging over to oslo.log, as the configuration has it."""
+    from oslo_log import log  # noqa: PLC0415 (slow)
+
+    if debug:
+        conf.set_override('debug', True)
+    for handler in list(logging.getLogger().handlers):
+        logging.getLogger().removeHandler(handler)
+    log.setup(conf, configuration.PROJECT)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent tree show``: a node's providers as placement holds them."""
+
+import argparse
+import typing
+
+from . import command
+
+
+class TreeShow(command.Report):
+    """Show the providers of a node, with inventory, traits and aggregates.
+
+    Sharing providers that it reaches through aggregates stand beside it.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the node."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'node',
+            nargs='?',
+            metavar='NODE',
+            help="A node's name or uuid (default: all of this agent's).",
+        )
+        return parser
+
+    def report(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[typing.Any, str | None, int]:
+        """Return the trees of the nodes asked for."""
+        from .. import errors  # noqa: PLC0415 (quick --help)
+        from . import tree_view, wiring  # noqa: PLC0415
+
+        with wiring.agent(self.conf(), looking=True) as agent:
+            nodes = agent.tracker.nodes()
+            wanted = parsed_args.node
+            if wanted is not None:
+                nodes = [n for n in nodes if wanted in {n.name, n.uuid}]
+                if not nodes:
+                    raise errors.ConfigError(
+                        f'no node {wanted} is among those of the driver'
+                    )
+            seen = agent.client.observe([n.uuid for n in nodes])
+        found = []
+        for node in nodes:
+            one = seen[node.uuid]
+            if isinstance(one, errors.AgentError):
+                raise one
+            found.append((node, one))
+        data = [tree_view.data(n, one.providers) for n, one in found]
+        texts = [
+            tree_view.text(n, one.providers, self.app.stdout)
+            for n, one in found
+        ]
+        return data, '\n'.join(texts) if texts else 'no nodes', 0

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of ``[compute]``, spelled as in nova.conf."""
+
+from typing import Any
+
+from oslo_config import cfg
+
+GROUP = 'compute'
+
+_OPTS: list[cfg.Opt] = [
+    cfg.IntOpt(
+        'update_resources_max_workers',
+        default=4,
+        min=1,
+        max=64,
+        help='How many nodes are worked on at a time, each with its own '
+        'requests to placement. It matters to drivers of many nodes only.',
+    ),
+]
+
+
+def register_opts(conf: cfg.ConfigOpts) -> None:
+    """Register the options of this group."""
+    conf.register_opts(_OPTS, group=GROUP)
+
+
+def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
+    """Return the options by group."""
+    return [(GROUP, _OPTS)]

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of ``[DEFAULT]``, spelled and meant as in nova.conf."""
+
+import socket
+from typing import Any
+
+from oslo_config import cfg
+
+GROUP = 'DEFAULT'
+DEFAULT_INTERVAL = 60
+
+_IDENTITY = [
+    cfg.HostAddressOpt(
+        'host',
+        default=socket.gethostname(),
+        sample_default='<current_hostname>',
+        help='The name of this host, and of its compute node where the '
+        'driver describes the host itself. A provider keeps the name it was '
+        'created with: after a change, rename it in placement too.',
+    ),
+    cfg.StrOpt(
+        'compute_driver',
+        default='libvirt',
+        help='The driver that describes the resources, by the name of its '
+        'entry point in the group compute_agent.drivers. The command '
+        '"compute-agent driver list" shows what is installed. The names '
+        'used in nova.conf (libvirt.LibvirtDriver) are understood.',
+    ),
+    cfg.StrOpt(
+        'state_path',
+        default='/var/lib/compute-agent',
+        help='The directory where the agent keeps its state: what it added '
+        'to placement, what it last saw there, and the compute_id file with '
+        "this host's uuid. One agent to a directory.",
+    ),
+    cfg.StrOpt(
+        'instances_path',
+        default='$state_path/instances',
+        help='The directory whose file system is reported as DISK_GB. It '
+        'need not exist yet.',
+    ),
+    cfg.IntOpt(
+        'update_resources_interval',
+        default=0,
+        min=-1,
+        help='Seconds from one cycle of the daemon to the next. 0 means the '
+        f'default of {DEFAULT_INTERVAL} seconds; a negative value means that '
+        'the daemon does one cycle and then only waits.',
+    ),
+]
+
+_RESERVED = [
+    cfg.IntOpt(
+        'reserved_host_cpus',
+        default=0,
+        min=0,
+        help='The number of CPUs that the host keeps for itself.',
+    ),
+    cfg.IntOpt(
+        'reserved_host_memory_mb',
+        default=512,
+        min=0,
+        help='The memory, in MiB, that the host keeps for itself.',
+    ),
+    cfg.IntOpt(
+        'reserved_host_disk_mb',
+        default=0,
+        min=0,
+        help='The disk space, in MiB, that the host keeps for itself. It is '
+        'rounded up to whole GiB.',
+    ),
+]
+
+# Resource class → the option's stem, and nova's initial ratio.
+RATIOS = {
+    'VCPU': ('cpu', 4.0),
+    'MEMORY_MB': ('ram', 1.0),
+    'DISK_GB': ('disk', 1.0),
+}
+
+_RATIOS = [
+    opt
+    for rc, (stem, initial) in RATIOS.items()
+    for opt in (
+        cfg.FloatOpt(
+            f'{stem}_allocation_ratio',
+            min=0.0,
+            help=f'The allocation ratio of {rc}, forced: what operators set '
+            'in placement is overwritten. Unset, or 0, means that it is '
+            'theirs.',
+        ),
+        cfg.FloatOpt(
+            f'initial_{stem}_allocation_ratio',
+            default=initial,
+            min=0.0,
+            help=f'The allocation ratio that {rc} starts with where placement '
+            'has none yet. What operators set later survives.',
+        ),
+    )
+]
+
+_OPTS = _IDENTITY + _RESERVED + _RATIOS
+
+
+def register_opts(conf: cfg.ConfigOpts) -> None:
+    """Register the options of this group."""
+    conf.register_opts(_OPTS)
+
+
+def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
+    """Return the options by group."""
+    return [(GROUP, _OPTS)]

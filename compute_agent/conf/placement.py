@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of ``[placement]``: keystoneauth's, as in nova.conf, and embedding."""
+
+from typing import Any
+
+from keystoneauth1 import loading
+from oslo_config import cfg
+
+GROUP = 'placement'
+SERVICE_TYPE = 'placement'
+TIMEOUT = 30
+PORT = 8778
+
+_EMBEDDED = [
+    cfg.BoolOpt(
+        'embedded',
+        default=False,
+        help='Use a placement service of our own on 127.0.0.1, for '
+        'development and demonstrations: the daemon starts it, and the other '
+        'commands find it. Whoever reaches its port is its administrator. '
+        'All authentication options are then ignored.',
+    ),
+    cfg.PortOpt(
+        'embedded_port',
+        default=PORT,
+        help='The port of the embedded placement service.',
+    ),
+]
+
+
+def register_opts(conf: cfg.ConfigOpts) -> None:
+    """Register the options of this group.
+
+    The authentication plugin registers its own once ``auth_type`` is read.
+    """
+    conf.register_opts(_EMBEDDED, group=GROUP)
+    loading.register_session_conf_options(conf, GROUP)
+    loading.register_auth_conf_options(conf, GROUP)
+    conf.register_opts(_adapter_opts(), group=GROUP)
+    conf.set_default('service_type', SERVICE_TYPE, group=GROUP)
+    conf.set_default('valid_interfaces', ['internal', 'public'], group=GROUP)
+    conf.set_default('timeout', TIMEOUT, group=GROUP)
+
+
+def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
+    """Return the options by group, with the usual plugins' among them."""
+    opts = {
+        opt.dest: opt
+        for opt in (
+            *_EMBEDDED,
+            *loading.get_session_conf_options(),
+            *loading.get_auth_common_conf_options(),
+            *_adapter_opts(),
+            *loading.get_auth_plugin_conf_options('password'),
+            *loading.get_auth_plugin_conf_options('v3applicationcredential'),
+            *loading.get_auth_plugin_conf_options('admin_token'),
+        )
+    }
+    return [(GROUP, list(opts.values()))]
+
+
+def _adapter_opts() -> list[cfg.Opt]:
+    opts: list[cfg.Opt] = loading.get_adapter_conf_options(
+        include_deprecated=False
+    )
+    return [opt for opt in opts if 'version' not in opt.dest]

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Describing one node: the driver's word first, then the agent's own traits.
+
+The fall-back chain is seed 004's: ``update_provider_tree``, else
+``get_inventory`` and ``get_traits``, else ``get_available_resource``. Whatever a
+driver raises becomes a ``DriverError`` with the driver's name on it, so that one
+node's driver fault is that node's alone. It does no I/O of its own.
+"""
+
+import dataclasses
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from . import assertion, errors, inventory, names, ownership, provider_tree
+from .virt import driver as virt
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A compute node: the root provider of one tree."""
+
+    uuid: str
+    name: str
+
+    def __str__(self) -> str:
+        return f'{self.name} ({self.uuid})'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Reserved:
+    """What the host keeps for itself: CPUs, MiB of memory, MiB of disk."""
+
+    cpus: int = 0
+    memory_mb: int = 0
+    disk_mb: int = 0
+
+    @property
+    def disk_gb(self) -> int:
+        """The disk kept, in whole GiB, rounded up."""
+        return -(-self.disk_mb // 1024)
+
+
+def describe(
+    driver: virt.ComputeDriver,
+    tree: provider_tree.ProviderTree,
+    node: Node,
+    reserved: Reserved,
+) -> None:
+    """Edit the tree until it describes the node.
+
+    :raises errors.DriverError: the driver failed, or left no root for the node
+    """
+    if not tree.exists(node.uuid):
+        tree.new_root(node.name, node.uuid)
+    try:
+        _ask(driver, tree, node, reserved)
+    except errors.DriverError:
+        raise
+    except Exception as exc:
+        LOG.debug('driver failed for %s', node, exc_info=True)
+        raise errors.DriverError(
+            f'{type(driver).__name__} failed for {node}: '
+            f'{type(exc).__name__}: {exc}'
+        ) from exc
+    if not tree.exists(node.uuid):
+        raise errors.DriverError(
+            f'{type(driver).__name__} removed the root provider of {node}; '
+            'a node that is gone is left out of get_available_nodes()'
+        )
+
+
+def assert_own_traits(
+    tree: provider_tree.ProviderTree, node: Node, record: ownership.Record
+) -> None:
+    """Assert what tells schedulers that these providers are compute nodes'.
+
+    COMPUTE_NODE on the root; OWNER_NOVA there and on each provider below that
+    this agent created, now or earlier. Others' children stay as they are.
+    """
+    with tree.asserting(assertion.AGENT):
+        tree.add_traits(node.uuid, names.COMPUTE_NODE, names.OWNER_NOVA)
+        for uuid in tree.get_provider_uuids(node.uuid)[1:]:
+            if uuid not in tree.baseline or uuid in record.created:
+                tree.add_traits(uuid, names.OWNER_NOVA)
+
+
+def _ask(
+    driver: virt.ComputeDriver,
+    tree: provider_tree.ProviderTree,
+    node: Node,
+    reserved: Reserved,
+) -> None:
+    try:
+        driver.update_provider_tree(tree, node.name)
+    except NotImplementedError:
+        pass
+    else:
+        return
+    try:
+        records = driver.get_inventory(node.name)
+    except NotImplementedError:
+        records = _legacy(driver.get_available_resource(node.name), reserved)
+    tree.update_inventory(node.uuid, records)
+    try:
+        traits = driver.get_traits(node.name)
+    except NotImplementedError:
+        return
+    tree.add_traits(node.uuid, *traits)
+
+
+def _legacy(
+    resources: Mapping[str, Any], reserved: Reserved
+) -> dict[str, inventory.Record]:
+    """Return the inventory nova made of ``get_available_resource``.
+
+    A count of none is left out, for placement takes no total of 0; the ratio
+    is left out, for configuration and operators decide it.
+    """
+    counts = {
+        'VCPU': (resources.get('vcpus', 0), reserved.cpus),
+        'MEMORY_MB': (resources.get('memory_mb', 0), reserved.memory_mb),
+        'DISK_GB': (resources.get('local_gb', 0), reserved.disk_gb),
+    }
+    return {
+        rc: {
+            'total': total,
+            'reserved': kept,
+            'min_unit': 1,
+            'max_unit': total,
+            'step_size': 1,
+        }
+        for rc, (total, kept) in counts.items()
+        if total
+    }

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real placement service, embedded: for a laptop, a demo and the tests.
+
+It serves openstack-placement on an SQLite file at a loopback address, from a
+thread of this process, to whoever connects: with ``noauth2`` everybody is
+admin. One per process, and one worker, for placement on SQLite answers 500
+to concurrent writers. ``compute-agent run`` and ``placement serve`` start it;
+nothing else may.
+"""
+
+import contextlib
+import errno
+import ipaddress
+import os
+import pathlib
+import socket
+import typing
+
+from .. import errors
+from . import placement_database
+
+DEFAULT_HOST = '127.0.0.1'
+DEFAULT_PORT = 8778
+
+
+class EmbeddedPlacement:
+    """A placement service that lives as long as this object is started.
+
+    A context manager: entering starts it, leaving stops it. After ``stop`` it
+    can be started again and has what it had.
+    """
+
+    def __init__(
+        self,
+        database: pathlib.Path,
+        host: str = DEFAULT_HOST,
+        port: int = DEFAULT_PORT,
+    ) -> None:
+        """Check the address; nothing is opened yet.
+
+        :param database: made where missing, with its directory
+        :param host: a loopback address
+        :param port: 0 takes any that is free; ``url`` then tells which
+        :raises errors.ConfigError: others than this machine could reach it
+        """
+        self._database = database
+        self._address = _loopback(host)
+        self._port = port
+        self._bound_port = port
+        self._undo = contextlib.ExitStack()
+
+    @property
+    def url(self) -> str:
+        """The endpoint, as ``[placement] endpoint_override`` wants it."""
+        host = str(self._address)
+        if self._address.version == 6:
+            host = f'[{host}]'
+        return f'http://{host}:{self._bound_port}'
+
+    def start(self) -> None:
+        """Return when requests are answered.
+
+        :raises errors.ConfigError: a package is missing, the address is
+            taken, the database is unusable, or the process has one already
+        """
+        try:
+            # Late, for they come with an extra and take most of a second.
+            from . import placement_app, wsgi_thread  # noqa: PLC0415
+        except ImportError as exc:
+            package = (exc.name or str(exc)).partition('.')[0]
+            raise errors.ConfigError(
+                f'the embedded placement needs {package}: '
+                "pip install 'compute-agent[embedded]'"
+            ) from exc
+        with contextlib.ExitStack() as undo:
+            listener = undo.enter_context(self._listen())
+            undo.enter_context(placement_database.held(self._database))
+            application = placement_app.create_app(
+                placement_app.sqlite_url(self._database)
+            )
+            undo.callback(placement_app.release)
+            server = wsgi_thread.WsgiThread(application, listener)
+            undo.callback(server.stop)
+            self._bound_port = listener.getsockname()[1]
+            self._undo = undo.pop_all()
+
+    def stop(self) -> None:
+        """Return when the port and the database are free; within a second."""
+        self._undo.close()
+
+    def __enter__(self) -> typing.Self:
+        self.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.stop()
+
+    def _listen(self) -> socket.socket:
+        family = (
+            socket.AF_INET6 if self._address.version == 6 else socket.AF_INET
+        )
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((str(self._address), self._port))
+            # Only listening finds out about another that listens.
+            listener.listen()
+        except OSError as exc:
+            listener.close()
+            raise errors.ConfigError(
+                f'placement cannot listen at {self._address} port '
+                f'{self._port}: {_listen_problem(exc)}'
+            ) from exc
+        return listener
+
+
+def _loopback(
+    host: str,
+) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    try:
+        address = ipaddress.ip_address(
+            DEFAULT_HOST if host == 'localhost' else host
+        )
+    except ValueError:
+        address = None
+    if address is None or not address.is_loopback:
+        raise errors.ConfigError(
+            f'the embedded placement cannot listen at {host!r}: whoever '
+            'reaches it is admin, so use 127.0.0.1 or another loopback '
+            'address'
+        )
+    return address
+
+
+def _listen_problem(exc: OSError) -> str:
+    if exc.errno == errno.EADDRINUSE:
+        return (
+            'the port is in use; stop its user, or set another one in '
+            '[placement] embedded_port'
+        )
+    return os.strerror(exc.errno) if exc.errno else str(exc)

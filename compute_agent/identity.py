@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which uuid a node has: one that outlives restarts, renames and re-installs.
+
+A driver may tell it; a node that is named by a uuid has that one; the only node
+of a host has the host's, kept in a write-once file ``compute_id`` as nova keeps
+it. An existing file is read and never replaced. Called by ``cmd`` for the
+resource tracker.
+"""
+
+import os
+import pathlib
+import uuid as uuidlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from . import describe, errors, names
+
+FILE_NAME = 'compute_id'
+
+
+def identify(
+    nodenames: Sequence[str],
+    by_uuid: Mapping[str, str],
+    host_uuid: Callable[[], str],
+) -> list[describe.Node]:
+    """Return the nodes of these names with their uuids.
+
+    :param by_uuid: uuid → name, as far as the driver can tell
+    :param host_uuid: asked only where it is needed
+    :raises errors.DriverError: a name or uuid twice, or no uuid to be had
+    """
+    known = {name: uuid for uuid, name in by_uuid.items()}
+    nodes = []
+    for name in nodenames:
+        if name in known:
+            uuid = names.check_uuid(known[name], f'the uuid of node {name},')
+        elif names.is_uuid(name):
+            uuid = name.lower()
+        elif len(nodenames) == 1:
+            uuid = host_uuid()
+        else:
+            raise errors.DriverError(
+                f'node {name} has no uuid: a driver of several nodes whose '
+                'names are no uuids must implement get_nodenames_by_uuid()'
+            )
+        nodes.append(describe.Node(uuid=uuid, name=name))
+    for what in ('name', 'uuid'):
+        values = [getattr(node, what) for node in nodes]
+        twice = sorted({v for v in values if values.count(v) > 1})
+        if twice:
+            raise errors.DriverError(
+                f'the driver lists the {what} {twice[0]} more than once'
+            )
+    return nodes
+
+
+def host_uuid(
+    state_path: pathlib.Path, others: Iterable[pathlib.Path] = ()
+) -> str:
+    """Return this host's uuid from its file, made at the very first start.
+
+    :param others: directories where nova may have put one (beside its
+        configuration); copies must agree
+    :raises errors.ConfigError: a file is no uuid, copies differ, or none can
+        be written
+    """
+    found: dict[str, pathlib.Path] = {}
+    for directory in (state_path, *others):
+        path = directory / FILE_NAME
+        if uuid := _read(path):
+            found.setdefault(uuid, path)
+    if len(found) > 1:
+        where = ' and '.join(f'{u} in {p}' for u, p in sorted(found.items()))
+        raise errors.ConfigError(
+            f'this host has more than one uuid: {where}; keep the one that '
+            'placement knows and remove the other file'
+        )
+    if found:
+        return next(iter(found))
+    return _write(state_path / FILE_NAME)
+
+
+def _read(path: pathlib.Path) -> str | None:
+    try:
+        text = path.read_text(encoding='utf-8').strip()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as exc:
+        raise errors.ConfigError(f'{path} cannot be read: {exc}') from exc
+    if not names.is_uuid(text):
+        raise errors.ConfigError(
+            f'{path} holds {text[:60]!r}, not a uuid: put the uuid there that '
+            'placement knows this host by, or remove the file for a new one'
+        )
+    return text.lower()
+
+
+def _write(path: pathlib.Path) -> str:
+    """Make the file so that two starts at once agree on one uuid."""
+    uuid = str(uuidlib.uuid4())
+    mine = path.with_name(f'{FILE_NAME}.{os.getpid()}')
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mine.write_text(uuid + '\n', encoding='utf-8')
+        try:
+            os.link(mine, path)
+        except FileExistsError:
+            return _read(path) or uuid
+        finally:
+            mine.unlink()
+    except OSError as exc:
+        raise errors.ConfigError(
+            f'[DEFAULT] state_path: {path} cannot be written: '
+            f'{exc.strerror}; give a directory this user may write'
+        ) from exc
+    return uuid

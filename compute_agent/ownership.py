@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose is what: from what the sources asserted to what placement should hold.
+
+Pure: no I/O, configuration, logging or clock. ``resolve`` takes the edited
+tree and the record of earlier cycles and returns the wanted providers. The
+rules: a source holds what it asserts; what it does not visit stays as it is; a
+name goes when it is ours and nobody holds it any more, when it is removed by
+name, or when an exclusive source of our own provider leaves it out. *Ours* is
+what we added, or what lies in the driver's authority. All else is others' and
+is left alone.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from . import assertion, inventory, names, provider, provider_tree
+from .ratios import Ratios
+
+Key = tuple[str, assertion.Kind]
+Held = Mapping[str, frozenset[str]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What earlier cycles left behind, of the providers in question.
+
+    :ivar created: uuids of the providers this agent created or adopted
+    :ivar ours: the names it added, by provider and kind
+    :ivar held: the names each source asserted when it last visited
+    """
+
+    created: frozenset[str] = frozenset()
+    ours: Mapping[Key, frozenset[str]] = dataclasses.field(
+        default_factory=dict
+    )
+    held: Mapping[Key, Held] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """A write that is about to be sent, so that a crash can be told apart.
+
+    :ivar kind: what it replaces, or None for the creation of the provider
+    :ivar generation: the provider's generation once it is done
+    :ivar names: the whole set that it leaves
+    :ivar added: the names in it that were not there
+    """
+
+    uuid: str
+    kind: assertion.Kind | None
+    generation: int
+    names: frozenset[str] = frozenset()
+    added: frozenset[str] = frozenset()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """What became of the unconfirmed intents of one provider."""
+
+    done: tuple[Intent, ...] = ()
+    dropped: tuple[Intent, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What decides beside the tree: the driver's authority and the ratios."""
+
+    node_uuid: str
+    authority: Sequence[str] = ()
+    ratios: Ratios = dataclasses.field(default_factory=Ratios)
+
+    def decides(self, name: str) -> bool:
+        """Whether the driver alone decides this trait."""
+        return any(
+            name.startswith(a[:-1]) if a.endswith('*') else name == a
+            for a in self.authority
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """What placement should hold, and what to remember of how it came about.
+
+    :ivar after: the wanted providers, parents first
+    :ivar held: who holds what from now on, where that is not as recorded
+    :ivar foreign: names that go although another put them there
+    :ivar notes: lines for the operator: what was refused, and what to do
+    """
+
+    after: provider.Snapshot
+    held: Mapping[Key, Held]
+    foreign: Mapping[Key, frozenset[str]]
+    notes: tuple[str, ...] = ()
+
+
+def resolve(
+    tree: provider_tree.ProviderTree, record: Record, policy: Policy
+) -> Resolution:
+    """Return what placement should hold after this cycle's assertions."""
+    return _Resolver(tree, record, policy).resolve()
+
+
+class _Resolver:
+    """The work of ``resolve``, one provider at a time."""
+
+    def __init__(
+        self,
+        tree: provider_tree.ProviderTree,
+        record: Record,
+        policy: Policy,
+    ) -> None:
+        self._tree = tree
+        self._before = tree.baseline
+        self._record = record
+        self._policy = policy
+        self._home = set(provider.descendants(self._before, policy.node_uuid))
+        self._trusted = record.created | {policy.node_uuid}
+        self._held: dict[Key, Held] = {}
+        self._foreign: dict[Key, frozenset[str]] = {}
+        self._notes: list[str] = []
+
+    def resolve(self) -> Resolution:
+        after = [self._provider(u) for u in self._tree.get_provider_uuids()]
+        after += [self._before[uuid] for uuid in self._refused_removals()]
+        return Resolution(
+            after=provider.snapshot(after),
+            held=self._held,
+            foreign=self._foreign,
+            notes=tuple(self._notes),
+        )
+
+    def _provider(self, uuid: str) -> provider.Provider:
+        before = self._before.get(uuid)
+        if before is not None and not self._may_write(uuid):
+            self._note_read_only(before)
+            return before
+        data = self._tree.data(uuid)
+        empty = before or provider.Provider(uuid=uuid, name=data.name)
+        traits = self._settle(uuid, assertion.Kind.TRAIT, empty.traits)
+        aggregates = self._settle(
+            uuid, assertion.Kind.AGGREGATE, empty.aggregates
+        )
+        return provider.Provider(
+            uuid=uuid,
+            name=data.name,
+            parent_uuid=self._parent(data, before),
+            generation=before.generation if before else None,
+            inventories=self._inventories(data, empty),
+            traits=traits,
+            aggregates=aggregates,
+        )
+
+    def _may_write(self, uuid: str) -> bool:
+        """Not a sharing provider that somebody else created."""
+        return uuid in self._home or uuid in self._trusted
+
+    def _note_read_only(self, before: provider.Provider) -> None:
+        kinds = [k for k in assertion.Kind if self._said(before.uuid, k)]
+        if kinds:
+            self._notes.append(
+                f'{before}: not written, for this agent did not create it; '
+                f'the driver asserted its {", ".join(kinds)} all the same'
+            )
+
+    def _parent(
+        self,
+        data: provider_tree.ProviderData,
+        before: provider.Provider | None,
+    ) -> str | None:
+        """A lone root of the tree may well have a parent in placement."""
+        if data.parent_uuid is None and before is not None:
+            return before.parent_uuid
+        return data.parent_uuid
+
+    def _inventories(
+        self,
+        data: provider_tree.ProviderData,
+        before: provider.Provider,
+    ) -> dict[str, inventory.Inventory]:
+        kind = assertion.Kind.INVENTORY
+        held = before.inventories
+        classes = self._settle(data.uuid, kind, frozenset(held))
+        asserted = frozenset[str]().union(
+            *(a.names for a in self._said(data.uuid, kind).values())
+        )
+        return {
+            rc: self._policy.ratios.complete(
+                rc, data.inventory[rc], held.get(rc)
+            )
+            if rc in asserted
+            else held[rc]
+            for rc in sorted(classes)
+        }
+
+    def _said(
+        self, uuid: str, kind: assertion.Kind
+    ) -> Mapping[str, assertion.Assertion]:
+        return self._tree.assertions.get((uuid, kind), {})
+
+    def _settle(
+        self, uuid: str, kind: assertion.Kind, before: frozenset[str]
+    ) -> frozenset[str]:
+        """Return the names of one kind that the provider should carry."""
+        key, said = (uuid, kind), self._said(uuid, kind)
+        ours = self._record.ours.get(key, frozenset())
+        held = _held_after(said, self._record.held.get(key, {}))
+        holders = _union(held.values())
+        if held != self._record.held.get(key, {}):
+            self._held[key] = held
+        gone = {n for n in before & ours if n not in holders}
+        gone |= _union(a.removed for a in said.values()) & before - holders
+        spoken = said.get(assertion.DRIVER)
+        if kind is assertion.Kind.TRAIT and spoken and not spoken.keep:
+            gone |= {n for n in before - holders if self._policy.decides(n)}
+        if self._excludes(uuid, kind, said.values()):
+            gone |= {
+                n for n in before - holders if n in ours or not _protected(n)
+            }
+        foreign = frozenset(
+            n for n in gone if n not in ours and not self._decides(kind, n)
+        )
+        if foreign:
+            self._foreign[key] = foreign
+        return (before - gone) | _union(a.names for a in said.values())
+
+    def _decides(self, kind: assertion.Kind, name: str) -> bool:
+        return kind is assertion.Kind.TRAIT and self._policy.decides(name)
+
+    def _excludes(
+        self,
+        uuid: str,
+        kind: assertion.Kind,
+        said: Iterable[assertion.Assertion],
+    ) -> bool:
+        """Whether what no source holds is to go: an update_* that may."""
+        if not any(a.exclusive and not a.keep for a in said):
+            return False
+        inventory_kind = kind is assertion.Kind.INVENTORY
+        return inventory_kind or uuid in self._trusted
+
+    def _refused_removals(self) -> list[str]:
+        """The removed providers that are not ours to delete, parents first.
+
+        With one that is not ours, all above it stay as well: placement has no
+        provider without its parent.
+        """
+        removed = [u for u in self._before if not self._tree.exists(u)]
+        refused: set[str] = set()
+        for uuid in reversed(removed):
+            one = self._before[uuid]
+            if uuid not in self._record.created or uuid in refused:
+                refused.add(uuid)
+                if one.parent_uuid in removed:
+                    refused.add(str(one.parent_uuid))
+        for uuid in removed:
+            if uuid in refused and uuid not in self._record.created:
+                self._notes.append(
+                    f'{self._before[uuid]}: not deleted, nor what is above '
+                    'it, for this agent did not create it'
+                )
+        return [u for u in removed if u in refused]
+
+
+def _held_after(
+    said: Mapping[str, assertion.Assertion], before: Held
+) -> dict[str, frozenset[str]]:
+    after = dict(before)
+    for source, one in said.items():
+        kept = before.get(source, frozenset()) if one.keep else frozenset()
+        after[source] = (kept | one.names) - one.removed
+    return after
+
+
+def _protected(name: str) -> bool:
+    """Traits that no exclusive set takes away: others decide by them."""
+    disabled = name == names.COMPUTE_STATUS_DISABLED
+    return disabled or name.startswith(names.OWNER_PREFIX)
+
+
+def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(*sets)
+
+
+def settle(
+    intents: Sequence[Intent], seen: provider.Provider | None
+) -> Settlement:
+    """Tell which of a provider's unconfirmed writes were done, by a fresh read.
+
+    They were sent in this order, each one raising the generation by one. So if
+    the generation is one of theirs, all up to that one are done and nobody
+    else wrote; each kind must also show the set that was sent last. Where
+    others wrote in between, the names that are there count as theirs.
+    """
+    if seen is None:
+        return Settlement(dropped=tuple(intents))
+    sent = [i for i in intents if i.generation <= (seen.generation or 0)]
+    exact = any(i.generation == seen.generation for i in sent)
+    last = {i.kind: i for i in sent}
+    if exact and all(_shows(seen, i) for i in last.values()):
+        later = [i for i in intents if i not in sent]
+        return Settlement(done=tuple(sent), dropped=tuple(later))
+    there = {
+        n for i in intents if i.kind for n in i.added & carried(seen, i.kind)
+    }
+    if not there:
+        return Settlement(dropped=tuple(intents))
+    return Settlement(
+        dropped=tuple(intents),
+        notes=(
+            f"{seen}: {', '.join(sorted(there))} may be this agent's, left "
+            'by a write that was cut off, but others wrote since: they count '
+            "as others' and stay",
+        ),
+    )
+
+
+def carried(one: provider.Provider, kind: assertion.Kind) -> frozenset[str]:
+    """Return the names of one kind that the provider has."""
+    return {
+        assertion.Kind.TRAIT: one.traits,
+        assertion.Kind.AGGREGATE: one.aggregates,
+        assertion.Kind.INVENTORY: frozenset(one.inventories),
+    }[kind]
+
+
+def _shows(seen: provider.Provider, intent: Intent) -> bool:
+    return intent.kind is None or carried(seen, intent.kind) == intent.names

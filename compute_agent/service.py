@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon's loop: a cycle, a wait, and a word only when something changes.
+
+An outage is said once, met with growing waits that are spread at random, and
+its end is said; a node's trouble is said when it begins, changes and ends. The
+loop ends between two cycles when ``stop`` is set. Signals, threads and wiring
+are ``cmd``'s.
+"""
+
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from . import errors, resource_tracker
+
+LOG = logging.getLogger(__name__)
+
+FIRST_WAIT = 1.0  # seconds, after the first failed cycle; doubles from there
+
+Results = Sequence[resource_tracker.NodeResult]
+
+
+class Service:
+    """Runs cycles until told to stop.
+
+    :param cycle: does one cycle; raises AgentError if it could not begin
+    :param interval: seconds from one cycle to the next; below 0 there is one
+        successful cycle only
+    :param done: called with the results of each cycle that was no outage
+    """
+
+    def __init__(
+        self,
+        cycle: Callable[[], Results],
+        *,
+        interval: float,
+        stop: threading.Event,
+        done: Callable[[Results], None] = lambda _results: None,
+    ) -> None:
+        self._cycle = cycle
+        self._interval = interval
+        self._stop = stop
+        self._done = done
+        self._said: dict[str, tuple[object, ...]] = {}
+        self._away_since: float | None = None
+        self._failures = 0
+
+    def run(self) -> None:
+        """Run cycles until ``stop`` is set.
+
+        :raises errors.ConfigError: the very first cycle says that the
+            configuration is wrong; later ones may be mended meanwhile
+        """
+        first = True
+        while not self._stop.is_set():
+            began = time.monotonic()
+            try:
+                wait = self._once(began)
+            except errors.ConfigError as exc:
+                if first:
+                    raise
+                wait = self._outage(exc)
+            first = False
+            spent = time.monotonic() - began
+            self._stop.wait(None if wait is None else max(0.0, wait - spent))
+
+    def _once(self, began: float) -> float | None:
+        """Do one cycle; return the seconds until the next, None for never."""
+        try:
+            results = self._cycle()
+        except errors.ConfigError:
+            raise
+        except errors.AgentError as exc:
+            return self._outage(exc)
+        except Exception:
+            LOG.exception('unexpected; the next cycle will tell')
+            return self._back_off()
+        self._report(results, time.monotonic() - began)
+        away = [r for r in results if r.outage]
+        if away:
+            return self._outage(errors.Unavailable(away[0].reason))
+        self._back()
+        self._done(results)
+        return None if self._interval < 0 else self._interval
+
+    def _outage(self, exc: errors.AgentError) -> float:
+        if self._away_since is None:
+            self._away_since = time.monotonic()
+            LOG.error('%s; retrying until it is mended', exc)
+        else:
+            LOG.debug('still: %s', exc)
+        return self._back_off()
+
+    def _back_off(self) -> float:
+        """Return the next wait: full jitter, up to the cycle's interval."""
+        limit = FIRST_WAIT * 2**self._failures
+        longest = max(self._interval, FIRST_WAIT)
+        if limit < longest:
+            self._failures += 1
+        return random.uniform(0.1, min(limit, longest))  # noqa: S311 (waits)
+
+    def _back(self) -> None:
+        self._failures = 0
+        if self._away_since is not None:
+            gone = time.monotonic() - self._away_since
+            LOG.info('back after %.0f s', gone)
+            self._away_since = None
+
+    def _report(self, results: Results, seconds: float) -> None:
+        """Say each node's news, and one line for the cycle if there is any."""
+        news = any([self._node_news(r) for r in results])
+        count = {status: 0 for status in resource_tracker.Status}
+        for result in results:
+            count[result.status] += 1
+        applied = sum(len(r.applied) for r in results)
+        LOG.log(
+            logging.INFO if news or applied else logging.DEBUG,
+            'cycle: %d done, %d waiting, %d failed; %d operations, %.2f s',
+            *count.values(),
+            applied,
+            seconds,
+        )
+
+    def _node_news(self, result: resource_tracker.NodeResult) -> bool:
+        """Say what is new of a node; return whether anything is."""
+        now = (result.status, result.reason, result.notes)
+        before = self._said.get(result.node.uuid)
+        self._said[result.node.uuid] = now
+        if now == before:
+            return False
+        for note in result.notes:
+            if before is None or note not in result_notes(before):
+                LOG.warning('%s: %s', result.node, note)
+        if result.reason and not result.outage:
+            LOG.warning(
+                '%s: %s: %s', result.node, result.status.value, result.reason
+            )
+        elif before is not None and not result.reason:
+            LOG.info('%s: in order again', result.node)
+        return True
+
+
+def result_notes(said: tuple[object, ...]) -> tuple[str, ...]:
+    """Return the notes of what was said of a node."""
+    notes = said[-1]
+    return notes if isinstance(notes, tuple) else ()

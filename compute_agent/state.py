@@ -1,0 +1,466 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state database: what this agent added, and what it last saw.
+
+SQLite in ``state_path``, WAL, one file for any number of placement services
+(``site``), so that pointing the agent elsewhere and back loses nothing. Two
+parts: the *record* (created, ours, held, intents), which must be durable before
+a request is sent, and the *snapshot* (readings, known names), which can be
+lost at the price of reading again. It knows nothing of HTTP or of plans.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from . import assertion, errors, inventory, names, ownership, provider
+
+SCHEMA_VERSION = 1
+FILE_NAME = 'state.sqlite'
+
+_SCHEMA = """
+create table site (id integer primary key, name text unique not null);
+create table created (
+    site integer, uuid text, node_uuid text not null,
+    primary key (site, uuid)) without rowid;
+create table ours (
+    site integer, uuid text, kind text, name text,
+    primary key (site, uuid, kind, name)) without rowid;
+create table held (
+    site integer, uuid text, kind text, source text, names text not null,
+    primary key (site, uuid, kind, source)) without rowid;
+create table intent (
+    site integer, node_uuid text, position integer, uuid text not null,
+    kind text, generation integer not null, names text not null,
+    added text not null, primary key (site, node_uuid, position))
+    without rowid;
+create index intent_uuid on intent (site, uuid);
+create table reading (
+    site integer, uuid text, root_uuid text not null, name text not null,
+    parent_uuid text, generation integer not null, content text not null,
+    read_at real not null, suspect integer not null,
+    primary key (site, uuid)) without rowid;
+create index reading_root on reading (site, root_uuid);
+create table known (
+    site integer primary key, traits text not null, classes text not null);
+"""
+_PER_PROVIDER = ('created', 'ours', 'held', 'intent', 'reading')
+_PRAGMAS = ('foreign_keys = on', 'synchronous = full', 'busy_timeout = 10000')
+
+
+class State:
+    """The state database for one placement service; threads may share it."""
+
+    def __init__(self, connection: sqlite3.Connection, site: str) -> None:
+        self._db = connection
+        self._lock = threading.RLock()
+        self._site = self._site_id(site)
+
+    @classmethod
+    def open(cls, directory: pathlib.Path, site: str) -> 'State':
+        """Return the state kept in a directory, made there if need be.
+
+        :raises errors.ConfigError: it cannot be written, or is not ours
+        """
+        path = directory / FILE_NAME
+        with _explained(path):
+            directory.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            db = _connect(path.as_posix())
+            db.execute('pragma journal_mode = wal')
+            _prepare(db, path)
+            return cls(db, site)
+
+    @classmethod
+    def look(cls, directory: pathlib.Path, site: str) -> 'State':
+        """Return a copy of a directory's state that is never written back.
+
+        For the commands that only look, beside a daemon that writes; without
+        a database the copy is an empty one.
+
+        :raises errors.ConfigError: it cannot be read, or is not ours
+        """
+        path = directory / FILE_NAME
+        with _explained(path):
+            if not path.exists():
+                return cls.in_memory(site)
+            memory = _connect(':memory:')
+            with contextlib.closing(
+                _connect(f'{path.resolve().as_uri()}?mode=ro')
+            ) as db:
+                _check_version(db, path)
+                db.backup(memory)
+            return cls(memory, site)
+
+    @classmethod
+    def in_memory(cls, site: str = '') -> 'State':
+        """Return a state that is forgotten with the process."""
+        db = _connect(':memory:')
+        db.executescript(_SCHEMA)
+        return cls(db, site)
+
+    def close(self) -> None:
+        """Close the database; what was written is there."""
+        with self._lock:
+            self._db.close()
+
+    # --- the record -----------------------------------------------------------
+
+    def record(self, uuids: Iterable[str]) -> ownership.Record:
+        """Return what earlier cycles left of these providers."""
+        ours: dict[ownership.Key, frozenset[str]] = {}
+        held: dict[ownership.Key, dict[str, frozenset[str]]] = {}
+        created = set()
+        with self._lock:
+            for uuid in uuids:
+                for kind, name in self._rows('ours', uuid, 'kind, name'):
+                    key = (uuid, assertion.Kind(kind))
+                    ours[key] = ours.get(key, frozenset()) | {name}
+                for kind, source, text in self._rows(
+                    'held', uuid, 'kind, source, names'
+                ):
+                    key = (uuid, assertion.Kind(kind))
+                    held.setdefault(key, {})[source] = _set(text)
+                if self._rows('created', uuid, 'uuid'):
+                    created.add(uuid)
+        return ownership.Record(
+            created=frozenset(created), ours=ours, held=held
+        )
+
+    def created_for(self, node_uuid: str) -> list[str]:
+        """Return the providers created while this node was described."""
+        rows = self._db.execute(
+            'select uuid from created where site = ? and node_uuid = ?',
+            (self._site, node_uuid),
+        )
+        with self._lock:
+            return [uuid for (uuid,) in rows.fetchall()]
+
+    def intents(self, node_uuid: str) -> dict[str, list[ownership.Intent]]:
+        """Return this node's unconfirmed intents by provider, oldest first."""
+        with self._lock:
+            rows = self._db.execute(
+                'select uuid, kind, generation, names, added from intent'
+                ' where site = ? and node_uuid = ? order by position',
+                (self._site, node_uuid),
+            ).fetchall()
+        found: dict[str, list[ownership.Intent]] = {}
+        for row in rows:
+            found.setdefault(row[0], []).append(_intent(*row))
+        return found
+
+    def begin(
+        self,
+        node_uuid: str,
+        intents: Sequence[ownership.Intent],
+        held: Mapping[ownership.Key, ownership.Held],
+    ) -> None:
+        """Record what is about to be sent, durably, in one transaction.
+
+        :param held: who holds which names from now on
+        """
+        with self._transaction() as db:
+            for (uuid, kind), by_source in held.items():
+                for source, some in by_source.items():
+                    db.execute(
+                        'replace into held values (?, ?, ?, ?, ?)',
+                        (self._site, uuid, kind, source, _text(some)),
+                    )
+            db.executemany(
+                'replace into intent values (?, ?, ?, ?, ?, ?, ?, ?)',
+                [
+                    (
+                        self._site,
+                        node_uuid,
+                        position,
+                        i.uuid,
+                        i.kind,
+                        i.generation,
+                        _text(i.names),
+                        _text(i.added),
+                    )
+                    for position, i in enumerate(intents)
+                ],
+            )
+
+    def settle(
+        self,
+        done: Iterable[ownership.Intent],
+        dropped: Iterable[ownership.Intent] = (),
+        *,
+        readings: Iterable[provider.Reading] = (),
+        gone: Iterable[str] = (),
+    ) -> None:
+        """Record what was done and what was not, in one transaction.
+
+        :param readings: the providers as they stand after it
+        :param gone: the providers deleted: all that is recorded of them goes
+        """
+        with self._transaction() as db:
+            for intent in done:
+                self._confirm(db, intent)
+            for intent in (*done, *dropped):
+                self._forget_intent(db, intent)
+            for reading in readings:
+                self._save(db, reading)
+            for uuid in gone:
+                self._forget(db, uuid)
+
+    def forget(self, uuids: Iterable[str]) -> None:
+        """Drop all that is recorded of providers that are no more."""
+        with self._transaction() as db:
+            for uuid in uuids:
+                self._forget(db, uuid)
+
+    # --- the snapshot ---------------------------------------------------------
+
+    def readings(self, uuids: Iterable[str]) -> dict[str, provider.Reading]:
+        """Return what was last read of these providers, of those known."""
+        found = {}
+        with self._lock:
+            for uuid in uuids:
+                for row in self._rows('reading', uuid, '*'):
+                    found[uuid] = _reading(row)
+        return found
+
+    def members(self, root_uuid: str) -> set[str]:
+        """Return the providers last seen in the tree of this root."""
+        with self._lock:
+            rows = self._db.execute(
+                'select uuid from reading where site = ? and root_uuid = ?',
+                (self._site, root_uuid),
+            ).fetchall()
+        return {uuid for (uuid,) in rows}
+
+    def save(self, readings: Iterable[provider.Reading]) -> None:
+        """Keep these readings."""
+        with self._transaction() as db:
+            for reading in readings:
+                self._save(db, reading)
+
+    def known_names(self) -> names.KnownNames | None:
+        """Return the names this placement knew when it was last asked."""
+        with self._lock:
+            row = self._db.execute(
+                'select traits, classes from known where site = ?',
+                (self._site,),
+            ).fetchone()
+        if row is None:
+            return None
+        return names.KnownNames(
+            traits=_set(row[0]), resource_classes=_set(row[1])
+        )
+
+    def save_known_names(self, known: names.KnownNames | None) -> None:
+        """Keep the names this placement knows; None forgets them."""
+        with self._transaction() as db:
+            db.execute('delete from known where site = ?', (self._site,))
+            if known is not None:
+                db.execute(
+                    'insert into known values (?, ?, ?)',
+                    (
+                        self._site,
+                        _text(known.traits),
+                        _text(known.resource_classes),
+                    ),
+                )
+
+    # --- inside ---------------------------------------------------------------
+
+    def _site_id(self, site: str) -> int:
+        find = 'select id from site where name = ?'
+        row = self._db.execute(find, (site,)).fetchone()
+        if row is None:
+            self._db.execute('insert into site (name) values (?)', (site,))
+            row = self._db.execute(find, (site,)).fetchone()
+        return int(row[0])
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """One durable write."""
+        with self._lock:
+            try:
+                self._db.execute('begin immediate')
+                yield self._db
+                self._db.execute('commit')
+            except sqlite3.Error as exc:
+                self._roll_back()
+                raise errors.Unavailable(
+                    f'the state database cannot be written: {exc}'
+                ) from exc
+            except BaseException:
+                self._roll_back()
+                raise
+
+    def _roll_back(self) -> None:
+        if self._db.in_transaction:
+            self._db.execute('rollback')
+
+    def _rows(
+        self, table: str, uuid: str, columns: str
+    ) -> list[tuple[str, ...]]:
+        query = f'select {columns} from {table} where site = ? and uuid = ?'  # noqa: S608 (constants)
+        return self._db.execute(query, (self._site, uuid)).fetchall()
+
+    def _confirm(
+        self, db: sqlite3.Connection, intent: ownership.Intent
+    ) -> None:
+        if intent.kind is None:
+            db.execute(
+                'replace into created select site, uuid, node_uuid from intent'
+                ' where site = ? and uuid = ? and kind is null',
+                (self._site, intent.uuid),
+            )
+            return
+        key = (self._site, intent.uuid, intent.kind)
+        had = db.execute(
+            'select name from ours where site = ? and uuid = ? and kind = ?',
+            key,
+        ).fetchall()
+        stay = ({n for (n,) in had} | intent.added) & intent.names
+        db.execute(
+            'delete from ours where site = ? and uuid = ? and kind = ?', key
+        )
+        db.executemany(
+            'insert into ours values (?, ?, ?, ?)',
+            [(*key, name) for name in sorted(stay)],
+        )
+
+    def _forget_intent(
+        self, db: sqlite3.Connection, intent: ownership.Intent
+    ) -> None:
+        db.execute(
+            'delete from intent where site = ? and uuid = ? and kind is ?'
+            ' and generation = ?',
+            (self._site, intent.uuid, intent.kind, intent.generation),
+        )
+
+    def _forget(self, db: sqlite3.Connection, uuid: str) -> None:
+        for table in _PER_PROVIDER:
+            db.execute(
+                f'delete from {table} where site = ? and uuid = ?',  # noqa: S608
+                (self._site, uuid),
+            )
+
+    def _save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
+        one = reading.provider
+        db.execute(
+            'replace into reading values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+            (
+                self._site,
+                one.uuid,
+                reading.root_uuid,
+                one.name,
+                one.parent_uuid,
+                one.generation,
+                _content(one),
+                reading.read_at,
+                reading.suspect,
+            ),
+        )
+
+
+@contextlib.contextmanager
+def _explained(path: pathlib.Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        raise errors.ConfigError(
+            f'[DEFAULT] state_path: {path} cannot be used: {exc.strerror}; '
+            'give a directory this user may write'
+        ) from exc
+    except sqlite3.DatabaseError as exc:
+        raise errors.ConfigError(
+            f'the state database {path} cannot be used: {exc}; move it away '
+            'and the agent starts a new one, which only adds until it knows '
+            'again what it added'
+        ) from exc
+
+
+def _connect(target: str) -> sqlite3.Connection:
+    db = sqlite3.connect(
+        target,
+        uri=target.startswith('file:'),
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    for pragma in _PRAGMAS:
+        db.execute(f'pragma {pragma}')
+    return db
+
+
+def _prepare(db: sqlite3.Connection, path: pathlib.Path) -> None:
+    """Make the tables of a new database; refuse one that is not ours."""
+    db.execute('begin immediate')
+    (version,) = db.execute('pragma user_version').fetchone()
+    if version == 0:
+        for statement in _SCHEMA.split(';'):
+            db.execute(statement)
+        db.execute(f'pragma user_version = {SCHEMA_VERSION}')
+    db.execute('commit')
+    _check_version(db, path)
+
+
+def _check_version(db: sqlite3.Connection, path: pathlib.Path) -> None:
+    (version,) = db.execute('pragma user_version').fetchone()
+    if version != SCHEMA_VERSION:
+        raise errors.ConfigError(
+            f'the state database {path} is of version {version}, this agent '
+            f'reads version {SCHEMA_VERSION}: run the agent that wrote it, or '
+            'give another [DEFAULT] state_path'
+        )
+
+
+def _text(some: Iterable[str]) -> str:
+    return json.dumps(sorted(some))
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(json.loads(text))
+
+
+def _intent(
+    uuid: str, kind: str | None, generation: str, sent: str, added: str
+) -> ownership.Intent:
+    return ownership.Intent(
+        uuid=uuid,
+        kind=None if kind is None else assertion.Kind(kind),
+        generation=int(generation),
+        names=_set(sent),
+        added=_set(added),
+    )
+
+
+def _content(one: provider.Provider) -> str:
+    inventories = {
+        rc: list(i.to_record().values()) for rc, i in one.inventories.items()
+    }
+    return json.dumps(
+        [inventories, sorted(one.traits), sorted(one.aggregates)]
+    )
+
+
+def _reading(row: Sequence[object]) -> provider.Reading:
+    _, uuid, root, name, parent, generation, content, read_at, suspect = row
+    inventories, traits, aggregates = json.loads(str(content))
+    fields = [f for f in inventory.Inventory.__dataclass_fields__]
+    return provider.Reading(
+        provider=provider.Provider(
+            uuid=str(uuid),
+            name=str(name),
+            parent_uuid=None if parent is None else str(parent),
+            generation=int(str(generation)),
+            inventories={
+                rc: inventory.Inventory(**dict(zip(fields, i, strict=True)))
+                for rc, i in inventories.items()
+            },
+            traits=frozenset(traits),
+            aggregates=frozenset(aggregates),
+        ),
+        root_uuid=str(root),
+        read_at=float(str(read_at)),
+        suspect=bool(suspect),
+    )

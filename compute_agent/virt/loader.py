@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding a driver by its entry point and holding it to the contract.
+
+Every refusal names the driver, its class and its distribution, at load and not
+in the middle of a cycle. Only the driver that is asked for is imported.
+"""
+
+import dataclasses
+import importlib.metadata
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from oslo_config import cfg
+
+from .. import errors
+from . import driver as virt
+
+NAMESPACE = 'compute_agent.drivers'
+
+# The calls the agent makes, with stand-ins for their arguments.
+_CALLS: Mapping[str, tuple[object, ...]] = {
+    'get_available_nodes': (),
+    'get_nodenames_by_uuid': (),
+    'node_exists': ('node',),
+    'update_provider_tree': ('tree', 'node'),
+    'get_inventory': ('node',),
+    'get_traits': ('node',),
+    'get_available_resource': ('node',),
+}
+_DESCRIBING = (
+    'update_provider_tree',
+    'get_inventory',
+    'get_available_resource',
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """One entry point of the group: a driver that could be loaded."""
+
+    name: str
+    target: str
+    distribution: str
+    version: str
+
+    def __str__(self) -> str:
+        return f'{self.target} of {self.distribution} {self.version}'
+
+
+def installed() -> list[Installed]:
+    """Return the installed drivers, sorted by name; none is imported."""
+    found = {
+        Installed(
+            name=point.name,
+            target=point.value,
+            distribution=point.dist.name if point.dist else 'unknown',
+            version=point.dist.version if point.dist else '',
+        )
+        for point in importlib.metadata.entry_points(group=NAMESPACE)
+    }
+    return sorted(found, key=lambda i: (i.name, i.distribution))
+
+
+def load(name: str, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
+    """Return the driver of that name, its options registered on ``conf``.
+
+    :raises errors.ConfigError: no such driver, claimed twice, broken, or it
+        does not keep the contract; an option of it is wrong
+    """
+    found = _find(name)
+    driver_class = _import(found)
+    problems = _problems(driver_class)
+    if problems:
+        raise errors.ConfigError(
+            f'driver {name} ({found}) does not keep the driver contract: '
+            f'{"; ".join(problems)}'
+        )
+    driver_class.register_opts(conf)
+    try:
+        return driver_class.from_conf(conf)
+    except (errors.AgentError, cfg.Error):
+        raise
+    except Exception as exc:
+        raise errors.ConfigError(
+            f'driver {name} ({found}) cannot be made: '
+            f'{type(exc).__name__}: {exc}'
+        ) from exc
+
+
+def _find(name: str) -> Installed:
+    everything = installed()
+    found = [one for one in everything if one.name == name]
+    if not found:
+        known = ', '.join(sorted({one.name for one in everything}))
+        raise errors.ConfigError(
+            f'[DEFAULT] compute_driver: no driver {name!r} is installed; '
+            f'there are: {known or "none"}'
+        )
+    if len(found) > 1:
+        claims = ' and by '.join(str(one) for one in found)
+        raise errors.ConfigError(
+            f'[DEFAULT] compute_driver: {name!r} is claimed by {claims}; '
+            'uninstall one of them'
+        )
+    return found[0]
+
+
+def _import(found: Installed) -> type[virt.ComputeDriver]:
+    from stevedore import driver as stevedore_driver  # noqa: PLC0415 (slow)
+
+    try:
+        manager: Any = stevedore_driver.DriverManager(
+            NAMESPACE, found.name, on_missing_entrypoints_callback=None
+        )
+    except Exception as exc:
+        raise errors.ConfigError(
+            f'driver {found.name} ({found}) cannot be imported: '
+            f'{type(exc).__name__}: {exc}'
+        ) from exc
+    loaded: type[virt.ComputeDriver] = manager.driver
+    return loaded
+
+
+def _problems(driver_class: object) -> list[str]:
+    """Return what keeps a class from being a driver."""
+    base = f'{virt.ComputeDriver.__module__}.{virt.ComputeDriver.__name__}'
+    if not isinstance(driver_class, type):
+        return [f'{driver_class!r} is not a class']
+    if not issubclass(driver_class, virt.ComputeDriver):
+        return [f'it is not a subclass of {base}']
+    problems = [
+        f'{method} is missing'
+        for method in sorted(driver_class.__abstractmethods__)
+    ]
+    if not any(_overrides(driver_class, method) for method in _DESCRIBING):
+        problems.append(f'it has none of {", ".join(_DESCRIBING)}')
+    for method, arguments in _CALLS.items():
+        signature = inspect.signature(getattr(driver_class, method))
+        try:
+            signature.bind('self', *arguments)
+        except TypeError:
+            problems.append(
+                f'{method}{signature} cannot be called with '
+                f'{len(arguments)} arguments'
+            )
+    return problems
+
+
+def _overrides(driver_class: type[virt.ComputeDriver], method: str) -> bool:
+    mine = getattr(driver_class, method)
+    return mine is not getattr(virt.ComputeDriver, method)

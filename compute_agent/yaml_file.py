@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An operator's YAML file: read, checked by a schema, its lines remembered.
+
+Whatever is wrong, from a missing file to a misspelt key, is a ``FileError``:
+one line that begins with the file and the line number and says what to write
+instead. It knows no particular file: who reads one brings the schema, whose
+descriptions become that advice, and asks the ``Document`` for lines when a
+check of its own fails. Nothing is logged, kept or merged here.
+"""
+
+import dataclasses
+import difflib
+import pathlib
+import re
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import jsonschema
+import yaml
+
+from . import errors
+
+Step = str | int
+Schema = Mapping[str, Any]
+
+# Far above any honest file, far below what exhausts the stack (libyaml, whose
+# composer recurses, crashes the process) or the memory.
+MAX_DEPTH = 100
+MAX_REPEATED = 1_000_000
+
+_LONGEST = 60
+_LONGEST_LINE = 200
+_LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+_NULL = 'tag:yaml.org,2002:null'
+_STRING = 'tag:yaml.org,2002:str'
+_MERGE = 'tag:yaml.org,2002:merge'
+_UNPRINTABLE = re.compile(
+    '[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]'
+)
+# What to do about the parser's complaints, by a part of their text.
+_REMEDIES = (
+    ('start any token', 'indent with spaces; quote text that begins so'),
+    ('mapping values', 'quote text that holds ": ", or mend the indentation'),
+    (
+        'undefined alias',
+        'define its anchor above, or quote text that begins *',
+    ),
+    ('duplicate anchor', 'give each anchor a name of its own'),
+    ('another document', 'keep one document and no second "---" line'),
+    ('constructor for the tag', 'leave the tag out, or quote the text'),
+    ('unexpected end', 'close the quotation'),
+    ("',' or", 'close the bracket, or add the comma'),
+)
+_REMEDY = 'mend the indentation or the punctuation here'
+
+
+class FileError(errors.ConfigError):
+    """What is wrong on one line of a file, and what to write instead."""
+
+    def __init__(self, path: str, line: int, problem: str) -> None:
+        super().__init__(path, line, problem)
+        self.path = path
+        self.line = line
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f'{self.path}:{self.line}: {self.problem}'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Document:
+    """A checked file: ``data`` in plain Python values, and where each stands.
+
+    A place in it is named by the keys and indexes that lead there; where a
+    place does not exist, the nearest one around it answers.
+    """
+
+    path: str
+    data: Any
+    root: yaml.Node = dataclasses.field(repr=False)
+
+    def line(self, *path: Step) -> int:
+        """Return the line on which the value at this place begins."""
+        return _line(self._find(path)[1])
+
+    def key_line(self, *path: Step) -> int:
+        """Return the line of the key of this place; of an item, its own."""
+        return _line(self._find(path)[0])
+
+    def error(self, problem: str, *path: Step) -> FileError:
+        """Return an error to raise about the value at this place."""
+        return FileError(self.path, self.line(*path), problem)
+
+    def key_error(self, problem: str, *path: Step) -> FileError:
+        """Return an error to raise about the key of this place."""
+        return FileError(self.path, self.key_line(*path), problem)
+
+    def _find(self, path: tuple[Step, ...]) -> tuple[yaml.Node, yaml.Node]:
+        key = value = self.root
+        for step in path:
+            entry = _entry(value, step)
+            if entry is None:
+                break
+            key, value = entry
+        return key, value
+
+
+def read(path: str, schema: Schema) -> Document:
+    """Return the file's content, checked.
+
+    :param schema: a JSON schema (2020-12); the ``description`` of a part
+        completes the sentence "write ..." and should name all that may be
+        written there
+    :raises FileError: it cannot be read, is no YAML, or breaks the schema
+    """
+    return parse(read_text(path), path, schema)
+
+
+def read_text(path: str) -> str:
+    """Return the file's text.
+
+    :raises FileError: it cannot be read, or is not UTF-8
+    """
+    try:
+        content = pathlib.Path(path).read_bytes()
+    except OSError as exc:
+        raise _unreadable(path, exc) from exc
+    try:
+        return content.decode('utf-8-sig')
+    except UnicodeDecodeError as exc:
+        line = content.count(b'\n', 0, exc.start) + 1
+        problem = f'byte 0x{content[exc.start]:02x} is not UTF-8'
+        raise FileError(path, line, f'{problem}; save it as UTF-8') from exc
+
+
+def parse(text: str, path: str, schema: Schema) -> Document:
+    """Return this text's content, checked; ``path`` is for the messages.
+
+    :raises FileError: it is no YAML, or breaks the schema
+    """
+    try:
+        document = _compose(text, path)
+    except yaml.YAMLError as exc:
+        raise _malformed(path, exc) from exc
+    if document.data is None:
+        raise FileError(path, 1, f'the file is empty{_wish(schema)}')
+    violation = _violation(document, schema)
+    if violation is not None:
+        raise violation
+    return document
+
+
+# --- reading ------------------------------------------------------------------
+
+
+def _unreadable(path: str, exc: OSError) -> FileError:
+    match exc:
+        case FileNotFoundError():
+            problem = 'there is no such file; create it or mend the path'
+        case IsADirectoryError():
+            problem = 'this is a directory; give the path of a file in it'
+        case PermissionError():
+            problem = 'it may not be read; give this user the right to read it'
+        case _:
+            problem = f'it cannot be read ({exc.strerror}); mend the path'
+    return FileError(path, 1, problem)
+
+
+def _compose(text: str, path: str) -> Document:
+    _refuse_unprintable(text, path)
+    _refuse_deep(text, path)
+    loader = _LOADER(text)
+    try:
+        root = loader.get_single_node() or yaml.ScalarNode(_NULL, '')
+        _Inspection(path, loader).visit(root)
+        data = loader.construct_document(root)
+    finally:
+        loader.dispose()
+    return Document(path=path, data=data, root=root)
+
+
+def _refuse_unprintable(text: str, path: str) -> None:
+    found = _UNPRINTABLE.search(text)
+    if found is not None:
+        line = text.count('\n', 0, found.start()) + 1
+        character = f'the character U+{ord(found[0]):04X} may not be in YAML'
+        raise FileError(path, line, f'{character}; take it out')
+
+
+def _refuse_deep(text: str, path: str) -> None:
+    """Count the nesting by the parser's events, which recurse nowhere."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH:
+            raise _too_deep(path, _line(event))
+
+
+def _too_deep(path: str, line: int) -> FileError:
+    problem = f'this is nested deeper than {MAX_DEPTH} levels'
+    return FileError(path, line, f'{problem}; write it flatter')
+
+
+def _malformed(path: str, exc: yaml.YAMLError) -> FileError:
+    """Return what the parser says in one line, with what to do about it."""
+    said = str(getattr(exc, 'problem', None) or exc)
+    mark = getattr(exc, 'problem_mark', None)
+    begun = getattr(exc, 'context_mark', None)
+    context = f'{getattr(exc, "context", None) or ""} {said}'
+    remedy = next((r for part, r in _REMEDIES if part in context), _REMEDY)
+    if begun is not None and mark is not None and begun.line != mark.line:
+        said += f' for what begins on line {begun.line + 1}'
+    line = mark.line + 1 if mark is not None else 1
+    return FileError(path, line, _short(f'not YAML: {said}; {remedy}'))
+
+
+class _Inspection:
+    """One walk over the nodes as aliases unfold them, before any is used.
+
+    It refuses what the loader would take in silence: keys given twice, keys
+    that are no text, and aliases that never end or multiply without measure.
+    """
+
+    def __init__(self, path: str, loader: Any) -> None:
+        self._path = path
+        self._loader = loader
+        self._above: set[int] = set()
+        self._seen: set[int] = set()
+        self._repeated = 0
+
+    def visit(self, node: yaml.Node) -> None:
+        """Look at this node and all below it.
+
+        :raises FileError: it cannot be used as it stands
+        """
+        self._count(node)
+        if isinstance(node, yaml.ScalarNode):
+            self._scalar(node)
+            return
+        self._above.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            self._keys(node)
+            below = [value for _, value in node.value]
+        else:
+            below = node.value
+        for value in below:
+            self.visit(value)
+        self._above.remove(id(node))
+
+    def _count(self, node: yaml.Node) -> None:
+        if id(node) in self._above:
+            problem = 'an alias in this refers to the whole of it'
+            raise self._error(node, f'{problem}; write the content out')
+        if len(self._above) > MAX_DEPTH:
+            raise _too_deep(self._path, _line(node))
+        self._repeated += id(node) in self._seen
+        if self._repeated > MAX_REPEATED:
+            problem = f'aliases repeat more than {MAX_REPEATED} values by here'
+            raise self._error(node, f'{problem}; use fewer')
+        self._seen.add(id(node))
+
+    def _scalar(self, node: yaml.ScalarNode) -> None:
+        """Have the value made here, where a failure still has its line."""
+        try:
+            self._loader.construct_object(node)
+        except (AttributeError, TypeError, ValueError) as exc:
+            kind = node.tag.rpartition(':')[2]
+            problem = f'{_shown(node.value)} looks like {kind} but is none'
+            raise self._error(node, f'{problem}; quote it') from exc
+
+    def _keys(self, node: yaml.MappingNode) -> None:
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            text = isinstance(key, yaml.ScalarNode)
+            if not text or key.tag not in (_STRING, _MERGE):
+                shown = _shown(key.value)
+                raise self._error(
+                    key, f'the key {shown} is not text; quote it'
+                )
+            if key.value in lines:
+                problem = (
+                    f'the key {_shown(key.value)} is given twice, first on '
+                    f'line {lines[key.value]}; keep one of them'
+                )
+                raise self._error(key, problem)
+            lines[key.value] = _line(key)
+
+    def _error(self, node: yaml.Node, problem: str) -> FileError:
+        return FileError(self._path, _line(node), problem)
+
+
+# --- places -------------------------------------------------------------------
+
+
+def _line(place: yaml.Node | yaml.Event) -> int:
+    return place.start_mark.line + 1 if place.start_mark is not None else 1
+
+
+def _entry(node: yaml.Node, step: Step) -> tuple[yaml.Node, yaml.Node] | None:
+    """Return the key and value nodes of one step; an item is its own key."""
+    if isinstance(node, yaml.MappingNode):
+        # Merged pairs (<<) stand before the mapping's own, which win.
+        for key, value in reversed(node.value):
+            if key.value == step:
+                return key, value
+    elif step in range(len(node.value)):
+        return node.value[step], node.value[step]
+    return None
+
+
+def _place(path: Iterable[Step]) -> str:
+    """Return the path as people write it, with a colon: ``a[0].b: ``."""
+    text = ''
+    for step in path:
+        plain = isinstance(step, str) and re.fullmatch(r'[\w-]+', step)
+        text += f'.{step}' if plain else f'[{step!r}]'
+    return f'{text.removeprefix(".")}: ' if text else ''
+
+
+# --- the schema's complaints in words -----------------------------------------
+
+
+def _violation(document: Document, schema: Schema) -> FileError | None:
+    """Return the most relevant violation, the first in the file of its rank."""
+    validator = jsonschema.Draft202012Validator(schema)
+    found = list(validator.iter_errors(document.data))
+    best = jsonschema.exceptions.best_match(
+        found,
+        key=lambda e: (
+            -len(e.absolute_path),
+            -document.line(*e.absolute_path),
+            jsonschema.exceptions.relevance(e),
+        ),
+    )
+    if best is None:
+        return None
+    return _in_words(document, best, len(found) - 1)
+
+
+def _in_words(
+    document: Document, error: jsonschema.ValidationError, others: int
+) -> FileError:
+    path = tuple(error.absolute_path)
+    instance: Any = error.instance
+    schema = _schema(error)
+    more = f' (and {others} more error{"s"[: others - 1]})' if others else ''
+    if error.validator == 'additionalProperties':
+        key = next(k for k in instance if not _known(k, schema))
+        problem = _place(path) + _unknown(key, schema) + more
+        return document.key_error(problem, *path, key)
+    if error.validator == 'required':
+        wrong = _missing(instance, schema)
+    else:
+        wrong = _wrong(error)
+    return document.error(_place(path) + wrong + more, *path)
+
+
+def _schema(error: jsonschema.exceptions._Error) -> Schema:
+    """Return the part of the schema that failed; ``false`` says nothing."""
+    return error.schema if isinstance(error.schema, Mapping) else {}
+
+
+def _known(key: str, schema: Schema) -> bool:
+    patterns = schema.get('patternProperties', ())
+    named = key in schema.get('properties', ())
+    return named or any(re.search(p, key) for p in patterns)
+
+
+def _unknown(key: str, schema: Schema) -> str:
+    known = list(schema.get('properties', ()))
+    close = difflib.get_close_matches(key, known, n=1)
+    advice = f'write {close[0] if close else "one of " + ", ".join(known)}'
+    wish = advice if known else 'leave it out'
+    return f'the key {_shown(key)} is unknown here; {wish}'
+
+
+def _missing(instance: Mapping[str, Any], schema: Schema) -> str:
+    key = next(k for k in schema['required'] if k not in instance)
+    part = schema.get('properties', {}).get(key, {})
+    description = part.get('description')
+    wish = f'add it with {description}' if description else 'add it'
+    return f'the key {key} is missing; {wish}'
+
+
+def _wrong(error: jsonschema.ValidationError) -> str:
+    """Return what the place should hold, as its schema describes it.
+
+    Where alternatives failed, the choice between them has the description.
+    """
+    choice: jsonschema.exceptions._Error | None = error
+    while choice and choice.absolute_path == error.absolute_path:
+        wish = _wish(_schema(choice))
+        if wish:
+            return f'{_shown(error.instance)} is wrong here{wish}'
+        choice = choice.parent
+    return _short(error.message)
+
+
+def _wish(schema: Schema) -> str:
+    description = schema.get('description')
+    return f'; write {description}' if description else ''
+
+
+def _shown(value: object) -> str:
+    """Return a value as its writer knows it, short and on one line."""
+    match value:
+        case None:
+            return 'an empty value'
+        case bool():
+            return str(value).lower()
+        case dict():
+            return 'a mapping'
+        case list():
+            return 'a list'
+        case _:
+            text = repr(value) if isinstance(value, str) else str(value)
+            return text if len(text) <= _LONGEST else f'{text[:_LONGEST]}...'
+
+
+def _short(text: str) -> str:
+    return textwrap.shorten(text, _LONGEST_LINE, placeholder=' ...')

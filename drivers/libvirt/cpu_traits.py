@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which HW_CPU_* trait follows from which word of which source.
+
+Pure: no I/O, configuration, logging or clock. One table per family of
+processors and one column per source, for the three spell the same bit in
+three ways. Every HW_CPU_* name of os-traits is in a row or, with the reason,
+in ``NOT_REPORTABLE``; a test holds that. ``findings.py`` reads this.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+_INTEL = ('GenuineIntel',)
+# Hygon sells AMD's first Zen under its own name.
+_AMD = ('AuthenticAMD', 'HygonGenuine')
+
+_KVM_AMD = '/sys/module/kvm_amd/parameters/'
+_KVM_INTEL = '/sys/module/kvm_intel/parameters/'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Row:
+    """One trait, and what must be seen for it; any word of a column will do.
+
+    :ivar kernel: words of /proc/cpuinfo
+    :ivar pycpuinfo: words of py-cpuinfo's own decoding
+    :ivar libvirt: names in libvirt's cpu_map
+    :ivar vendors: the makers this trait is for; empty for all
+    :ivar switch: a file of the host that must say 1 or Y as well
+    :ivar hidden_by: a word beside which the kernel leaves this one out
+    :ivar misread: py-cpuinfo decodes it wrongly, so its word proves nothing
+    """
+
+    trait: str
+    kernel: tuple[str, ...] = ()
+    pycpuinfo: tuple[str, ...] = ()
+    libvirt: tuple[str, ...] = ()
+    vendors: tuple[str, ...] = ()
+    switch: str = ''
+    hidden_by: str = ''
+    misread: bool = False
+
+
+# Sources: Linux Documentation/ABI/testing/sysfs-devices-system-cpu. The flag
+# "ht" is set on processors that have a single thread, so it proves nothing.
+_ANY = (
+    Row('HW_CPU_HYPERTHREADING', switch='/sys/devices/system/cpu/smt/active'),
+)
+
+# Sources: Linux Documentation/arch/arm64/elf_hwcaps.rst, whose names in small
+# letters are the words of the Features line, and libvirt's too. What
+# py-cpuinfo gives here is that same line, so it is no second source.
+_AARCH64 = tuple(
+    Row(f'HW_CPU_AARCH64_{word.upper()}', (word,), (), (word,))
+    for word in (
+        'aes',
+        'asimd',
+        'asimddp',
+        'asimdhp',
+        'asimdrdm',
+        'atomics',
+        'cpuid',
+        'crc32',
+        'dcpop',
+        'evtstrm',
+        'fcma',
+        'fp',
+        'fphp',
+        'jscvt',
+        'lrcpc',
+        'pmull',
+        'sha1',
+        'sha2',
+        'sha3',
+        'sha512',
+        'sm3',
+        'sm4',
+        'sve',
+    )
+)
+
+# Sources: cpu_name in Linux arch/powerpc/kernel/cpu_specs_book3s_64.h, and
+# libvirt's src/cpu_map/ppc64_POWER*.xml. py-cpuinfo has no processor names.
+_PPC64LE = (
+    Row(
+        'HW_CPU_PPC64LE_POWER8',
+        ('POWER8', 'POWER8E', 'POWER8NVL'),
+        (),
+        ('POWER8',),
+    ),
+    Row('HW_CPU_PPC64LE_POWER9', ('POWER9',), (), ('POWER9',)),
+)
+
+# Sources. Kernel: Linux arch/x86/include/asm/cpufeatures.h (a quoted comment
+# is the word shown, "" hides it) and init_speculation_control() in
+# arch/x86/kernel/cpu/common.c. py-cpuinfo: CPUID.get_flags() of 9.0.0, which
+# takes leaf 0x80000001 from EBX instead of EDX: 3dnow is read from the package
+# type and pdpe1gb is missed. libvirt: src/cpu_map/x86_features.xml. Vendors:
+# os-traits keeps what is one maker's in hw/cpu/x86/intel.py and amd.py.
+_X86 = (
+    Row('HW_CPU_X86_3DNOW', ('3dnow',), ('3dnow',), ('3dnow',), misread=True),
+    Row('HW_CPU_X86_ABM', ('abm',), ('abm',), ('abm',)),
+    Row('HW_CPU_X86_AESNI', ('aes',), ('aes',), ('aes',)),
+    # The flag says that the processor can; KVM says whether it may.
+    Row(
+        'HW_CPU_X86_AMD_SEV',
+        ('sev',),
+        (),
+        ('sev',),
+        vendors=_AMD,
+        switch=f'{_KVM_AMD}sev',
+    ),
+    Row(
+        'HW_CPU_X86_AMD_SEV_ES',
+        ('sev_es',),
+        (),
+        ('sev-es',),
+        vendors=_AMD,
+        switch=f'{_KVM_AMD}sev_es',
+    ),
+    Row(
+        'HW_CPU_X86_AMD_SEV_SNP',
+        ('sev_snp',),
+        (),
+        ('sev-snp',),
+        vendors=_AMD,
+        switch=f'{_KVM_AMD}sev_snp',
+    ),
+    Row('HW_CPU_X86_AMD_SVM', ('svm',), ('svm',), ('svm',), vendors=_AMD),
+    Row(
+        'HW_CPU_X86_AMD_VIRT_SSBD',
+        ('virt_ssbd',),
+        (),
+        ('virt-ssbd',),
+        vendors=_AMD,
+        hidden_by='ssbd',
+    ),
+    Row('HW_CPU_X86_AMXBF16', ('amx_bf16',), (), ('amx-bf16',)),
+    Row('HW_CPU_X86_AMXINT8', ('amx_int8',), (), ('amx-int8',)),
+    Row('HW_CPU_X86_AMXTILE', ('amx_tile',), (), ('amx-tile',)),
+    Row('HW_CPU_X86_AVX', ('avx',), ('avx',), ('avx',)),
+    Row('HW_CPU_X86_AVX2', ('avx2',), ('avx2',), ('avx2',)),
+    Row(
+        'HW_CPU_X86_AVX512BITALG',
+        ('avx512_bitalg',),
+        ('avx512bitalg',),
+        ('avx512bitalg',),
+    ),
+    Row('HW_CPU_X86_AVX512BW', ('avx512bw',), ('avx512bw',), ('avx512bw',)),
+    Row('HW_CPU_X86_AVX512CD', ('avx512cd',), ('avx512cd',), ('avx512cd',)),
+    Row('HW_CPU_X86_AVX512DQ', ('avx512dq',), ('avx512dq',), ('avx512dq',)),
+    Row('HW_CPU_X86_AVX512ER', ('avx512er',), ('avx512er',), ('avx512er',)),
+    Row('HW_CPU_X86_AVX512F', ('avx512f',), ('avx512f',), ('avx512f',)),
+    # GFNI, VAES and VPCLMULQDQ exist without AVX-512 too; the traits' names
+    # date from when they did not.
+    Row('HW_CPU_X86_AVX512GFNI', ('gfni',), ('gfni',), ('gfni',)),
+    Row(
+        'HW_CPU_X86_AVX512IFMA',
+        ('avx512ifma',),
+        ('avx512ifma',),
+        ('avx512ifma',),
+    ),
+    Row('HW_CPU_X86_AVX512PF', ('avx512pf',), ('avx512pf',), ('avx512pf',)),
+    Row('HW_CPU_X86_AVX512VAES', ('vaes',), ('vaes',), ('vaes',)),
+    Row(
+        'HW_CPU_X86_AVX512VBMI',
+        ('avx512vbmi',),
+        ('avx512vbmi',),
+        ('avx512vbmi',),
+    ),
+    Row(
+        'HW_CPU_X86_AVX512VBMI2',
+        ('avx512_vbmi2',),
+        ('avx512vbmi2',),
+        ('avx512vbmi2',),
+    ),
+    Row('HW_CPU_X86_AVX512VL', ('avx512vl',), ('avx512vl',), ('avx512vl',)),
+    Row(
+        'HW_CPU_X86_AVX512VNNI',
+        ('avx512_vnni',),
+        ('avx512vnni',),
+        ('avx512vnni',),
+    ),
+    Row(
+        'HW_CPU_X86_AVX512VPCLMULQDQ',
+        ('vpclmulqdq',),
+        ('vpclmulqdq',),
+        ('vpclmulqdq',),
+    ),
+    Row(
+        'HW_CPU_X86_AVX512VPOPCNTDQ',
+        ('avx512_vpopcntdq',),
+        ('avx512vpopcntdq',),
+        ('avx512-vpopcntdq',),
+    ),
+    Row('HW_CPU_X86_BMI', ('bmi1',), ('bmi1',), ('bmi1',)),
+    Row('HW_CPU_X86_BMI2', ('bmi2',), ('bmi2',), ('bmi2',)),
+    # libvirt's name has one q less.
+    Row('HW_CPU_X86_CLMUL', ('pclmulqdq',), ('pclmulqdq',), ('pclmuldq',)),
+    Row('HW_CPU_X86_F16C', ('f16c',), ('f16c',), ('f16c',)),
+    Row('HW_CPU_X86_FMA3', ('fma',), ('fma',), ('fma',)),
+    Row('HW_CPU_X86_FMA4', ('fma4',), ('fma4',), ('fma4',)),
+    Row(
+        'HW_CPU_X86_INTEL_MD_CLEAR',
+        ('md_clear',),
+        (),
+        ('md-clear',),
+        vendors=_INTEL,
+    ),
+    Row(
+        'HW_CPU_X86_INTEL_PCID',
+        ('pcid',),
+        ('pcid',),
+        ('pcid',),
+        vendors=_INTEL,
+    ),
+    # The kernel shows Intel's bit and AMD's as one word.
+    Row('HW_CPU_X86_INTEL_SSBD', ('ssbd',), (), ('ssbd',), vendors=_INTEL),
+    Row(
+        'HW_CPU_X86_INTEL_TDX',
+        ('tdx_host_platform',),
+        (),
+        ('tdx',),
+        vendors=_INTEL,
+        switch=f'{_KVM_INTEL}tdx',
+    ),
+    Row('HW_CPU_X86_INTEL_VMX', ('vmx',), ('vmx',), ('vmx',), vendors=_INTEL),
+    Row('HW_CPU_X86_MMX', ('mmx',), ('mmx',), ('mmx',)),
+    Row('HW_CPU_X86_MPX', ('mpx',), ('mpx',), ('mpx',)),
+    Row('HW_CPU_X86_PDPE1GB', ('pdpe1gb',), (), ('pdpe1gb',)),
+    Row('HW_CPU_X86_SGX', ('sgx',), ('sgx',), ('sgx',)),
+    Row('HW_CPU_X86_SHA', ('sha_ni',), ('sha',), ('sha-ni',)),
+    Row('HW_CPU_X86_SSE', ('sse',), ('sse',), ('sse',)),
+    Row('HW_CPU_X86_SSE2', ('sse2',), ('sse2',), ('sse2',)),
+    # "Prescott new instructions"; only QEMU says sse3.
+    Row('HW_CPU_X86_SSE3', ('pni',), ('pni',), ('pni',)),
+    Row('HW_CPU_X86_SSE41', ('sse4_1',), ('sse4_1',), ('sse4.1',)),
+    Row('HW_CPU_X86_SSE42', ('sse4_2',), ('sse4_2',), ('sse4.2',)),
+    Row('HW_CPU_X86_SSE4A', ('sse4a',), ('sse4a',), ('sse4a',)),
+    Row('HW_CPU_X86_SSSE3', ('ssse3',), ('ssse3',), ('ssse3',)),
+    Row('HW_CPU_X86_STIBP', ('stibp',), (), ('amd-stibp', 'stibp')),
+    Row('HW_CPU_X86_SVM', ('svm',), ('svm',), ('svm',)),
+    Row('HW_CPU_X86_TBM', ('tbm',), ('tbm',), ('tbm',)),
+    # TSX is HLE and RTM; HLE alone is a hint that may do nothing.
+    Row('HW_CPU_X86_TSX', ('rtm',), ('rtm',), ('rtm',)),
+    Row('HW_CPU_X86_VMX', ('vmx',), ('vmx',), ('vmx',)),
+    Row('HW_CPU_X86_XOP', ('xop',), ('xop',), ('xop',)),
+)
+
+ANY = 'any'
+X86 = 'x86'
+
+#: The rows of each family; ``any`` are those that ask no processor word.
+ROWS: Mapping[str, tuple[Row, ...]] = {
+    'aarch64': _AARCH64,
+    ANY: _ANY,
+    'ppc64le': _PPC64LE,
+    X86: _X86,
+}
+
+#: x86 traits that none of the sources can tell, and why.
+NOT_REPORTABLE: Mapping[str, str] = {
+    'HW_CPU_AMD_SEV': (
+        'deprecated double of HW_CPU_X86_AMD_SEV, which is reported'
+    ),
+    'HW_CPU_X86_AMD_IBPB': (
+        'the kernel hides the bit: its word ibpb stands for Intel too'
+    ),
+    'HW_CPU_X86_AMD_NO_SSB': 'the kernel hides the bit',
+    'HW_CPU_X86_AMD_SSBD': (
+        'the kernel hides the bit: its word ssbd stands for older ways too'
+    ),
+    'HW_CPU_X86_ASF': 'no processor with it was ever sold',
+    'HW_CPU_X86_INTEL_SPEC_CTRL': (
+        'the kernel hides the bit: its words ibrs and ibpb stand for AMD too'
+    ),
+}
+
+_FAMILIES: Mapping[str, str] = {
+    'aarch64': 'aarch64',
+    'i386': X86,
+    'i486': X86,
+    'i586': X86,
+    'i686': X86,
+    'ppc64le': 'ppc64le',
+    'x86_64': X86,
+}
+
+
+def family(machine: str) -> str | None:
+    """Return the key of ``ROWS`` for a machine name, None if none fits."""
+    return _FAMILIES.get(machine)
+
+
+def rows(of_family: str | None) -> Iterator[Row]:
+    """Yield the rows that a machine of this family decides."""
+    yield from ROWS[ANY]
+    if of_family is not None:
+        yield from ROWS[of_family]
+
+
+def asks_pycpuinfo(of_family: str | None) -> bool:
+    """Whether py-cpuinfo could tell such a machine anything of its own."""
+    return any(row.pycpuinfo for row in rows(of_family))
+
+
+def switches(of_family: str | None) -> tuple[str, ...]:
+    """Return the files that such a machine's rows look at."""
+    return tuple(row.switch for row in rows(of_family) if row.switch)

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Describes one hypervisor host: inventory, architecture and CPU traits.
+
+Reads the host's own files and py-cpuinfo; libvirtd need not run. Each trait of
+the tables is present, absent or unknown, and only present and absent ones are
+decided here: an unknown one is left as it is. The agent's cycle calls this,
+and ``probe`` and ``explain`` ask for the evidence.
+"""
+
+import dataclasses
+import pathlib
+import typing
+from collections.abc import Mapping, Sequence
+
+from oslo_config import cfg
+
+from compute_agent import errors, provider_tree
+from compute_agent import inventory as agent_inventory
+from compute_agent.virt import driver
+
+from . import cpu_traits, findings, host, inventory, processors, pycpuinfo
+
+CACHE_NAME = 'cpuinfo.json'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who a host is; a field is empty where the kernel does not tell."""
+
+    machine: str
+    vendor: str
+    model: str
+    microcode: str
+
+
+class LibvirtDriver(driver.ComputeDriver):
+    """One host, the one that this agent runs on.
+
+    :param nodename: the hypervisor's host name
+    :param instances_path: the folder whose file system is DISK_GB
+    """
+
+    def __init__(
+        self,
+        *,
+        nodename: str,
+        files: host.HostFiles,
+        probe: pycpuinfo.CachedProbe,
+        instances_path: str,
+        reserved: inventory.Reserved,
+    ) -> None:
+        self._nodename = nodename
+        self._files = files
+        self._probe = probe
+        self._instances_path = instances_path
+        self._reserved = reserved
+        #: The traits that the last description decided either way.
+        self.authority: Sequence[str] = ()
+
+    @classmethod
+    def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
+        """Return the driver of this host, from nova's own options."""
+        cache = pathlib.Path(conf.state_path, CACHE_NAME)
+        return cls(
+            nodename=conf.host,
+            files=host.HostFiles(),
+            probe=pycpuinfo.CachedProbe(cache),
+            instances_path=conf.instances_path,
+            reserved=inventory.Reserved(
+                vcpus=conf.reserved_host_cpus,
+                memory_mb=conf.reserved_host_memory_mb,
+                disk_mb=conf.reserved_host_disk_mb,
+            ),
+        )
+
+    def get_available_nodes(self) -> Sequence[str]:
+        """Return the one host's name."""
+        return [self._nodename]
+
+    def update_provider_tree(
+        self,
+        provider_tree: provider_tree.ProviderTree,
+        nodename: str,
+        allocations: Mapping[str, typing.Any] | None = None,  # noqa: ARG002
+    ) -> None:
+        """Set the host's inventory and add its traits.
+
+        A trait that cannot be told this time and is there is added too, which
+        leaves it there: ``keep_traits`` would leave the absent ones as well.
+        """
+        records = self._records()
+        facts = self._facts()
+        traits = _by_answer(findings.findings(facts))
+        unknown = traits[driver.Found.UNKNOWN]
+        present = traits[driver.Found.PRESENT]
+        there = provider_tree.data(nodename).traits
+        provider_tree.update_inventory(nodename, records)
+        provider_tree.add_traits(nodename, *present, *(unknown & there))
+        if not facts.answered:
+            provider_tree.keep_traits(nodename)
+        self.authority = sorted(present | traits[driver.Found.ABSENT])
+
+    def evidence(self, nodename: str) -> Sequence[driver.Finding]:
+        """Return what is known of every trait, and the words without one.
+
+        :raises DriverError: this is not the host of that name
+        """
+        self._check(nodename)
+        return findings.findings(self._facts())
+
+    def identity(self, nodename: str) -> Identity:
+        """Return who the host is; reads one or two files.
+
+        :raises DriverError: this is not the host of that name
+        """
+        self._check(nodename)
+        machine, kernel = self._kernel()
+        return Identity(
+            machine=machine,
+            vendor=kernel.vendor,
+            model=kernel.model,
+            microcode=kernel.microcode,
+        )
+
+    def _check(self, nodename: str) -> None:
+        if nodename != self._nodename:
+            raise errors.DriverError(
+                f'this host is {self._nodename}, not {nodename}'
+            )
+
+    def _records(self) -> Mapping[str, agent_inventory.Record]:
+        size = self._files.file_system_bytes(self._instances_path)
+        return inventory.records(
+            vcpus=inventory.count_online(self._files.text(inventory.ONLINE)),
+            memory_mb=inventory.memory_mib(
+                self._files.text(inventory.MEMINFO)
+            ),
+            disk_gb=size // inventory.BYTES_PER_GIB,
+            reserved=self._reserved,
+        )
+
+    def _facts(self) -> findings.Facts:
+        machine, kernel = self._kernel()
+        family = cpu_traits.family(machine)
+        return findings.Facts(
+            machine=machine,
+            kernel=kernel,
+            claims=self._claims(kernel, family),
+            switches={
+                path: self._files.word(path)
+                for path in cpu_traits.switches(family)
+            },
+        )
+
+    def _kernel(self) -> tuple[str, processors.Processors]:
+        machine = self._files.machine()
+        text = self._files.text(processors.PATH)
+        return machine, processors.parse(text, cpu_traits.family(machine))
+
+    def _claims(
+        self, kernel: processors.Processors, family: str | None
+    ) -> findings.Claims:
+        if not cpu_traits.asks_pycpuinfo(family):
+            return findings.Claims(
+                reason='py-cpuinfo has no source of its own on this machine'
+            )
+        key = pycpuinfo.Key(
+            boot_id=self._files.word(host.BOOT_ID) or '',
+            microcode=kernel.microcode,
+            model=kernel.model,
+            version=pycpuinfo.version(),
+        )
+        return self._probe.claims(key)
+
+
+def _by_answer(
+    found: Sequence[driver.Finding],
+) -> Mapping[driver.Found, frozenset[str]]:
+    return {
+        answer: frozenset(
+            f.trait for f in found if f.trait and f.found is answer
+        )
+        for answer in driver.Found
+    }

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sending a plan's operations, in order, under the generation ledger.
+
+The ledger maps provider to generation: the observation seeds it, every answer
+moves it on. What is about to be sent is recorded first and confirmed after, so
+that every request can be the last one. A provider that is refused is left,
+with all below it, and the others go on; a conflict or an outage ends the node's
+cycle. It plans nothing and retries nothing.
+"""
+
+import dataclasses
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
+
+from compute_agent import errors, ownership, provider
+
+from . import errors as placement_errors
+from . import operations as ops
+from . import placement, render, wire
+from . import plan as planning
+
+LOG = logging.getLogger(__name__)
+
+
+class Journal(Protocol):
+    """Where intents are kept; see ``compute_agent/state.py``."""
+
+    def begin(
+        self,
+        node_uuid: str,
+        intents: Sequence[ownership.Intent],
+        held: Mapping[ownership.Key, ownership.Held],
+    ) -> None:
+        """Record what is about to be sent, durably."""
+
+    def settle(
+        self,
+        done: Iterable[ownership.Intent],
+        dropped: Iterable[ownership.Intent] = ...,
+        *,
+        readings: Iterable[provider.Reading] = ...,
+        gone: Iterable[str] = ...,
+    ) -> None:
+        """Record what was done, what was not, and what is there now."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of a plan.
+
+    :ivar applied: the operations that placement carried out
+    :ivar refused: a line for each operation it refused, or that was left
+    """
+
+    applied: tuple[ops.Operation, ...]
+    refused: tuple[str, ...] = ()
+
+
+class Executor:
+    """Carries out plans against one placement service.
+
+    :param clock: seconds since the epoch
+    """
+
+    def __init__(
+        self,
+        service: placement.Placement,
+        journal: Journal,
+        *,
+        clock: Callable[[], float],
+    ) -> None:
+        self._service = service
+        self._journal = journal
+        self._clock = clock
+
+    def apply(self, plan: planning.Plan) -> Outcome:
+        """Send the operations of one node's plan; return what became of them.
+
+        :raises errors.AgentError: the node's cycle ends here; what was done
+            until then is recorded
+        """
+        if not plan.operations and not plan.held:
+            return Outcome(applied=())
+        run = _Run(plan)
+        intents = [s.intent for s in run.steps if s.intent is not None]
+        self._journal.begin(plan.node_uuid, intents, plan.held)
+        try:
+            for step in run.steps:
+                self._take(run, step)
+        finally:
+            self._confirm(run)
+        return Outcome(
+            applied=tuple(s.operation for s in run.steps if s.done),
+            refused=tuple(run.refused),
+        )
+
+    def _take(self, run: '_Run', step: '_Step') -> None:
+        if run.blocked(step.operation):
+            run.fail(step.operation)
+            return
+        step.unsure = True
+        try:
+            answer = self._send(run, step.operation)
+        except errors.LookAgain:
+            step.unsure = False
+            raise
+        except errors.Refused as exc:
+            step.unsure = False
+            run.fail(step.operation, exc)
+        except placement_errors.ServerFault as exc:
+            run.fail(step.operation, exc)
+        else:
+            run.finish(step, answer)
+            LOG.info('%s', render.line(step.operation))
+
+    def _send(self, run: '_Run', operation: ops.Operation) -> object:
+        generation = run.ledger.get(getattr(operation, 'uuid', ''))
+        request = wire.request(operation, generation)
+        try:
+            return self._service.send(request)
+        except placement_errors.NameTaken as exc:
+            raise self._whose_name(operation, exc) from exc
+        except placement_errors.Vanished:
+            if isinstance(operation, ops.DeleteProvider):
+                return None  # gone already, which is what was wanted
+            raise
+
+    def _whose_name(
+        self, operation: ops.Operation, exc: placement_errors.NameTaken
+    ) -> errors.AgentError:
+        """Tell a creation that had been done from a name that is taken."""
+        if not isinstance(operation, ops.CreateProvider | ops.UpdateProvider):
+            return exc
+        rows = wire.listed(self._service.get(wire.named(operation.name)))
+        others = [row.uuid for row in rows if row.uuid != operation.uuid]
+        if not others:
+            return placement_errors.Conflict(
+                f'{operation.name} ({operation.uuid}) exists already'
+            )
+        return placement_errors.NameTaken(
+            f'the name {operation.name} belongs to provider {others[0]} in '
+            f'placement, this agent knows it as {operation.uuid}: delete or '
+            'rename the other one, or give this node its uuid'
+        )
+
+    def _confirm(self, run: '_Run') -> None:
+        """Record what was done; what may have been done stays an intent."""
+        done = [s.intent for s in run.steps if s.done and s.intent]
+        dropped = [
+            s.intent
+            for s in run.steps
+            if s.intent and not s.done and not s.unsure
+        ]
+        self._journal.settle(
+            done,
+            dropped,
+            readings=run.readings(self._clock()),
+            gone=run.gone(),
+        )
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class _Step:
+    """One operation on its way: not sent, sent and not answered, done."""
+
+    operation: ops.Operation
+    intent: ownership.Intent | None
+    unsure: bool = False
+    done: bool = False
+
+
+class _Run:
+    """How far one plan has come."""
+
+    def __init__(self, plan: planning.Plan) -> None:
+        self.providers = plan.before
+        self.ledger = {
+            uuid: p.generation
+            for uuid, p in plan.before.items()
+            if p.generation is not None
+        }
+        self.steps = _steps(plan, dict(self.ledger))
+        self.refused: list[str] = []
+        self._failed: set[str] = set()
+
+    def blocked(self, operation: ops.Operation) -> bool:
+        """Whether an earlier refusal stands in the way of this operation."""
+        match operation:
+            case ops.CreateTrait() | ops.CreateResourceClass():
+                needs = set[str | None]()
+            case ops.CreateProvider() | ops.UpdateProvider():
+                needs = {operation.uuid, operation.parent_uuid}
+            case ops.DeleteProvider():
+                children = {
+                    p.uuid
+                    for p in self.providers.values()
+                    if p.parent_uuid == operation.uuid
+                }
+                needs = {operation.uuid, *children}
+            case _:
+                needs = {operation.uuid, *operation.added}
+        return not self._failed.isdisjoint(needs)
+
+    def fail(
+        self, operation: ops.Operation, exc: Exception | None = None
+    ) -> None:
+        """Note that what this operation is about gets nothing more."""
+        if exc is not None:
+            self.refused.append(f'{render.line(operation)}: {exc}')
+        if isinstance(operation, ops.NameOperation):
+            self._failed.add(operation.name)
+        else:
+            self._failed.add(operation.uuid)
+
+    def finish(self, step: _Step, answer: object) -> None:
+        """Note what placement carried out, and move the ledger on."""
+        operation = step.operation
+        match operation:
+            case ops.CreateProvider():
+                generation = wire.created_generation(answer)
+                self.ledger[operation.uuid] = generation
+            case ops.SetTraits() | ops.SetAggregates() | ops.SetInventories():
+                generation = wire.generation_after(answer)
+                self.ledger[operation.uuid] = generation
+        self.providers = operation.apply_to(self.providers)
+        step.unsure, step.done = False, True
+
+    def readings(self, now: float) -> list[provider.Reading]:
+        """Return the providers changed, as they stand: no need to read them."""
+        return [
+            provider.Reading(
+                provider=dataclasses.replace(
+                    self.providers[uuid], generation=self.ledger[uuid]
+                ),
+                root_uuid=_root(self.providers, uuid),
+                read_at=now,
+            )
+            for uuid in self._touched() & set(self.providers)
+        ]
+
+    def gone(self) -> set[str]:
+        """Return the providers that were deleted."""
+        return self._touched() - set(self.providers)
+
+    def _touched(self) -> set[str]:
+        """The providers written to, less those of which we are not sure."""
+        done, unsure = set(), set()
+        for step in self.steps:
+            if isinstance(step.operation, ops.NameOperation):
+                continue
+            if step.done:
+                done.add(step.operation.uuid)
+            if step.unsure:
+                unsure.add(step.operation.uuid)
+        return done - unsure
+
+
+def _steps(plan: planning.Plan, generations: dict[str, int]) -> list[_Step]:
+    """Return each operation with its intent; each moves one generation on."""
+    steps = []
+    for operation in plan.operations:
+        intent = None
+        match operation:
+            case ops.CreateProvider():
+                generations[operation.uuid] = 0
+                intent = ownership.Intent(
+                    uuid=operation.uuid, kind=None, generation=0
+                )
+            case ops.SetTraits() | ops.SetAggregates() | ops.SetInventories():
+                generations[operation.uuid] += 1
+                intent = ownership.Intent(
+                    uuid=operation.uuid,
+                    kind=operation.kind,
+                    generation=generations[operation.uuid],
+                    names=operation.names,
+                    added=operation.added,
+                )
+        steps.append(_Step(operation, intent))
+    return steps
+
+
+def _root(providers: provider.Snapshot, uuid: str) -> str:
+    one = providers[uuid]
+    while one.parent_uuid in providers:
+        one = providers[str(one.parent_uuid)]
+    return one.uuid

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SchedulerReportClient: the facade the agent uses to reach placement.
+
+It joins the four parts (observe, plan, apply, and the rules of ownership) and
+holds no state of its own: what is remembered is in the store. Made in
+``compute_agent/cmd``, called by the resource tracker; for other programs it is
+the library's front door.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+from compute_agent import errors, ownership, provider_tree
+
+from . import apply as applying
+from . import errors as placement_errors
+from . import observe as observing
+from . import operations, placement
+from . import plan as planning
+
+
+class State(observing.Store, applying.Journal, Protocol):
+    """What is remembered between cycles; see ``compute_agent/state.py``."""
+
+    def record(self, uuids: Iterable[str]) -> ownership.Record:
+        """Return what earlier cycles left of these providers."""
+
+
+class SchedulerReportClient:
+    """Makes placement match the trees that drivers describe (seed 004).
+
+    :param clock: seconds since the epoch
+    :param full_read_interval: seconds after which even a provider that seems
+        unchanged is read again; 0 for never
+    """
+
+    def __init__(
+        self,
+        service: placement.Placement,
+        state: State,
+        *,
+        clock: Callable[[], float],
+        full_read_interval: float = 3600,
+    ) -> None:
+        self._state = state
+        self._observer = observing.Observer(
+            service, state, clock=clock, full_read_interval=full_read_interval
+        )
+        self._executor = applying.Executor(service, state, clock=clock)
+        self.where = service.where
+
+    def observe(
+        self, node_uuids: Sequence[str]
+    ) -> dict[str, observing.Observation | errors.AgentError]:
+        """Return what placement holds of each node, or why it is unknown.
+
+        ``GET /resource_providers`` once for all nodes, once more for sharing
+        providers where there are aggregates, and three reads for each provider
+        that changed since it was last read (microversion 1.30 to 1.39).
+
+        :raises errors.AgentError: not even the list could be read
+        """
+        return self._observer.observe(node_uuids)
+
+    def plan(
+        self,
+        tree: provider_tree.ProviderTree,
+        seen: observing.Observation,
+        policy: ownership.Policy,
+    ) -> planning.Plan:
+        """Return what would be sent to make placement match an edited tree.
+
+        Every part that would be written is read afresh first, so the plan
+        rests on no memory; a plan of nothing costs no request.
+
+        :param tree: ``seen.tree()``, edited
+        :raises errors.LookAgain: placement moved since ``seen``
+        """
+        record = self._state.record(
+            {*seen.providers, *tree.get_provider_uuids()}
+        )
+        wanted = ownership.resolve(tree, record, policy)
+        after = wanted.after
+        create: tuple[operations.NameOperation, ...] = ()
+        notes: list[str] = []
+        if planning.adds_names(seen.providers, after):
+            known = self._observer.known_names()
+            after, create, notes = planning.admit(seen.providers, after, known)
+        changes = planning.operations(seen.providers, after, wanted.foreign)
+        self._observer.verify(
+            seen,
+            {
+                (op.uuid, op.kind)
+                for op in changes
+                if hasattr(op, 'kind') and op.uuid in seen.providers
+            },
+        )
+        return planning.Plan(
+            node_uuid=seen.node_uuid,
+            operations=(*create, *changes),
+            before=seen.providers,
+            held=wanted.held,
+            notes=(*seen.notes, *wanted.notes, *notes),
+        )
+
+    def apply(self, plan: planning.Plan) -> applying.Outcome:
+        """Send a plan's operations; return which were done and which refused.
+
+        :raises errors.LookAgain: another writer came between: observe again
+        :raises errors.AgentError: the node's cycle is over; what was done is
+            recorded, and the next cycle goes on from there
+        """
+        try:
+            return self._executor.apply(plan)
+        except placement_errors.Vanished:
+            self._state.save_known_names(None)
+            raise
+
+    def update_from_provider_tree(
+        self,
+        new_tree: provider_tree.ProviderTree,
+        seen: observing.Observation,
+        policy: ownership.Policy,
+    ) -> applying.Outcome:
+        """Make placement match an edited tree: ``plan``, then ``apply``."""
+        return self.apply(self.plan(new_tree, seen, policy))

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What placement can answer instead of yes, by what the caller does next.
+
+LookAgain
+├── Conflict          another writer came between: 409 placement.concurrent_…
+└── Vanished          404, or 400 for a name: names and providers are re-read
+UnknownState
+├── MalformedAnswer   no JSON, or JSON of another shape
+└── ServerFault       500: fails its provider, the others go on
+Unavailable
+├── Unreachable       no connection, no answer in time, 502 503 504, 429
+└── NotAuthorised     401, 403, or no token to be had
+Refused
+├── InUse             allocations, or children, stand against it
+├── NameTaken         the provider's name stands under another uuid
+└── BadRequest        any other 4xx
+ConfigError
+└── TooOld            the service lacks the microversion this client needs
+"""
+
+import dataclasses
+
+from compute_agent import errors
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What placement said: the part of it that is worth keeping."""
+
+    status: int
+    code: str = ''
+    detail: str = ''
+    request_id: str = ''
+
+    def __str__(self) -> str:
+        said = ' '.join(self.detail.split())[:300]
+        tail = f' [{self.request_id}]' if self.request_id else ''
+        return f'HTTP {self.status}: {said}{tail}'
+
+
+class Conflict(errors.LookAgain):
+    """The provider's generation moved since it was read."""
+
+
+class Vanished(errors.LookAgain):
+    """A provider, or a name, is not (or no longer) there."""
+
+
+class MalformedAnswer(errors.UnknownState):
+    """The answer cannot be understood, so it says nothing."""
+
+
+class ServerFault(errors.UnknownState):
+    """Placement failed inside (500); whether it acted is not known."""
+
+
+class Unreachable(errors.Unavailable):
+    """Placement did not answer; whether it acted is not known."""
+
+
+class NotAuthorised(errors.Unavailable):
+    """Placement, or keystone, does not let this agent in."""
+
+
+class InUse(errors.Refused):
+    """Allocations or children stand against it; the operator decides."""
+
+
+class NameTaken(errors.Refused):
+    """The name a provider should have belongs to another uuid."""
+
+
+class BadRequest(errors.Refused):
+    """Placement refused the request for a reason of its own."""
+
+
+class TooOld(errors.ConfigError):
+    """This placement is older than the client can work with."""

@@ -1,0 +1,413 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading placement: what it holds of our trees, at the fewest requests.
+
+A provider's generation moves with every change of its contents (1.19), and one
+list shows the generations of all, so a provider is read again only when its
+generation, name or parent is not the one in the store. What cannot be read
+completely is unknown and raises; nothing is ever taken for empty. It writes
+nothing to placement; ``client.py`` calls it.
+"""
+
+import dataclasses
+import hashlib
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from compute_agent import (
+    assertion,
+    errors,
+    names,
+    ownership,
+    provider,
+    provider_tree,
+)
+
+from . import errors as placement_errors
+from . import placement, wire
+
+LOG = logging.getLogger(__name__)
+
+READS = 3  # times a provider that moves between our reads is read anew
+MAX_AGGREGATES = 50  # in one query: 2 KB of a request line
+
+Part = tuple[str, assertion.Kind]
+_FIELDS = {
+    assertion.Kind.TRAIT: 'traits',
+    assertion.Kind.AGGREGATE: 'aggregates',
+    assertion.Kind.INVENTORY: 'inventories',
+}
+
+
+class Store(Protocol):
+    """What is remembered between cycles; see ``compute_agent/state.py``."""
+
+    def readings(self, uuids: Iterable[str]) -> dict[str, provider.Reading]:
+        """Return what was last read of these providers."""
+
+    def members(self, root_uuid: str) -> set[str]:
+        """Return the providers last seen in the tree of this root."""
+
+    def created_for(self, node_uuid: str) -> list[str]:
+        """Return the providers created while this node was described."""
+
+    def intents(self, node_uuid: str) -> dict[str, list[ownership.Intent]]:
+        """Return this node's unconfirmed intents, by provider."""
+
+    def save(self, readings: Iterable[provider.Reading]) -> None:
+        """Keep these readings."""
+
+    def settle(
+        self,
+        done: Iterable[ownership.Intent],
+        dropped: Iterable[ownership.Intent] = ...,
+        *,
+        readings: Iterable[provider.Reading] = ...,
+        gone: Iterable[str] = ...,
+    ) -> None:
+        """Record what became of intents."""
+
+    def forget(self, uuids: Iterable[str]) -> None:
+        """Drop all that is recorded of providers that are no more."""
+
+    def known_names(self) -> names.KnownNames | None:
+        """Return the names this placement knew when it was last asked."""
+
+    def save_known_names(self, known: names.KnownNames | None) -> None:
+        """Keep the names this placement knows."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What placement holds of one node, at one generation per provider.
+
+    :ivar providers: the node's tree, the other roots created for it, and the
+        sharing providers it reaches; empty when placement has no such node
+    :ivar home: the providers of the node's own tree
+    :ivar fresh: the parts that were read in this cycle, not remembered
+    """
+
+    node_uuid: str
+    providers: provider.Snapshot
+    home: frozenset[str] = frozenset()
+    fresh: frozenset[Part] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    def tree(self) -> provider_tree.ProviderTree:
+        """Return a tree to edit: sharing providers stand as lone roots."""
+        return provider_tree.ProviderTree.from_providers(
+            self.providers.values(),
+            lone=frozenset(self.providers) - self.home,
+        )
+
+
+class Observer:
+    """Reads placement through one store.
+
+    :param clock: seconds since the epoch
+    :param full_read_interval: seconds after which a provider is read again
+        although its generation stands still; 0 for never
+    """
+
+    def __init__(
+        self,
+        service: placement.Placement,
+        store: Store,
+        *,
+        clock: Callable[[], float],
+        full_read_interval: float,
+    ) -> None:
+        self._service = service
+        self._store = store
+        self._clock = clock
+        self._interval = full_read_interval
+
+    def observe(
+        self, node_uuids: Sequence[str]
+    ) -> dict[str, Observation | errors.AgentError]:
+        """Return what placement holds of these nodes, or why it is unknown.
+
+        One list request for all; one more where aggregates are in play.
+
+        :raises errors.AgentError: not even the list could be read
+        """
+        rows = self._list(node_uuids)
+        looks = [
+            _Look(node_uuid=uuid, rows=rows.get(uuid, []))
+            for uuid in node_uuids
+        ]
+        for look in looks:
+            self._attempt(look, self._own_tree)
+        self._sharing([look for look in looks if look.error is None])
+        for look in looks:
+            self._attempt(look, self._other_roots)
+            self._attempt(look, self._forget_the_gone)
+        return {look.node_uuid: look.error or look.seen() for look in looks}
+
+    def verify(self, seen: Observation, parts: Iterable[Part]) -> Observation:
+        """Read these parts afresh; return the observation that knows they are.
+
+        :raises errors.LookAgain: one is not as observed; the store has it now
+        """
+        fresh = set(seen.fresh)
+        for uuid, kind in sorted(set(parts) - fresh):
+            one = seen.providers[uuid]
+            generation, content = self._contents(uuid, kind)
+            if generation != one.generation:
+                raise placement_errors.Conflict(f'{one} moved while planning')
+            if content != getattr(one, _FIELDS[kind]):
+                self._store_without(one)
+                raise placement_errors.Conflict(
+                    f'{one}: its {_FIELDS[kind]} changed without a generation'
+                )
+            fresh.add((uuid, kind))
+        return dataclasses.replace(seen, fresh=frozenset(fresh))
+
+    def known_names(self, *, again: bool = False) -> names.KnownNames:
+        """Return the traits and classes placement knows; asked once, kept.
+
+        :param again: ask although they are kept
+        """
+        known = None if again else self._store.known_names()
+        if known is None:
+            known = names.KnownNames(
+                traits=wire.traits(self._service.get('/traits')),
+                resource_classes=wire.resource_classes(
+                    self._service.get('/resource_classes')
+                ),
+            )
+            self._store.save_known_names(known)
+        return known
+
+    # --- lists ----------------------------------------------------------------
+
+    def _list(self, node_uuids: Sequence[str]) -> dict[str, list[wire.Listed]]:
+        """Return the rows of each node's tree, by one request for them all."""
+        if not node_uuids:
+            return {}
+        one = len(node_uuids) == 1
+        path = wire.in_tree(node_uuids[0]) if one else wire.PROVIDERS
+        wanted = set(node_uuids)
+        trees: dict[str, list[wire.Listed]] = {}
+        for row in wire.listed(self._service.get(path)):
+            trees.setdefault(row.root_uuid, []).append(row)
+        for rows in list(trees.values()):
+            below = {row.uuid for row in rows} & wanted
+            for uuid in below:  # a node's provider may not be the root
+                trees.setdefault(uuid, rows)
+        return trees
+
+    def _attempt(self, look: '_Look', step: Callable[['_Look'], None]) -> None:
+        """Take one step for one node; what fails it does not fail others."""
+        if look.error is not None:
+            return
+        try:
+            step(look)
+        except _ONE_NODE as exc:
+            look.error = exc
+
+    def _own_tree(self, look: '_Look') -> None:
+        look.intents = self._store.intents(look.node_uuid)
+        look.home = {row.uuid for row in look.rows}
+        self._read(look, look.rows)
+
+    def _sharing(self, looks: Sequence['_Look']) -> None:
+        """Add to each node the sharing providers of its aggregates."""
+        reach = [(look, look.aggregates()) for look in looks]
+        every = frozenset[str]().union(*(some for _, some in reach))
+        if not every:
+            return
+        few = every if len(every) <= MAX_AGGREGATES else frozenset[str]()
+        rows = wire.listed(self._service.get(wire.sharing(few)))
+        shared = _Look(node_uuid='', rows=rows)
+        for look, _ in reach:
+            shared.intents = {**shared.intents, **look.intents}
+        self._attempt(shared, lambda look: self._read(look, look.rows))
+        for look, some in reach:
+            if some:
+                look.reach(shared, some)
+
+    def _other_roots(self, look: '_Look') -> None:
+        """Add what was created for this node and stands in other trees."""
+        for uuid in self._store.created_for(look.node_uuid):
+            if uuid not in look.readings:
+                path = wire.in_tree(uuid)
+                self._read(look, wire.listed(self._service.get(path)))
+
+    def _forget_the_gone(self, look: '_Look') -> None:
+        """A provider that a complete list lacks is no more, nor its record."""
+        known = self._store.members(look.node_uuid)
+        known |= set(self._store.created_for(look.node_uuid))
+        gone = known - set(look.readings)
+        if gone:
+            LOG.info('gone from placement: %s', ', '.join(sorted(gone)))
+            self._store.forget(gone)
+        for uuid in set(look.intents) - set(look.readings):
+            settled = ownership.settle(look.intents[uuid], None)
+            self._store.settle((), settled.dropped)
+
+    # --- providers ------------------------------------------------------------
+
+    def _read(self, look: '_Look', rows: Sequence[wire.Listed]) -> None:
+        """Read these providers for one node, where not remembered."""
+        kept = self._store.readings(row.uuid for row in rows)
+        new = []
+        for row in rows:
+            old = kept.get(row.uuid)
+            if old is not None and row.generation < _generation(old):
+                self._regressed(row, old)
+                old = None
+            intents = look.intents.get(row.uuid, [])
+            if old is None or intents or self._stale(row, old):
+                old = self._provider(row)
+                new.append(old)
+                look.fresh |= {(row.uuid, kind) for kind in assertion.Kind}
+            look.readings[row.uuid] = old
+            look.notes += self._settle(intents, old)
+        if new:
+            self._store.save(new)
+
+    def _stale(self, row: wire.Listed, old: provider.Reading) -> bool:
+        """Whether what is remembered is not, or may not be, what is there."""
+        return old.suspect or not _same(row, old) or self._due(old)
+
+    def _regressed(self, row: wire.Listed, old: provider.Reading) -> None:
+        """A generation never falls: unknown at first, then another provider.
+
+        :raises errors.UnknownState: seen for the first time
+        """
+        if old.suspect:
+            LOG.warning(
+                '%s was deleted and created again by another: what this '
+                'agent added to the old one is forgotten',
+                old.provider,
+            )
+            self._store.forget([row.uuid])
+            return
+        self._store.save([dataclasses.replace(old, suspect=True)])
+        raise errors.UnknownState(
+            f'{old.provider}: its generation fell from '
+            f'{old.provider.generation} to {row.generation}; if it has in the '
+            'next cycle too, the provider counts as created anew'
+        )
+
+    def _settle(
+        self,
+        intents: Sequence[ownership.Intent],
+        reading: provider.Reading,
+    ) -> tuple[str, ...]:
+        if not intents:
+            return ()
+        settlement = ownership.settle(intents, reading.provider)
+        self._store.settle(settlement.done, settlement.dropped)
+        return settlement.notes
+
+    def _provider(self, row: wire.Listed) -> provider.Reading:
+        """Read one provider whole, all parts at one generation."""
+        for _ in range(READS):
+            parts = {k: self._contents(row.uuid, k) for k in _FIELDS}
+            generations = {generation for generation, _ in parts.values()}
+            if len(generations) == 1:
+                return provider.Reading(
+                    provider=provider.Provider(
+                        uuid=row.uuid,
+                        name=row.name,
+                        parent_uuid=row.parent_uuid,
+                        generation=generations.pop(),
+                        **{_FIELDS[k]: c for k, (_, c) in parts.items()},
+                    ),
+                    root_uuid=row.root_uuid,
+                    read_at=self._clock(),
+                )
+        raise errors.UnknownState(
+            f'{row.name} ({row.uuid}): changed by others during each of '
+            f'{READS} readings'
+        )
+
+    def _contents(self, uuid: str, kind: assertion.Kind) -> tuple[int, Any]:
+        path = wire.collection(uuid, kind)
+        return wire.contents(kind, self._service.get(path))
+
+    def _store_without(self, one: provider.Provider) -> None:
+        """Make sure that this provider is read whole at the next look."""
+        kept = self._store.readings([one.uuid])
+        self._store.save(
+            dataclasses.replace(r, read_at=0.0) for r in kept.values()
+        )
+
+    def _due(self, old: provider.Reading) -> bool:
+        """Whether it is time to read a provider that seems unchanged.
+
+        Spread by uuid over a tenth of the interval, so that providers read
+        together do not stay together.
+        """
+        if not self._interval and old.read_at > 0:
+            return False
+        digest = hashlib.sha256(old.provider.uuid.encode()).digest()
+        spread = 0.9 + 0.1 * digest[0] / 255
+        age = self._clock() - old.read_at
+        return age < 0 or age >= self._interval * spread
+
+
+def _same(row: wire.Listed, old: provider.Reading) -> bool:
+    one = old.provider
+    return (row.generation, row.name, row.parent_uuid, row.root_uuid) == (
+        one.generation,
+        one.name,
+        one.parent_uuid,
+        old.root_uuid,
+    )
+
+
+def _generation(reading: provider.Reading) -> int:
+    return reading.provider.generation or 0
+
+
+# What fails one node's look; all else means the service itself is away.
+_ONE_NODE = (errors.UnknownState, errors.LookAgain)
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class _Look:
+    """One node's observation while it is being made."""
+
+    node_uuid: str
+    rows: Sequence[wire.Listed]
+    home: set[str] = dataclasses.field(default_factory=set)
+    readings: dict[str, provider.Reading] = dataclasses.field(
+        default_factory=dict
+    )
+    fresh: set[Part] = dataclasses.field(default_factory=set)
+    intents: Mapping[str, Sequence[ownership.Intent]] = dataclasses.field(
+        default_factory=dict
+    )
+    notes: tuple[str, ...] = ()
+    error: errors.AgentError | None = None
+
+    def aggregates(self) -> frozenset[str]:
+        """Return the aggregates of the node's own tree."""
+        return frozenset[str]().union(
+            *(self.readings[u].provider.aggregates for u in self.home)
+        )
+
+    def reach(self, shared: '_Look', aggregates: frozenset[str]) -> None:
+        """Add those of the sharing providers that are in these aggregates."""
+        self.error = shared.error
+        self.notes += shared.notes
+        for uuid, reading in shared.readings.items():
+            near = reading.provider.aggregates & aggregates
+            if near and uuid not in self.home:
+                self.readings[uuid] = reading
+                self.fresh |= {p for p in shared.fresh if p[0] == uuid}
+
+    def seen(self) -> Observation:
+        """Return the finished observation."""
+        return Observation(
+            node_uuid=self.node_uuid,
+            providers=provider.snapshot(
+                r.provider for r in self.readings.values()
+            ),
+            home=frozenset(self.home),
+            fresh=frozenset(self.fresh),
+            notes=self.notes,
+        )

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one place that speaks HTTP with placement and translates its refusals.
+
+It sends a request at the newest microversion both sides have and returns the
+body, or raises one of ``errors.py``: never None, never False. There is no
+discovery call: the first answer of a server that is older (406) says what it
+has. Retries are the caller's; authentication is keystoneauth's.
+"""
+
+import logging
+import re
+from typing import Any, Protocol
+
+from keystoneauth1 import exceptions as ksa_exceptions
+
+from . import errors, wire
+
+LOG = logging.getLogger(__name__)
+
+_AWAY = {429, 502, 503, 504}
+_RACE = 'Another thread concurrently updated'
+_NO_SUCH_NAME = re.compile(r'No such (trait|resource class)', re.IGNORECASE)
+_IN_USE = {
+    'placement.inventory.inuse',
+    'placement.resource_provider.inuse',
+    'placement.resource_provider.cannot_delete_parent',
+}
+
+
+class Response(Protocol):
+    """The part of a requests.Response that is used."""
+
+    @property
+    def status_code(self) -> int:
+        """The HTTP status."""
+
+    @property
+    def content(self) -> bytes | Any:
+        """The body as it came."""
+
+    def json(self) -> Any:
+        """Return the decoded body."""
+
+
+class Adapter(Protocol):
+    """The part of a keystoneauth1 Adapter that is used."""
+
+    def request(self, url: str, method: str, **kwargs: Any) -> Response:
+        """Send one request."""
+
+
+class Placement:
+    """Placement's API over one keystoneauth adapter; threads may share it.
+
+    :param where: what the operator calls this service, for messages
+    """
+
+    def __init__(self, adapter: Adapter, where: str) -> None:
+        self._adapter = adapter
+        self.where = where
+        self._version = wire.NEWEST
+
+    def get(self, path: str) -> Any:
+        """Return the body of one read."""
+        return self.send(wire.Request(method='GET', path=path))
+
+    def send(self, request: wire.Request) -> Any:
+        """Send one request; return the decoded body, None if there is none.
+
+        :raises report_client.errors: everything but a 2xx, by what to do next
+        """
+        response = self._request(request)
+        if response.status_code == 406:  # noqa: SIM102 (two different whys)
+            if self._negotiate(response):
+                response = self._request(request)
+        if response.status_code >= 300:
+            raise self._refusal(request, response)
+        if not response.content:
+            return None
+        return _json(response)
+
+    def _request(self, request: wire.Request) -> Response:
+        try:
+            return self._adapter.request(
+                request.path,
+                request.method,
+                json=request.body,
+                microversion='{}.{}'.format(*self._version),
+                raise_exc=False,
+                headers={'Accept': 'application/json'},
+            )
+        except (
+            ksa_exceptions.Unauthorized,
+            ksa_exceptions.Forbidden,
+            ksa_exceptions.MissingAuthPlugin,
+        ) as exc:
+            raise errors.NotAuthorised(
+                f'no token for {self.where}: {exc}; check auth_type, user '
+                'and password in [placement]'
+            ) from exc
+        except ksa_exceptions.EndpointNotFound as exc:
+            raise errors.Unreachable(
+                f'no endpoint for {self.where} in the catalog: check '
+                'region_name, valid_interfaces and service_type in '
+                '[placement], or set endpoint_override'
+            ) from exc
+        except ksa_exceptions.ClientException as exc:
+            raise errors.Unreachable(
+                f'{self.where} cannot be reached: {exc}'
+            ) from exc
+
+    def _negotiate(self, response: Response) -> bool:
+        """Take the server's newest version; return whether to ask again."""
+        said = _errors(response)
+        match = re.fullmatch(r'(\d+)\.(\d+)', str(said.get('max_version')))
+        if match is None:
+            return False
+        newest = (int(match[1]), int(match[2]))
+        if newest < wire.OLDEST:
+            raise errors.TooOld(
+                f'{self.where} has API version {match[0]}; this agent needs '
+                '{}.{} or newer: upgrade placement'.format(*wire.OLDEST)
+            )
+        LOG.debug('%s has API version %s', self.where, match[0])
+        again = newest != self._version
+        self._version = min(newest, wire.NEWEST)
+        return again
+
+    def _refusal(self, request: wire.Request, response: Response) -> Exception:
+        said = _errors(response)
+        answer = errors.Answer(
+            status=response.status_code,
+            code=str(said.get('code', '')),
+            detail=str(said.get('detail') or said.get('title') or ''),
+            request_id=str(said.get('request_id', '')),
+        )
+        kind = _kind(request, answer)
+        text = f'{request.method} {request.path}: {answer}'
+        if kind is errors.NotAuthorised:
+            text += (
+                f'; {self.where} does not let this agent in: it needs a user '
+                'with the role admin or service in [placement]'
+            )
+        return kind(text)
+
+
+def _kind(request: wire.Request, answer: errors.Answer) -> type[Exception]:
+    """Return the error for an answer that is not 2xx: what to do next."""
+    status, code = answer.status, answer.code
+    if status in {401, 403}:
+        return errors.NotAuthorised
+    if status in _AWAY:
+        return errors.Unreachable
+    if status >= 500:
+        # A race that placement's traits handler does not catch.
+        return (
+            errors.Conflict if _RACE in answer.detail else errors.ServerFault
+        )
+    if code == 'placement.concurrent_update':
+        return errors.Conflict
+    if code in _IN_USE:
+        return errors.InUse
+    if code == 'placement.duplicate_name':
+        return errors.NameTaken
+    if status == 404 and request.path.startswith(wire.PROVIDERS):
+        return errors.Vanished
+    if status == 400 and _NO_SUCH_NAME.search(answer.detail):
+        return errors.Vanished
+    return errors.BadRequest
+
+
+def _json(response: Response) -> Any:
+    try:
+        return response.json()
+    except ValueError as exc:
+        start = response.content[:60]
+        raise errors.MalformedAnswer(
+            f'placement answered no JSON: {start!r}; is there something '
+            'else at that address?'
+        ) from exc
+
+
+def _errors(response: Response) -> dict[str, Any]:
+    """Return the first error of placement's error body, or {}."""
+    try:
+        first = response.json()['errors'][0]
+    except (ValueError, KeyError, IndexError, TypeError):
+        return {'detail': response.content[:200].decode(errors='replace')}
+    return first if isinstance(first, dict) else {}

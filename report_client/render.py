@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans and operations for people (text) and for programs (plain data).
+
+Pure: no I/O, configuration, logging or clock. One operation is one line; the
+glyphs are those of every plan: + comes, - goes, ~ changes, ! is another's.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from compute_agent import inventory
+
+from . import operations as ops
+from . import plan as planning
+
+NOTHING = 'nothing to do'
+
+
+def line(operation: ops.Operation) -> str:
+    """Return one operation as one line."""
+    match operation:
+        case ops.CreateTrait(name=name):
+            return f'create trait {name}'
+        case ops.CreateResourceClass(name=name):
+            return f'create resource class {name}'
+        case ops.CreateProvider(name=name, uuid=uuid, parent_uuid=parent):
+            below = f' below {parent}' if parent else ''
+            return f'create provider {name} ({uuid}){below}'
+        case ops.UpdateProvider():
+            return _update_line(operation)
+        case ops.DeleteProvider(name=name, uuid=uuid):
+            return f'delete provider {name} ({uuid})'
+        case ops.SetTraits():
+            what, marks = 'traits', _names(operation)
+        case ops.SetAggregates():
+            what, marks = 'aggregates', _names(operation)
+        case ops.SetInventories():
+            what, marks = 'inventories', _records(operation)
+    where = f'{operation.name} ({operation.uuid})'
+    return f'set {what} of {where}: {", ".join(marks)}'
+
+
+def text(plan: planning.Plan, node: str) -> str:
+    """Return a node's plan as lines of text, the last one a count."""
+    lines = [f'{node} ({plan.node_uuid})']
+    for operation in plan.operations:
+        head, _, marks = line(operation).partition(': ')
+        lines.append(f'  {head}')
+        lines += [f'      {mark}' for mark in _wrapped(marks)]
+    lines += [f'  note: {note}' for note in plan.notes]
+    count = len(plan.operations)
+    total = f'{count} operation{"s" if count > 1 else ""}'
+    lines.append(f'  {total if count else NOTHING}')
+    return '\n'.join(lines)
+
+
+def data(plan: planning.Plan, node: str) -> dict[str, Any]:
+    """Return a node's plan as data for JSON or YAML."""
+    return {
+        'node': node,
+        'uuid': plan.node_uuid,
+        'operations': [operation_data(op) for op in plan.operations],
+        'notes': list(plan.notes),
+    }
+
+
+def operation_data(operation: ops.Operation) -> dict[str, Any]:
+    """Return one operation as data; its ``operation`` says which."""
+    match operation:
+        case ops.CreateTrait(name=name):
+            return {'operation': 'create_trait', 'trait': name}
+        case ops.CreateResourceClass(name=name):
+            return {
+                'operation': 'create_resource_class',
+                'resource_class': name,
+            }
+        case ops.CreateProvider():
+            verb, more = 'create_provider', {'parent': operation.parent_uuid}
+        case ops.UpdateProvider():
+            verb = 'update_provider'
+            more = {
+                'parent': operation.parent_uuid,
+                'old_provider': operation.old_name,
+                'old_parent': operation.old_parent_uuid,
+            }
+        case ops.DeleteProvider():
+            verb, more = 'delete_provider', {}
+        case ops.SetTraits():
+            verb, more = 'set_traits', _set_data(operation)
+        case ops.SetAggregates():
+            verb, more = 'set_aggregates', _set_data(operation)
+        case ops.SetInventories():
+            verb, more = 'set_inventories', _inventories_data(operation)
+    return {
+        'operation': verb,
+        'provider': operation.name,
+        'uuid': operation.uuid,
+        **more,
+    }
+
+
+def _update_line(operation: ops.UpdateProvider) -> str:
+    changes = []
+    if operation.name != operation.old_name:
+        changes.append(f'rename it to {operation.name}')
+    if operation.parent_uuid != operation.old_parent_uuid:
+        changes.append(f'move it below {operation.parent_uuid or "nothing"}')
+    where = f'{operation.old_name} ({operation.uuid})'
+    return f'update provider {where}: {", ".join(changes)}'
+
+
+def _names(operation: ops.SetTraits | ops.SetAggregates) -> list[str]:
+    return [f'+{n}' for n in sorted(operation.added)] + [
+        _gone(n, operation.foreign) for n in sorted(operation.removed)
+    ]
+
+
+def _records(operation: ops.SetInventories) -> list[str]:
+    now, before = operation.inventories, operation.before
+    return [
+        *(f'+{rc} {_record(now[rc])}' for rc in sorted(operation.added)),
+        *(
+            f'~{rc} {_difference(before[rc], now[rc])}'
+            for rc in sorted(operation.changed)
+        ),
+        *(_gone(rc, operation.foreign) for rc in sorted(operation.removed)),
+    ]
+
+
+def _gone(name: str, foreign: frozenset[str]) -> str:
+    return f"-{name} !another's" if name in foreign else f'-{name}'
+
+
+def _record(one: inventory.Inventory) -> str:
+    """Return a record in the order people read it, defaults left out."""
+    default = inventory.Inventory(total=one.total, max_unit=one.total)
+    usual = {**default.to_record(), 'allocation_ratio': 0}
+    fields = [
+        f'{field}={value:g}'
+        if isinstance(value, float)
+        else f'{field}={value}'
+        for field, value in one.to_record().items()
+        if field != 'total' and value != usual[field]
+    ]
+    return ' '.join([str(one.total), *fields])
+
+
+def _difference(before: inventory.Inventory, now: inventory.Inventory) -> str:
+    old = before.to_record()
+    return ' '.join(
+        f'{field}={old[field]:g}→{value:g}'
+        for field, value in now.to_record().items()
+        if value != old[field]
+    )
+
+
+def _wrapped(marks: str, width: int = 72) -> Iterable[str]:
+    """Break a list of marks into lines, each mark whole."""
+    current = ''
+    for mark in marks.split(', ') if marks else []:
+        if current and len(current) + len(mark) + 2 > width:
+            yield current
+            current = mark
+        else:
+            current = f'{current}  {mark}' if current else mark
+    if current:
+        yield current
+
+
+def _set_data(
+    operation: ops.SetTraits | ops.SetAggregates,
+) -> dict[str, Any]:
+    return {
+        'names': sorted(operation.names),
+        'added': sorted(operation.added),
+        'removed': sorted(operation.removed),
+        'foreign': sorted(operation.foreign),
+    }
+
+
+def _inventories_data(operation: ops.SetInventories) -> dict[str, Any]:
+    return {
+        'inventories': {
+            rc: one.to_record()
+            for rc, one in sorted(operation.inventories.items())
+        },
+        'added': sorted(operation.added),
+        'changed': sorted(operation.changed),
+        'removed': sorted(operation.removed),
+        'foreign': sorted(operation.foreign),
+    }

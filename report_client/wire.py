@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations and answers in placement's HTTP and JSON, both ways.
+
+Pure: no I/O, configuration, logging or clock. All calls use one microversion
+(1.39 where the server has it, never below 1.30); routes and codes are those of
+placement's API reference. Answers are checked for their shape: one that is not
+as documented raises ``MalformedAnswer`` and is taken for nothing.
+"""
+
+import dataclasses
+import urllib.parse
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from compute_agent import assertion, inventory, names, provider
+
+from . import errors
+from . import operations as ops
+
+NEWEST = (1, 39)
+OLDEST = (1, 30)
+PROVIDERS = '/resource_providers'
+
+_T = TypeVar('_T')
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One HTTP request: method, path with query, JSON body or None."""
+
+    method: str
+    path: str
+    body: Mapping[str, Any] | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One row of ``GET /resource_providers`` (1.14): all but the contents."""
+
+    uuid: str
+    name: str
+    generation: int
+    parent_uuid: str | None
+    root_uuid: str
+
+
+# --- reads --------------------------------------------------------------------
+
+
+def in_tree(uuid: str) -> str:
+    """Return the path that lists one tree."""
+    return f'{PROVIDERS}?in_tree={uuid}'
+
+
+def sharing(aggregates: Iterable[str]) -> str:
+    """Return the path that lists sharing providers.
+
+    :param aggregates: only those in one of these; none for all there are
+    """
+    query = {'required': names.MISC_SHARES_VIA_AGGREGATE}
+    some = ','.join(sorted(aggregates))
+    if some:
+        query['member_of'] = f'in:{some}'
+    return f'{PROVIDERS}?{urllib.parse.urlencode(query, safe=":,")}'
+
+
+def named(name: str) -> str:
+    """Return the path that lists the provider of one name."""
+    return f'{PROVIDERS}?{urllib.parse.urlencode({"name": name})}'
+
+
+_COLLECTIONS = {
+    assertion.Kind.TRAIT: 'traits',
+    assertion.Kind.AGGREGATE: 'aggregates',
+    assertion.Kind.INVENTORY: 'inventories',
+}
+
+
+def collection(uuid: str, kind: assertion.Kind) -> str:
+    """Return the path of one provider's names of one kind."""
+    return f'{PROVIDERS}/{uuid}/{_COLLECTIONS[kind]}'
+
+
+# --- writes -------------------------------------------------------------------
+
+
+def request(operation: ops.Operation, generation: int | None) -> Request:
+    """Return the request that carries out an operation.
+
+    :param generation: the provider's, for the operations that it guards
+    """
+    match operation:
+        case ops.CreateTrait(name=name):
+            return Request(method='PUT', path=f'/traits/{name}')
+        case ops.CreateResourceClass(name=name):
+            return Request(method='PUT', path=f'/resource_classes/{name}')
+        case ops.CreateProvider():
+            body: dict[str, Any] = {
+                'uuid': operation.uuid,
+                'name': operation.name,
+            }
+            if operation.parent_uuid is not None:
+                body['parent_provider_uuid'] = operation.parent_uuid
+            return Request(method='POST', path=PROVIDERS, body=body)
+        case ops.UpdateProvider():
+            return Request(
+                method='PUT',
+                path=f'{PROVIDERS}/{operation.uuid}',
+                body={
+                    'name': operation.name,
+                    'parent_provider_uuid': operation.parent_uuid,
+                },
+            )
+        case ops.DeleteProvider():
+            path = f'{PROVIDERS}/{operation.uuid}'
+            return Request(method='DELETE', path=path)
+        case ops.SetInventories():
+            content: Any = {
+                rc: record.to_record()
+                for rc, record in sorted(operation.inventories.items())
+            }
+        case _:
+            content = sorted(operation.names)
+    return Request(
+        method='PUT',
+        path=collection(operation.uuid, operation.kind),
+        body={
+            'resource_provider_generation': generation,
+            _COLLECTIONS[operation.kind]: content,
+        },
+    )
+
+
+def generation_after(body: object) -> int:
+    """Return the provider's generation from the answer to a guarded write."""
+    return _checked(lambda: _generation(_mapping(body)), body)
+
+
+def created_generation(body: object) -> int:
+    """Return the generation from the answer to a creation (1.20)."""
+    return _checked(lambda: _integer(_mapping(body)['generation']), body)
+
+
+# --- answers ------------------------------------------------------------------
+
+
+def listed(body: object) -> list[Listed]:
+    """Return the rows of a list of providers.
+
+    :raises errors.MalformedAnswer: any row is not as documented
+    """
+
+    def rows() -> list[Listed]:
+        return [
+            Listed(
+                uuid=_string(row['uuid']),
+                name=_string(row['name']),
+                generation=_integer(row['generation']),
+                parent_uuid=None
+                if row['parent_provider_uuid'] is None
+                else _string(row['parent_provider_uuid']),
+                root_uuid=_string(row['root_provider_uuid']),
+            )
+            for row in _sequence(_mapping(body)['resource_providers'])
+        ]
+
+    return _checked(rows, body)
+
+
+def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
+    """Return generation and content of one provider's collection.
+
+    The content is a frozenset of names, or resource class → Inventory.
+
+    :raises errors.MalformedAnswer: not as documented
+    """
+
+    def read() -> tuple[int, Any]:
+        answer = _mapping(body)
+        found = answer[_COLLECTIONS[kind]]
+        if kind is assertion.Kind.INVENTORY:
+            return _generation(answer), {
+                _string(rc): inventory.Inventory.from_record(_mapping(record))
+                for rc, record in sorted(_mapping(found).items())
+            }
+        return _generation(answer), _strings(found)
+
+    return _checked(read, body)
+
+
+def traits(body: object) -> frozenset[str]:
+    """Return the names in the answer to ``GET /traits``."""
+    return _checked(lambda: _strings(_mapping(body)['traits']), body)
+
+
+def resource_classes(body: object) -> frozenset[str]:
+    """Return the names in the answer to ``GET /resource_classes``."""
+    return _checked(
+        lambda: frozenset(
+            _string(rc['name'])
+            for rc in _sequence(_mapping(body)['resource_classes'])
+        ),
+        body,
+    )
+
+
+def _checked(read: Callable[[], _T], body: object) -> _T:
+    try:
+        return read()
+    except (KeyError, TypeError, ValueError) as exc:
+        raise errors.MalformedAnswer(
+            'placement answered JSON of another shape than documented: '
+            f'{str(body)[:120]!r} ({type(exc).__name__}: {exc})'
+        ) from exc
+
+
+def _generation(body: Mapping[str, Any]) -> int:
+    return _integer(body['resource_provider_generation'])
+
+
+def _strings(value: object) -> frozenset[str]:
+    return frozenset(_string(item) for item in _sequence(value))
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f'{value!r:.40} is no object')
+    return value
+
+
+def _sequence(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(f'{value!r:.40} is no array')
+    return value
+
+
+def _string(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f'{value!r:.40} is no string')
+    return value
+
+
+def _integer(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f'{value!r:.40} is no number')
+    return value

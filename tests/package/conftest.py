@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel, built once from a copy of the checkout, and installed once.
+
+Slow, so ``make test`` leaves this folder out and ``make wheel-check`` runs it.
+"""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+# What an earlier build left behind would find its way into this one.
+NOT_COPIED = shutil.ignore_patterns(
+    '.*', '*.egg-info', '__pycache__', 'build', 'dist'
+)
+
+# Runs in the environment that has the wheel; answers name -> problem or ''.
+LOAD_ALL = """
+import importlib.metadata, json, sys
+report = {}
+for entry in importlib.metadata.distribution('compute-agent').entry_points:
+    key = f'{entry.group}: {entry.name}'
+    try:
+        entry.load()
+        origin = sys.modules[entry.module].__file__
+        outside = not origin.startswith(sys.prefix)
+        report[key] = f'comes from {origin}' if outside else ''
+    except Exception as exc:
+        report[key] = f'{type(exc).__name__}: {exc}'
+print(json.dumps(report))
+"""
+
+
+def _run(*command, **how):
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        **how,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope='session')
+def wheel(tmp_path_factory):
+    """The path of the wheel that pip builds; it downloads setuptools."""
+    source = tmp_path_factory.mktemp('source') / 'compute-agent'
+    shutil.copytree(ROOT, source, ignore=NOT_COPIED)
+    built = tmp_path_factory.mktemp('wheel')
+    _run(
+        sys.executable, '-m', 'pip', 'wheel', '--quiet', '--no-deps',
+        '--wheel-dir', built, source,
+    )  # fmt: skip
+    (path,) = built.glob('*.whl')
+    return path
+
+
+@pytest.fixture(scope='session')
+def wheel_files(wheel):
+    """The names of the files in the wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if name[-1] != '/'}
+
+
+@pytest.fixture(scope='session')
+def installed(wheel, tmp_path_factory):
+    """The Python of an environment that has the wheel.
+
+    The dependencies are this environment's own, seen through a path file:
+    installing them anew would take half a minute to prove what the test
+    environment proves already.
+    """
+    home = tmp_path_factory.mktemp('environment')
+    _run(sys.executable, '-m', 'venv', '--without-pip', home)
+    python = home / 'bin' / 'python'
+    _run(
+        sys.executable, '-m', 'pip', '--python', python, 'install',
+        '--quiet', '--no-deps', '--no-index', wheel,
+    )  # fmt: skip
+    packages = _run(
+        python, '-c', 'import sysconfig; print(sysconfig.get_path("purelib"))'
+    ).strip()
+    dependencies = sysconfig.get_path('purelib')
+    (pathlib.Path(packages) / 'dependencies.pth').write_text(dependencies)
+    return python
+
+
+@pytest.fixture(scope='session')
+def entry_points(installed, tmp_path_factory):
+    """Entry point → what went wrong when it was loaded from the wheel."""
+    elsewhere = tmp_path_factory.mktemp('elsewhere')
+    return json.loads(_run(installed, '-I', '-c', LOAD_ALL, cwd=elsewhere))

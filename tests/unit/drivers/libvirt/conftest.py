@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fake hosts and the driver on one of them."""
+
+import pathlib
+
+import pytest
+
+from compute_agent import provider_tree
+from drivers.libvirt import driver, host, inventory, pycpuinfo
+
+HOSTS = pathlib.Path(__file__).parents[3] / 'hosts'
+NODE = 'compute1'
+UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
+
+
+@pytest.fixture
+def hosts():
+    """The folder of fake host roots."""
+    return HOSTS
+
+
+@pytest.fixture
+def make_driver(tmp_path):
+    """Return a maker of drivers on a root, with a py-cpuinfo that is told."""
+
+    def make(root, answer=None, machine=None, **options):
+        return driver.LibvirtDriver(
+            nodename=NODE,
+            files=host.HostFiles(root, machine),
+            probe=pycpuinfo.CachedProbe(
+                tmp_path / 'cpuinfo.json', lambda: answer
+            ),
+            instances_path='/var/lib/nova/instances',
+            reserved=inventory.Reserved(**options),
+        )
+
+    return make
+
+
+@pytest.fixture
+def tree():
+    """A tree of one provider without anything."""
+    tree = provider_tree.ProviderTree()
+    tree.new_root(NODE, UUID)
+    return tree

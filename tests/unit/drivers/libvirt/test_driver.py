@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver edits the tree of its one host, and decides what it can tell."""
+
+import shutil
+
+import pytest
+from oslo_config import cfg
+
+from compute_agent import assertion, errors
+from compute_agent.virt import driver as virt
+from drivers.libvirt import driver, inventory
+
+NODE = 'compute1'
+UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
+
+
+@pytest.fixture
+def epyc(hosts, tmp_path):
+    """A fake host that may be changed."""
+    return shutil.copytree(hosts / 'amd-epyc-sev', tmp_path / 'root')
+
+
+def asserted(tree, kind=assertion.Kind.TRAIT):
+    return tree.assertions[UUID, kind][assertion.DRIVER]
+
+
+def test_the_one_node_is_the_host(make_driver, epyc):
+    libvirt = make_driver(epyc)
+    assert libvirt.get_available_nodes() == [NODE]
+    assert libvirt.node_exists(NODE) is virt.Existence.YES
+    assert libvirt.node_exists('other') is virt.Existence.UNKNOWN
+
+
+def test_it_offers_evidence(make_driver, epyc):
+    assert isinstance(make_driver(epyc), virt.Evidence)
+
+
+def test_evidence_of_another_host_is_refused(make_driver, epyc):
+    with pytest.raises(errors.DriverError, match='not other'):
+        make_driver(epyc).evidence('other')
+
+
+def test_it_tells_who_the_host_is(make_driver, epyc):
+    assert make_driver(epyc).identity(NODE) == driver.Identity(
+        machine='x86_64',
+        vendor='AuthenticAMD',
+        model='AMD EPYC 7313 16-Core Processor',
+        microcode='0xa0011d5',
+    )
+
+
+def test_traits_are_added_beside_others(make_driver, epyc, tree):
+    tree.add_traits(NODE, 'CUSTOM_RACK_7')
+    make_driver(epyc).update_provider_tree(tree, NODE)
+    traits = tree.data(NODE).traits
+    assert {'CUSTOM_RACK_7', 'HW_CPU_X86_AMD_SEV'} <= traits
+    assert not asserted(tree).exclusive
+    assert not asserted(tree).keep
+
+
+def test_inventory_is_the_whole_set_without_a_ratio(make_driver, epyc, tree):
+    make_driver(epyc, memory_mb=512).update_provider_tree(tree, NODE)
+    assert asserted(tree, assertion.Kind.INVENTORY).exclusive
+    assert tree.data(NODE).inventory['MEMORY_MB'] == {
+        'total': 515557,
+        'reserved': 512,
+        'min_unit': 1,
+        'max_unit': 515557,
+        'step_size': 1,
+    }
+
+
+def test_present_and_absent_traits_are_in_the_authority(
+    make_driver, epyc, tree
+):
+    libvirt = make_driver(epyc)
+    libvirt.update_provider_tree(tree, NODE)
+    assert 'HW_CPU_X86_AVX2' in libvirt.authority
+    assert 'HW_CPU_X86_AVX512F' in libvirt.authority
+    assert 'HW_CPU_AARCH64_SVE' in libvirt.authority
+    assert 'HW_CPU_X86_AMD_SSBD' not in libvirt.authority
+
+
+def test_a_trait_that_went_unknown_is_held_while_it_is_there(
+    make_driver, epyc, tree
+):
+    shutil.rmtree(epyc / 'sys/module/kvm_amd')
+    tree.update_traits(NODE, ['HW_CPU_X86_AMD_SEV'])
+    libvirt = make_driver(epyc)
+    libvirt.update_provider_tree(tree, NODE)
+    assert 'HW_CPU_X86_AMD_SEV' in asserted(tree).names
+    assert 'HW_CPU_X86_AMD_SEV' not in libvirt.authority
+    assert 'HW_CPU_X86_AMD_SEV_ES' not in asserted(tree).names
+
+
+def test_a_trait_that_was_turned_off_is_decided_again(make_driver, epyc, tree):
+    libvirt = make_driver(epyc)
+    libvirt.update_provider_tree(tree, NODE)
+    (epyc / 'sys/module/kvm_amd/parameters/sev').write_text('N\n')
+    tree.update_traits(NODE, [])
+    libvirt.update_provider_tree(tree, NODE)
+    assert 'HW_CPU_X86_AMD_SEV' not in tree.data(NODE).traits
+    assert 'HW_CPU_X86_AMD_SEV' in libvirt.authority
+
+
+def test_without_any_source_the_traits_are_kept(make_driver, hosts, tree):
+    libvirt = make_driver(hosts / 'broken-no-flags')
+    libvirt.update_provider_tree(tree, NODE)
+    assert asserted(tree).keep
+    assert 'HW_ARCH_X86_64' in asserted(tree).names
+    assert 'HW_CPU_X86_AVX' not in libvirt.authority
+
+
+def test_a_kept_answer_cannot_assert_what_the_kernel_denies(
+    make_driver, epyc, tree
+):
+    answer = {'flags': ['avx2', 'avx512f'], 'vendor_id_raw': 'AuthenticAMD'}
+    make_driver(epyc, answer).evidence(NODE)
+    libvirt = make_driver(epyc)
+    libvirt.update_provider_tree(tree, NODE)
+    (found,) = [
+        f for f in libvirt.evidence(NODE) if f.trait == 'HW_CPU_X86_AVX512F'
+    ]
+    assert found.sources == ('py-cpuinfo',)
+    assert found.reason.endswith('vetoed')
+    assert 'HW_CPU_X86_AVX512F' not in tree.data(NODE).traits
+
+
+@pytest.mark.parametrize(
+    'path', ['proc/meminfo', 'sys/devices/system/cpu/online']
+)
+def test_an_unreadable_count_leaves_the_tree_as_it_was(
+    make_driver, epyc, tree, path
+):
+    (epyc / path).unlink()
+    with pytest.raises(errors.DriverError, match=f'/{path}'):
+        make_driver(epyc).update_provider_tree(tree, NODE)
+    assert not tree.assertions
+
+
+def test_reserving_too_much_leaves_the_tree_as_it_was(make_driver, epyc, tree):
+    libvirt = make_driver(epyc, vcpus=3)
+    with pytest.raises(errors.DriverError, match='reserved_host_cpus'):
+        libvirt.update_provider_tree(tree, NODE)
+    assert not tree.assertions
+
+
+def test_a_node_that_is_not_in_the_tree_is_the_trees_error(
+    make_driver, epyc, tree
+):
+    with pytest.raises(errors.TreeError, match='other'):
+        make_driver(epyc).update_provider_tree(tree, 'other')
+
+
+def test_it_is_made_from_novas_options(tmp_path):
+    conf = cfg.ConfigOpts()
+    conf.register_opts(
+        [
+            cfg.StrOpt('host', default='compute7'),
+            cfg.StrOpt('state_path', default=str(tmp_path)),
+            cfg.StrOpt('instances_path', default='$state_path/instances'),
+            cfg.IntOpt('reserved_host_cpus', default=2),
+            cfg.IntOpt('reserved_host_memory_mb', default=512),
+            cfg.IntOpt('reserved_host_disk_mb', default=1),
+        ]
+    )
+    conf([])
+    libvirt = driver.LibvirtDriver.from_conf(conf)
+    assert libvirt.get_available_nodes() == ['compute7']
+    assert libvirt._instances_path == f'{tmp_path}/instances'
+    assert libvirt._reserved == inventory.Reserved(
+        vcpus=2, memory_mb=512, disk_mb=1
+    )
+    assert libvirt.identity('compute7').machine

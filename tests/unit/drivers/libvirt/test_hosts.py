@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every fake host gives what its ``expected.yaml`` says; see tests/hosts.
+
+Keys: ``present`` and ``unknown`` are all traits found so, ``vetoed`` those that
+py-cpuinfo claimed against the kernel, ``without_trait`` some of the words that
+have none; ``pycpuinfo`` is its answer, ``machine`` what ``uname -m`` says.
+"""
+
+import pathlib
+
+import pytest
+import yaml
+
+from compute_agent.virt import driver
+
+HOSTS = pathlib.Path(__file__).parents[3] / 'hosts'
+CASES = sorted(p.name for p in HOSTS.iterdir() if p.is_dir())
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    root = HOSTS / request.param
+    return root, yaml.safe_load((root / 'expected.yaml').read_text('utf-8'))
+
+
+@pytest.fixture
+def libvirt(case, make_driver):
+    root, expected = case
+    return make_driver(
+        root, expected.get('pycpuinfo'), expected.get('machine')
+    )
+
+
+def found(libvirt, answer):
+    return sorted(
+        f.trait
+        for f in libvirt.evidence('compute1')
+        if f.trait and f.found is answer
+    )
+
+
+def test_the_expected_traits_are_present(case, libvirt):
+    assert found(libvirt, driver.Found.PRESENT) == case[1]['present']
+
+
+def test_the_expected_traits_are_unknown(case, libvirt):
+    assert found(libvirt, driver.Found.UNKNOWN) == case[1]['unknown']
+
+
+def test_the_claims_of_py_cpuinfo_alone_are_vetoed(case, libvirt):
+    vetoed = [
+        f.trait
+        for f in libvirt.evidence('compute1')
+        if f.reason.endswith('vetoed')
+    ]
+    assert vetoed == case[1].get('vetoed', [])
+
+
+def test_words_without_a_trait_are_shown(case, libvirt):
+    words = {f.fact for f in libvirt.evidence('compute1') if f.trait is None}
+    assert words >= set(case[1]['without_trait'])
+
+
+def test_every_trait_is_decided_once(libvirt):
+    traits = [f.trait for f in libvirt.evidence('compute1') if f.trait]
+    assert len(traits) == len(set(traits))
+
+
+def test_whatever_is_not_present_has_a_word_or_a_reason(libvirt):
+    for finding in libvirt.evidence('compute1'):
+        assert finding.fact or finding.reason
+
+
+def test_the_expected_inventory_is_described(case, libvirt, tree):
+    libvirt.update_provider_tree(tree, 'compute1')
+    totals = {
+        name: record['total']
+        for name, record in tree.data('compute1').inventory.items()
+    }
+    assert totals['VCPU'] == case[1]['vcpus']
+    assert totals['MEMORY_MB'] == case[1]['memory_mb']
+
+
+def test_the_tree_gets_the_present_traits(case, libvirt, tree):
+    libvirt.update_provider_tree(tree, 'compute1')
+    assert sorted(tree.data('compute1').traits) == case[1]['present']
+
+
+def test_no_unknown_trait_is_in_the_authority(case, libvirt, tree):
+    libvirt.update_provider_tree(tree, 'compute1')
+    assert not set(libvirt.authority) & set(case[1]['unknown'])
