@@ -16,7 +16,7 @@ import uuid as uuidlib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
-from . import assertion, errors, inventory, names, provider
+from . import assertion, errors, forest, inventory, names, provider
 
 Records = Mapping[str, inventory.Record]
 Assertions = dict[tuple[str, assertion.Kind], dict[str, assertion.Assertion]]
@@ -48,8 +48,7 @@ class ProviderTree:
     """
 
     def __init__(self) -> None:
-        self._nodes: dict[str, _Node] = {}
-        self._uuids: dict[str, str] = {}
+        self._forest = forest.Forest()
         self._source = assertion.DRIVER
         self.baseline: provider.Snapshot = {}
         self.assertions: Assertions = {}
@@ -68,11 +67,10 @@ class ProviderTree:
         """
         tree = cls()
         tree.baseline = provider.snapshot(providers)
-        for p in tree.baseline.values():
-            below = p.uuid not in lone and p.parent_uuid in tree._nodes
-            tree._insert(
-                _Node.from_provider(p), p.parent_uuid if below else None
-            )
+        for one in tree.baseline.values():
+            below = one.uuid not in lone and one.parent_uuid in tree._forest
+            parent = one.parent_uuid if below else None
+            tree._forest.insert(forest.Member.of(one, parent))
         return tree
 
     # --- who is speaking ------------------------------------------------------
@@ -91,47 +89,45 @@ class ProviderTree:
     @property
     def roots(self) -> list[ProviderData]:
         """Copies of the providers that have no parent in this tree."""
-        return [
-            self.data(u) for u, n in self._nodes.items() if n.parent is None
-        ]
+        return [_data(member) for member in self._forest.roots()]
 
     def exists(self, name_or_uuid: str) -> bool:
         """Whether the tree has this provider."""
-        return name_or_uuid in self._nodes or name_or_uuid in self._uuids
+        return name_or_uuid in self._forest
 
     def data(self, name_or_uuid: str) -> ProviderData:
         """Return a copy of one provider.
 
         :raises TreeError: there is none of that name or uuid
         """
-        return self._find(name_or_uuid).data()
+        return _data(self._forest[name_or_uuid])
 
     def get_provider_uuids(self, name_or_uuid: str | None = None) -> list[str]:
         """Return this provider's uuid and those below it, parents first.
 
         :param name_or_uuid: None for every provider of every tree
         """
-        if name_or_uuid is not None:
-            return self._walk(self._find(name_or_uuid))
-        roots = [n for n in self._nodes.values() if n.parent is None]
-        return [uuid for root in roots for uuid in self._walk(root)]
+        tops = (
+            self._forest.roots()
+            if name_or_uuid is None
+            else [self._forest[name_or_uuid]]
+        )
+        return [m.uuid for top in tops for m in self._forest.walk(top)]
 
     def get_provider_uuids_in_tree(self, name_or_uuid: str) -> list[str]:
         """Return the uuids of the whole tree this provider is in, root first."""
-        node = self._find(name_or_uuid)
-        while node.parent is not None:
-            node = self._nodes[node.parent]
-        return self._walk(node)
+        root = self._forest.root_of(self._forest[name_or_uuid])
+        return [m.uuid for m in self._forest.walk(root)]
 
     def has_inventory(self, name_or_uuid: str) -> bool:
         """Whether the provider has inventory of any class."""
-        return bool(self._find(name_or_uuid).inventory)
+        return bool(self._forest[name_or_uuid].inventory)
 
     def has_inventory_changed(
         self, name_or_uuid: str, inventory: Records
     ) -> bool:
         """Whether these records differ from the provider's, defaults filled."""
-        mine = self._find(name_or_uuid).inventory
+        mine = self._forest[name_or_uuid].inventory
         return _whole(mine) != _whole(inventory)
 
     def has_sharing_provider(self, rc: str) -> bool:
@@ -139,32 +135,32 @@ class ProviderTree:
         sharing = names.MISC_SHARES_VIA_AGGREGATE
         return any(
             rc in n.inventory and sharing in n.traits
-            for n in self._nodes.values()
+            for n in self._forest.members()
         )
 
     def has_traits(self, name_or_uuid: str, traits: Iterable[str]) -> bool:
         """Whether the provider has all of these traits."""
-        return names.check_traits(traits) <= self._find(name_or_uuid).traits
+        return names.check_traits(traits) <= self._forest[name_or_uuid].traits
 
     def have_traits_changed(
         self, name_or_uuid: str, traits: Iterable[str]
     ) -> bool:
         """Whether this set differs from the provider's traits."""
-        return names.check_traits(traits) != self._find(name_or_uuid).traits
+        return names.check_traits(traits) != self._forest[name_or_uuid].traits
 
     def in_aggregates(
         self, name_or_uuid: str, aggregates: Iterable[str]
     ) -> bool:
         """Whether the provider is in all of these aggregates."""
         wanted = names.check_aggregates(aggregates)
-        return wanted <= self._find(name_or_uuid).aggregates
+        return wanted <= self._forest[name_or_uuid].aggregates
 
     def have_aggregates_changed(
         self, name_or_uuid: str, aggregates: Iterable[str]
     ) -> bool:
         """Whether this set differs from the provider's aggregates."""
         wanted = names.check_aggregates(aggregates)
-        return wanted != self._find(name_or_uuid).aggregates
+        return wanted != self._forest[name_or_uuid].aggregates
 
     # --- shape ----------------------------------------------------------------
 
@@ -175,10 +171,13 @@ class ProviderTree:
 
         :raises TreeError: the uuid or the name is in the tree already
         """
-        node = _Node(names.check_provider_name(name), uuid, generation)
-        node.uuid = names.check_uuid(uuid, 'provider')
-        self._insert(node, None)
-        return node.uuid
+        member = forest.Member(
+            uuid=names.check_uuid(uuid, 'provider'),
+            name=names.check_provider_name(name),
+            generation=generation,
+        )
+        self._forest.insert(member)
+        return member.uuid
 
     def new_child(
         self,
@@ -194,24 +193,24 @@ class ProviderTree:
 
         :raises TreeError: no such parent, or the uuid or name is taken
         """
-        above = self._find(parent)
+        above = self._forest[parent]
         names.check_provider_name(name)
         if uuid is None:
             uuid = self._derived_uuid(above.uuid, name)
-        uuid = names.check_uuid(uuid, 'provider')
-        self._insert(_Node(name, uuid, generation), above.uuid)
-        return uuid
+        member = forest.Member(
+            uuid=names.check_uuid(uuid, 'provider'),
+            name=name,
+            generation=generation,
+            parent=above.uuid,
+        )
+        self._forest.insert(member)
+        return member.uuid
 
     def remove(self, name_or_uuid: str) -> None:
         """Remove a provider and all below it."""
-        node = self._find(name_or_uuid)
-        for uuid in self._walk(node):
-            gone = self._nodes.pop(uuid)
-            del self._uuids[gone.name]
+        for gone in self._forest.remove(self._forest[name_or_uuid]):
             for kind in assertion.Kind:
-                self.assertions.pop((uuid, kind), None)
-        if node.parent is not None:
-            self._nodes[node.parent].children.remove(node.uuid)
+                self.assertions.pop((gone.uuid, kind), None)
 
     def populate_from_iterable(
         self, provider_dicts: Iterable[Mapping[str, Any]]
@@ -225,26 +224,15 @@ class ProviderTree:
 
         :raises TreeError: the result would be no forest of distinct providers
         """
-        given = [
-            _Node(
-                names.check_provider_name(d['name']),
-                names.check_uuid(d['uuid'], 'provider'),
-                d.get('generation'),
-                parent=d.get('parent_provider_uuid'),
+        self._forest = self._forest.replaced(
+            forest.Member(
+                uuid=names.check_uuid(given['uuid'], 'provider'),
+                name=names.check_provider_name(given['name']),
+                generation=given.get('generation'),
+                parent=given.get('parent_provider_uuid'),
             )
-            for d in provider_dicts
-        ]
-        replaced = {
-            uuid
-            for node in given
-            if node.uuid in self._nodes
-            for uuid in self._walk(self._nodes[node.uuid])
-        }
-        kept = [n for u, n in self._nodes.items() if u not in replaced]
-        merged = {n.uuid: copy.deepcopy(n) for n in kept}
-        merged.update({n.uuid: n for n in given})
-        rebuilt = _rebuild(merged)
-        self._nodes, self._uuids = rebuilt._nodes, rebuilt._uuids
+            for given in provider_dicts
+        )
 
     # --- inventory ------------------------------------------------------------
 
@@ -259,22 +247,22 @@ class ProviderTree:
         :param inventory: resource class → record; an omitted allocation_ratio
             means the source has no opinion on it
         """
-        node = self._find(name_or_uuid)
+        member = self._forest[name_or_uuid]
         records = _checked(inventory)
-        changed = _whole(node.inventory) != _whole(records)
-        node.inventory = records
-        self._note(node, generation)
-        self._assert(node, assertion.Kind.INVENTORY, 'setting', records)
+        changed = _whole(member.inventory) != _whole(records)
+        member.inventory = records
+        self._note(member, generation)
+        self._assert(member, assertion.Kind.INVENTORY, 'setting', records)
         return changed
 
     def add_inventory(
         self, name_or_uuid: str, rc: str, record: inventory.Record
     ) -> None:
         """Assert one resource class, leaving the others to their sources."""
-        node = self._find(name_or_uuid)
+        member = self._forest[name_or_uuid]
         records = _checked({rc: record})
-        node.inventory.update(records)
-        self._assert(node, assertion.Kind.INVENTORY, 'adding', records)
+        member.inventory.update(records)
+        self._assert(member, assertion.Kind.INVENTORY, 'adding', records)
 
     def keep_inventory(self, name_or_uuid: str) -> None:
         """Say: unknown this time; what was held stays held."""
@@ -284,9 +272,9 @@ class ProviderTree:
         self, name_or_uuid: str, resources: Mapping[str, Any]
     ) -> bool:
         """Store a driver's own resources; they are never sent to placement."""
-        node = self._find(name_or_uuid)
-        changed = node.resources != resources
-        node.resources = copy.deepcopy(dict(resources))
+        member = self._forest[name_or_uuid]
+        changed = member.resources != resources
+        member.resources = copy.deepcopy(dict(resources))
         return changed
 
     # --- traits ---------------------------------------------------------------
@@ -298,27 +286,27 @@ class ProviderTree:
         generation: int | None = None,
     ) -> bool:
         """Set the provider's whole set of traits; return whether it changed."""
-        node = self._find(name_or_uuid)
+        member = self._forest[name_or_uuid]
         wanted = names.check_traits(traits)
-        changed = wanted != node.traits
-        node.traits = set(wanted)
-        self._note(node, generation)
-        self._assert(node, assertion.Kind.TRAIT, 'setting', wanted)
+        changed = wanted != member.traits
+        member.traits = set(wanted)
+        self._note(member, generation)
+        self._assert(member, assertion.Kind.TRAIT, 'setting', wanted)
         return changed
 
     def add_traits(self, name_or_uuid: str, *traits: str) -> None:
         """Hold these traits, leaving all others alone."""
-        node = self._find(name_or_uuid)
+        member = self._forest[name_or_uuid]
         wanted = names.check_traits(traits)
-        node.traits |= wanted
-        self._assert(node, assertion.Kind.TRAIT, 'adding', wanted)
+        member.traits |= wanted
+        self._assert(member, assertion.Kind.TRAIT, 'adding', wanted)
 
     def remove_traits(self, name_or_uuid: str, *traits: str) -> None:
         """Remove these traits; one that is not there is no mistake."""
-        node = self._find(name_or_uuid)
+        member = self._forest[name_or_uuid]
         gone = names.check_traits(traits)
-        node.traits -= gone
-        self._assert(node, assertion.Kind.TRAIT, 'removing', gone)
+        member.traits -= gone
+        self._assert(member, assertion.Kind.TRAIT, 'removing', gone)
 
     def keep_traits(self, name_or_uuid: str) -> None:
         """Say: unknown this time; what was held stays held."""
@@ -333,27 +321,27 @@ class ProviderTree:
         generation: int | None = None,
     ) -> bool:
         """Set the provider's whole set of aggregates; return if it changed."""
-        node = self._find(name_or_uuid)
+        member = self._forest[name_or_uuid]
         wanted = names.check_aggregates(aggregates)
-        changed = wanted != node.aggregates
-        node.aggregates = set(wanted)
-        self._note(node, generation)
-        self._assert(node, assertion.Kind.AGGREGATE, 'setting', wanted)
+        changed = wanted != member.aggregates
+        member.aggregates = set(wanted)
+        self._note(member, generation)
+        self._assert(member, assertion.Kind.AGGREGATE, 'setting', wanted)
         return changed
 
     def add_aggregates(self, name_or_uuid: str, *aggregates: str) -> None:
         """Hold membership of these aggregates (uuids), leaving others alone."""
-        node = self._find(name_or_uuid)
+        member = self._forest[name_or_uuid]
         wanted = names.check_aggregates(aggregates)
-        node.aggregates |= wanted
-        self._assert(node, assertion.Kind.AGGREGATE, 'adding', wanted)
+        member.aggregates |= wanted
+        self._assert(member, assertion.Kind.AGGREGATE, 'adding', wanted)
 
     def remove_aggregates(self, name_or_uuid: str, *aggregates: str) -> None:
         """End membership of these aggregates (uuids)."""
-        node = self._find(name_or_uuid)
+        member = self._forest[name_or_uuid]
         gone = names.check_aggregates(aggregates)
-        node.aggregates -= gone
-        self._assert(node, assertion.Kind.AGGREGATE, 'removing', gone)
+        member.aggregates -= gone
+        self._assert(member, assertion.Kind.AGGREGATE, 'removing', gone)
 
     def keep_aggregates(self, name_or_uuid: str) -> None:
         """Say: unknown this time; what was held stays held."""
@@ -361,128 +349,50 @@ class ProviderTree:
 
     # --- inside ---------------------------------------------------------------
 
-    def _find(self, name_or_uuid: str) -> '_Node':
-        node = self._nodes.get(name_or_uuid)
-        if node is None:
-            node = self._nodes.get(self._uuids.get(name_or_uuid, ''))
-        if node is None:
-            raise errors.TreeError(f'No such provider {name_or_uuid}')
-        return node
-
-    def _insert(self, node: '_Node', parent: str | None) -> None:
-        if node.uuid in self._nodes:
-            raise errors.TreeError(f'Provider {node.uuid} already exists')
-        if node.name in self._uuids:
-            raise errors.TreeError(f'Provider {node.name} already exists')
-        node.parent = parent
-        self._nodes[node.uuid] = node
-        self._uuids[node.name] = node.uuid
-        if parent is not None:
-            self._nodes[parent].children.append(node.uuid)
-
-    def _walk(self, top: '_Node') -> list[str]:
-        found, waiting = [], [top.uuid]
-        while waiting:
-            uuid = waiting.pop()
-            found.append(uuid)
-            waiting.extend(reversed(self._nodes[uuid].children))
-        return found
-
     def _derived_uuid(self, parent_uuid: str, name: str) -> str:
         attempt, text = 0, name
         while True:
             uuid = str(uuidlib.uuid5(uuidlib.UUID(parent_uuid), text))
-            if uuid not in self._nodes:
+            if uuid not in self._forest:
                 return uuid
             attempt += 1
             text = f'{name}#{attempt}'
 
     def _assert(
         self,
-        node: '_Node',
+        member: forest.Member,
         kind: assertion.Kind,
         verb: str,
         what: Iterable[str],
     ) -> None:
-        said = self.assertions.setdefault((node.uuid, kind), {})
+        said = self.assertions.setdefault((member.uuid, kind), {})
         earlier = said.get(self._source, assertion.Assertion())
         said[self._source] = getattr(earlier, verb)(what)
 
     def _keep(self, name_or_uuid: str, kind: assertion.Kind) -> None:
         said = self.assertions.setdefault(
-            (self._find(name_or_uuid).uuid, kind), {}
+            (self._forest[name_or_uuid].uuid, kind), {}
         )
         earlier = said.get(self._source, assertion.Assertion())
         said[self._source] = earlier.keeping()
 
     @staticmethod
-    def _note(node: '_Node', generation: int | None) -> None:
+    def _note(member: forest.Member, generation: int | None) -> None:
         if generation is not None:
-            node.generation = generation
+            member.generation = generation
 
 
-@dataclasses.dataclass(slots=True)
-class _Node:
-    """One provider inside the tree; parent and children are uuids."""
-
-    name: str
-    uuid: str
-    generation: int | None = None
-    parent: str | None = None
-    children: list[str] = dataclasses.field(default_factory=list)
-    inventory: dict[str, dict[str, int | float]] = dataclasses.field(
-        default_factory=dict
+def _data(member: forest.Member) -> ProviderData:
+    return ProviderData(
+        uuid=member.uuid,
+        name=member.name,
+        generation=member.generation,
+        parent_uuid=member.parent,
+        inventory=copy.deepcopy(member.inventory),
+        traits=set(member.traits),
+        aggregates=set(member.aggregates),
+        resources=copy.deepcopy(member.resources),
     )
-    traits: set[str] = dataclasses.field(default_factory=set)
-    aggregates: set[str] = dataclasses.field(default_factory=set)
-    resources: dict[str, Any] = dataclasses.field(default_factory=dict)
-
-    @classmethod
-    def from_provider(cls, p: provider.Provider) -> '_Node':
-        return cls(
-            p.name,
-            p.uuid,
-            p.generation,
-            inventory={rc: i.to_record() for rc, i in p.inventories.items()},
-            traits=set(p.traits),
-            aggregates=set(p.aggregates),
-        )
-
-    def data(self) -> ProviderData:
-        return ProviderData(
-            uuid=self.uuid,
-            name=self.name,
-            generation=self.generation,
-            parent_uuid=self.parent,
-            inventory=copy.deepcopy(self.inventory),
-            traits=set(self.traits),
-            aggregates=set(self.aggregates),
-            resources=copy.deepcopy(self.resources),
-        )
-
-
-def _rebuild(nodes: Mapping[str, _Node]) -> ProviderTree:
-    """Return a fresh tree of these nodes, each below its ``parent``."""
-    tree = ProviderTree()
-    below: dict[str | None, list[_Node]] = {}
-    for node in nodes.values():
-        if node.parent is not None and node.parent not in nodes:
-            raise errors.TreeError(
-                f'parent {node.parent} of provider {node.name} is not there'
-            )
-        below.setdefault(node.parent, []).append(node)
-    waiting = list(reversed(below.get(None, [])))
-    while waiting:
-        node = waiting.pop()
-        node.children = []
-        tree._insert(node, node.parent)
-        waiting.extend(reversed(below.get(node.uuid, [])))
-    if len(tree._nodes) != len(nodes):
-        stray = sorted(
-            n.name for u, n in nodes.items() if u not in tree._nodes
-        )
-        raise errors.TreeError(f'{", ".join(stray)} would be in a cycle')
-    return tree
 
 
 def _checked(records: Records) -> dict[str, dict[str, int | float]]:

@@ -307,7 +307,9 @@ def _entry(node: yaml.Node, step: Step) -> tuple[yaml.Node, yaml.Node] | None:
         for key, value in reversed(node.value):
             if key.value == step:
                 return key, value
-    elif step in range(len(node.value)):
+    elif isinstance(node, yaml.SequenceNode) and step in range(
+        len(node.value)
+    ):
         return node.value[step], node.value[step]
     return None
 
@@ -359,7 +361,7 @@ def _in_words(
     return document.error(_place(path) + wrong + more, *path)
 
 
-def _schema(error: jsonschema.exceptions._Error) -> Schema:
+def _schema(error: jsonschema.ValidationError) -> Schema:
     """Return the part of the schema that failed; ``false`` says nothing."""
     return error.schema if isinstance(error.schema, Mapping) else {}
 
@@ -391,7 +393,7 @@ def _wrong(error: jsonschema.ValidationError) -> str:
 
     Where alternatives failed, the choice between them has the description.
     """
-    choice: jsonschema.exceptions._Error | None = error
+    choice: Any = error
     while choice and choice.absolute_path == error.absolute_path:
         wish = _wish(_schema(choice))
         if wish:

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver that describes whatever a YAML file says."""

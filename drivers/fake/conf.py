@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of the fake driver, group ``[fake]``.
+
+The driver loader registers them on the configuration it is given; the sample
+file and the documentation list them.
+"""
+
+from oslo_config import cfg
+
+GROUP = cfg.OptGroup(
+    'fake',
+    title='The fake driver',
+    help='The fake driver describes the nodes that a YAML file lists.',
+)
+
+OPTS = [
+    cfg.StrOpt(
+        'file',
+        sample_default='/etc/compute-agent/fake.yaml',
+        help=(
+            'The path of the YAML file that describes the nodes, their '
+            'providers and the providers they share. It must be set when '
+            'compute_driver is fake. The file is read again in every cycle; '
+            'while it is wrong, nothing is written and the log names the '
+            'line. A commented example is etc/fake.yaml.'
+        ),
+    ),
+]
+
+
+def register_opts(conf: cfg.ConfigOpts) -> None:
+    """Register the options on this configuration."""
+    conf.register_group(GROUP)
+    conf.register_opts(OPTS, group=GROUP)
+
+
+def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
+    """Return the options by group, for the sample file."""
+    return [(GROUP, OPTS)]

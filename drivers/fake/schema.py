@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shape of the fake driver's file, as a JSON schema.
+
+Data only. It says which keys there are and which types they take; what
+placement demands of names and numbers, and what must be unique, is checked by
+``tree_file.py``. Each description completes "write ..." in an error message.
+"""
+
+from typing import Any
+
+from compute_agent import inventory
+
+KEEP = 'keep'
+
+_KEEP_ONLY = f'^{KEEP}$'
+
+_TEXT: dict[str, Any] = {'type': 'string'}
+
+_RECORD: dict[str, Any] = {
+    'description': 'the total, or a mapping of inventory fields',
+    'type': ['integer', 'object'],
+    'properties': {
+        field: {'type': 'number', 'description': 'a number'}
+        for field in sorted(inventory.FIELDS)
+    },
+    'required': ['total'],
+    'additionalProperties': False,
+}
+
+_PROVIDER: dict[str, Any] = {
+    'name': {**_TEXT, 'description': 'the name of the provider as text'},
+    'uuid': {**_TEXT, 'description': 'the uuid of the provider as text'},
+    'inventories': {
+        'description': 'a mapping of resource class to total, or keep',
+        'type': ['object', 'string'],
+        'pattern': _KEEP_ONLY,
+        'additionalProperties': _RECORD,
+    },
+    'traits': {
+        'description': 'a list of trait names, or keep',
+        'type': ['array', 'string'],
+        'pattern': _KEEP_ONLY,
+        'items': {**_TEXT, 'description': 'a trait name as text'},
+    },
+    'aggregates': {
+        'description': 'a list of aggregate uuids, or keep',
+        'type': ['array', 'string'],
+        'pattern': _KEEP_ONLY,
+        'items': {**_TEXT, 'description': 'an aggregate uuid as text'},
+    },
+    'exclusive': {'type': 'boolean', 'description': 'true or false'},
+}
+
+_BRANCH: dict[str, Any] = {
+    'children': {
+        'description': 'a list of providers',
+        'type': 'array',
+        'items': {'$ref': '#/$defs/branch'},
+    },
+    'foreign_children': {
+        'description': 'remove or leave',
+        'enum': ['remove', 'leave'],
+    },
+}
+
+
+def _mapping(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        'description': 'a provider: a mapping with a name',
+        'type': 'object',
+        'properties': properties,
+        'required': ['name'],
+        'additionalProperties': False,
+    }
+
+
+SCHEMA: dict[str, Any] = {
+    '$schema': 'https://json-schema.org/draft/2020-12/schema',
+    '$defs': {
+        'branch': _mapping({**_PROVIDER, **_BRANCH}),
+        'lone': _mapping(_PROVIDER),
+    },
+    'description': 'a mapping with nodes: and a list of compute nodes',
+    'type': 'object',
+    'properties': {
+        'nodes': {
+            'description': 'a list of compute nodes, [] for none',
+            'type': 'array',
+            'items': {'$ref': '#/$defs/branch'},
+        },
+        'sharing_providers': {
+            'description': 'a list of providers',
+            'type': 'array',
+            'items': {'$ref': '#/$defs/lone'},
+        },
+        'authority': {
+            'description': 'a list of trait names, or prefixes that end in *',
+            'type': 'array',
+            'items': {**_TEXT, 'description': 'a trait name, or a prefix*'},
+        },
+    },
+    'required': ['nodes'],
+    'additionalProperties': False,
+}

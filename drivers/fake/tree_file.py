@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The content of the fake driver's file as values, checked to the last name.
+
+Pure: ``parse`` takes a document that fits the schema and returns a
+``TreeFile``; it opens nothing and edits no tree. It refuses what placement
+would refuse, and names or uuids that stand twice, with the line of each.
+"""
+
+import dataclasses
+import enum
+import uuid as uuidlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from compute_agent import errors, inventory, names, yaml_file
+
+from . import schema
+
+# Roots whose uuid the file leaves out get one from their name, always the same.
+NAMESPACE = uuidlib.UUID('5a4d6a2e-2f0b-4cf6-9c0d-5a0f2f6c8f0e')
+
+
+Path = tuple[yaml_file.Step, ...]
+Said = TypeVar('Said')
+
+
+class Unsaid(enum.Enum):
+    """What the file says of a kind of names when it gives no names."""
+
+    ABSENT = 'absent'
+    KEEP = 'keep'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """One provider as the file describes it.
+
+    :ivar line: where it begins
+    :ivar uuid: as given; None leaves it to whoever creates the provider
+    :ivar traits: trait → the line it stands on
+    :ivar exclusive: traits and aggregates are the whole sets
+    :ivar leaves_foreign: children that the file lacks are left alone
+    """
+
+    line: int
+    name: str
+    uuid: str | None
+    inventories: Mapping[str, inventory.Record] | Unsaid
+    traits: Mapping[str, int] | Unsaid
+    aggregates: frozenset[str] | Unsaid
+    exclusive: bool
+    leaves_foreign: bool
+    children: tuple['Described', ...]
+
+    @property
+    def root_uuid(self) -> str:
+        """The uuid it has as a root: the given one, or one from its name."""
+        return self.uuid or str(uuidlib.uuid5(NAMESPACE, self.name))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TreeFile:
+    """The whole file: its compute nodes, by name, and what they share."""
+
+    path: str
+    nodes: Mapping[str, Described]
+    sharing_providers: tuple[Described, ...]
+    authority: tuple[str, ...]
+
+    def at(self, line: int) -> str:
+        """Return this line as a place to look at: ``FILE:LINE``."""
+        return f'{self.path}:{line}'
+
+
+def parse(document: yaml_file.Document) -> TreeFile:
+    """Return the file's content.
+
+    :raises FileError: a name, uuid or record that placement would not take,
+        or one that stands twice
+    """
+    return _Reader(document).file()
+
+
+class _Reader:
+    """One pass over one document, which remembers what it has met."""
+
+    def __init__(self, document: yaml_file.Document) -> None:
+        self._document = document
+        self._met: dict[str, dict[str, Path]] = {'name': {}, 'uuid': {}}
+
+    def file(self) -> TreeFile:
+        data = self._document.data
+        nodes = self._roots('nodes')
+        return TreeFile(
+            path=self._document.path,
+            nodes={n.name: n for n in nodes},
+            sharing_providers=self._roots('sharing_providers'),
+            authority=tuple(
+                self._authority(text, 'authority', i)
+                for i, text in enumerate(data.get('authority', ()))
+            ),
+        )
+
+    def _roots(self, key: str) -> tuple[Described, ...]:
+        found = []
+        for i, data in enumerate(self._document.data.get(key, ())):
+            root = self._provider(data, key, i)
+            if root.uuid is None:
+                self._once('uuid', root.root_uuid, (key, i))
+            found.append(root)
+        return tuple(found)
+
+    def _provider(
+        self, data: Mapping[str, Any], *path: yaml_file.Step
+    ) -> Described:
+        return Described(
+            line=self._document.line(*path),
+            name=self._name(data['name'], *path, 'name'),
+            uuid=self._uuid(data.get('uuid'), *path, 'uuid'),
+            inventories=self._said(data, 'inventories', self._records, path),
+            traits=self._said(data, 'traits', self._traits, path),
+            aggregates=self._said(data, 'aggregates', self._uuids, path),
+            exclusive=data.get('exclusive', False),
+            leaves_foreign=data.get('foreign_children') == 'leave',
+            children=tuple(
+                self._provider(child, *path, 'children', i)
+                for i, child in enumerate(data.get('children', ()))
+            ),
+        )
+
+    def _said(
+        self,
+        data: Mapping[str, Any],
+        key: str,
+        read: Callable[..., Said],
+        path: Path,
+    ) -> Said | Unsaid:
+        if key not in data:
+            return Unsaid.ABSENT
+        if data[key] == schema.KEEP:
+            return Unsaid.KEEP
+        return read(data[key], *path, key)
+
+    def _name(self, text: str, *path: yaml_file.Step) -> str:
+        name = self._checked(path, names.check_provider_name, text)
+        return self._once('name', name, path)
+
+    def _uuid(self, text: str | None, *path: yaml_file.Step) -> str | None:
+        if text is None:
+            return None
+        uuid = self._checked(path, names.check_uuid, text, 'provider uuid')
+        return self._once('uuid', uuid, path)
+
+    def _once(self, what: str, value: str, path: Path) -> str:
+        """Return the value, unless the file has it on an earlier line."""
+        first = self._met[what].setdefault(value, path)
+        if first != path:
+            line = self._document.line(*first)
+            raise self._document.error(
+                f'provider {what} {value!r} stands on line {line} already; '
+                f'give each provider a {what} of its own',
+                *path,
+            )
+        return value
+
+    def _records(
+        self, data: Mapping[str, Any], *path: yaml_file.Step
+    ) -> dict[str, inventory.Record]:
+        return {rc: self._record(rc, data[rc], *path, rc) for rc in data}
+
+    def _record(
+        self, rc: str, data: Any, *path: yaml_file.Step
+    ) -> inventory.Record:
+        record = data if isinstance(data, Mapping) else {'total': data}
+        try:
+            names.check_symbol(rc, 'resource class')
+            inventory.Inventory.from_record(record)
+        except errors.InvalidName as exc:
+            raise self._document.key_error(str(exc), *path) from exc
+        except errors.TreeError as exc:
+            problem = f'inventory of {rc}: {exc}'
+            raise self._document.key_error(problem, *path) from exc
+        return record
+
+    def _traits(
+        self, data: Sequence[str], *path: yaml_file.Step
+    ) -> dict[str, int]:
+        return {
+            self._trait(text, *path, i): self._document.line(*path, i)
+            for i, text in enumerate(data)
+        }
+
+    def _trait(self, text: str, *path: yaml_file.Step) -> str:
+        return self._checked(path, names.check_symbol, text, 'trait')
+
+    def _uuids(
+        self, data: Sequence[str], *path: yaml_file.Step
+    ) -> frozenset[str]:
+        return frozenset(
+            self._checked((*path, i), names.check_uuid, text, 'aggregate')
+            for i, text in enumerate(data)
+        )
+
+    def _authority(self, text: str, *path: yaml_file.Step) -> str:
+        """Return a trait name, or a prefix with its star."""
+        self._trait(text.removesuffix('*'), *path)
+        return text
+
+    def _checked(
+        self, path: Path, check: Callable[..., str], *arguments: str
+    ) -> str:
+        try:
+            return check(*arguments)
+        except errors.InvalidName as exc:
+            raise self._document.error(str(exc), *path) from exc
