@@ -9,10 +9,15 @@ node's driver fault is that node's alone. It does no I/O of its own.
 
 import dataclasses
 import logging
-from collections.abc import Mapping
-from typing import Any
 
-from . import assertion, errors, inventory, names, ownership, provider_tree
+from . import (
+    assertion,
+    errors,
+    host_inventory,
+    names,
+    ownership,
+    provider_tree,
+)
 from .virt import driver as virt
 
 LOG = logging.getLogger(__name__)
@@ -29,25 +34,11 @@ class Node:
         return f'{self.name} ({self.uuid})'
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Reserved:
-    """What the host keeps for itself: CPUs, MiB of memory, MiB of disk."""
-
-    cpus: int = 0
-    memory_mb: int = 0
-    disk_mb: int = 0
-
-    @property
-    def disk_gb(self) -> int:
-        """The disk kept, in whole GiB, rounded up."""
-        return -(-self.disk_mb // 1024)
-
-
 def describe(
     driver: virt.ComputeDriver,
     tree: provider_tree.ProviderTree,
     node: Node,
-    reserved: Reserved,
+    reserved: host_inventory.Reserved,
 ) -> None:
     """Edit the tree until it describes the node.
 
@@ -91,7 +82,7 @@ def _ask(
     driver: virt.ComputeDriver,
     tree: provider_tree.ProviderTree,
     node: Node,
-    reserved: Reserved,
+    reserved: host_inventory.Reserved,
 ) -> None:
     try:
         driver.update_provider_tree(tree, node.name)
@@ -102,36 +93,16 @@ def _ask(
     try:
         records = driver.get_inventory(node.name)
     except NotImplementedError:
-        records = _legacy(driver.get_available_resource(node.name), reserved)
+        resources = driver.get_available_resource(node.name)
+        records = host_inventory.records(
+            vcpus=resources.get('vcpus', 0),
+            memory_mb=resources.get('memory_mb', 0),
+            disk_gb=resources.get('local_gb', 0),
+            reserved=reserved,
+        )
     tree.update_inventory(node.uuid, records)
     try:
         traits = driver.get_traits(node.name)
     except NotImplementedError:
         return
     tree.add_traits(node.uuid, *traits)
-
-
-def _legacy(
-    resources: Mapping[str, Any], reserved: Reserved
-) -> dict[str, inventory.Record]:
-    """Return the inventory nova made of ``get_available_resource``.
-
-    A count of none is left out, for placement takes no total of 0; the ratio
-    is left out, for configuration and operators decide it.
-    """
-    counts = {
-        'VCPU': (resources.get('vcpus', 0), reserved.cpus),
-        'MEMORY_MB': (resources.get('memory_mb', 0), reserved.memory_mb),
-        'DISK_GB': (resources.get('local_gb', 0), reserved.disk_gb),
-    }
-    return {
-        rc: {
-            'total': total,
-            'reserved': kept,
-            'min_unit': 1,
-            'max_unit': total,
-            'step_size': 1,
-        }
-        for rc, (total, kept) in counts.items()
-        if total
-    }

@@ -16,7 +16,14 @@ from typing import Any, Protocol
 
 import tenacity
 
-from . import describe, errors, ownership, provider, provider_tree
+from . import (
+    describe,
+    errors,
+    host_inventory,
+    ownership,
+    provider,
+    provider_tree,
+)
 from .ratios import Ratios
 from .virt import driver as virt
 
@@ -130,7 +137,7 @@ class ResourceTracker:
         *,
         identify: Callable[[Sequence[str]], Sequence[describe.Node]],
         ratios: Ratios,
-        reserved: describe.Reserved,
+        reserved: host_inventory.Reserved,
         workers: int = 1,
     ) -> None:
         self._driver = driver

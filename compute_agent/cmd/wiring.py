@@ -18,7 +18,7 @@ from oslo_config import cfg
 
 from report_client import client, placement
 
-from .. import describe, errors, identity, ratios, resource_tracker, state
+from .. import errors, host_inventory, identity, ratios, resource_tracker, state
 from ..conf import default as default_conf
 from ..conf import placement as placement_conf
 from ..dev import embedded_placement as embedded
@@ -125,7 +125,7 @@ def _tracker(
             names, compute_driver.get_nodenames_by_uuid(), host_uuid
         ),
         ratios=_ratios(conf),
-        reserved=describe.Reserved(
+        reserved=host_inventory.Reserved(
             cpus=conf.reserved_host_cpus,
             memory_mb=conf.reserved_host_memory_mb,
             disk_mb=conf.reserved_host_disk_mb,

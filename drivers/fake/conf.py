@@ -13,7 +13,7 @@ GROUP = cfg.OptGroup(
     help='The fake driver describes the nodes that a YAML file lists.',
 )
 
-OPTS = [
+OPTS: list[cfg.Opt] = [
     cfg.StrOpt(
         'file',
         sample_default='/etc/compute-agent/fake.yaml',

@@ -9,7 +9,7 @@ would refuse, and names or uuids that stand twice, with the line of each.
 import dataclasses
 import enum
 import uuid as uuidlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from compute_agent import errors, inventory, names, yaml_file
@@ -57,6 +57,17 @@ class Described:
         """The uuid it has as a root: the given one, or one from its name."""
         return self.uuid or str(uuidlib.uuid5(NAMESPACE, self.name))
 
+    @property
+    def lines_of_traits(self) -> Mapping[str, int]:
+        """The traits that the file names, each with its line."""
+        return {} if isinstance(self.traits, Unsaid) else self.traits
+
+    def walk(self) -> Iterator['Described']:
+        """Yield this provider and all below it, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TreeFile:
@@ -66,6 +77,11 @@ class TreeFile:
     nodes: Mapping[str, Described]
     sharing_providers: tuple[Described, ...]
     authority: tuple[str, ...]
+
+    def shared_with(self, nodename: str) -> tuple[Described, ...]:
+        """Return the sharing providers if this is the file's first node."""
+        first = next(iter(self.nodes), None)
+        return self.sharing_providers if nodename == first else ()
 
     def at(self, line: int) -> str:
         """Return this line as a place to look at: ``FILE:LINE``."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from oslo_config import cfg
 
-from compute_agent import errors, provider_tree
+from compute_agent import errors, host_inventory, provider_tree
 from compute_agent import inventory as agent_inventory
 from compute_agent.virt import driver
 
@@ -47,7 +47,7 @@ class LibvirtDriver(driver.ComputeDriver):
         files: host.HostFiles,
         probe: pycpuinfo.CachedProbe,
         instances_path: str,
-        reserved: inventory.Reserved,
+        reserved: host_inventory.Reserved,
     ) -> None:
         self._nodename = nodename
         self._files = files
@@ -66,8 +66,8 @@ class LibvirtDriver(driver.ComputeDriver):
             files=host.HostFiles(),
             probe=pycpuinfo.CachedProbe(cache),
             instances_path=conf.instances_path,
-            reserved=inventory.Reserved(
-                vcpus=conf.reserved_host_cpus,
+            reserved=host_inventory.Reserved(
+                cpus=conf.reserved_host_cpus,
                 memory_mb=conf.reserved_host_memory_mb,
                 disk_mb=conf.reserved_host_disk_mb,
             ),
@@ -130,7 +130,7 @@ class LibvirtDriver(driver.ComputeDriver):
 
     def _records(self) -> Mapping[str, agent_inventory.Record]:
         size = self._files.file_system_bytes(self._instances_path)
-        return inventory.records(
+        return host_inventory.records(
             vcpus=inventory.count_online(self._files.text(inventory.ONLINE)),
             memory_mb=inventory.memory_mib(
                 self._files.text(inventory.MEMINFO)

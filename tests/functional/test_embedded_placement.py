@@ -4,8 +4,11 @@
 import concurrent.futures
 import contextlib
 import logging
+import pathlib
 import socket
 import sqlite3
+import subprocess
+import sys
 import time
 
 import os_traits
@@ -15,6 +18,7 @@ import requests
 from compute_agent import errors
 from compute_agent.dev import embedded_placement
 
+ROOT = pathlib.Path(embedded_placement.__file__).parents[2]
 HEADERS = {
     'X-Auth-Token': 'admin',
     'OpenStack-API-Version': 'placement 1.39',
@@ -82,6 +86,30 @@ def test_what_was_written_is_there_after_a_restart(make, client):
     with server:
         assert _names(client, server) == ['one']
         assert len(client.get(f'{server.url}/traits').json()['traits']) >= 377
+
+
+def test_what_was_answered_survives_a_kill(make, client, tmp_path):
+    program = f"""
+import pathlib, signal
+from compute_agent.dev import embedded_placement
+path = pathlib.Path({str(tmp_path / 'placement.sqlite')!r})
+with embedded_placement.EmbeddedPlacement(path, port=0) as server:
+    print(server.url, flush=True)
+    signal.pause()
+"""
+    with subprocess.Popen(
+        [sys.executable, '-c', program],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as process:
+        url = process.stdout.readline().strip()
+        client.post(
+            f'{url}/resource_providers', json={'name': 'one'}
+        ).raise_for_status()
+        process.kill()
+    with make() as server:
+        assert _names(client, server) == ['one']
 
 
 def test_ten_clients_write_at_once_and_none_gets_a_500(

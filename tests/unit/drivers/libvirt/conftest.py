@@ -5,8 +5,8 @@ import pathlib
 
 import pytest
 
-from compute_agent import provider_tree
-from drivers.libvirt import driver, host, inventory, pycpuinfo
+from compute_agent import host_inventory, provider_tree
+from drivers.libvirt import driver, host, pycpuinfo
 
 HOSTS = pathlib.Path(__file__).parents[3] / 'hosts'
 NODE = 'compute1'
@@ -31,7 +31,7 @@ def make_driver(tmp_path):
                 tmp_path / 'cpuinfo.json', lambda: answer
             ),
             instances_path='/var/lib/nova/instances',
-            reserved=inventory.Reserved(**options),
+            reserved=host_inventory.Reserved(**options),
         )
 
     return make

@@ -6,9 +6,9 @@ import shutil
 import pytest
 from oslo_config import cfg
 
-from compute_agent import assertion, errors
+from compute_agent import assertion, errors, host_inventory
 from compute_agent.virt import driver as virt
-from drivers.libvirt import driver, inventory
+from drivers.libvirt import driver
 
 NODE = 'compute1'
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
@@ -139,7 +139,7 @@ def test_an_unreadable_count_leaves_the_tree_as_it_was(
 
 
 def test_reserving_too_much_leaves_the_tree_as_it_was(make_driver, epyc, tree):
-    libvirt = make_driver(epyc, vcpus=3)
+    libvirt = make_driver(epyc, cpus=3)
     with pytest.raises(errors.DriverError, match='reserved_host_cpus'):
         libvirt.update_provider_tree(tree, NODE)
     assert not tree.assertions
@@ -168,7 +168,7 @@ def test_it_is_made_from_novas_options(tmp_path):
     libvirt = driver.LibvirtDriver.from_conf(conf)
     assert libvirt.get_available_nodes() == ['compute7']
     assert libvirt._instances_path == f'{tmp_path}/instances'
-    assert libvirt._reserved == inventory.Reserved(
-        vcpus=2, memory_mb=512, disk_mb=1
+    assert libvirt._reserved == host_inventory.Reserved(
+        cpus=2, memory_mb=512, disk_mb=1
     )
     assert libvirt.identity('compute7').machine

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fake driver: any nodes, any trees, as a YAML file describes them.
+
+It is what one develops, documents and tests with. It reads its file and no
+host; the agent loads it by its entry point. Every cycle works on one reading
+of the file, swapped as a whole, so methods may run side by side; while the
+file is wrong the last good reading stays and no node is said to be gone.
+"""
+
+import dataclasses
+import typing
+from collections.abc import Mapping, Sequence
+
+from oslo_config import cfg
+
+from compute_agent import errors, names, provider_tree, yaml_file
+from compute_agent.virt import driver
+
+from . import conf as options
+from . import describe, schema, tree_file
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """The file's text, and what it says."""
+
+    text: str
+    file: tree_file.TreeFile
+
+
+class FakeDriver(driver.ComputeDriver):
+    """Describes what the file at ``path`` says, read anew in every cycle.
+
+    :raises ConfigError: on construction, when the file is wrong
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._reading = self._parsed(yaml_file.read_text(path))
+
+    @classmethod
+    def register_opts(cls, conf: cfg.ConfigOpts) -> None:
+        """Register the group ``[fake]``."""
+        options.register_opts(conf)
+
+    @classmethod
+    def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
+        """Return the driver for the file that ``[fake] file`` names."""
+        path = conf.fake.file
+        if not path:
+            raise errors.ConfigError(
+                '[fake] file is not set; write the path of the YAML file '
+                'that describes the nodes'
+            )
+        return cls(path)
+
+    # The contract has a plain attribute, so that a class can set it; here the
+    # file decides, and the answer must be of the same reading as the rest.
+    @property
+    def authority(self) -> Sequence[str]:  # type: ignore[override]
+        """The trait names and prefixes that the file claims."""
+        return self._reading.file.authority
+
+    def get_available_nodes(self) -> Sequence[str]:
+        """Return the nodes in the file as it is now; a new cycle begins."""
+        try:
+            self._reading = self._read()
+        except errors.ConfigError as exc:
+            raise errors.DriverError(str(exc)) from exc
+        return list(self._reading.file.nodes)
+
+    def get_nodenames_by_uuid(self) -> Mapping[str, str]:
+        """Return root uuid → name of every node in the file."""
+        nodes = self._reading.file.nodes.values()
+        return {node.root_uuid: node.name for node in nodes}
+
+    def node_exists(self, nodename: str) -> driver.Existence:
+        """Return whether the file has the node; unknown while it is wrong."""
+        try:
+            file = self._read().file
+        except errors.ConfigError:
+            return driver.Existence.UNKNOWN
+        if nodename in file.nodes:
+            return driver.Existence.YES
+        return driver.Existence.NO
+
+    def update_provider_tree(
+        self,
+        provider_tree: provider_tree.ProviderTree,
+        nodename: str,
+        allocations: Mapping[str, typing.Any] | None = None,
+    ) -> None:
+        """Edit the tree until it is what the file says of this node."""
+        del allocations  # nothing that is allocated is ever moved
+        file = self._reading.file
+        self._check_known(file, nodename)
+        describe.describe(provider_tree, file, nodename)
+
+    def evidence(self, nodename: str) -> Sequence[driver.Finding]:
+        """Return the line of the file behind each trait of the node's tree."""
+        file = self._reading.file
+        self._check_known(file, nodename)
+        found = [
+            _finding(file, described, trait, line)
+            for top in (file.nodes[nodename], *file.shared_with(nodename))
+            for described in top.walk()
+            for trait, line in described.lines_of_traits.items()
+        ]
+        found += [
+            _finding(file, p, names.MISC_SHARES_VIA_AGGREGATE, p.line)
+            for p in file.shared_with(nodename)
+            if names.MISC_SHARES_VIA_AGGREGATE not in p.lines_of_traits
+        ]
+        return found
+
+    def _read(self) -> _Reading:
+        """Return what the file says now; an unchanged text is not parsed."""
+        reading = self._reading
+        text = yaml_file.read_text(self._path)
+        return reading if text == reading.text else self._parsed(text)
+
+    def _parsed(self, text: str) -> _Reading:
+        document = yaml_file.parse(text, self._path, schema.SCHEMA)
+        return _Reading(text=text, file=tree_file.parse(document))
+
+    def _check_known(self, file: tree_file.TreeFile, nodename: str) -> None:
+        if nodename not in file.nodes:
+            raise errors.DriverError(
+                f'{file.at(1)}: there is no node {nodename!r} in this file; '
+                'write it under nodes'
+            )
+
+
+def _finding(
+    file: tree_file.TreeFile,
+    described: tree_file.Described,
+    trait: str,
+    line: int,
+) -> driver.Finding:
+    return driver.Finding(
+        trait=trait,
+        found=driver.Found.PRESENT,
+        fact=described.name,
+        sources=(file.at(line),),
+    )
