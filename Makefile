@@ -12,6 +12,7 @@ USABLE = import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
     --editable
 PYTEST = $(BIN)/python -m pytest
+COVERAGE = --cov --cov-report=term:skip-covered
 # Needs a build, or servers: not for every run.
 SLOW_TESTS = tests/package tests/full
 DECLARED = setup.cfg setup.py pyproject.toml
@@ -47,14 +48,14 @@ $(BIN)/python:
 	@touch .venv/run.stamp $@
 
 # One line that becomes the agent: Ctrl-C and SIGTERM reach it directly.
-run: .venv/run.stamp  ## Run the agent with the fake driver and its own placement
+run: .venv/run.stamp  ## Run the agent here, with a placement of its own
 	@exec $(BIN)/compute-agent --config-file etc/dev.conf run --show-tree
 
-test: .venv/dev.stamp  ## Unit tests, and functional ones on a placement in process
-	$(PYTEST) $(addprefix --ignore=,$(SLOW_TESTS)) --cov
+test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement
+	$(PYTEST) $(addprefix --ignore=,$(SLOW_TESTS)) $(COVERAGE)
 
 test-full: .venv/dev.stamp  ## The same, and what needs real servers
-	$(PYTEST) --ignore=tests/package --cov
+	$(PYTEST) --ignore=tests/package $(COVERAGE)
 
 lint: .venv/dev.stamp  ## Style, format and spelling
 	$(BIN)/ruff check

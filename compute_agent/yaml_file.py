@@ -330,14 +330,15 @@ def _violation(document: Document, schema: Schema) -> FileError | None:
     """Return the most relevant violation, the first in the file of its rank."""
     validator = jsonschema.Draft202012Validator(schema)
     found = list(validator.iter_errors(document.data))
-    best = jsonschema.exceptions.best_match(
-        found,
-        key=lambda e: (
-            -len(e.absolute_path),
-            -document.line(*e.absolute_path),
-            jsonschema.exceptions.relevance(e),
-        ),
-    )
+
+    def rank(error: jsonschema.ValidationError) -> tuple[Any, ...]:
+        # The library's own ranking puts the last of equals first: its third
+        # part on is kept, the place is taken from the file.
+        usual: Any = jsonschema.exceptions.relevance(error)
+        path = error.absolute_path
+        return (-len(path), -document.line(*path), *usual[2:])
+
+    best = jsonschema.exceptions.best_match(found, key=rank)
     if best is None:
         return None
     return _in_words(document, best, len(found) - 1)

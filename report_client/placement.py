@@ -19,6 +19,7 @@ LOG = logging.getLogger(__name__)
 
 _AWAY = {429, 502, 503, 504}
 _RACE = 'Another thread concurrently updated'
+_ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
 _NO_SUCH_NAME = re.compile(r'No such (trait|resource class)', re.IGNORECASE)
 _IN_USE = {
     'placement.inventory.inuse',
@@ -53,10 +54,12 @@ class Placement:
     """Placement's API over one keystoneauth adapter; threads may share it.
 
     :param where: what the operator calls this service, for messages
+    :param hint: what to look at when it does not answer
     """
 
-    def __init__(self, adapter: Adapter, where: str) -> None:
+    def __init__(self, adapter: Adapter, where: str, hint: str = 'is it up?') -> None:
         self._adapter = adapter
+        self._hint = hint
         self.where = where
         self._version = wire.NEWEST
 
@@ -106,7 +109,7 @@ class Placement:
             ) from exc
         except ksa_exceptions.ClientException as exc:
             raise errors.Unreachable(
-                f'{self.where} cannot be reached: {exc}'
+                f'{self.where} cannot be reached ({_cause(exc)}): {self._hint}'
             ) from exc
 
     def _negotiate(self, response: Response) -> bool:
@@ -167,6 +170,17 @@ def _kind(request: wire.Request, answer: errors.Answer) -> type[Exception]:
     if status == 400 and _NO_SUCH_NAME.search(answer.detail):
         return errors.Vanished
     return errors.BadRequest
+
+
+def _cause(exc: BaseException) -> str:
+    """Return the innermost reason of a failed connection, in a few words."""
+    if match := _ERRNO.search(str(exc)):
+        return match[1]
+    if isinstance(exc, ksa_exceptions.ConnectTimeout):
+        return 'no answer in time'
+    while (inner := exc.__cause__ or exc.__context__) is not None:
+        exc = inner
+    return ' '.join(str(exc).split())[:120] or type(exc).__name__
 
 
 def _json(response: Response) -> Any:

@@ -32,11 +32,17 @@ class AgentCommand(command.Command):
         try:
             return int(super().run(parsed_args) or 0)
         except errors.AgentError as exc:
-            if self.app.global_options.debug:
-                self.app.LOG.exception('the cause')
-            lines = ' '.join(str(exc).split())
-            self.app.stderr.write(f'compute-agent: {lines}\n')
-            return 1
+            return self._failed(str(exc))
+        except Exception as exc:  # noqa: BLE001 (said, and shown on demand)
+            return self._failed(
+                f'unexpected {type(exc).__name__}: {exc}; --debug shows where'
+            )
+
+    def _failed(self, why: str) -> int:
+        if self.app.global_options.debug:
+            self.app.LOG.exception('the cause')
+        self.app.stderr.write(f'compute-agent: {" ".join(why.split())}\n')
+        return 1
 
     def conf(self) -> cfg.ConfigOpts:
         """Return the configuration."""

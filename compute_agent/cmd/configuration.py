@@ -21,21 +21,25 @@ _DETAIL = re.compile(r"from LocationInfo\(.*detail='(?P<file>[^']*)'\)")
 def load(
     options: main.GlobalOptions,
     register: Callable[[cfg.ConfigOpts], None] | None = None,
+    *,
+    local: bool = False,
 ) -> cfg.ConfigOpts:
     """Return the configuration, every option of the agent checked.
 
     :param register: registers more options, before the files are read
+    :param local: without the options that reach placement, which is quicker
     :raises errors.ConfigError: a file cannot be read, or an option is wrong
     """
     conf = cfg.ConfigOpts()
-    agent_conf.register_opts(conf)
+    groups = agent_conf.LOCAL if local else agent_conf.groups()
+    agent_conf.register_opts(conf, groups)
     if register is not None:
         register(conf)
     args = [f'--config-file={f}' for f in options.config_files]
     args += [f'--config-dir={d}' for d in options.config_dirs]
     with explained():
         conf(args, project=PROJECT)
-        agent_conf.check(conf)
+        agent_conf.check(conf, groups)
     return conf
 
 

@@ -36,7 +36,7 @@ class Probe(command.Report):
         from ..virt import driver as virt  # noqa: PLC0415
         from . import configuration  # noqa: PLC0415
 
-        conf = self.conf()
+        conf = configuration.load(self.app.global_options, local=True)
         driver = configuration.load_driver(conf)
         if not isinstance(driver, virt.Evidence):
             raise errors.ConfigError(

@@ -156,9 +156,6 @@ def _register_logging(conf: cfg.ConfigOpts) -> None:
             'urllib3=WARNING',
             'waitress=WARNING',
         ],
-        logging_context_format_string=(
-            '%(asctime)s.%(msecs)03d %(levelname)s %(message)s'
-        ),
     )
 
 

@@ -45,7 +45,9 @@ def agent(conf: cfg.ConfigOpts, *, looking: bool) -> Iterator[Agent]:
     :raises errors.ConfigError: something of the configuration is wrong
     """
     compute_driver = configuration.load_driver(conf)
-    service = placement.Placement(_adapter(conf), where(conf))
+    service = placement.Placement(
+        _adapter(conf), where(conf), _hint(conf)
+    )
     opened = state.State.look if looking else state.State.open
     with contextlib.closing(opened(state_path(conf), _site(conf))) as kept:
         report_client = client.SchedulerReportClient(
@@ -89,6 +91,13 @@ def where(conf: cfg.ConfigOpts) -> str:
     return f'placement at {override}' if override else 'placement'
 
 
+def _hint(conf: cfg.ConfigOpts) -> str:
+    """Return what to look at when this placement does not answer."""
+    if conf.placement.embedded:
+        return 'start it with "compute-agent placement serve" (or "run")'
+    return 'is it up, and are the [placement] options right?'
+
+
 def _site(conf: cfg.ConfigOpts) -> str:
     """Return what tells this placement from others in the state database."""
     group = conf.placement
@@ -104,8 +113,8 @@ def _site(conf: cfg.ConfigOpts) -> str:
 
 
 def _plugin_option(conf: cfg.ConfigOpts, name: str) -> str | None:
-    value = conf.placement.get(name)
-    return None if value is None else str(value)
+    group = conf.placement
+    return str(group[name]) if name in group and group[name] else None
 
 
 def _tracker(

@@ -5,34 +5,45 @@ Options are spelled as in nova.conf wherever nova has them, so that an operator
 can point the agent at an existing file. ``cmd`` makes the ``ConfigOpts``.
 """
 
+import types
 from typing import Any
 
 from oslo_config import cfg
 
-from . import compute, compute_agent, default, placement
+from . import compute, compute_agent, default
 
-_GROUPS = (default, compute, compute_agent, placement)
+Groups = tuple[types.ModuleType, ...]
+
+#: The groups that have nothing to do with placement.
+LOCAL: Groups = (default, compute, compute_agent)
 
 
-def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Register every option of the agent itself."""
-    for group in _GROUPS:
+def groups() -> Groups:
+    """Return every group; those that keystoneauth fills take a while."""
+    from . import placement  # noqa: PLC0415 (imports keystoneauth)
+
+    return (*LOCAL, placement)
+
+
+def register_opts(conf: cfg.ConfigOpts, chosen: Groups) -> None:
+    """Register the options of these groups."""
+    for group in chosen:
         group.register_opts(conf)
 
 
 def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
     """Return all options by group, for the sample file's generator."""
-    return [pair for group in _GROUPS for pair in group.list_opts()]
+    return [pair for group in groups() for pair in group.list_opts()]
 
 
-def check(conf: cfg.ConfigOpts) -> None:
+def check(conf: cfg.ConfigOpts, chosen: Groups) -> None:
     """Read every option once, so that a bad one is said at the start.
 
     :raises cfg.Error: a value is out of range or of another type
     """
-    for group in _GROUPS:
+    for group in chosen:
         for name, opts in group.list_opts():
-            where = conf if name in {None, 'DEFAULT'} else conf[str(name)]
+            where = conf if name == default.GROUP else conf[name]
             for opt in opts:
                 if opt.dest in where:
                     where[opt.dest]

@@ -36,7 +36,7 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     conf.register_opts(_EMBEDDED, group=GROUP)
     loading.register_session_conf_options(conf, GROUP)
     loading.register_auth_conf_options(conf, GROUP)
-    conf.register_opts(_adapter_opts(), group=GROUP)
+    loading.register_adapter_conf_options(conf, GROUP)
     conf.set_default('service_type', SERVICE_TYPE, group=GROUP)
     conf.set_default('valid_interfaces', ['internal', 'public'], group=GROUP)
     conf.set_default('timeout', TIMEOUT, group=GROUP)
@@ -60,6 +60,7 @@ def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
 
 
 def _adapter_opts() -> list[cfg.Opt]:
+    """Those of the adapter that matter: the API version is the client's."""
     opts: list[cfg.Opt] = loading.get_adapter_conf_options(
         include_deprecated=False
     )

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon: cycles, outages, signals, one writer to a state directory."""
+
+import signal
+
+import pytest
+
+from compute_agent.dev import embedded_placement
+
+ROOT = '11111111-1111-4111-8111-111111111111'
+TRAITS = f'/resource_providers/{ROOT}/traits'
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_within_two_seconds_with_exit_0(cli, daemon, number):
+    one = daemon(cli.config, '--show-tree')
+    one.wait_for('in step with placement')
+    assert 'VCPU: 8, ratio 4' in one.said
+    code, seconds = one.end(number)
+    assert (code, seconds < 2) == (0, True), one.said
+
+
+def test_run_again_writes_nothing(cli, daemon):
+    for expected in (4, 0):
+        one = daemon(cli.config, '--show-tree')
+        one.wait_for('in step with')
+        one.end()
+        assert f'; {expected} operations' in one.said
+        generation = cli.placement(TRAITS)['resource_provider_generation']
+        assert generation == 2
+
+
+def test_a_dropped_trait_comes_back_and_one_set_by_hand_stays(cli, daemon):
+    cli.run('sync')
+    cli.placement('/traits/CUSTOM_MINE', 'PUT')
+    held = cli.placement(TRAITS)
+    cli.placement(
+        TRAITS,
+        'PUT',
+        {
+            **held,
+            'traits': [
+                *(set(held['traits']) - {'HW_CPU_X86_AVX2'}),
+                'CUSTOM_MINE',
+            ],
+        },
+    )
+    one = daemon(cli.config, '--show-tree')
+    one.wait_for('in step with')
+    one.end()
+    now = set(cli.placement(TRAITS)['traits'])
+    assert now == {*held['traits'], 'CUSTOM_MINE'}
+
+
+def test_a_second_writer_is_refused_and_told_the_first_s_pid(cli, daemon):
+    one = daemon(cli.config, '--show-tree')
+    one.wait_for('in step with')
+    for command in ('sync', 'run'):
+        result = cli.run(command)
+        assert result.code == 1
+        assert f'process {one.process.pid} is working on' in result.line
+    assert cli.run('plan').code == 0
+
+
+def test_an_outage_is_said_once_and_its_end_is_said(cli, daemon, unused_port):
+    cli.configure(
+        {'endpoint': f'http://127.0.0.1:{unused_port}'},
+        update_resources_interval=1,
+        debug=True,
+    )
+    one = daemon(cli.config)
+    one.wait_for('still: ', times=2)
+    assert one.said.count('retrying until it is mended') == 1
+    cli.stop_placement()  # one placement to a process
+    late = cli.folder / 'late.sqlite'
+    with embedded_placement.EmbeddedPlacement(late, port=unused_port):
+        one.wait_for('back after')
+        one.wait_for('4 operations')
+    code, seconds = one.end()
+    assert (code, seconds < 2) == (0, True)
+
+
+def test_it_ends_in_time_though_placement_hangs(cli, daemon, hanging_port):
+    cli.configure({'endpoint': f'http://127.0.0.1:{hanging_port.number}'})
+    one = daemon(cli.config)
+    hanging_port.wait_for_a_connection()
+    code, seconds = one.end()
+    assert (code, seconds < 2) == (0, True), one.said
+
+
+def test_a_wrong_configuration_ends_it_at_once(cli):
+    cli.configure(compute_driver='none')
+    assert cli.run('run').code == 1

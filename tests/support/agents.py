@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Agents over the ``placement`` fixture, so that a test reads in five lines.
+
+``agent_factory(describe)`` wires what ``compute_agent/cmd`` wires, around a
+driver written in the test: a function of a tree and a node's name. Every call
+makes another agent; on another's ``state`` it is that one, restarted.
+``operator`` is somebody else who reads and writes the same placement.
+"""
+
+import collections.abc
+import dataclasses
+import pathlib
+import typing
+
+import pytest
+from keystoneauth1 import adapter, session, token_endpoint
+
+from compute_agent import (
+    errors,
+    host_inventory,
+    identity,
+    provider_tree,
+    ratios,
+    resource_tracker,
+    state,
+)
+from compute_agent.virt import driver as virt
+from report_client import client, placement
+
+NODE = '11111111-1111-4111-8111-111111111111'
+NAME = 'node-1'
+MICROVERSION = '1.39'
+
+Describe: typing.TypeAlias = collections.abc.Callable[
+    [provider_tree.ProviderTree, str], object
+]
+
+
+@dataclasses.dataclass(slots=True)
+class Clock:
+    """The time, moved by hand."""
+
+    now: float = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Driver(virt.ComputeDriver):
+    """A driver whose description is a function; the test may change all.
+
+    :ivar nodes: uuid → name
+    """
+
+    def __init__(
+        self,
+        describe: Describe,
+        *,
+        nodes: collections.abc.Mapping[str, str] | None = None,
+        authority: collections.abc.Sequence[str] = (),
+    ) -> None:
+        self.describe = describe
+        self.nodes = dict(nodes or {NODE: NAME})
+        self.authority = authority
+
+    @classmethod
+    def from_conf(cls, conf: typing.Any) -> typing.Self:
+        raise errors.ConfigError('a test makes this driver itself')
+
+    def get_available_nodes(self) -> collections.abc.Sequence[str]:
+        return list(self.nodes.values())
+
+    def get_nodenames_by_uuid(self) -> collections.abc.Mapping[str, str]:
+        return self.nodes
+
+    def update_provider_tree(
+        self,
+        provider_tree: provider_tree.ProviderTree,
+        nodename: str,
+        allocations: typing.Any = None,
+    ) -> None:
+        self.describe(provider_tree, nodename)
+
+
+class Agent:
+    """One wired agent."""
+
+    def __init__(
+        self,
+        driver: virt.ComputeDriver,
+        state: state.State,
+        client: client.SchedulerReportClient,
+        tracker: resource_tracker.ResourceTracker,
+    ) -> None:
+        self.driver = driver
+        self.state = state
+        self.client = client
+        self.tracker = tracker
+
+    def sync(self) -> list[resource_tracker.NodeResult]:
+        """Do one cycle; return each node's result."""
+        return self.tracker.sync()
+
+    def plan(self) -> list[resource_tracker.NodeResult]:
+        """Return each node's result of a cycle that writes nothing."""
+        return self.tracker.plan()
+
+    def cycle(self) -> resource_tracker.NodeResult:
+        """Do one cycle of the only node; return its result."""
+        (result,) = self.sync()
+        return result
+
+    def done(self) -> list[resource_tracker.NodeResult]:
+        """Do one cycle, in which every node is done."""
+        results = self.sync()
+        for result in results:
+            assert result.status is resource_tracker.Status.DONE, result
+        return results
+
+
+class AgentFactory:
+    """Makes agents for one placement, and closes the states it opened."""
+
+    def __init__(self, service: typing.Any) -> None:
+        self._service = service
+        self._opened: list[state.State] = []
+
+    def __call__(
+        self,
+        driver: virt.ComputeDriver | Describe,
+        *,
+        state: state.State | pathlib.Path | None = None,
+        nodes: collections.abc.Mapping[str, str] | None = None,
+        authority: collections.abc.Sequence[str] = (),
+        ratios: ratios.Ratios = ratios.Ratios(),  # noqa: B008 (frozen)
+        reserved: host_inventory.Reserved = host_inventory.Reserved(),  # noqa: B008
+        workers: int = 1,
+        clock: collections.abc.Callable[[], float] | None = None,
+        full_read_interval: float = 3600,
+    ) -> Agent:
+        """Return an agent.
+
+        :param driver: a driver, or a function that describes
+        :param state: a state, the directory of one, or None for a new one
+        :param nodes: uuid → name; for a function only, as is ``authority``
+        """
+        if not isinstance(driver, virt.ComputeDriver):
+            driver = Driver(driver, nodes=nodes, authority=authority)
+        kept = self._state(state)
+        report_client = client.SchedulerReportClient(
+            self._placement(),
+            kept,
+            clock=clock or Clock(),
+            full_read_interval=full_read_interval,
+        )
+        tracker = resource_tracker.ResourceTracker(
+            driver,
+            report_client,
+            kept,
+            identify=lambda names: identity.identify(
+                names, driver.get_nodenames_by_uuid(), lambda: NODE
+            ),
+            ratios=ratios,
+            reserved=reserved,
+            workers=workers,
+        )
+        return Agent(driver, kept, report_client, tracker)
+
+    def close(self) -> None:
+        """Close the states opened here."""
+        for opened in self._opened:
+            opened.close()
+
+    def _state(self, given: state.State | pathlib.Path | None) -> state.State:
+        if isinstance(given, state.State):
+            return given
+        opened = (
+            state.State.in_memory('test')
+            if given is None
+            else state.State.open(given, 'test')
+        )
+        self._opened.append(opened)
+        return opened
+
+    def _placement(self) -> placement.Placement:
+        made = session.Session(
+            auth=token_endpoint.Token(self._service.url, 'admin'),
+            session=self._service.session,
+        )
+        return placement.Placement(
+            adapter.Adapter(made, service_type='placement'), 'placement'
+        )
+
+
+class Operator:
+    """Somebody else who works on the same placement, recorded nowhere."""
+
+    def __init__(self, placement: typing.Any) -> None:
+        self._placement = placement
+
+    def create(
+        self, uuid: str, name: str, parent_uuid: str | None = None
+    ) -> None:
+        """Create a provider."""
+        body = {'uuid': uuid, 'name': name}
+        if parent_uuid is not None:
+            body['parent_provider_uuid'] = parent_uuid
+        self._placement.post('/resource_providers', body)
+
+    def delete(self, uuid: str) -> None:
+        """Delete a provider."""
+        self._placement.delete(f'/resource_providers/{uuid}')
+
+    def generation(self, uuid: str) -> int:
+        """Return a provider's generation."""
+        found = self._placement.get(f'/resource_providers/{uuid}')
+        return found['generation']
+
+    def traits(self, uuid: str = NODE) -> set[str]:
+        """Return a provider's traits."""
+        return set(self._read(uuid, 'traits'))
+
+    def aggregates(self, uuid: str = NODE) -> set[str]:
+        """Return a provider's aggregates."""
+        return set(self._read(uuid, 'aggregates'))
+
+    def inventories(self, uuid: str = NODE) -> dict[str, typing.Any]:
+        """Return a provider's inventories."""
+        return self._read(uuid, 'inventories')
+
+    def add_traits(self, *names: str, uuid: str = NODE) -> None:
+        """Add traits to a provider, made first if they are custom ones."""
+        for name in names:
+            if name.startswith('CUSTOM_'):
+                self._placement.put(f'/traits/{name}')
+        self._write(uuid, 'traits', sorted(self.traits(uuid) | set(names)))
+
+    def remove_traits(self, *names: str, uuid: str = NODE) -> None:
+        """Take traits off a provider."""
+        self._write(uuid, 'traits', sorted(self.traits(uuid) - set(names)))
+
+    def set_aggregates(self, *uuids: str, uuid: str = NODE) -> None:
+        """Set a provider's aggregates."""
+        self._write(uuid, 'aggregates', list(uuids))
+
+    def set_inventories(
+        self, records: dict[str, typing.Any], uuid: str = NODE
+    ) -> None:
+        """Set a provider's inventories."""
+        for rc in records:
+            if rc.startswith('CUSTOM_'):
+                self._placement.put(f'/resource_classes/{rc}')
+        self._write(uuid, 'inventories', records)
+
+    def change_inventory(
+        self, rc: str, uuid: str = NODE, **fields: float
+    ) -> None:
+        """Change fields of one record, which is made if need be."""
+        records = self.inventories(uuid)
+        records[rc] = {**records.get(rc, {}), **fields}
+        self.set_inventories(records, uuid)
+
+    def allocate(self, consumer: str, rc: str, uuid: str = NODE) -> None:
+        """Let a consumer have one of a class; its provider moves on."""
+        self._placement.put(
+            f'/allocations/{consumer}',
+            {
+                'allocations': {uuid: {'resources': {rc: 1}}},
+                'project_id': 'project',
+                'user_id': 'user',
+                'consumer_generation': None,
+                'consumer_type': 'INSTANCE',
+            },
+        )
+
+    def holdings(self) -> dict[str, typing.Any]:
+        """Return all there is by provider name, less the generations."""
+        listed = self._placement.get('/resource_providers')
+        providers = listed['resource_providers']
+        names = {p['uuid']: p['name'] for p in providers}
+        return {
+            p['name']: {
+                'uuid': p['uuid'],
+                'parent': names.get(p['parent_provider_uuid']),
+                'inventories': self.inventories(p['uuid']),
+                'traits': self.traits(p['uuid']),
+                'aggregates': self.aggregates(p['uuid']),
+            }
+            for p in providers
+        }
+
+    def _read(self, uuid: str, collection: str) -> typing.Any:
+        path = f'/resource_providers/{uuid}/{collection}'
+        return self._placement.get(path)[collection]
+
+    def _write(self, uuid: str, collection: str, content: typing.Any) -> None:
+        self._placement.put(
+            f'/resource_providers/{uuid}/{collection}',
+            {
+                collection: content,
+                'resource_provider_generation': self.generation(uuid),
+            },
+        )
+
+
+def sent(placement: typing.Any) -> list[str]:
+    """Return the recorded requests as short lines, oldest first.
+
+    ``PUT {uuid}/traits`` for ``/resource_providers/{uuid}/traits``, and the
+    name of ``NODE`` for its uuid.
+    """
+    return [
+        str(request)
+        .replace('/resource_providers/', '')
+        .replace(NODE, NAME)
+        for request in placement.requests
+    ]
+
+
+@pytest.fixture
+def agent_factory(
+    placement: typing.Any,
+) -> collections.abc.Iterator[AgentFactory]:
+    """Agents on this test's placement."""
+    factory = AgentFactory(placement)
+    yield factory
+    factory.close()
+
+
+@pytest.fixture
+def operator(placement: typing.Any) -> Operator:
+    """Somebody else on this test's placement."""
+    return Operator(placement)

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program as a person runs it: files, a command, what it prints.
+
+A pytest plugin: ``cli`` runs commands in this process against a placement of
+its own behind a port, ``daemon`` starts one that runs on.
+"""
+
+import dataclasses
+import json
+import logging
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+import requests
+
+from compute_agent.cmd import main
+
+FAKE_FILE = """
+nodes:
+  - name: cn1
+    uuid: 11111111-1111-4111-8111-111111111111
+    inventories: {VCPU: 8, MEMORY_MB: {total: 4096, reserved: 512}}
+    traits: [HW_CPU_X86_AVX2, CUSTOM_GOLD]
+"""
+HEADERS = {
+    'X-Auth-Token': 'admin',
+    'OpenStack-API-Version': 'placement 1.39',
+}
+PATIENCE = 20  # seconds until a daemon that says nothing has failed
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a command left: exit code, stdout, stderr."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self):
+        """Stdout as JSON."""
+        return json.loads(self.out)
+
+    @property
+    def line(self):
+        """The one line on stderr; anything else fails the test."""
+        assert 'Traceback' not in self.err
+        assert self.err.count('\n') == 1, self.err
+        assert self.err.startswith('compute-agent: ')
+        return self.err.strip()
+
+
+class CommandLine:
+    """Files in a folder of their own, and commands that read them."""
+
+    def __init__(self, folder: pathlib.Path, server, capsys) -> None:
+        self.folder = folder
+        self.url = server.url
+        self.stop_placement = server.stop
+        self._capsys = capsys
+        self.fake_file = folder / 'fake.yaml'
+        self.state_path = folder / 'state'
+        self.config = folder / 'agent.conf'
+        self.fake_file.write_text(FAKE_FILE)
+        self.configure()
+
+    def configure(self, placement=None, **options) -> None:
+        """Write the configuration; options go to [DEFAULT]."""
+        default = {
+            'compute_driver': 'fake',
+            'host': 'cn1',
+            'state_path': self.state_path,
+            **options,
+        }
+        service = {
+            'auth_type': 'admin_token',
+            'endpoint': self.url,
+            'token': 'admin',
+            **(placement or {}),
+        }
+        groups = {
+            'DEFAULT': default,
+            'placement': service,
+            'fake': {'file': self.fake_file},
+        }
+        self.config.write_text(
+            '\n'.join(
+                f'[{name}]\n'
+                + '\n'.join(
+                    f'{k} = {v}' for k, v in values.items() if v is not None
+                )
+                for name, values in groups.items()
+            )
+        )
+
+    def run(self, *words: str) -> Result:
+        """Run a command in this process."""
+        self._capsys.readouterr()
+        root = logging.getLogger()
+        handlers, level = list(root.handlers), root.level
+        try:
+            code = main.main(['--config-file', str(self.config), *words])
+        finally:
+            root.handlers[:] = handlers
+            root.setLevel(level)
+        out, err = self._capsys.readouterr()
+        return Result(code=code, out=out, err=err)
+
+    def placement(self, path: str, method: str = 'GET', body=None):
+        """Ask placement as its operator; return the decoded answer."""
+        answer = requests.request(
+            method,
+            f'{self.url}{path}',
+            json=body,
+            headers=HEADERS,
+            timeout=10,
+        )
+        answer.raise_for_status()
+        return answer.json() if answer.content else None
+
+
+class Daemon:
+    """A ``compute-agent run`` in a process of its own."""
+
+    def __init__(
+        self, config: pathlib.Path, log: pathlib.Path, *words
+    ) -> None:
+        self._log = log
+        with log.open('wb') as out:
+            self.process = subprocess.Popen(
+                [
+                    sys.executable,
+                    '-m',
+                    'compute_agent.cmd.main',
+                    '--config-file',
+                    str(config),
+                    'run',
+                    *words,
+                ],
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, 'PYTHONUNBUFFERED': '1'},
+            )
+
+    @property
+    def said(self) -> str:
+        """All it has printed so far."""
+        return self._log.read_text()
+
+    def wait_for(self, text: str, times: int = 1) -> None:
+        """Return when it has said this so many times; fail if it does not."""
+        deadline = time.monotonic() + PATIENCE
+        while self.said.count(text) < times:
+            ended = self.process.poll()
+            assert ended is None, f'ended with {ended}:\n{self.said}'
+            assert time.monotonic() < deadline, self.said
+            time.sleep(0.02)
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, float]:
+        """Send a signal; return exit code and the seconds it took."""
+        began = time.monotonic()
+        self.process.send_signal(number)
+        code = self.process.wait(PATIENCE)
+        return code, time.monotonic() - began
+
+
+@pytest.fixture
+def cli(placement_server, tmp_path, capsys):
+    """The command line, with the fake driver and a placement of its own."""
+    return CommandLine(tmp_path, placement_server, capsys)
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    """Start daemons; what still runs at the end is killed."""
+    running = []
+
+    def start(config, *words):
+        log = tmp_path / f'daemon{len(running)}.log'
+        running.append(Daemon(config, log, *words))
+        return running[-1]
+
+    yield start
+    for one in running:
+        one.process.kill()
+        one.process.wait()
+
+
+@pytest.fixture
+def unused_port():
+    """A port of this machine that nobody listens on."""
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class HangingPort:
+    """A port that takes connections and never answers."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self._listener = listener
+        self.number = listener.getsockname()[1]
+        self._taken = []
+
+    def wait_for_a_connection(self) -> None:
+        """Return when somebody has connected."""
+        self._listener.settimeout(PATIENCE)
+        self._taken.append(self._listener.accept()[0])
+
+    def close(self) -> None:
+        """Close what was taken."""
+        for taken in self._taken:
+            taken.close()
+
+
+@pytest.fixture
+def hanging_port():
+    """A port that takes connections and never answers."""
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        port = HangingPort(listener)
+        yield port
+        port.close()
