@@ -151,7 +151,7 @@ def parse(text: str, path: str, schema: Schema) -> Document:
     return document
 
 
-# --- reading ------------------------------------------------------------------
+# --- reading -----------------------------------------------------------------
 
 
 def _unreadable(path: str, exc: OSError) -> FileError:
@@ -293,7 +293,7 @@ class _Inspection:
         return FileError(self._path, _line(node), problem)
 
 
-# --- places -------------------------------------------------------------------
+# --- places ------------------------------------------------------------------
 
 
 def _line(place: yaml.Node | yaml.Event) -> int:
@@ -323,11 +323,11 @@ def _place(path: Iterable[Step]) -> str:
     return f'{text.removeprefix(".")}: ' if text else ''
 
 
-# --- the schema's complaints in words -----------------------------------------
+# --- the schema's complaints in words ----------------------------------------
 
 
 def _violation(document: Document, schema: Schema) -> FileError | None:
-    """Return the most relevant violation, the first in the file of its rank."""
+    """Return the most relevant violation, first in the file of its rank."""
     validator = jsonschema.Draft202012Validator(schema)
     found = list(validator.iter_errors(document.data))
 

@@ -19,6 +19,7 @@ LOG = logging.getLogger(__name__)
 
 _AWAY = {429, 502, 503, 504}
 _RACE = 'Another thread concurrently updated'
+_ADDRESS = re.compile(r'https?://[^/\s]+')
 _ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
 _NO_SUCH_NAME = re.compile(r'No such (trait|resource class)', re.IGNORECASE)
 _IN_USE = {
@@ -108,8 +109,11 @@ class Placement:
                 '[placement], or set endpoint_override'
             ) from exc
         except ksa_exceptions.ClientException as exc:
+            cause, address = _cause(exc), _ADDRESS.search(str(exc))
+            if address and address[0] not in self.where:
+                cause += f' at {address[0]}'
             raise errors.Unreachable(
-                f'{self.where} cannot be reached ({_cause(exc)}): {self._hint}'
+                f'{self.where} cannot be reached ({cause}): {self._hint}'
             ) from exc
 
     def _negotiate(self, response: Response) -> bool:

@@ -133,14 +133,13 @@ def _gone(name: str, foreign: frozenset[str]) -> str:
 
 def _record(one: inventory.Inventory) -> str:
     """Return a record in the order people read it, defaults left out."""
-    default = inventory.Inventory(total=one.total, max_unit=one.total)
-    usual = {**default.to_record(), 'allocation_ratio': 0}
+    usual = inventory.Inventory(total=one.total).to_record()
+    if one.max_unit == one.total:
+        usual['max_unit'] = one.total
     fields = [
-        f'{field}={value:g}'
-        if isinstance(value, float)
-        else f'{field}={value}'
+        f'{field}={value:.10g}'
         for field, value in one.to_record().items()
-        if field != 'total' and value != usual[field]
+        if value != usual[field]
     ]
     return ' '.join([str(one.total), *fields])
 
@@ -148,7 +147,7 @@ def _record(one: inventory.Inventory) -> str:
 def _difference(before: inventory.Inventory, now: inventory.Inventory) -> str:
     old = before.to_record()
     return ' '.join(
-        f'{field}={old[field]:g}→{value:g}'
+        f'{field}={old[field]:.10g}→{value:.10g}'
         for field, value in now.to_record().items()
         if value != old[field]
     )

@@ -87,8 +87,9 @@ def where(conf: cfg.ConfigOpts) -> str:
     """Return what to call this placement in messages."""
     if conf.placement.embedded:
         return f'the embedded placement at {embedded_url(conf)}'
-    override = conf.placement.endpoint_override
-    return f'placement at {override}' if override else 'placement'
+    group = conf.placement
+    url = group.endpoint_override or _plugin_option(conf, 'endpoint')
+    return f'placement at {url}' if url else 'placement'
 
 
 def _hint(conf: cfg.ConfigOpts) -> str:

@@ -42,7 +42,7 @@ class _Edit:
         self._found: dict[str, str] = {}
 
     def find_root(self, node: tree_file.Described) -> None:
-        """Find the node's root, which the agent put there, and its children."""
+        """Find the root, which the agent put there, and its children."""
         self.find(node, None)
         if node.name in self._found:
             return
@@ -66,7 +66,7 @@ class _Edit:
             self.find(child, described)
 
     def remove_undescribed(self, node: tree_file.Described) -> None:
-        """Remove children that the file lacks, where it does not spare them."""
+        """Remove children that the file lacks, unless it spares them."""
         root = self._found[node.name]
         below: dict[str | None, list[str]] = {}
         for uuid in self._tree.get_provider_uuids(root):

@@ -16,7 +16,7 @@ from compute_agent import errors, inventory, names, yaml_file
 
 from . import schema
 
-# Roots whose uuid the file leaves out get one from their name, always the same.
+# Roots without a uuid in the file get one from their name, always the same.
 NAMESPACE = uuidlib.UUID('5a4d6a2e-2f0b-4cf6-9c0d-5a0f2f6c8f0e')
 
 

@@ -107,6 +107,8 @@ def test_keystone_away_or_no_keystone_is_one_line(cli, unused_port):
     )
     result = cli.run('sync')
     assert result.code == 1
+    refused = f'Connection refused at http://127.0.0.1:{unused_port}'
+    assert refused in result.line
     assert 'secret' not in result.line
 
 
