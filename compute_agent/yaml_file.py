@@ -9,17 +9,15 @@ check of its own fails. Nothing is logged, kept or merged here.
 """
 
 import dataclasses
-import difflib
 import pathlib
 import re
-import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import jsonschema
 import yaml
 
-from . import errors
+from . import errors, yaml_problems
 
 Step = str | int
 Schema = Mapping[str, Any]
@@ -29,8 +27,6 @@ Schema = Mapping[str, Any]
 MAX_DEPTH = 100
 MAX_REPEATED = 1_000_000
 
-_LONGEST = 60
-_LONGEST_LINE = 200
 _LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 _NULL = 'tag:yaml.org,2002:null'
 _STRING = 'tag:yaml.org,2002:str'
@@ -144,7 +140,7 @@ def parse(text: str, path: str, schema: Schema) -> Document:
     except yaml.YAMLError as exc:
         raise _malformed(path, exc) from exc
     if document.data is None:
-        raise FileError(path, 1, f'the file is empty{_wish(schema)}')
+        raise FileError(path, 1, f'the file is empty{yaml_problems.wish(schema)}')
     violation = _violation(document, schema)
     if violation is not None:
         raise violation
@@ -215,7 +211,9 @@ def _malformed(path: str, exc: yaml.YAMLError) -> FileError:
     if begun is not None and mark is not None and begun.line != mark.line:
         said += f' for what begins on line {begun.line + 1}'
     line = mark.line + 1 if mark is not None else 1
-    return FileError(path, line, _short(f'not YAML: {said}; {remedy}'))
+    return FileError(
+        path, line, yaml_problems.short(f'not YAML: {said}; {remedy}')
+    )
 
 
 class _Inspection:
@@ -269,7 +267,7 @@ class _Inspection:
             self._loader.construct_object(node)
         except (AttributeError, TypeError, ValueError) as exc:
             kind = node.tag.rpartition(':')[2]
-            problem = f'{_shown(node.value)} looks like {kind} but is none'
+            problem = f'{yaml_problems.shown(node.value)} looks like {kind} but is none'
             raise self._error(node, f'{problem}; quote it') from exc
 
     def _keys(self, node: yaml.MappingNode) -> None:
@@ -277,13 +275,13 @@ class _Inspection:
         for key, _ in node.value:
             text = isinstance(key, yaml.ScalarNode)
             if not text or key.tag not in (_STRING, _MERGE):
-                shown = _shown(key.value)
+                shown = yaml_problems.shown(key.value)
                 raise self._error(
                     key, f'the key {shown} is not text; quote it'
                 )
             if key.value in lines:
                 problem = (
-                    f'the key {_shown(key.value)} is given twice, first on '
+                    f'the key {yaml_problems.shown(key.value)} is given twice, first on '
                     f'line {lines[key.value]}; keep one of them'
                 )
                 raise self._error(key, problem)
@@ -314,18 +312,6 @@ def _entry(node: yaml.Node, step: Step) -> tuple[yaml.Node, yaml.Node] | None:
     return None
 
 
-def _place(path: Iterable[Step]) -> str:
-    """Return the path as people write it, with a colon: ``a[0].b: ``."""
-    text = ''
-    for step in path:
-        plain = isinstance(step, str) and re.fullmatch(r'[\w-]+', step)
-        text += f'.{step}' if plain else f'[{step!r}]'
-    return f'{text.removeprefix(".")}: ' if text else ''
-
-
-# --- the schema's complaints in words ----------------------------------------
-
-
 def _violation(document: Document, schema: Schema) -> FileError | None:
     """Return the most relevant violation, first in the file of its rank."""
     validator = jsonschema.Draft202012Validator(schema)
@@ -348,81 +334,9 @@ def _in_words(
     document: Document, error: jsonschema.ValidationError, others: int
 ) -> FileError:
     path = tuple(error.absolute_path)
-    instance: Any = error.instance
-    schema = _schema(error)
+    key, problem = yaml_problems.of_schema(error)
     more = f' (and {others} more error{"s"[: others - 1]})' if others else ''
-    if error.validator == 'additionalProperties':
-        key = next(k for k in instance if not _known(k, schema))
-        problem = _place(path) + _unknown(key, schema) + more
-        return document.key_error(problem, *path, key)
-    if error.validator == 'required':
-        wrong = _missing(instance, schema)
-    else:
-        wrong = _wrong(error)
-    return document.error(_place(path) + wrong + more, *path)
-
-
-def _schema(error: jsonschema.ValidationError) -> Schema:
-    """Return the part of the schema that failed; ``false`` says nothing."""
-    return error.schema if isinstance(error.schema, Mapping) else {}
-
-
-def _known(key: str, schema: Schema) -> bool:
-    patterns = schema.get('patternProperties', ())
-    named = key in schema.get('properties', ())
-    return named or any(re.search(p, key) for p in patterns)
-
-
-def _unknown(key: str, schema: Schema) -> str:
-    known = list(schema.get('properties', ()))
-    close = difflib.get_close_matches(key, known, n=1)
-    advice = f'write {close[0] if close else "one of " + ", ".join(known)}'
-    wish = advice if known else 'leave it out'
-    return f'the key {_shown(key)} is unknown here; {wish}'
-
-
-def _missing(instance: Mapping[str, Any], schema: Schema) -> str:
-    key = next(k for k in schema['required'] if k not in instance)
-    part = schema.get('properties', {}).get(key, {})
-    description = part.get('description')
-    wish = f'add it with {description}' if description else 'add it'
-    return f'the key {key} is missing; {wish}'
-
-
-def _wrong(error: jsonschema.ValidationError) -> str:
-    """Return what the place should hold, as its schema describes it.
-
-    Where alternatives failed, the choice between them has the description.
-    """
-    choice: Any = error
-    while choice and choice.absolute_path == error.absolute_path:
-        wish = _wish(_schema(choice))
-        if wish:
-            return f'{_shown(error.instance)} is wrong here{wish}'
-        choice = choice.parent
-    return _short(error.message)
-
-
-def _wish(schema: Schema) -> str:
-    description = schema.get('description')
-    return f'; write {description}' if description else ''
-
-
-def _shown(value: object) -> str:
-    """Return a value as its writer knows it, short and on one line."""
-    match value:
-        case None:
-            return 'an empty value'
-        case bool():
-            return str(value).lower()
-        case dict():
-            return 'a mapping'
-        case list():
-            return 'a list'
-        case _:
-            text = repr(value) if isinstance(value, str) else str(value)
-            return text if len(text) <= _LONGEST else f'{text[:_LONGEST]}...'
-
-
-def _short(text: str) -> str:
-    return textwrap.shorten(text, _LONGEST_LINE, placeholder=' ...')
+    text = yaml_problems.place(path) + problem + more
+    if key is not None:
+        return document.key_error(text, *path, key)
+    return document.error(text, *path)

@@ -12,7 +12,7 @@ import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from compute_agent import assertion, inventory, names, provider
+from compute_agent import assertion, inventory, names
 
 from . import errors
 from . import operations as ops

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from . import command
 
 if typing.TYPE_CHECKING:
-    from ..virt import driver as virt
+    from ..virt import finding as virt
 
 
 class Probe(command.Report):
@@ -33,7 +33,7 @@ class Probe(command.Report):
     ) -> tuple[typing.Any, str | None, int]:
         """Return the findings of each node."""
         from .. import errors  # noqa: PLC0415 (quick --help)
-        from ..virt import driver as virt  # noqa: PLC0415
+        from ..virt import finding as virt  # noqa: PLC0415
         from . import configuration  # noqa: PLC0415
 
         conf = configuration.load(self.app.global_options, local=True)
@@ -70,7 +70,7 @@ def _text(
 ) -> str:
     import textwrap  # noqa: PLC0415
 
-    from ..virt import driver as virt  # noqa: PLC0415
+    from ..virt import finding as virt  # noqa: PLC0415
 
     titles = {
         virt.Found.PRESENT: 'traits',

@@ -18,7 +18,14 @@ from oslo_config import cfg
 
 from report_client import client, placement
 
-from .. import errors, host_inventory, identity, ratios, resource_tracker, state
+from .. import (
+    errors,
+    host_inventory,
+    identity,
+    ratios,
+    resource_tracker,
+    state,
+)
 from ..conf import default as default_conf
 from ..conf import placement as placement_conf
 from ..dev import embedded_placement as embedded
@@ -45,9 +52,7 @@ def agent(conf: cfg.ConfigOpts, *, looking: bool) -> Iterator[Agent]:
     :raises errors.ConfigError: something of the configuration is wrong
     """
     compute_driver = configuration.load_driver(conf)
-    service = placement.Placement(
-        _adapter(conf), where(conf), _hint(conf)
-    )
+    service = placement.Placement(_adapter(conf), where(conf), _hint(conf))
     opened = state.State.look if looking else state.State.open
     with contextlib.closing(opened(state_path(conf), _site(conf))) as kept:
         report_client = client.SchedulerReportClient(

@@ -8,7 +8,6 @@ Drivers import ``compute_agent`` and not each other.
 """
 
 import abc
-import dataclasses
 import enum
 import typing
 from collections.abc import Mapping, Sequence
@@ -39,9 +38,14 @@ class ComputeDriver(abc.ABC):
     that node's cycle ends there and nothing of it is written.
     """
 
-    #: The trait names, or prefixes that end in ``*``, that this driver alone
-    #: decides: what it does not assert of these, it has removed.
-    authority: Sequence[str] = ()
+    @property
+    def authority(self) -> Sequence[str]:
+        """The trait names, or prefixes that end in ``*``, it alone decides.
+
+        Of these, what it does not assert is removed, whoever put it there. It
+        is read after each description, so it may follow from what was seen.
+        """
+        return ()
 
     @classmethod
     def register_opts(cls, conf: cfg.ConfigOpts) -> None:
@@ -112,37 +116,3 @@ class ComputeDriver(abc.ABC):
         Counts of CPUs, MiB and GiB; other keys are ignored.
         """
         raise NotImplementedError
-
-
-class Found(enum.Enum):
-    """What a driver can say of one trait."""
-
-    PRESENT = 'present'
-    ABSENT = 'absent'
-    UNKNOWN = 'unknown'
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One fact a driver saw, and what it makes of it.
-
-    :ivar trait: the trait it decides, or None: a fact no trait stands for
-    :ivar fact: the raw thing seen, as its source spells it (a CPU flag)
-    :ivar sources: where it was seen
-    :ivar reason: why it is not simply present, in words; may be empty
-    """
-
-    trait: str | None
-    found: Found
-    fact: str
-    sources: tuple[str, ...] = ()
-    reason: str = ''
-
-
-@typing.runtime_checkable
-class Evidence(typing.Protocol):
-    """What a driver offers that can say why it reports what it reports."""
-
-    def evidence(self, nodename: str) -> Sequence[Finding]:
-        """Return the findings for one node, decided traits first."""
-        ...

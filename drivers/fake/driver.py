@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from oslo_config import cfg
 
 from compute_agent import errors, names, provider_tree, yaml_file
-from compute_agent.virt import driver
+from compute_agent.virt import driver, finding
 
 from . import conf as options
 from . import describe, schema, tree_file
@@ -57,7 +57,7 @@ class FakeDriver(driver.ComputeDriver):
     # The contract has a plain attribute, so that a class can set it; here the
     # file decides, and the answer must be of the same reading as the rest.
     @property
-    def authority(self) -> Sequence[str]:  # type: ignore[override]
+    def authority(self) -> Sequence[str]:
         """The trait names and prefixes that the file claims."""
         return self._reading.file.authority
 
@@ -96,7 +96,7 @@ class FakeDriver(driver.ComputeDriver):
         self._check_known(file, nodename)
         describe.describe(provider_tree, file, nodename)
 
-    def evidence(self, nodename: str) -> Sequence[driver.Finding]:
+    def evidence(self, nodename: str) -> Sequence[finding.Finding]:
         """Return the line of the file behind each trait of the node's tree."""
         file = self._reading.file
         self._check_known(file, nodename)
@@ -136,10 +136,10 @@ def _finding(
     described: tree_file.Described,
     trait: str,
     line: int,
-) -> driver.Finding:
-    return driver.Finding(
+) -> finding.Finding:
+    return finding.Finding(
         trait=trait,
-        found=driver.Found.PRESENT,
+        found=finding.Found.PRESENT,
         fact=described.name,
         sources=(file.at(line),),
     )

@@ -16,7 +16,7 @@ from oslo_config import cfg
 
 from compute_agent import errors, host_inventory, provider_tree
 from compute_agent import inventory as agent_inventory
-from compute_agent.virt import driver
+from compute_agent.virt import driver, finding
 
 from . import cpu_traits, findings, host, inventory, processors, pycpuinfo
 
@@ -54,8 +54,7 @@ class LibvirtDriver(driver.ComputeDriver):
         self._probe = probe
         self._instances_path = instances_path
         self._reserved = reserved
-        #: The traits that the last description decided either way.
-        self.authority: Sequence[str] = ()
+        self._decided: Sequence[str] = ()
 
     @classmethod
     def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
@@ -72,6 +71,11 @@ class LibvirtDriver(driver.ComputeDriver):
                 disk_mb=conf.reserved_host_disk_mb,
             ),
         )
+
+    @property
+    def authority(self) -> Sequence[str]:
+        """The traits that the last description decided either way."""
+        return self._decided
 
     def get_available_nodes(self) -> Sequence[str]:
         """Return the one host's name."""
@@ -91,16 +95,16 @@ class LibvirtDriver(driver.ComputeDriver):
         records = self._records()
         facts = self._facts()
         traits = _by_answer(findings.findings(facts))
-        unknown = traits[driver.Found.UNKNOWN]
-        present = traits[driver.Found.PRESENT]
+        unknown = traits[finding.Found.UNKNOWN]
+        present = traits[finding.Found.PRESENT]
         there = provider_tree.data(nodename).traits
         provider_tree.update_inventory(nodename, records)
         provider_tree.add_traits(nodename, *present, *(unknown & there))
         if not facts.answered:
             provider_tree.keep_traits(nodename)
-        self.authority = sorted(present | traits[driver.Found.ABSENT])
+        self._decided = sorted(present | traits[finding.Found.ABSENT])
 
-    def evidence(self, nodename: str) -> Sequence[driver.Finding]:
+    def evidence(self, nodename: str) -> Sequence[finding.Finding]:
         """Return what is known of every trait, and the words without one.
 
         :raises DriverError: this is not the host of that name
@@ -174,11 +178,11 @@ class LibvirtDriver(driver.ComputeDriver):
 
 
 def _by_answer(
-    found: Sequence[driver.Finding],
-) -> Mapping[driver.Found, frozenset[str]]:
+    found: Sequence[finding.Finding],
+) -> Mapping[finding.Found, frozenset[str]]:
     return {
         answer: frozenset(
             f.trait for f in found if f.trait and f.found is answer
         )
-        for answer in driver.Found
+        for answer in finding.Found
     }

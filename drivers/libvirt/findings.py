@@ -11,7 +11,7 @@ turned off and misreads some bits, so alone it may say yes and never no.
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping
 
-from compute_agent.virt import driver
+from compute_agent.virt import finding as virt
 
 from . import arch_traits, cpu_traits, processors
 
@@ -21,9 +21,9 @@ PYCPUINFO = 'py-cpuinfo'
 _ON = ('1', 'Y', 'y')
 _OFF = ('0', 'N', 'n')
 
-_PRESENT = driver.Found.PRESENT
-_ABSENT = driver.Found.ABSENT
-_UNKNOWN = driver.Found.UNKNOWN
+_PRESENT = virt.Found.PRESENT
+_ABSENT = virt.Found.ABSENT
+_UNKNOWN = virt.Found.UNKNOWN
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class Facts:
         return self.family is None or any(s is not None for s in sources)
 
 
-def findings(facts: Facts) -> tuple[driver.Finding, ...]:
+def findings(facts: Facts) -> tuple[virt.Finding, ...]:
     """Return a finding for each trait, then one for each word without any.
 
     First what is present, then what was seen and refused, then what is
@@ -85,7 +85,7 @@ def findings(facts: Facts) -> tuple[driver.Finding, ...]:
     return (*sorted(decided, key=_order), *_without_trait(facts))
 
 
-def decide(row: cpu_traits.Row, facts: Facts) -> driver.Finding:
+def decide(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
     """Return what these facts say of one row's trait."""
     finding = _by_vendor(row, facts, _by_word(row, facts))
     if finding.found is _PRESENT:
@@ -93,7 +93,7 @@ def decide(row: cpu_traits.Row, facts: Facts) -> driver.Finding:
     return finding
 
 
-def _by_word(row: cpu_traits.Row, facts: Facts) -> driver.Finding:
+def _by_word(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
     if not (row.kernel or row.pycpuinfo):
         return _finding(row, _PRESENT, fact=row.switch, sources=(KERNEL,))
     if row.kernel and facts.kernel.words is not None:
@@ -106,7 +106,7 @@ def _by_kernel(
     kernel: processors.Processors,
     words: frozenset[str],
     claims: Claims,
-) -> driver.Finding:
+) -> virt.Finding:
     claim = _first(row.pycpuinfo, claims.flags)
     also = (PYCPUINFO,) if claim else ()
     word = _first(row.kernel, words)
@@ -126,7 +126,7 @@ def _by_kernel(
     return _finding(row, _ABSENT)
 
 
-def _by_claims(row: cpu_traits.Row, facts: Facts) -> driver.Finding:
+def _by_claims(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
     """Return what py-cpuinfo says where the kernel says nothing."""
     why = (
         facts.kernel.reason if row.kernel else 'the kernel has no word for it'
@@ -147,8 +147,8 @@ def _by_claims(row: cpu_traits.Row, facts: Facts) -> driver.Finding:
 
 
 def _by_vendor(
-    row: cpu_traits.Row, facts: Facts, finding: driver.Finding
-) -> driver.Finding:
+    row: cpu_traits.Row, facts: Facts, finding: virt.Finding
+) -> virt.Finding:
     """Return the finding, or that the trait is for others' processors."""
     if not row.vendors or facts.vendor in row.vendors:
         return finding
@@ -163,8 +163,8 @@ def _by_vendor(
 
 
 def _by_switch(
-    row: cpu_traits.Row, facts: Facts, finding: driver.Finding
-) -> driver.Finding:
+    row: cpu_traits.Row, facts: Facts, finding: virt.Finding
+) -> virt.Finding:
     if not row.switch:
         return finding
     says = facts.switches.get(row.switch)
@@ -182,10 +182,10 @@ def _by_switch(
     return dataclasses.replace(finding, found=_UNKNOWN, reason=reason)
 
 
-def _architectures(machine: str) -> Iterator[driver.Finding]:
+def _architectures(machine: str) -> Iterator[virt.Finding]:
     for row in arch_traits.ARCH_TRAITS:
         here = machine in row.machines
-        yield driver.Finding(
+        yield virt.Finding(
             trait=row.trait,
             found=_PRESENT if here else _ABSENT,
             fact=machine if here else row.machines[0],
@@ -194,15 +194,15 @@ def _architectures(machine: str) -> Iterator[driver.Finding]:
         )
 
 
-def _not_reportable(facts: Facts) -> Iterator[driver.Finding]:
+def _not_reportable(facts: Facts) -> Iterator[virt.Finding]:
     if facts.family == cpu_traits.X86:
         for trait, reason in cpu_traits.NOT_REPORTABLE.items():
-            yield driver.Finding(
+            yield virt.Finding(
                 trait=trait, found=_UNKNOWN, fact='', reason=reason
             )
 
 
-def _foreign(facts: Facts) -> Iterator[driver.Finding]:
+def _foreign(facts: Facts) -> Iterator[virt.Finding]:
     reason = f'for other processors; this machine is {facts.machine}'
     for family, rows in cpu_traits.ROWS.items():
         if family not in (cpu_traits.ANY, facts.family):
@@ -210,15 +210,15 @@ def _foreign(facts: Facts) -> Iterator[driver.Finding]:
                 yield _finding(row, _ABSENT, reason=reason)
     if facts.family != cpu_traits.X86:
         for trait in cpu_traits.NOT_REPORTABLE:
-            yield driver.Finding(
+            yield virt.Finding(
                 trait=trait, found=_ABSENT, fact='', reason=reason
             )
 
 
-def _without_trait(facts: Facts) -> Iterator[driver.Finding]:
+def _without_trait(facts: Facts) -> Iterator[virt.Finding]:
     machines = {m for row in arch_traits.ARCH_TRAITS for m in row.machines}
     if facts.machine not in machines:
-        yield driver.Finding(
+        yield virt.Finding(
             trait=None,
             found=_PRESENT,
             fact=facts.machine,
@@ -227,20 +227,20 @@ def _without_trait(facts: Facts) -> Iterator[driver.Finding]:
         )
     mapped = {w for row in cpu_traits.rows(facts.family) for w in row.kernel}
     for word in sorted((facts.kernel.words or frozenset()) - mapped):
-        yield driver.Finding(
+        yield virt.Finding(
             trait=None, found=_PRESENT, fact=word, sources=(KERNEL,)
         )
 
 
 def _finding(
     row: cpu_traits.Row,
-    found: driver.Found,
+    found: virt.Found,
     fact: str = '',
     sources: tuple[str, ...] = (),
     reason: str = '',
-) -> driver.Finding:
+) -> virt.Finding:
     """Return a finding; its fact is by default the word that would give it."""
-    return driver.Finding(
+    return virt.Finding(
         trait=row.trait,
         found=found,
         fact=fact or (*row.kernel, *row.pycpuinfo)[0],
@@ -253,7 +253,7 @@ def _first(wanted: tuple[str, ...], there: Collection[str] | None) -> str:
     return next((w for w in wanted if w in (there or ())), '')
 
 
-def _order(finding: driver.Finding) -> tuple[int, str]:
+def _order(finding: virt.Finding) -> tuple[int, str]:
     rank = {_PRESENT: 0, _UNKNOWN: 2, _ABSENT: 3}[finding.found]
     refused = finding.found is _ABSENT and finding.sources
     return 1 if refused else rank, finding.trait or ''

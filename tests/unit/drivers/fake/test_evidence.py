@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent import assertion
-from compute_agent.virt import driver as contract
+from compute_agent.virt import finding as contract
 
 TEXT = """\
 nodes:

@@ -7,7 +7,8 @@ import pytest
 from oslo_config import cfg
 
 from compute_agent import assertion, errors, host_inventory
-from compute_agent.virt import driver as virt
+from compute_agent.virt import driver as contract
+from compute_agent.virt import finding as virt
 from drivers.libvirt import driver
 
 NODE = 'compute1'
@@ -27,8 +28,8 @@ def asserted(tree, kind=assertion.Kind.TRAIT):
 def test_the_one_node_is_the_host(make_driver, epyc):
     libvirt = make_driver(epyc)
     assert libvirt.get_available_nodes() == [NODE]
-    assert libvirt.node_exists(NODE) is virt.Existence.YES
-    assert libvirt.node_exists('other') is virt.Existence.UNKNOWN
+    assert libvirt.node_exists(NODE) is contract.Existence.YES
+    assert libvirt.node_exists('other') is contract.Existence.UNKNOWN
 
 
 def test_it_offers_evidence(make_driver, epyc):

@@ -5,13 +5,13 @@ import dataclasses
 
 import pytest
 
-from compute_agent.virt import driver
+from compute_agent.virt import finding
 from drivers.libvirt import cpu_traits, findings, processors
 
 PRESENT, ABSENT, UNKNOWN = (
-    driver.Found.PRESENT,
-    driver.Found.ABSENT,
-    driver.Found.UNKNOWN,
+    finding.Found.PRESENT,
+    finding.Found.ABSENT,
+    finding.Found.UNKNOWN,
 )
 SEV = '/sys/module/kvm_amd/parameters/sev'
 SMT = '/sys/devices/system/cpu/smt/active'

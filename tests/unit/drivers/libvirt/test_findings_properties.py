@@ -7,7 +7,7 @@ import os_traits
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute_agent.virt import driver
+from compute_agent.virt import finding
 from drivers.libvirt import cpu_traits, findings, processors
 
 ROWS = cpu_traits.ROWS[cpu_traits.X86]
@@ -65,7 +65,7 @@ def test_one_more_flag_removes_no_trait(seen, word):
             seen.kernel, words=seen.kernel.words | {word}
         ),
     )
-    present = driver.Found.PRESENT
+    present = finding.Found.PRESENT
     assert found(seen, present) <= found(more, present)
 
 
@@ -75,7 +75,7 @@ def test_where_the_kernel_answers_no_claim_changes_what_is_present(
 ):
     if seen.kernel.words is None or not seen.kernel.vendor:
         return
-    for answer in driver.Found:
+    for answer in finding.Found:
         changed = dataclasses.replace(seen, claims=other)
         assert found(seen, answer) == found(changed, answer)
 
@@ -85,7 +85,7 @@ def test_what_is_vetoed_is_never_present(seen):
     vetoed = {
         f.trait for f in findings.findings(seen) if f.reason.endswith('vetoed')
     }
-    assert not vetoed & found(seen, driver.Found.PRESENT)
+    assert not vetoed & found(seen, finding.Found.PRESENT)
 
 
 @given(facts)
@@ -96,12 +96,12 @@ def test_without_the_kernel_no_word_makes_a_trait_of_this_maker_absent(seen):
         claims=dataclasses.replace(seen.claims, vendor=''),
     )
     of_words = {row.trait for row in ROWS if not row.switch}
-    assert not found(silent, driver.Found.ABSENT) & of_words
+    assert not found(silent, finding.Found.ABSENT) & of_words
 
 
 @given(facts)
 def test_present_findings_name_their_sources(seen):
-    for finding in findings.findings(seen):
-        if finding.found is driver.Found.PRESENT:
-            assert finding.sources
-            assert finding.fact
+    for one in findings.findings(seen):
+        if one.found is finding.Found.PRESENT:
+            assert one.sources
+            assert one.fact

@@ -11,7 +11,7 @@ import pathlib
 import pytest
 import yaml
 
-from compute_agent.virt import driver
+from compute_agent.virt import finding
 
 HOSTS = pathlib.Path(__file__).parents[3] / 'hosts'
 CASES = sorted(p.name for p in HOSTS.iterdir() if p.is_dir())
@@ -40,11 +40,11 @@ def found(libvirt, answer):
 
 
 def test_the_expected_traits_are_present(case, libvirt):
-    assert found(libvirt, driver.Found.PRESENT) == case[1]['present']
+    assert found(libvirt, finding.Found.PRESENT) == case[1]['present']
 
 
 def test_the_expected_traits_are_unknown(case, libvirt):
-    assert found(libvirt, driver.Found.UNKNOWN) == case[1]['unknown']
+    assert found(libvirt, finding.Found.UNKNOWN) == case[1]['unknown']
 
 
 def test_the_claims_of_py_cpuinfo_alone_are_vetoed(case, libvirt):
@@ -67,8 +67,8 @@ def test_every_trait_is_decided_once(libvirt):
 
 
 def test_whatever_is_not_present_has_a_word_or_a_reason(libvirt):
-    for finding in libvirt.evidence('compute1'):
-        assert finding.fact or finding.reason
+    for one in libvirt.evidence('compute1'):
+        assert one.fact or one.reason
 
 
 def test_the_expected_inventory_is_described(case, libvirt, tree):
