@@ -307,11 +307,15 @@ def settle(
         return Settlement(dropped=tuple(intents))
     return Settlement(
         dropped=tuple(intents),
-        notes=(
-            f"{seen}: {', '.join(sorted(there))} may be this agent's, left "
-            'by a write that was cut off, but others wrote since: they count '
-            "as others' and stay",
-        ),
+        notes=(_unclear(seen, there),),
+    )
+
+
+def _unclear(seen: provider.Provider, there: set[str]) -> str:
+    return (
+        f"{seen}: {', '.join(sorted(there))} may be this agent's, left by a "
+        'write that was cut off, but others wrote since: they count as '
+        "others' and stay"
     )
 
 

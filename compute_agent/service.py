@@ -110,8 +110,8 @@ class Service:
 
     def _report(self, results: Results, seconds: float) -> None:
         """Say each node's news, and one line for the cycle if there is any."""
-        news = any([self._node_news(r) for r in results])
-        count = {status: 0 for status in resource_tracker.Status}
+        news = [r for r in results if self._node_news(r)]
+        count = dict.fromkeys(resource_tracker.Status, 0)
         for result in results:
             count[result.status] += 1
         applied = sum(len(r.applied) for r in results)

@@ -16,39 +16,17 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from . import assertion, errors, inventory, names, ownership, provider
+from . import (
+    assertion,
+    errors,
+    inventory,
+    names,
+    ownership,
+    provider,
+    state_file,
+)
 
-SCHEMA_VERSION = 1
-FILE_NAME = 'state.sqlite'
-
-_SCHEMA = """
-create table site (id integer primary key, name text unique not null);
-create table created (
-    site integer, uuid text, node_uuid text not null,
-    primary key (site, uuid)) without rowid;
-create table ours (
-    site integer, uuid text, kind text, name text,
-    primary key (site, uuid, kind, name)) without rowid;
-create table held (
-    site integer, uuid text, kind text, source text, names text not null,
-    primary key (site, uuid, kind, source)) without rowid;
-create table intent (
-    site integer, node_uuid text, position integer, uuid text not null,
-    kind text, generation integer not null, names text not null,
-    added text not null, primary key (site, node_uuid, position))
-    without rowid;
-create index intent_uuid on intent (site, uuid);
-create table reading (
-    site integer, uuid text, root_uuid text not null, name text not null,
-    parent_uuid text, generation integer not null, content text not null,
-    read_at real not null, suspect integer not null,
-    primary key (site, uuid)) without rowid;
-create index reading_root on reading (site, root_uuid);
-create table known (
-    site integer primary key, traits text not null, classes text not null);
-"""
 _PER_PROVIDER = ('created', 'ours', 'held', 'intent', 'reading')
-_PRAGMAS = ('foreign_keys = on', 'synchronous = full', 'busy_timeout = 10000')
 
 
 class State:
@@ -65,13 +43,13 @@ class State:
 
         :raises errors.ConfigError: it cannot be written, or is not ours
         """
-        path = directory / FILE_NAME
-        with _explained(path):
+        path = directory / state_file.FILE_NAME
+        with state_file.explained(path):
             directory.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            db = _connect(path.as_posix())
+            db = state_file.connect(path.as_posix())
             db.execute('pragma journal_mode = wal')
-            _prepare(db, path)
+            state_file.prepare(db, path)
             return cls(db, site)
 
     @classmethod
@@ -83,23 +61,23 @@ class State:
 
         :raises errors.ConfigError: it cannot be read, or is not ours
         """
-        path = directory / FILE_NAME
-        with _explained(path):
+        path = directory / state_file.FILE_NAME
+        with state_file.explained(path):
             if not path.exists():
                 return cls.in_memory(site)
-            memory = _connect(':memory:')
+            memory = state_file.connect(':memory:')
             with contextlib.closing(
-                _connect(f'{path.resolve().as_uri()}?mode=ro')
+                state_file.connect(f'{path.resolve().as_uri()}?mode=ro')
             ) as db:
-                _check_version(db, path)
+                state_file.check_version(db, path)
                 db.backup(memory)
             return cls(memory, site)
 
     @classmethod
     def in_memory(cls, site: str = '') -> 'State':
         """Return a state that is forgotten with the process."""
-        db = _connect(':memory:')
-        db.executescript(_SCHEMA)
+        db = state_file.connect(':memory:')
+        db.executescript(state_file.SCHEMA)
         return cls(db, site)
 
     def close(self) -> None:
@@ -132,12 +110,12 @@ class State:
 
     def created_for(self, node_uuid: str) -> list[str]:
         """Return the providers created while this node was described."""
-        rows = self._db.execute(
-            'select uuid from created where site = ? and node_uuid = ?',
-            (self._site, node_uuid),
-        )
         with self._lock:
-            return [uuid for (uuid,) in rows.fetchall()]
+            rows = self._db.execute(
+                'select uuid from created where site = ? and node_uuid = ?',
+                (self._site, node_uuid),
+            ).fetchall()
+        return [uuid for (uuid,) in rows]
 
     def intents(self, node_uuid: str) -> dict[str, list[ownership.Intent]]:
         """Return this node's unconfirmed intents by provider, oldest first."""
@@ -363,57 +341,6 @@ class State:
         )
 
 
-@contextlib.contextmanager
-def _explained(path: pathlib.Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as exc:
-        raise errors.ConfigError(
-            f'[DEFAULT] state_path: {path} cannot be used: {exc.strerror}; '
-            'give a directory this user may write'
-        ) from exc
-    except sqlite3.DatabaseError as exc:
-        raise errors.ConfigError(
-            f'the state database {path} cannot be used: {exc}; move it away '
-            'and the agent starts a new one, which only adds until it knows '
-            'again what it added'
-        ) from exc
-
-
-def _connect(target: str) -> sqlite3.Connection:
-    db = sqlite3.connect(
-        target,
-        uri=target.startswith('file:'),
-        isolation_level=None,
-        check_same_thread=False,
-    )
-    for pragma in _PRAGMAS:
-        db.execute(f'pragma {pragma}')
-    return db
-
-
-def _prepare(db: sqlite3.Connection, path: pathlib.Path) -> None:
-    """Make the tables of a new database; refuse one that is not ours."""
-    db.execute('begin immediate')
-    (version,) = db.execute('pragma user_version').fetchone()
-    if version == 0:
-        for statement in _SCHEMA.split(';'):
-            db.execute(statement)
-        db.execute(f'pragma user_version = {SCHEMA_VERSION}')
-    db.execute('commit')
-    _check_version(db, path)
-
-
-def _check_version(db: sqlite3.Connection, path: pathlib.Path) -> None:
-    (version,) = db.execute('pragma user_version').fetchone()
-    if version != SCHEMA_VERSION:
-        raise errors.ConfigError(
-            f'the state database {path} is of version {version}, this agent '
-            f'reads version {SCHEMA_VERSION}: run the agent that wrote it, or '
-            'give another [DEFAULT] state_path'
-        )
-
-
 def _text(some: Iterable[str]) -> str:
     return json.dumps(sorted(some))
 
@@ -446,7 +373,7 @@ def _content(one: provider.Provider) -> str:
 def _reading(row: Sequence[object]) -> provider.Reading:
     _, uuid, root, name, parent, generation, content, read_at, suspect = row
     inventories, traits, aggregates = json.loads(str(content))
-    fields = [f for f in inventory.Inventory.__dataclass_fields__]
+    fields = list(inventory.Inventory.__dataclass_fields__)
     return provider.Reading(
         provider=provider.Provider(
             uuid=str(uuid),

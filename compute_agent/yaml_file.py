@@ -140,7 +140,9 @@ def parse(text: str, path: str, schema: Schema) -> Document:
     except yaml.YAMLError as exc:
         raise _malformed(path, exc) from exc
     if document.data is None:
-        raise FileError(path, 1, f'the file is empty{yaml_problems.wish(schema)}')
+        raise FileError(
+            path, 1, f'the file is empty{yaml_problems.wish(schema)}'
+        )
     violation = _violation(document, schema)
     if violation is not None:
         raise violation

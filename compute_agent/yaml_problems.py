@@ -83,6 +83,7 @@ def _wrong(error: jsonschema.ValidationError) -> str:
 
 
 def wish(schema: Schema) -> str:
+    """Return what to write instead, as the schema describes it."""
     description = schema.get('description')
     return f'; write {description}' if description else ''
 
@@ -104,4 +105,5 @@ def shown(value: object) -> str:
 
 
 def short(text: str) -> str:
+    """Return a text on one line of bearable length."""
     return textwrap.shorten(text, _LONGEST_LINE, placeholder=' ...')

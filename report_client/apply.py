@@ -103,7 +103,8 @@ class Executor:
         try:
             answer = self._send(run, step.operation)
         except errors.LookAgain:
-            step.unsure = False
+            # A provider that is there already may be of our own creation.
+            step.unsure = isinstance(step.operation, ops.CreateProvider)
             raise
         except errors.Refused as exc:
             step.unsure = False

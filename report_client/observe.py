@@ -228,8 +228,12 @@ class Observer:
                 look.reach(shared, some)
 
     def _other_roots(self, look: '_Look') -> None:
-        """Add what was created for this node and stands in other trees."""
-        for uuid in self._store.created_for(look.node_uuid):
+        """Add what was created for this node and stands in other trees.
+
+        Or may have been: an intent may be all that a crash left of it.
+        """
+        created = self._store.created_for(look.node_uuid)
+        for uuid in [*created, *look.intents]:
             if uuid not in look.readings:
                 path = wire.in_tree(uuid)
                 self._read(look, wire.listed(self._service.get(path)))

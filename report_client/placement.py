@@ -17,15 +17,24 @@ from . import errors, wire
 
 LOG = logging.getLogger(__name__)
 
-_AWAY = {429, 502, 503, 504}
 _RACE = 'Another thread concurrently updated'
 _ADDRESS = re.compile(r'https?://[^/\s]+')
 _ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
 _NO_SUCH_NAME = re.compile(r'No such (trait|resource class)', re.IGNORECASE)
-_IN_USE = {
-    'placement.inventory.inuse',
-    'placement.resource_provider.inuse',
-    'placement.resource_provider.cannot_delete_parent',
+_BY_STATUS: dict[int, type[Exception]] = {
+    401: errors.NotAuthorised,
+    403: errors.NotAuthorised,
+    429: errors.Unreachable,
+    502: errors.Unreachable,
+    503: errors.Unreachable,
+    504: errors.Unreachable,
+}
+_BY_CODE: dict[str, type[Exception]] = {
+    'placement.concurrent_update': errors.Conflict,
+    'placement.duplicate_name': errors.NameTaken,
+    'placement.inventory.inuse': errors.InUse,
+    'placement.resource_provider.cannot_delete_parent': errors.InUse,
+    'placement.resource_provider.inuse': errors.InUse,
 }
 
 
@@ -58,7 +67,9 @@ class Placement:
     :param hint: what to look at when it does not answer
     """
 
-    def __init__(self, adapter: Adapter, where: str, hint: str = 'is it up?') -> None:
+    def __init__(
+        self, adapter: Adapter, where: str, hint: str = 'is it up?'
+    ) -> None:
         self._adapter = adapter
         self._hint = hint
         self.where = where
@@ -153,27 +164,16 @@ class Placement:
 
 def _kind(request: wire.Request, answer: errors.Answer) -> type[Exception]:
     """Return the error for an answer that is not 2xx: what to do next."""
-    status, code = answer.status, answer.code
-    if status in {401, 403}:
-        return errors.NotAuthorised
-    if status in _AWAY:
-        return errors.Unreachable
-    if status >= 500:
+    meant = _BY_STATUS.get(answer.status) or _BY_CODE.get(answer.code)
+    if meant is not None:
+        return meant
+    if answer.status >= 500:
         # A race that placement's traits handler does not catch.
-        return (
-            errors.Conflict if _RACE in answer.detail else errors.ServerFault
-        )
-    if code == 'placement.concurrent_update':
-        return errors.Conflict
-    if code in _IN_USE:
-        return errors.InUse
-    if code == 'placement.duplicate_name':
-        return errors.NameTaken
-    if status == 404 and request.path.startswith(wire.PROVIDERS):
-        return errors.Vanished
-    if status == 400 and _NO_SUCH_NAME.search(answer.detail):
-        return errors.Vanished
-    return errors.BadRequest
+        raced = _RACE in answer.detail
+        return errors.Conflict if raced else errors.ServerFault
+    gone = answer.status == 404 and request.path.startswith(wire.PROVIDERS)
+    unnamed = answer.status == 400 and _NO_SUCH_NAME.search(answer.detail)
+    return errors.Vanished if gone or unnamed else errors.BadRequest
 
 
 def _cause(exc: BaseException) -> str:

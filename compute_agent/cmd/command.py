@@ -32,17 +32,18 @@ class AgentCommand(command.Command):
         try:
             return int(super().run(parsed_args) or 0)
         except errors.AgentError as exc:
-            return self._failed(str(exc))
+            self._fail(str(exc), exc)
         except Exception as exc:  # noqa: BLE001 (said, and shown on demand)
-            return self._failed(
-                f'unexpected {type(exc).__name__}: {exc}; --debug shows where'
+            self._fail(
+                f'unexpected {type(exc).__name__}: {exc}; --debug shows where',
+                exc,
             )
-
-    def _failed(self, why: str) -> int:
-        if self.app.global_options.debug:
-            self.app.LOG.exception('the cause')
-        self.app.stderr.write(f'compute-agent: {" ".join(why.split())}\n')
         return 1
+
+    def _fail(self, why: str, cause: Exception) -> None:
+        if self.app.global_options.debug:
+            self.app.LOG.debug('the cause', exc_info=cause)
+        self.app.stderr.write(f'compute-agent: {" ".join(why.split())}\n')
 
     def conf(self) -> cfg.ConfigOpts:
         """Return the configuration."""

@@ -11,7 +11,8 @@ class DriverList(lister.Lister):
     """List the installed drivers; none is loaded."""
 
     def take_action(
-        self, parsed_args: argparse.Namespace
+        self,
+        parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> tuple[tuple[str, ...], Iterator[tuple[str, ...]]]:
         """Return columns and rows."""
         from ..virt import loader  # noqa: PLC0415 (quick --help)

@@ -17,7 +17,8 @@ class Plan(command.Report):
     """
 
     def report(
-        self, parsed_args: argparse.Namespace
+        self,
+        parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> tuple[typing.Any, str | None, int]:
         """Return each node's plan."""
         from report_client import render  # noqa: PLC0415 (quick --help)

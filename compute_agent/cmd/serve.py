@@ -12,7 +12,10 @@ class PlacementServe(command.AgentCommand):
     For development and demonstrations: whoever reaches the port is admin.
     """
 
-    def take_action(self, parsed_args: argparse.Namespace) -> int:
+    def take_action(
+        self,
+        parsed_args: argparse.Namespace,  # noqa: ARG002
+    ) -> int:
         """Serve until SIGINT or SIGTERM."""
         from . import stopping, wiring  # noqa: PLC0415 (quick --help)
 

@@ -14,7 +14,8 @@ class Sync(command.Report):
     """
 
     def report(
-        self, parsed_args: argparse.Namespace
+        self,
+        parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> tuple[typing.Any, str | None, int]:
         """Do a cycle; return each node's result."""
         from .. import instance_lock, resource_tracker  # noqa: PLC0415

@@ -119,8 +119,9 @@ def _site(conf: cfg.ConfigOpts) -> str:
 
 
 def _plugin_option(conf: cfg.ConfigOpts, name: str) -> str | None:
+    """Return an option that only some authentication plugins have."""
     group = conf.placement
-    return str(group[name]) if name in group and group[name] else None
+    return str(group[name] or '') if name in group else None
 
 
 def _tracker(

@@ -47,7 +47,7 @@ class ComputeDriver(abc.ABC):
         """
         return ()
 
-    @classmethod
+    @classmethod  # noqa: B027 (most drivers have none)
     def register_opts(cls, conf: cfg.ConfigOpts) -> None:
         """Register the driver's own options on the ``conf`` given."""
 

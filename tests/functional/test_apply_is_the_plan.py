@@ -80,7 +80,7 @@ def without_memory(tree, node):
 
 
 def bare(tree, node):
-    for uuid in tree.get_provider_uuids(node)[1:]:
+    for uuid in reversed(tree.get_provider_uuids(node)[1:]):
         tree.remove(uuid)
     tree.update_traits(node, [])
     tree.update_inventory(node, {})
@@ -151,12 +151,11 @@ def test_every_guarded_write_carries_the_generation_of_the_answer_before(
     agent.done()
     generations = {}
     for request in placement.writes:
-        body = request.body or {}
-        uuid = request.path.split('/')[2] if request.path[1:9] else ''
-        if 'resource_provider_generation' in body:
-            sent = body['resource_provider_generation']
-            assert generations.get(uuid, 0) == sent, request
-            generations[uuid] = sent + 1
+        generation = (request.body or {}).get('resource_provider_generation')
+        if generation is not None:
+            uuid = request.path.split('/')[2]
+            assert generation == generations.get(uuid, 0), request
+            generations[uuid] = generation + 1
     assert max(generations.values()) > 1
 
 
@@ -207,6 +206,13 @@ def test_custom_names_come_first_and_once(placement, agent_factory):
     assert not [r for r in placement.writes if 'CUSTOM' in r.path]
 
 
+def test_the_node_is_named_in_the_text_of_its_plan(agent_factory):
+    (planned,) = agent_factory(flat).plan()
+    text = render.text(planned.plan, planned.node.name)
+    assert text.splitlines()[0] == f'node-1 ({NODE})'
+    assert text.splitlines()[-1] == '  3 operations'
+
+
 def _sent(request):
     """Return a recorded write without the generation."""
     body = dict(request.body or {})
@@ -238,11 +244,6 @@ def _expected(plan):
 
 
 def _contents(operator):
-    return {name: tuple(one.values()) for name, one in operator.holdings().items()}
-
-
-def test_the_node_is_named_in_the_text_of_its_plan(agent_factory):
-    (planned,) = agent_factory(flat).plan()
-    text = render.text(planned.plan, planned.node.name)
-    assert text.splitlines()[0] == f'node-1 ({NODE})'
-    assert text.splitlines()[-1] == '  3 operations'
+    return {
+        name: tuple(one.values()) for name, one in operator.holdings().items()
+    }

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A standard name that this placement lacks is left out, and never blocks."""
 
+import pytest
+from agents import Clock
+
+from compute_agent import errors
+
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
 NEW_TRAIT = 'HW_CPU_X86_NOT_YET'
 NEW_CLASS = 'NOT_YET_A_CLASS'
@@ -62,20 +67,22 @@ def test_a_class_that_is_deleted_meanwhile_is_made_again(
     assert set(operator.inventories()) == {'CUSTOM_FPGA'}
 
 
-def test_a_server_that_learns_the_name_gets_it_after_a_restart_of_it(
-    placement, agent_factory, operator
+@pytest.mark.parametrize('when', ['after an outage', 'with the slow read'])
+def test_names_that_a_newer_server_brings_are_learnt(
+    placement, agent_factory, operator, when
 ):
-    """Here the new name stands in for one a newer os-traits brings."""
+    clock = Clock()
     listed = placement.get('/traits')['traits']
     listed.remove('HW_CPU_X86_AVX')
     placement.fault('GET /traits', (200, {'traits': listed}))
-    agent = agent_factory(describe)
+    agent = agent_factory(describe, clock=clock)
     agent.done()
     assert 'HW_CPU_X86_AVX' not in operator.traits()
-    placement.fault('GET /resource_providers*', 503)
-    try:
-        agent.sync()
-    except Exception as exc:
-        assert '503' in str(exc)
+    if when == 'after an outage':
+        placement.fault('GET /resource_providers*', 503)
+        with pytest.raises(errors.Unavailable):
+            agent.sync()
+    else:
+        clock.now += 4000
     agent.done()
     assert 'HW_CPU_X86_AVX' in operator.traits()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """plan prints what sync sends; exit codes say how it went."""
 
+from compute_agent.cmd import main
+
 ROOT = '11111111-1111-4111-8111-111111111111'
 
 
@@ -61,8 +63,6 @@ def test_a_driver_s_change_is_planned_and_synced(cli):
 
 
 def test_global_options_are_taken_before_and_after_the_command(cli):
-    from compute_agent.cmd import main
-
     for words in (
         ['--config-file', str(cli.config), 'plan'],
         ['plan', '--config-file', str(cli.config)],

@@ -61,11 +61,15 @@ class Driver(virt.ComputeDriver):
     ) -> None:
         self.describe = describe
         self.nodes = dict(nodes or {NODE: NAME})
-        self.authority = authority
+        self._authority = authority
 
     @classmethod
     def from_conf(cls, conf: typing.Any) -> typing.Self:
         raise errors.ConfigError('a test makes this driver itself')
+
+    @property
+    def authority(self) -> collections.abc.Sequence[str]:
+        return self._authority
 
     def get_available_nodes(self) -> collections.abc.Sequence[str]:
         return list(self.nodes.values())
@@ -310,9 +314,7 @@ def sent(placement: typing.Any) -> list[str]:
     name of ``NODE`` for its uuid.
     """
     return [
-        str(request)
-        .replace('/resource_providers/', '')
-        .replace(NODE, NAME)
+        str(request).replace('/resource_providers/', '').replace(NODE, NAME)
         for request in placement.requests
     ]
 

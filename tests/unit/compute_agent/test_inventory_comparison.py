@@ -100,7 +100,6 @@ NOT_LESS = [
     ('more in all', {}, {'total': 101}),
     ('less reserved', {'reserved': 2}, {'reserved': 1}),
     ('a higher ratio', {}, {'allocation_ratio': 1.1}),
-    ('a rounded ratio', {'allocation_ratio': 1.3}, {'allocation_ratio': 1.3}),
     (
         'a ratio rounded down by a database',
         {'allocation_ratio': 1.3},

@@ -111,7 +111,7 @@ def test_a_uuid_is_spelled_in_lower_case(text):
 @pytest.mark.parametrize('text', NO_UUIDS)
 def test_any_other_spelling_is_no_uuid(text):
     assert not names.is_uuid(text)
-    with pytest.raises(errors.InvalidName, match='provider .* is not a uuid'):
+    with pytest.raises(errors.InvalidName, match=r'provider .* is not a uuid'):
         names.check_uuid(text, 'provider')
 
 

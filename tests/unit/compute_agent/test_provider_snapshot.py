@@ -20,7 +20,7 @@ def family(**parents):
 THREE_LEVELS = family(root=None, left='root', right='root', leaf='left')
 
 
-@pytest.mark.parametrize('given', itertools.permutations(THREE_LEVELS))
+@pytest.mark.parametrize('given', list(itertools.permutations(THREE_LEVELS)))
 def test_parents_come_before_their_children_whatever_came_first(given):
     order = list(provider.snapshot(given))
     assert sorted(order) == ['leaf', 'left', 'right', 'root']

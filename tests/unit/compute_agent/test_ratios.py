@@ -38,7 +38,9 @@ def test_a_silent_record_takes_the_first_there_is(
 
 @pytest.mark.parametrize(
     ('forced', 'held', 'initial'),
-    itertools.product((None, FORCED), (None, HELD), (None, INITIAL)),
+    list(
+        itertools.product((None, FORCED), (None, HELD), (None, INITIAL)),
+    ),
 )
 def test_a_ratio_in_the_record_stands(forced, held, initial):
     made = completed(forced, held, initial, allocation_ratio=1.5)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file of the state database: its schema, its version, its opening.
+
+SQLite, WAL, 0600. A file that cannot be used is a ``ConfigError`` of one line
+and is never repaired or replaced in silence. Used by ``state.py`` alone.
+"""
+
+import contextlib
+import pathlib
+import sqlite3
+from collections.abc import Iterator
+
+from . import errors
+
+SCHEMA_VERSION = 1
+FILE_NAME = 'state.sqlite'
+
+SCHEMA = """
+create table site (id integer primary key, name text unique not null);
+create table created (
+    site integer, uuid text, node_uuid text not null,
+    primary key (site, uuid)) without rowid;
+create table ours (
+    site integer, uuid text, kind text, name text,
+    primary key (site, uuid, kind, name)) without rowid;
+create table held (
+    site integer, uuid text, kind text, source text, names text not null,
+    primary key (site, uuid, kind, source)) without rowid;
+create table intent (
+    site integer, node_uuid text, position integer, uuid text not null,
+    kind text, generation integer not null, names text not null,
+    added text not null, primary key (site, node_uuid, position))
+    without rowid;
+create index intent_uuid on intent (site, uuid);
+create table reading (
+    site integer, uuid text, root_uuid text not null, name text not null,
+    parent_uuid text, generation integer not null, content text not null,
+    read_at real not null, suspect integer not null,
+    primary key (site, uuid)) without rowid;
+create index reading_root on reading (site, root_uuid);
+create table known (
+    site integer primary key, traits text not null, classes text not null);
+"""
+_PRAGMAS = ('foreign_keys = on', 'synchronous = full', 'busy_timeout = 10000')
+
+
+@contextlib.contextmanager
+def explained(path: pathlib.Path) -> Iterator[None]:
+    """Say in one line why this file cannot be used.
+
+    :raises errors.ConfigError: in place of any error of files or SQLite
+    """
+    try:
+        yield
+    except OSError as exc:
+        raise errors.ConfigError(
+            f'[DEFAULT] state_path: {path} cannot be used: {exc.strerror}; '
+            'give a directory this user may write'
+        ) from exc
+    except sqlite3.DatabaseError as exc:
+        raise errors.ConfigError(
+            f'the state database {path} cannot be used: {exc}; move it away '
+            'and the agent starts a new one, which only adds until it knows '
+            'again what it added'
+        ) from exc
+
+
+def connect(target: str) -> sqlite3.Connection:
+    """Return a connection that threads may share; autocommit."""
+    db = sqlite3.connect(
+        target,
+        uri=target.startswith('file:'),
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    for pragma in _PRAGMAS:
+        db.execute(f'pragma {pragma}')
+    return db
+
+
+def prepare(db: sqlite3.Connection, path: pathlib.Path) -> None:
+    """Make the tables of a new database; refuse one that is not ours."""
+    db.execute('begin immediate')
+    (version,) = db.execute('pragma user_version').fetchone()
+    if version == 0:
+        for statement in SCHEMA.split(';'):
+            db.execute(statement)
+        db.execute(f'pragma user_version = {SCHEMA_VERSION}')
+    db.execute('commit')
+    check_version(db, path)
+
+
+def check_version(db: sqlite3.Connection, path: pathlib.Path) -> None:
+    """Check that the file is of the version this agent reads.
+
+    :raises errors.ConfigError: it is not
+    """
+    (version,) = db.execute('pragma user_version').fetchone()
+    if version != SCHEMA_VERSION:
+        raise errors.ConfigError(
+            f'the state database {path} is of version {version}, this agent '
+            f'reads version {SCHEMA_VERSION}: run the agent that wrote it, or '
+            'give another [DEFAULT] state_path'
+        )

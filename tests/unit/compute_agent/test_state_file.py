@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state database as a file: whose it is, and when it is refused."""
+
+import contextlib
+import os
+import sqlite3
+
+import pytest
+
+from compute_agent import errors, ownership, provider, state
+
+NODE = '11111111-1111-4111-8111-111111111111'
+CREATION = ownership.Intent(uuid=NODE, kind=None, generation=0)
+
+
+def opened(directory, site='here'):
+    return contextlib.closing(state.State.open(directory, site))
+
+
+def looked(directory, site='here'):
+    return contextlib.closing(state.State.look(directory, site))
+
+
+def reading(generation=1):
+    return provider.Reading(
+        provider=provider.Provider(
+            uuid=NODE, name='node-1', generation=generation
+        ),
+        root_uuid=NODE,
+        read_at=1.0,
+    )
+
+
+def test_what_was_written_is_there_after_a_restart(tmp_path):
+    with opened(tmp_path) as first:
+        first.begin(NODE, [CREATION], {})
+        first.settle([CREATION], readings=[reading()])
+    with opened(tmp_path) as second:
+        assert second.record([NODE]).created == {NODE}
+        assert second.readings([NODE]) == {NODE: reading()}
+
+
+def test_what_was_written_is_there_without_a_close(tmp_path):
+    with opened(tmp_path) as first:
+        first.begin(NODE, [CREATION], {})
+        with opened(tmp_path) as second:
+            assert second.intents(NODE) == {NODE: [CREATION]}
+
+
+def test_the_directory_is_made(tmp_path):
+    with opened(tmp_path / 'a' / 'b'):
+        assert (tmp_path / 'a' / 'b' / 'state.sqlite').exists()
+
+
+def test_it_is_for_its_owner_alone_whatever_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        with opened(tmp_path) as one:
+            one.save([reading()])
+            for path in tmp_path.iterdir():
+                assert path.stat().st_mode & 0o777 == 0o600, path
+    finally:
+        os.umask(before)
+
+
+def test_two_sites_in_one_file_do_not_see_each_other(tmp_path):
+    with opened(tmp_path, 'one') as one, opened(tmp_path, 'two') as two:
+        for each, generation in ((one, 1), (two, 2)):
+            each.begin(NODE, [CREATION], {})
+            each.save([reading(generation)])
+        one.settle([CREATION])
+        assert one.record([NODE]).created == {NODE}
+        assert two.record([NODE]).created == set()
+        assert two.intents(NODE) == {NODE: [CREATION]}
+        one.forget([NODE])
+        assert two.readings([NODE])[NODE].provider.generation == 2
+        assert two.members(NODE) == {NODE}
+        assert one.members(NODE) == set()
+
+
+def test_to_point_elsewhere_and_back_loses_nothing(tmp_path):
+    with opened(tmp_path, 'one') as one:
+        one.save([reading()])
+    with opened(tmp_path, 'two') as two:
+        assert two.readings([NODE]) == {}
+    with opened(tmp_path, 'one') as one:
+        assert one.readings([NODE]) == {NODE: reading()}
+
+
+# --- looking --------------------------------------------------------------------
+
+
+def test_a_look_sees_what_is_there(tmp_path):
+    with opened(tmp_path) as daemon:
+        daemon.save([reading()])
+        with looked(tmp_path) as look:
+            assert look.readings([NODE]) == {NODE: reading()}
+
+
+def test_a_look_is_never_written_back(tmp_path):
+    with opened(tmp_path) as daemon:
+        daemon.save([reading()])
+    before = (tmp_path / 'state.sqlite').read_bytes()
+    with looked(tmp_path) as look:
+        look.begin(NODE, [CREATION], {})
+        look.settle([CREATION], readings=[reading(9)])
+        look.save_known_names(None)
+        assert look.record([NODE]).created == {NODE}
+    assert (tmp_path / 'state.sqlite').read_bytes() == before
+    with opened(tmp_path) as daemon:
+        assert daemon.record([NODE]).created == set()
+        assert daemon.readings([NODE])[NODE].provider.generation == 1
+
+
+def test_a_look_of_another_site_adds_no_site(tmp_path):
+    with opened(tmp_path, 'one'):
+        pass
+    with looked(tmp_path, 'two') as look:
+        assert look.readings([NODE]) == {}
+    with sqlite3.connect(tmp_path / 'state.sqlite') as db:
+        assert db.execute('select name from site').fetchall() == [('one',)]
+    db.close()
+
+
+def test_a_look_where_nothing_is_makes_nothing(tmp_path):
+    with looked(tmp_path / 'no') as look:
+        assert look.readings([NODE]) == {}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_look_where_a_first_start_was_cut_off_is_an_empty_one(tmp_path):
+    (tmp_path / 'state.sqlite').touch()
+    with looked(tmp_path) as look:
+        assert look.readings([NODE]) == {}
+
+
+def test_a_start_goes_on_where_a_first_one_was_cut_off(tmp_path):
+    (tmp_path / 'state.sqlite').touch()
+    with opened(tmp_path) as one:
+        one.save([reading()])
+
+
+@pytest.mark.parametrize('name', ['a b', 'ä#?%41'])
+def test_a_look_finds_its_way_to_any_directory(tmp_path, name):
+    with opened(tmp_path / name) as daemon:
+        daemon.save([reading()])
+    with looked(tmp_path / name) as look:
+        assert look.readings([NODE]) == {NODE: reading()}
+
+
+# --- refusals -------------------------------------------------------------------
+
+
+def refused(how, directory):
+    with pytest.raises(errors.ConfigError) as caught, how(directory):
+        pytest.fail('opened')
+    text = str(caught.value)
+    assert '\n' not in text
+    assert str(directory) in text
+    return text
+
+
+@pytest.mark.parametrize('how', [opened, looked])
+def test_a_newer_version_is_refused_and_left_as_it_is(tmp_path, how):
+    with opened(tmp_path):
+        pass
+    with sqlite3.connect(tmp_path / 'state.sqlite') as db:
+        db.execute(f'pragma user_version = {state.SCHEMA_VERSION + 1}')
+    db.close()
+    before = (tmp_path / 'state.sqlite').read_bytes()
+    assert f'version {state.SCHEMA_VERSION + 1}' in refused(how, tmp_path)
+    assert (tmp_path / 'state.sqlite').read_bytes() == before
+
+
+@pytest.mark.parametrize('how', [opened, looked])
+@pytest.mark.parametrize('garbage', [b'garbage' * 1000, b'SQLite format 3\0'])
+def test_a_file_that_is_no_database_is_refused_and_left(
+    tmp_path, how, garbage
+):
+    (tmp_path / 'state.sqlite').write_bytes(garbage)
+    assert 'move it away' in refused(how, tmp_path)
+    assert (tmp_path / 'state.sqlite').read_bytes() == garbage
+
+
+def test_a_database_of_something_else_is_refused_and_left(tmp_path):
+    with sqlite3.connect(tmp_path / 'state.sqlite') as db:
+        db.execute('create table instances (id integer)')
+    db.close()
+    refused(opened, tmp_path)
+    with sqlite3.connect(tmp_path / 'state.sqlite') as db:
+        tables = db.execute('select name from sqlite_master').fetchall()
+    db.close()
+    assert tables == [('instances',)]
+
+
+@pytest.mark.parametrize('how', [opened, looked])
+def test_a_damaged_database_is_refused(tmp_path, how):
+    with opened(tmp_path) as one:
+        one.save([reading()])
+    path = tmp_path / 'state.sqlite'
+    with path.open('r+b') as file:
+        file.seek(100)
+        file.write(b'\xff' * 3000)
+    refused(how, tmp_path)
+
+
+def test_a_file_in_the_directorys_place_is_refused(tmp_path):
+    (tmp_path / 'file').write_text('')
+    assert 'state_path' in refused(opened, tmp_path / 'file')
+
+
+def test_a_directory_in_the_files_place_is_refused(tmp_path):
+    (tmp_path / 'state.sqlite').mkdir()
+    refused(opened, tmp_path)
+    refused(looked, tmp_path)
