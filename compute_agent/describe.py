@@ -105,4 +105,4 @@ def _ask(
         traits = driver.get_traits(node.name)
     except NotImplementedError:
         return
-    tree.add_traits(node.uuid, *traits)
+    tree.add_traits(node.uuid, *names.check_traits(traits))

@@ -7,9 +7,8 @@ close a ring is refused before anything is touched. Used by ``provider_tree.py``
 alone: drivers never see a member itself.
 """
 
-import copy
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import errors, provider
@@ -54,37 +53,6 @@ class Forest:
     def __init__(self) -> None:
         self._members: dict[str, Member] = {}
         self._uuids: dict[str, str] = {}
-
-    @classmethod
-    def grown(cls, members: Iterable[Member]) -> 'Forest':
-        """Return a forest of these members, in whatever order they come.
-
-        :raises errors.TreeError: a name or uuid twice, a parent that is not
-            there, or a ring
-        """
-        grown, left = cls(), dict[str, Member]()
-        for member in members:
-            if member.uuid in left:
-                raise errors.TreeError(f'Provider {member.uuid} comes twice')
-            left[member.uuid] = member
-        for member in left.values():
-            if member.parent is not None and member.parent not in left:
-                raise errors.TreeError(
-                    f'parent {member.parent} of provider {member.name} is '
-                    'not there'
-                )
-        below: dict[str | None, list[Member]] = {}
-        for member in left.values():
-            below.setdefault(member.parent, []).append(member)
-        waiting = list(reversed(below.get(None, [])))
-        while waiting:
-            member = waiting.pop()
-            grown.insert(dataclasses.replace(member, children=[]))
-            waiting.extend(reversed(below.get(member.uuid, [])))
-        ring = sorted(m.name for m in left.values() if m.uuid not in grown)
-        if ring:
-            raise errors.TreeError(f'{", ".join(ring)} would be in a cycle')
-        return grown
 
     def __contains__(self, name_or_uuid: object) -> bool:
         return name_or_uuid in self._members or name_or_uuid in self._uuids
@@ -143,23 +111,71 @@ class Forest:
             self._members[top.parent].children.remove(top.uuid)
         return gone
 
-    def replaced(self, given: Iterable[Member]) -> 'Forest':
-        """Return a forest in which these members stand for themselves.
+    def replace(self, given: Sequence[Member]) -> list[Member]:
+        """Put these members in, in whatever order they come; return who went.
 
-        One that was there before goes with all below it; the rest stays.
+        One that was there before goes first, with all below it. It costs what
+        is given and what goes, however large the rest is.
 
-        :raises errors.TreeError: the result would be no forest
+        :raises errors.TreeError: a name or uuid twice, a parent that is not
+            there, or a ring; then nothing is changed
         """
-        given = list(given)
+        new = {m.uuid: m for m in given}
         out = {
-            member.uuid
-            for one in given
-            if one.uuid in self._members
-            for member in self.walk(self._members[one.uuid])
+            m.uuid: m
+            for uuid in new
+            if uuid in self._members
+            for m in self.walk(self._members[uuid])
         }
-        kept = [
-            copy.deepcopy(m)
-            for m in self._members.values()
-            if m.uuid not in out
-        ]
-        return Forest.grown([*kept, *given])
+        self._check_names(given, out)
+        ordered = self._ordered(new, out)
+        for uuid in new:
+            if uuid in self._members:
+                self.remove(self._members[uuid])
+        for member in ordered:
+            self.insert(member)
+        return list(out.values())
+
+    def _check_names(
+        self, given: Sequence[Member], out: Mapping[str, Member]
+    ) -> None:
+        uuids, names = set[str](), set[str]()
+        for member in given:
+            if member.uuid in uuids:
+                raise errors.TreeError(f'Provider {member.uuid} comes twice')
+            holder = self._uuids.get(member.name)
+            if member.name in names or (holder and holder not in out):
+                raise errors.TreeError(
+                    f'Provider {member.name} already exists'
+                )
+            uuids.add(member.uuid)
+            names.add(member.name)
+
+    def _ordered(
+        self, new: Mapping[str, Member], out: Mapping[str, Member]
+    ) -> list[Member]:
+        """Return the new members, each one after its parent."""
+        below: dict[str, list[Member]] = {}
+        waiting = []
+        for member in new.values():
+            parent = member.parent
+            if parent in new:
+                below.setdefault(str(parent), []).append(member)
+            elif parent is None or (
+                parent in self._members and parent not in out
+            ):
+                waiting.append(member)
+            else:
+                raise errors.TreeError(
+                    f'parent {parent} of provider {member.name} is not there'
+                )
+        waiting.reverse()
+        ordered: dict[str, Member] = {}
+        while waiting:
+            member = waiting.pop()
+            ordered[member.uuid] = member
+            waiting.extend(reversed(below.get(member.uuid, [])))
+        ring = sorted(m.name for u, m in new.items() if u not in ordered)
+        if ring:
+            raise errors.TreeError(f'{", ".join(ring)} would be in a cycle')
+        return list(ordered.values())

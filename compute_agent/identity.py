@@ -28,11 +28,16 @@ def identify(
     :param host_uuid: asked only where it is needed
     :raises errors.DriverError: a name or uuid twice, or no uuid to be had
     """
-    known = {name: uuid for uuid, name in by_uuid.items()}
+    known = {name: str(uuid) for uuid, name in by_uuid.items()}
     nodes = []
     for name in nodenames:
         if name in known:
-            uuid = names.check_uuid(known[name], f'the uuid of node {name},')
+            uuid = known[name].lower()
+            if not names.is_uuid(uuid):
+                raise errors.DriverError(
+                    f'the driver says the uuid of node {name} is {uuid!r}, '
+                    'which is none'
+                )
         elif names.is_uuid(name):
             uuid = name.lower()
         elif len(nodenames) == 1:

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from . import errors
 
 MAX_INT = 2147483647
+MAX_RATIO = 3.40282e38  # placement's schema: a single-precision number
 # MySQL keeps ratios in single precision and shows six significant digits.
 RATIO_TOLERANCE = 1e-5
 
@@ -52,9 +53,10 @@ class Inventory:
         number = isinstance(ratio, (int, float)) and not isinstance(
             ratio, bool
         )
-        if not number or not 0 < ratio < math.inf:
+        if not number or not 0 < ratio <= MAX_RATIO:
             raise errors.TreeError(
-                f'allocation_ratio {ratio!r} must be a number above 0'
+                f'allocation_ratio {ratio!r:.40} must be a number above 0 '
+                f'and at most {MAX_RATIO:g}'
             )
         object.__setattr__(self, 'allocation_ratio', float(ratio))
 
@@ -84,13 +86,18 @@ class Inventory:
         """How much can be allocated: ``(total - reserved) * ratio``."""
         return (self.total - self.reserved) * self.allocation_ratio
 
-    def offers_less_than(self, other: 'Inventory') -> bool:
-        """Whether something that fits ``other`` may no longer fit here."""
-        mine = (self.max_unit, -self.min_unit, -self.step_size)
-        theirs = (other.max_unit, -other.min_unit, -other.step_size)
-        if not _same_ratio(self.capacity, other.capacity):
-            return self.capacity < other.capacity
-        return mine < theirs
+    def reduced_to(self, other: 'Inventory') -> 'Inventory':
+        """Return this record less what the other one does not offer.
+
+        What fits it fits both: the smaller capacity, the narrower units.
+        """
+        smaller = other if other.capacity <= self.capacity else self
+        return dataclasses.replace(
+            smaller,
+            max_unit=min(self.max_unit, other.max_unit),
+            min_unit=max(self.min_unit, other.min_unit),
+            step_size=min(math.lcm(self.step_size, other.step_size), MAX_INT),
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Inventory):

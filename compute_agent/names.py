@@ -104,10 +104,11 @@ def custom_name(text: str) -> str:
     the prefix is always put before, as nova does it: ``CUSTOM_GOLD`` gives
     ``CUSTOM_CUSTOM_GOLD``.
 
-    :raises InvalidName: the result is longer than 255 characters
+    :raises InvalidName: the result is longer than 255 characters, or the text
+        is empty
     """
     name = CUSTOM_PREFIX + _NOT_ALPHANUMERIC.sub('_', text).upper()
-    return check_symbol(name, 'name')
+    return check_symbol(name if text else text, 'name')
 
 
 def _collection(names: Iterable[str]) -> Iterable[str]:

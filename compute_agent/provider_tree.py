@@ -128,7 +128,7 @@ class ProviderTree:
     ) -> bool:
         """Whether these records differ from the provider's, defaults filled."""
         mine = self._forest[name_or_uuid].inventory
-        return _whole(mine) != _whole(inventory)
+        return _whole(mine) != _whole(_checked(inventory))
 
     def has_sharing_provider(self, rc: str) -> bool:
         """Whether a provider of this tree shares that resource class."""
@@ -209,11 +209,10 @@ class ProviderTree:
     def remove(self, name_or_uuid: str) -> None:
         """Remove a provider and all below it."""
         for gone in self._forest.remove(self._forest[name_or_uuid]):
-            for kind in assertion.Kind:
-                self.assertions.pop((gone.uuid, kind), None)
+            self._take_back(gone)
 
     def populate_from_iterable(
-        self, provider_dicts: Iterable[Mapping[str, Any]]
+        self, provider_dicts: Iterable[Mapping[str, Any]] | None
     ) -> None:
         """Add or replace providers given as placement's API returns them.
 
@@ -224,15 +223,17 @@ class ProviderTree:
 
         :raises TreeError: the result would be no forest of distinct providers
         """
-        self._forest = self._forest.replaced(
+        given = [
             forest.Member(
-                uuid=names.check_uuid(given['uuid'], 'provider'),
-                name=names.check_provider_name(given['name']),
-                generation=given.get('generation'),
-                parent=given.get('parent_provider_uuid'),
+                uuid=names.check_uuid(one['uuid'], 'provider'),
+                name=names.check_provider_name(one['name']),
+                generation=one.get('generation'),
+                parent=one.get('parent_provider_uuid'),
             )
-            for given in provider_dicts
-        )
+            for one in provider_dicts or ()
+        ]
+        for member in self._forest.replace(given):
+            self._take_back(member)
 
     # --- inventory ------------------------------------------------------------
 
@@ -375,6 +376,11 @@ class ProviderTree:
         )
         earlier = said.get(self._source, assertion.Assertion())
         said[self._source] = earlier.keeping()
+
+    def _take_back(self, member: forest.Member) -> None:
+        """Forget what was said of a member that is gone."""
+        for kind in assertion.Kind:
+            self.assertions.pop((member.uuid, kind), None)
 
     @staticmethod
     def _note(member: forest.Member, generation: int | None) -> None:

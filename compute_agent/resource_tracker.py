@@ -169,7 +169,7 @@ class ResourceTracker:
         :raises errors.DriverError: it cannot tell
         """
         try:
-            nodenames = list(self._driver.get_available_nodes())
+            return self._identify(list(self._driver.get_available_nodes()))
         except errors.AgentError:
             raise
         except Exception as exc:
@@ -177,7 +177,6 @@ class ResourceTracker:
                 f'{type(self._driver).__name__} cannot list its nodes: '
                 f'{type(exc).__name__}: {exc}'
             ) from exc
-        return self._identify(nodenames)
 
     def _cycle(
         self, work: Callable[[describe.Node, Any], NodeResult]

@@ -43,7 +43,7 @@ class Service:
         self._interval = interval
         self._stop = stop
         self._done = done
-        self._said: dict[str, tuple[object, ...]] = {}
+        self._said: dict[str, tuple[str, frozenset[str]]] = {}
         self._away_since: float | None = None
         self._failures = 0
 
@@ -124,25 +124,23 @@ class Service:
         )
 
     def _node_news(self, result: resource_tracker.NodeResult) -> bool:
-        """Say what is new of a node; return whether anything is."""
-        now = (result.status, result.reason, result.notes)
-        before = self._said.get(result.node.uuid)
-        self._said[result.node.uuid] = now
-        if now == before:
+        """Say what is new of a node; return whether anything is.
+
+        An outage is the service's trouble, and said once for all nodes.
+        """
+        if result.outage:
             return False
-        for note in result.notes:
-            if before is None or note not in result_notes(before):
-                LOG.warning('%s: %s', result.node, note)
-        if result.reason and not result.outage:
-            LOG.warning(
-                '%s: %s: %s', result.node, result.status.value, result.reason
-            )
-        elif before is not None and not result.reason:
-            LOG.info('%s: in order again', result.node)
+        node, before = result.node, self._said.get(result.node.uuid)
+        reason, notes = before or ('', frozenset())
+        self._said[node.uuid] = (result.reason, frozenset(result.notes))
+        fresh = [note for note in result.notes if note not in notes]
+        for note in fresh:
+            LOG.warning('%s: %s', node, note)
+        if result.reason == reason:
+            return bool(fresh) or before is None
+        if result.reason:
+            status = result.status.value
+            LOG.warning('%s: %s: %s', node, status, result.reason)
+        else:
+            LOG.info('%s: in order again', node)
         return True
-
-
-def result_notes(said: tuple[object, ...]) -> tuple[str, ...]:
-    """Return the notes of what was said of a node."""
-    notes = said[-1]
-    return notes if isinstance(notes, tuple) else ()

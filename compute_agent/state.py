@@ -69,6 +69,8 @@ class State:
             with contextlib.closing(
                 state_file.connect(f'{path.resolve().as_uri()}?mode=ro')
             ) as db:
+                if state_file.is_new(db):
+                    return cls.in_memory(site)
                 state_file.check_version(db, path)
                 db.backup(memory)
             return cls(memory, site)
@@ -177,10 +179,11 @@ class State:
         :param readings: the providers as they stand after it
         :param gone: the providers deleted: all that is recorded of them goes
         """
+        confirmed = list(done)
         with self._transaction() as db:
-            for intent in done:
+            for intent in confirmed:
                 self._confirm(db, intent)
-            for intent in (*done, *dropped):
+            for intent in (*confirmed, *dropped):
                 self._forget_intent(db, intent)
             for reading in readings:
                 self._save(db, reading)

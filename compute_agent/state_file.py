@@ -81,13 +81,19 @@ def connect(target: str) -> sqlite3.Connection:
 def prepare(db: sqlite3.Connection, path: pathlib.Path) -> None:
     """Make the tables of a new database; refuse one that is not ours."""
     db.execute('begin immediate')
-    (version,) = db.execute('pragma user_version').fetchone()
-    if version == 0:
+    if is_new(db):
         for statement in SCHEMA.split(';'):
             db.execute(statement)
         db.execute(f'pragma user_version = {SCHEMA_VERSION}')
     db.execute('commit')
     check_version(db, path)
+
+
+def is_new(db: sqlite3.Connection) -> bool:
+    """Whether nothing is in the file yet, of ours or of anybody's."""
+    (version,) = db.execute('pragma user_version').fetchone()
+    (tables,) = db.execute('select count(*) from sqlite_master').fetchone()
+    return (version, tables) == (0, 0)
 
 
 def check_version(db: sqlite3.Connection, path: pathlib.Path) -> None:
@@ -96,6 +102,11 @@ def check_version(db: sqlite3.Connection, path: pathlib.Path) -> None:
     :raises errors.ConfigError: it is not
     """
     (version,) = db.execute('pragma user_version').fetchone()
+    if version == 0:
+        raise errors.ConfigError(
+            f"{path} is a database, but not an agent's state: give another "
+            '[DEFAULT] state_path'
+        )
     if version != SCHEMA_VERSION:
         raise errors.ConfigError(
             f'the state database {path} is of version {version}, this agent '

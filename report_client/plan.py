@@ -184,9 +184,7 @@ def _smaller(
 ) -> ops.Inventories:
     """Return the old inventories less what is gone or smaller in the new."""
     return {
-        rc: new.inventories[rc]
-        if new.inventories[rc].offers_less_than(record)
-        else record
+        rc: record.reduced_to(new.inventories[rc])
         for rc, record in old.inventories.items()
         if rc in new.inventories
     }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of ``[DEFAULT]``, spelled and meant as in nova.conf."""
 
+import math
 import socket
 from typing import Any
 
-from oslo_config import cfg
+from oslo_config import cfg, types
 
 GROUP = 'DEFAULT'
 DEFAULT_INTERVAL = 60
@@ -78,21 +79,36 @@ RATIOS = {
     'DISK_GB': ('disk', 1.0),
 }
 
+
+class _Ratio(types.Float):
+    """A number from 0 that is one: not infinite, not "nan"."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0.0)
+
+    def __call__(self, value: Any) -> float:
+        """Return the number."""
+        number = super().__call__(value)
+        if number is None or not math.isfinite(number):
+            raise ValueError('Should be a finite number')
+        return number
+
+
 _RATIOS = [
     opt
     for rc, (stem, initial) in RATIOS.items()
     for opt in (
-        cfg.FloatOpt(
+        cfg.Opt(
             f'{stem}_allocation_ratio',
-            min=0.0,
+            type=_Ratio(),
             help=f'The allocation ratio of {rc}, forced: what operators set '
             'in placement is overwritten. Unset, or 0, means that it is '
             'theirs.',
         ),
-        cfg.FloatOpt(
+        cfg.Opt(
             f'initial_{stem}_allocation_ratio',
+            type=_Ratio(),
             default=initial,
-            min=0.0,
             help=f'The allocation ratio that {rc} starts with where placement '
             'has none yet. What operators set later survives.',
         ),

@@ -36,7 +36,9 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     conf.register_opts(_EMBEDDED, group=GROUP)
     loading.register_session_conf_options(conf, GROUP)
     loading.register_auth_conf_options(conf, GROUP)
-    loading.register_adapter_conf_options(conf, GROUP)
+    loading.register_adapter_conf_options(
+        conf, GROUP, include_deprecated=False
+    )
     conf.set_default('service_type', SERVICE_TYPE, group=GROUP)
     conf.set_default('valid_interfaces', ['internal', 'public'], group=GROUP)
     conf.set_default('timeout', TIMEOUT, group=GROUP)
@@ -50,18 +52,10 @@ def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
             *_EMBEDDED,
             *loading.get_session_conf_options(),
             *loading.get_auth_common_conf_options(),
-            *_adapter_opts(),
+            *loading.get_adapter_conf_options(include_deprecated=False),
             *loading.get_auth_plugin_conf_options('password'),
             *loading.get_auth_plugin_conf_options('v3applicationcredential'),
             *loading.get_auth_plugin_conf_options('admin_token'),
         )
     }
     return [(GROUP, list(opts.values()))]
-
-
-def _adapter_opts() -> list[cfg.Opt]:
-    """Those of the adapter that matter: the API version is the client's."""
-    opts: list[cfg.Opt] = loading.get_adapter_conf_options(
-        include_deprecated=False
-    )
-    return [opt for opt in opts if 'version' not in opt.dest]

@@ -56,7 +56,13 @@ class WithInventoryAndTraits(WithInventory):
 
 
 class WithResources(Silent):
-    resources = {'vcpus': 4, 'memory_mb': 2048, 'local_gb': 10, 'numa': 'x'}
+    def __init__(self, **resources):
+        self.resources = resources or {
+            'vcpus': 4,
+            'memory_mb': 2048,
+            'local_gb': 10,
+            'numa_topology': 'ignored',
+        }
 
     def get_available_resource(self, nodename):
         return self.resources
@@ -115,8 +121,7 @@ def test_the_oldest_form_comes_last_with_what_is_reserved():
     'resources', [{'vcpus': 4}, {'vcpus': 4, 'memory_mb': 0, 'local_gb': 0}]
 )
 def test_what_there_is_none_of_is_left_out(resources):
-    driver = WithResources()
-    driver.resources = resources
+    driver = WithResources(**resources)
     assert set(described(driver).data(UUID).inventory) == {'VCPU'}
 
 
@@ -205,7 +210,9 @@ def test_an_inventory_of_another_shape_is_a_driver_error(inventory):
         described(Odd())
 
 
-@pytest.mark.parametrize('traits', [None, 7, ['avx'], [None], 'HW_CPU_X86_AVX'])
+@pytest.mark.parametrize(
+    'traits', [None, 7, ['avx'], [None], 'HW_CPU_X86_AVX']
+)
 def test_traits_of_another_shape_are_a_driver_error(traits):
     class Odd(WithInventory):
         def get_traits(self, nodename):
@@ -229,7 +236,7 @@ def test_more_reserved_than_there_is_names_the_option():
         described(WithResources(), host_inventory.Reserved(cpus=5))
 
 
-# --- the agent's own traits ----------------------------------------------------
+# --- the agent's own traits --------------------------------------------------
 
 
 def nested():

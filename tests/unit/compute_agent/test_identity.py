@@ -65,7 +65,7 @@ def test_a_uuid_that_is_none_is_the_drivers_error():
         identity.identify(['a'], {'not-a-uuid': 'a'}, unasked)
 
 
-# --- the file -------------------------------------------------------------------
+# --- the file ----------------------------------------------------------------
 
 
 def test_the_first_start_makes_the_file_and_later_ones_read_it(tmp_path):

@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 
-from compute_agent import errors, ownership, provider, state
+from compute_agent import errors, ownership, provider, state, state_file
 
 NODE = '11111111-1111-4111-8111-111111111111'
 CREATION = ownership.Intent(uuid=NODE, kind=None, generation=0)
@@ -87,7 +87,7 @@ def test_to_point_elsewhere_and_back_loses_nothing(tmp_path):
         assert one.readings([NODE]) == {NODE: reading()}
 
 
-# --- looking --------------------------------------------------------------------
+# --- looking -----------------------------------------------------------------
 
 
 def test_a_look_sees_what_is_there(tmp_path):
@@ -148,7 +148,7 @@ def test_a_look_finds_its_way_to_any_directory(tmp_path, name):
         assert look.readings([NODE]) == {NODE: reading()}
 
 
-# --- refusals -------------------------------------------------------------------
+# --- refusals ----------------------------------------------------------------
 
 
 def refused(how, directory):
@@ -165,10 +165,10 @@ def test_a_newer_version_is_refused_and_left_as_it_is(tmp_path, how):
     with opened(tmp_path):
         pass
     with sqlite3.connect(tmp_path / 'state.sqlite') as db:
-        db.execute(f'pragma user_version = {state.SCHEMA_VERSION + 1}')
+        db.execute(f'pragma user_version = {state_file.SCHEMA_VERSION + 1}')
     db.close()
     before = (tmp_path / 'state.sqlite').read_bytes()
-    assert f'version {state.SCHEMA_VERSION + 1}' in refused(how, tmp_path)
+    assert f'version {state_file.SCHEMA_VERSION + 1}' in refused(how, tmp_path)
     assert (tmp_path / 'state.sqlite').read_bytes() == before
 
 

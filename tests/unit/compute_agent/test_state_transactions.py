@@ -97,9 +97,7 @@ def test_nobody_sees_a_write_that_is_taken_back(state, reader, before):
 
         looks = []
         with pytest.raises(Broken):
-            state.settle(
-                [creation()], readings=[reading()], gone=meanwhile()
-            )
+            state.settle([creation()], readings=[reading()], gone=meanwhile())
         assert looks[0].result() == before
 
 

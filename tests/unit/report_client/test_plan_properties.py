@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from report_client import operations as ops
 from report_client import plan
 
-law = settings(max_examples=300, deadline=None)
+law = settings(max_examples=60, deadline=None)
 
 
 def walked(change):

@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One cycle over all nodes: one node's end is that node's, and no more."""
+
+import dataclasses
+import logging
+import threading
+
+import pytest
+
+from compute_agent import (
+    describe,
+    errors,
+    host_inventory,
+    identity,
+    ownership,
+    provider,
+    provider_tree,
+    ratios,
+    resource_tracker,
+)
+from compute_agent.virt import driver as virt
+
+NODES = {
+    f'{number * 8}-1111-4111-8111-111111111111': name
+    for number, name in (('1', 'a'), ('2', 'b'), ('3', 'c'))
+}
+A, B, C = NODES
+Status = resource_tracker.Status
+
+
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """An observation."""
+
+    providers: provider.Snapshot
+
+    def tree(self):
+        return provider_tree.ProviderTree.from_providers(
+            self.providers.values()
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    operations: tuple = ('one',)
+    notes: tuple = ('a note',)
+    node_uuid: str = ''
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    applied: tuple = ('one',)
+    refused: tuple = ()
+
+
+class Client:
+    """Placement as the test has it; every call is written down.
+
+    :ivar unknown: uuid → what observing it gives instead
+    :ivar planned: called with each uuid before a plan is returned
+    :ivar outcome: what applying gives
+    """
+
+    def __init__(self):
+        self.calls = []
+        self.providers = {}
+        self.unknown = {}
+        self.planned = lambda _uuid: None
+        self.outcome = Outcome()
+
+    def observe(self, node_uuids):
+        self.calls.append(('observe', *node_uuids))
+        return {
+            uuid: self.unknown.get(
+                uuid,
+                Seen(
+                    provider.snapshot(
+                        p for p in self.providers.values() if p.uuid == uuid
+                    )
+                ),
+            )
+            for uuid in node_uuids
+        }
+
+    def plan(self, tree, seen, policy):
+        self.calls.append(('plan', policy.node_uuid))
+        self.planned(policy.node_uuid)
+        return Plan(node_uuid=policy.node_uuid)
+
+    def apply(self, plan):
+        self.calls.append(('apply', plan.node_uuid))
+        return self.outcome
+
+
+class Records:
+    def record(self, uuids):
+        return ownership.Record()
+
+
+class Driver(virt.ComputeDriver):
+    def __init__(self, nodes=NODES):
+        self.nodes = nodes
+
+    @classmethod
+    def from_conf(cls, conf):
+        return cls()
+
+    def get_available_nodes(self):
+        return list(self.nodes.values())
+
+    def get_nodenames_by_uuid(self):
+        return self.nodes
+
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        provider_tree.add_traits(nodename, 'CUSTOM_A')
+
+
+@pytest.fixture
+def client():
+    return Client()
+
+
+@pytest.fixture
+def tracker(client):
+    """Return a maker of trackers, wired as ``cmd`` wires them."""
+
+    def tracker(driver=None, **how):
+        driver = driver or Driver()
+        return resource_tracker.ResourceTracker(
+            driver,
+            client,
+            Records(),
+            identify=lambda names: identity.identify(
+                names, driver.get_nodenames_by_uuid(), lambda: A
+            ),
+            ratios=ratios.Ratios(),
+            reserved=host_inventory.Reserved(),
+            **how,
+        )
+
+    return tracker
+
+
+def ends(results):
+    return [(r.node.name, r.status.value) for r in results]
+
+
+def raising(exc, uuid=B, times=1000):
+    """Return a hook that raises for one node, so many times."""
+    left = list(range(times))
+
+    def hook(of):
+        if of == uuid and left:
+            left.pop()
+            raise exc
+
+    return hook
+
+
+def test_a_cycle_observes_once_then_plans_and_applies_each(client, tracker):
+    results = tracker().sync()
+    assert ends(results) == [('a', 'done'), ('b', 'done'), ('c', 'done')]
+    assert client.calls == [
+        ('observe', A, B, C),
+        *((call, uuid) for uuid in NODES for call in ('plan', 'apply')),
+    ]
+    assert results[0].applied == ('one',)
+    assert results[0].notes == ('a note',)
+
+
+def test_a_plan_applies_nothing(client, tracker):
+    results = tracker().plan()
+    assert [r.plan.node_uuid for r in results] == [A, B, C]
+    assert [r.applied for r in results] == [()] * 3
+    assert 'apply' not in {call for call, *_ in client.calls}
+
+
+@pytest.mark.parametrize('workers', [1, 3])
+@pytest.mark.parametrize(
+    ('raised', 'end'),
+    [
+        (errors.UnknownState('garbage'), 'waiting'),
+        (errors.Refused('in use'), 'failed'),
+        (errors.DriverError('off'), 'failed'),
+        (errors.TreeError('odd'), 'failed'),
+        (ZeroDivisionError('what'), 'failed'),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_one_nodes_trouble_is_its_own(
+    client, tracker, caplog, raised, end, workers
+):
+    client.planned = raising(raised)
+    results = tracker(workers=workers).sync()
+    assert ends(results) == [('a', 'done'), ('b', end), ('c', 'done')]
+    assert str(raised) in results[1].reason
+    assert not results[1].outage
+
+
+def test_what_was_not_foreseen_is_logged_with_its_traceback(
+    client, tracker, caplog
+):
+    client.planned = raising(ZeroDivisionError('what'))
+    results = tracker().sync()
+    (record,) = [r for r in caplog.records if r.levelno >= logging.ERROR]
+    assert record.exc_info[0] is ZeroDivisionError
+    assert 'ZeroDivisionError' in results[1].reason
+
+
+@pytest.mark.parametrize(
+    ('error', 'end'),
+    [
+        (errors.UnknownState('what'), 'waiting'),
+        (errors.Refused('x'), 'failed'),
+    ],
+)
+def test_a_node_that_could_not_be_observed_is_not_planned(
+    client, tracker, error, end
+):
+    client.unknown = {B: error}
+    results = tracker().sync()
+    assert ends(results)[1] == ('b', end)
+    assert ('plan', B) not in client.calls
+
+
+def test_what_no_node_could_be_looked_at_for_is_raised(client, tracker):
+    def away(_uuids):
+        raise errors.Unavailable('away')
+
+    client.observe = away
+    for work in (tracker().sync, tracker().plan):
+        with pytest.raises(errors.Unavailable):
+            work()
+
+
+def test_a_conflict_is_a_new_look_at_that_node_alone(client, tracker):
+    client.planned = raising(errors.LookAgain('moved'), times=1)
+    assert ends(tracker().sync())[1] == ('b', 'done')
+    assert [call for call in client.calls if call[0] == 'observe'] == [
+        ('observe', A, B, C),
+        ('observe', B),
+    ]
+
+
+def test_an_error_in_the_observation_may_ask_for_a_new_look(client, tracker):
+    client.unknown = {B: errors.LookAgain('moved')}
+    observe = client.observe
+
+    def healing(uuids):
+        found = observe(uuids)
+        client.unknown = {}
+        return found
+
+    client.observe = healing
+    assert ends(tracker().sync())[1] == ('b', 'done')
+
+
+def test_conflicts_without_end_wait_for_the_next_cycle(client, tracker):
+    client.planned = raising(errors.LookAgain('moved'))
+    results = tracker().sync()
+    assert ends(results) == [('a', 'done'), ('b', 'waiting'), ('c', 'done')]
+    looks = [call for call in client.calls if call == ('plan', B)]
+    assert len(looks) == resource_tracker.LOOKS
+
+
+def test_an_outage_spares_the_nodes_that_are_left(client, tracker):
+    client.planned = raising(errors.Unavailable('away'))
+    results = tracker().sync()
+    assert ends(results) == [('a', 'done'), ('b', 'failed'), ('c', 'failed')]
+    assert [r.outage for r in results] == [False, True, True]
+    assert ('plan', C) not in client.calls
+
+
+def test_an_outage_is_over_with_its_cycle(client, tracker):
+    one = tracker()
+    client.planned = raising(errors.Unavailable('away'), times=1)
+    one.sync()
+    assert {end for _, end in ends(one.sync())} == {'done'}
+
+
+def test_a_refusal_fails_the_node_and_says_what_was_done(client, tracker):
+    client.outcome = Outcome(applied=('one',), refused=('no', 'never'))
+    result = tracker().sync()[0]
+    assert result.status is Status.FAILED
+    assert result.reason == 'no; never'
+    assert result.applied == ('one',)
+
+
+def test_a_uuid_under_another_name_is_not_planned(client, tracker):
+    client.providers = {A: provider.Provider(uuid=A, name='old')}
+    result = tracker().sync()[0]
+    assert result.status is Status.FAILED
+    assert 'old' in result.reason
+    assert ('plan', A) not in client.calls
+
+
+def test_a_node_below_another_provider_is_not_planned(client, tracker):
+    client.providers = {A: provider.Provider(uuid=A, name='a', parent_uuid=C)}
+    result = tracker().sync()[0]
+    assert result.status is Status.FAILED
+    assert C in result.reason
+    assert ('plan', A) not in client.calls
+
+
+def test_no_nodes_are_no_results(tracker):
+    assert tracker(Driver({}), workers=4).sync() == []
+
+
+# --- what the driver says of its nodes ---------------------------------------
+
+
+@pytest.mark.parametrize(
+    'method', ['get_available_nodes', 'get_nodenames_by_uuid']
+)
+@pytest.mark.parametrize('raised', [RuntimeError('no answer'), OSError(5)])
+def test_nodes_that_the_driver_cannot_list_are_its_error(
+    client, tracker, method, raised
+):
+    class Broken(Driver):
+        pass
+
+    def fail(_self):
+        raise raised
+
+    setattr(Broken, method, fail)
+    with pytest.raises(errors.DriverError, match='Broken'):
+        tracker(Broken()).sync()
+    assert client.calls == []
+
+
+def test_a_list_that_is_none_is_the_drivers_error(tracker):
+    class Odd(Driver):
+        def get_available_nodes(self):
+            return None
+
+    with pytest.raises(errors.DriverError, match='Odd'):
+        tracker(Odd()).sync()
+
+
+def test_a_drivers_own_error_passes(tracker):
+    mine = errors.DriverError('the controller is off')
+
+    class Off(Driver):
+        def get_available_nodes(self):
+            raise mine
+
+    with pytest.raises(errors.DriverError) as caught:
+        tracker(Off()).nodes()
+    assert caught.value is mine
+
+
+def test_nodes_have_their_uuids(tracker):
+    assert tracker().nodes() == [
+        describe.Node(uuid=uuid, name=name) for uuid, name in NODES.items()
+    ]
+
+
+# --- side by side ------------------------------------------------------------
+
+
+def test_so_many_nodes_are_worked_on_at_a_time(client, tracker):
+    together = threading.Barrier(3)
+    client.planned = lambda _uuid: together.wait(30)
+    assert {end for _, end in ends(tracker(workers=3).sync())} == {'done'}
+
+
+def test_one_worker_takes_them_in_order(client, tracker):
+    threads = set()
+    client.planned = lambda _uuid: threads.add(threading.get_ident())
+    tracker(workers=1).sync()
+    assert threads == {threading.get_ident()}
+    planned = [call for call in client.calls if call[0] == 'plan']
+    assert planned == [('plan', A), ('plan', B), ('plan', C)]
+
+
+def test_results_keep_the_order_of_the_nodes(client, tracker):
+    """The first node is the last to end."""
+    first, others = threading.Event(), []
+
+    def planned(uuid):
+        if uuid == A:
+            assert first.wait(30)
+        else:
+            others.append(uuid)
+            if len(others) == 2:
+                first.set()
+
+    client.planned = planned
+    assert [name for name, _ in ends(tracker(workers=3).sync())] == [
+        'a',
+        'b',
+        'c',
+    ]
