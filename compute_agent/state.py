@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from . import (
     assertion,
     errors,
+    intentions,
     inventory,
     names,
     ownership,
@@ -119,7 +120,7 @@ class State:
             ).fetchall()
         return [uuid for (uuid,) in rows]
 
-    def intents(self, node_uuid: str) -> dict[str, list[ownership.Intent]]:
+    def intents(self, node_uuid: str) -> dict[str, list[intentions.Intent]]:
         """Return this node's unconfirmed intents by provider, oldest first."""
         with self._lock:
             rows = self._db.execute(
@@ -127,7 +128,7 @@ class State:
                 ' where site = ? and node_uuid = ? order by position',
                 (self._site, node_uuid),
             ).fetchall()
-        found: dict[str, list[ownership.Intent]] = {}
+        found: dict[str, list[intentions.Intent]] = {}
         for row in rows:
             found.setdefault(row[0], []).append(_intent(*row))
         return found
@@ -135,7 +136,7 @@ class State:
     def begin(
         self,
         node_uuid: str,
-        intents: Sequence[ownership.Intent],
+        intents: Sequence[intentions.Intent],
         held: Mapping[ownership.Key, ownership.Held],
     ) -> None:
         """Record what is about to be sent, durably, in one transaction.
@@ -168,8 +169,8 @@ class State:
 
     def settle(
         self,
-        done: Iterable[ownership.Intent],
-        dropped: Iterable[ownership.Intent] = (),
+        done: Iterable[intentions.Intent],
+        dropped: Iterable[intentions.Intent] = (),
         *,
         readings: Iterable[provider.Reading] = (),
         gone: Iterable[str] = (),
@@ -287,7 +288,7 @@ class State:
         return self._db.execute(query, (self._site, uuid)).fetchall()
 
     def _confirm(
-        self, db: sqlite3.Connection, intent: ownership.Intent
+        self, db: sqlite3.Connection, intent: intentions.Intent
     ) -> None:
         if intent.kind is None:
             db.execute(
@@ -311,7 +312,7 @@ class State:
         )
 
     def _forget_intent(
-        self, db: sqlite3.Connection, intent: ownership.Intent
+        self, db: sqlite3.Connection, intent: intentions.Intent
     ) -> None:
         db.execute(
             'delete from intent where site = ? and uuid = ? and kind is ?'
@@ -354,8 +355,8 @@ def _set(text: str) -> frozenset[str]:
 
 def _intent(
     uuid: str, kind: str | None, generation: str, sent: str, added: str
-) -> ownership.Intent:
-    return ownership.Intent(
+) -> intentions.Intent:
+    return intentions.Intent(
         uuid=uuid,
         kind=None if kind is None else assertion.Kind(kind),
         generation=int(generation),

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from compute_agent import errors, ownership, provider
+from compute_agent import errors, intentions, ownership, provider
 
 from . import errors as placement_errors
 from . import operations as ops
@@ -29,15 +29,15 @@ class Journal(Protocol):
     def begin(
         self,
         node_uuid: str,
-        intents: Sequence[ownership.Intent],
+        intents: Sequence[intentions.Intent],
         held: Mapping[ownership.Key, ownership.Held],
     ) -> None:
         """Record what is about to be sent, durably."""
 
     def settle(
         self,
-        done: Iterable[ownership.Intent],
-        dropped: Iterable[ownership.Intent] = ...,
+        done: Iterable[intentions.Intent],
+        dropped: Iterable[intentions.Intent] = ...,
         *,
         readings: Iterable[provider.Reading] = ...,
         gone: Iterable[str] = ...,
@@ -166,7 +166,7 @@ class _Step:
     """One operation on its way: not sent, sent and not answered, done."""
 
     operation: ops.Operation
-    intent: ownership.Intent | None
+    intent: intentions.Intent | None
     unsure: bool = False
     done: bool = False
 
@@ -265,12 +265,12 @@ def _steps(plan: planning.Plan, generations: dict[str, int]) -> list[_Step]:
         match operation:
             case ops.CreateProvider():
                 generations[operation.uuid] = 0
-                intent = ownership.Intent(
+                intent = intentions.Intent(
                     uuid=operation.uuid, kind=None, generation=0
                 )
             case ops.SetTraits() | ops.SetAggregates() | ops.SetInventories():
                 generations[operation.uuid] += 1
-                intent = ownership.Intent(
+                intent = intentions.Intent(
                     uuid=operation.uuid,
                     kind=operation.kind,
                     generation=generations[operation.uuid],

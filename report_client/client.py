@@ -14,8 +14,8 @@ from compute_agent import errors, ownership, provider_tree
 
 from . import apply as applying
 from . import errors as placement_errors
+from . import observation, operations, placement
 from . import observe as observing
-from . import operations, placement
 from . import plan as planning
 
 
@@ -51,7 +51,7 @@ class SchedulerReportClient:
 
     def observe(
         self, node_uuids: Sequence[str]
-    ) -> dict[str, observing.Observation | errors.AgentError]:
+    ) -> dict[str, observation.Observation | errors.AgentError]:
         """Return what placement holds of each node, or why it is unknown.
 
         ``GET /resource_providers`` once for all nodes, once more for sharing
@@ -65,7 +65,7 @@ class SchedulerReportClient:
     def plan(
         self,
         tree: provider_tree.ProviderTree,
-        seen: observing.Observation,
+        seen: observation.Observation,
         policy: ownership.Policy,
     ) -> planning.Plan:
         """Return what would be sent to make placement match an edited tree.
@@ -119,7 +119,7 @@ class SchedulerReportClient:
     def update_from_provider_tree(
         self,
         new_tree: provider_tree.ProviderTree,
-        seen: observing.Observation,
+        seen: observation.Observation,
         policy: ownership.Policy,
     ) -> applying.Outcome:
         """Make placement match an edited tree: ``plan``, then ``apply``."""

@@ -11,32 +11,23 @@ nothing to placement; ``client.py`` calls it.
 import dataclasses
 import hashlib
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 from compute_agent import (
     assertion,
     errors,
+    intentions,
     names,
-    ownership,
     provider,
-    provider_tree,
 )
 
 from . import errors as placement_errors
-from . import placement, wire
+from . import observation, placement, reader, wire
 
 LOG = logging.getLogger(__name__)
 
-READS = 3  # times a provider that moves between our reads is read anew
 MAX_AGGREGATES = 50  # in one query: 2 KB of a request line
-
-Part = tuple[str, assertion.Kind]
-_FIELDS = {
-    assertion.Kind.TRAIT: 'traits',
-    assertion.Kind.AGGREGATE: 'aggregates',
-    assertion.Kind.INVENTORY: 'inventories',
-}
 
 
 class Store(Protocol):
@@ -51,7 +42,7 @@ class Store(Protocol):
     def created_for(self, node_uuid: str) -> list[str]:
         """Return the providers created while this node was described."""
 
-    def intents(self, node_uuid: str) -> dict[str, list[ownership.Intent]]:
+    def intents(self, node_uuid: str) -> dict[str, list[intentions.Intent]]:
         """Return this node's unconfirmed intents, by provider."""
 
     def save(self, readings: Iterable[provider.Reading]) -> None:
@@ -59,8 +50,8 @@ class Store(Protocol):
 
     def settle(
         self,
-        done: Iterable[ownership.Intent],
-        dropped: Iterable[ownership.Intent] = ...,
+        done: Iterable[intentions.Intent],
+        dropped: Iterable[intentions.Intent] = ...,
         *,
         readings: Iterable[provider.Reading] = ...,
         gone: Iterable[str] = ...,
@@ -75,30 +66,6 @@ class Store(Protocol):
 
     def save_known_names(self, known: names.KnownNames | None) -> None:
         """Keep the names this placement knows."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What placement holds of one node, at one generation per provider.
-
-    :ivar providers: the node's tree, the other roots created for it, and the
-        sharing providers it reaches; empty when placement has no such node
-    :ivar home: the providers of the node's own tree
-    :ivar fresh: the parts that were read in this cycle, not remembered
-    """
-
-    node_uuid: str
-    providers: provider.Snapshot
-    home: frozenset[str] = frozenset()
-    fresh: frozenset[Part] = frozenset()
-    notes: tuple[str, ...] = ()
-
-    def tree(self) -> provider_tree.ProviderTree:
-        """Return a tree to edit: sharing providers stand as lone roots."""
-        return provider_tree.ProviderTree.from_providers(
-            self.providers.values(),
-            lone=frozenset(self.providers) - self.home,
-        )
 
 
 class Observer:
@@ -117,14 +84,14 @@ class Observer:
         clock: Callable[[], float],
         full_read_interval: float,
     ) -> None:
-        self._service = service
+        self._reader = reader.Reader(service, clock)
         self._store = store
         self._clock = clock
         self._interval = full_read_interval
 
     def observe(
         self, node_uuids: Sequence[str]
-    ) -> dict[str, Observation | errors.AgentError]:
+    ) -> dict[str, observation.Observation | errors.AgentError]:
         """Return what placement holds of these nodes, or why it is unknown.
 
         One list request for all; one more where aggregates are in play.
@@ -133,7 +100,7 @@ class Observer:
         """
         rows = self._list(node_uuids)
         looks = [
-            _Look(node_uuid=uuid, rows=rows.get(uuid, []))
+            observation.Look(node_uuid=uuid, rows=rows.get(uuid, []))
             for uuid in node_uuids
         ]
         for look in looks:
@@ -144,7 +111,9 @@ class Observer:
             self._attempt(look, self._forget_the_gone)
         return {look.node_uuid: look.error or look.seen() for look in looks}
 
-    def verify(self, seen: Observation, parts: Iterable[Part]) -> Observation:
+    def verify(
+        self, seen: observation.Observation, parts: Iterable[observation.Part]
+    ) -> observation.Observation:
         """Read these parts afresh; return the observation that knows they are.
 
         :raises errors.LookAgain: one is not as observed; the store has it now
@@ -152,13 +121,13 @@ class Observer:
         fresh = set(seen.fresh)
         for uuid, kind in sorted(set(parts) - fresh):
             one = seen.providers[uuid]
-            generation, content = self._contents(uuid, kind)
+            generation, content = self._reader.contents(uuid, kind)
             if generation != one.generation:
                 raise placement_errors.Conflict(f'{one} moved while planning')
-            if content != getattr(one, _FIELDS[kind]):
+            if content != getattr(one, reader.FIELDS[kind]):
                 self._store_without(one)
                 raise placement_errors.Conflict(
-                    f'{one}: its {_FIELDS[kind]} changed without a generation'
+                    f'{one}: its {reader.FIELDS[kind]} changed without a generation'
                 )
             fresh.add((uuid, kind))
         return dataclasses.replace(seen, fresh=frozenset(fresh))
@@ -170,12 +139,7 @@ class Observer:
         """
         known = None if again else self._store.known_names()
         if known is None:
-            known = names.KnownNames(
-                traits=wire.traits(self._service.get('/traits')),
-                resource_classes=wire.resource_classes(
-                    self._service.get('/resource_classes')
-                ),
-            )
+            known = self._reader.known_names()
             self._store.save_known_names(known)
         return known
 
@@ -189,7 +153,7 @@ class Observer:
         path = wire.in_tree(node_uuids[0]) if one else wire.PROVIDERS
         wanted = set(node_uuids)
         trees: dict[str, list[wire.Listed]] = {}
-        for row in wire.listed(self._service.get(path)):
+        for row in self._reader.listed(path):
             trees.setdefault(row.root_uuid, []).append(row)
         for rows in list(trees.values()):
             below = {row.uuid for row in rows} & wanted
@@ -197,7 +161,9 @@ class Observer:
                 trees.setdefault(uuid, rows)
         return trees
 
-    def _attempt(self, look: '_Look', step: Callable[['_Look'], None]) -> None:
+    def _attempt(
+        self, look: observation.Look, step: Callable[[observation.Look], None]
+    ) -> None:
         """Take one step for one node; what fails it does not fail others."""
         if look.error is not None:
             return
@@ -206,20 +172,20 @@ class Observer:
         except _ONE_NODE as exc:
             look.error = exc
 
-    def _own_tree(self, look: '_Look') -> None:
+    def _own_tree(self, look: observation.Look) -> None:
         look.intents = self._store.intents(look.node_uuid)
         look.home = {row.uuid for row in look.rows}
         self._read(look, look.rows)
 
-    def _sharing(self, looks: Sequence['_Look']) -> None:
+    def _sharing(self, looks: Sequence[observation.Look]) -> None:
         """Add to each node the sharing providers of its aggregates."""
         reach = [(look, look.aggregates()) for look in looks]
         every = frozenset[str]().union(*(some for _, some in reach))
         if not every:
             return
         few = every if len(every) <= MAX_AGGREGATES else frozenset[str]()
-        rows = wire.listed(self._service.get(wire.sharing(few)))
-        shared = _Look(node_uuid='', rows=rows)
+        rows = self._reader.listed(wire.sharing(few))
+        shared = observation.Look(node_uuid='', rows=rows)
         for look, _ in reach:
             shared.intents = {**shared.intents, **look.intents}
         self._attempt(shared, lambda look: self._read(look, look.rows))
@@ -227,7 +193,7 @@ class Observer:
             if some:
                 look.reach(shared, some)
 
-    def _other_roots(self, look: '_Look') -> None:
+    def _other_roots(self, look: observation.Look) -> None:
         """Add what was created for this node and stands in other trees.
 
         Or may have been: an intent may be all that a crash left of it.
@@ -236,9 +202,9 @@ class Observer:
         for uuid in [*created, *look.intents]:
             if uuid not in look.readings:
                 path = wire.in_tree(uuid)
-                self._read(look, wire.listed(self._service.get(path)))
+                self._read(look, self._reader.listed(path))
 
-    def _forget_the_gone(self, look: '_Look') -> None:
+    def _forget_the_gone(self, look: observation.Look) -> None:
         """A provider that a complete list lacks is no more, nor its record."""
         known = self._store.members(look.node_uuid)
         known |= set(self._store.created_for(look.node_uuid))
@@ -247,12 +213,14 @@ class Observer:
             LOG.info('gone from placement: %s', ', '.join(sorted(gone)))
             self._store.forget(gone)
         for uuid in set(look.intents) - set(look.readings):
-            settled = ownership.settle(look.intents[uuid], None)
+            settled = intentions.settle(look.intents[uuid], None)
             self._store.settle((), settled.dropped)
 
     # --- providers ------------------------------------------------------------
 
-    def _read(self, look: '_Look', rows: Sequence[wire.Listed]) -> None:
+    def _read(
+        self, look: observation.Look, rows: Sequence[wire.Listed]
+    ) -> None:
         """Read these providers for one node, where not remembered."""
         kept = self._store.readings(row.uuid for row in rows)
         new = []
@@ -263,7 +231,7 @@ class Observer:
                 old = None
             intents = look.intents.get(row.uuid, [])
             if old is None or intents or self._stale(row, old):
-                old = self._provider(row)
+                old = self._reader.provider(row)
                 new.append(old)
                 look.fresh |= {(row.uuid, kind) for kind in assertion.Kind}
             look.readings[row.uuid] = old
@@ -297,40 +265,14 @@ class Observer:
 
     def _settle(
         self,
-        intents: Sequence[ownership.Intent],
+        intents: Sequence[intentions.Intent],
         reading: provider.Reading,
     ) -> tuple[str, ...]:
         if not intents:
             return ()
-        settlement = ownership.settle(intents, reading.provider)
+        settlement = intentions.settle(intents, reading.provider)
         self._store.settle(settlement.done, settlement.dropped)
         return settlement.notes
-
-    def _provider(self, row: wire.Listed) -> provider.Reading:
-        """Read one provider whole, all parts at one generation."""
-        for _ in range(READS):
-            parts = {k: self._contents(row.uuid, k) for k in _FIELDS}
-            generations = {generation for generation, _ in parts.values()}
-            if len(generations) == 1:
-                return provider.Reading(
-                    provider=provider.Provider(
-                        uuid=row.uuid,
-                        name=row.name,
-                        parent_uuid=row.parent_uuid,
-                        generation=generations.pop(),
-                        **{_FIELDS[k]: c for k, (_, c) in parts.items()},
-                    ),
-                    root_uuid=row.root_uuid,
-                    read_at=self._clock(),
-                )
-        raise errors.UnknownState(
-            f'{row.name} ({row.uuid}): changed by others during each of '
-            f'{READS} readings'
-        )
-
-    def _contents(self, uuid: str, kind: assertion.Kind) -> tuple[int, Any]:
-        path = wire.collection(uuid, kind)
-        return wire.contents(kind, self._service.get(path))
 
     def _store_without(self, one: provider.Provider) -> None:
         """Make sure that this provider is read whole at the next look."""
@@ -369,49 +311,3 @@ def _generation(reading: provider.Reading) -> int:
 
 # What fails one node's look; all else means the service itself is away.
 _ONE_NODE = (errors.UnknownState, errors.LookAgain)
-
-
-@dataclasses.dataclass(slots=True, kw_only=True)
-class _Look:
-    """One node's observation while it is being made."""
-
-    node_uuid: str
-    rows: Sequence[wire.Listed]
-    home: set[str] = dataclasses.field(default_factory=set)
-    readings: dict[str, provider.Reading] = dataclasses.field(
-        default_factory=dict
-    )
-    fresh: set[Part] = dataclasses.field(default_factory=set)
-    intents: Mapping[str, Sequence[ownership.Intent]] = dataclasses.field(
-        default_factory=dict
-    )
-    notes: tuple[str, ...] = ()
-    error: errors.AgentError | None = None
-
-    def aggregates(self) -> frozenset[str]:
-        """Return the aggregates of the node's own tree."""
-        return frozenset[str]().union(
-            *(self.readings[u].provider.aggregates for u in self.home)
-        )
-
-    def reach(self, shared: '_Look', aggregates: frozenset[str]) -> None:
-        """Add those of the sharing providers that are in these aggregates."""
-        self.error = shared.error
-        self.notes += shared.notes
-        for uuid, reading in shared.readings.items():
-            near = reading.provider.aggregates & aggregates
-            if near and uuid not in self.home:
-                self.readings[uuid] = reading
-                self.fresh |= {p for p in shared.fresh if p[0] == uuid}
-
-    def seen(self) -> Observation:
-        """Return the finished observation."""
-        return Observation(
-            node_uuid=self.node_uuid,
-            providers=provider.snapshot(
-                r.provider for r in self.readings.values()
-            ),
-            home=frozenset(self.home),
-            fresh=frozenset(self.fresh),
-            notes=self.notes,
-        )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``plan`` shows is what ``sync`` sends, one for one and in that order."""
+"""What ``plan`` shows is what ``sync`` sends, one for one, in that order."""
 
 import dataclasses
 

@@ -29,7 +29,8 @@ from report_client import client, placement
 
 NODE = '11111111-1111-4111-8111-111111111111'
 NAME = 'node-1'
-MICROVERSION = '1.39'
+NO_RATIOS = ratios.Ratios()
+NOTHING_RESERVED = host_inventory.Reserved()
 
 Describe: typing.TypeAlias = collections.abc.Callable[
     [provider_tree.ProviderTree, str], object
@@ -136,8 +137,8 @@ class AgentFactory:
         state: state.State | pathlib.Path | None = None,
         nodes: collections.abc.Mapping[str, str] | None = None,
         authority: collections.abc.Sequence[str] = (),
-        ratios: ratios.Ratios = ratios.Ratios(),  # noqa: B008 (frozen)
-        reserved: host_inventory.Reserved = host_inventory.Reserved(),  # noqa: B008
+        ratios: ratios.Ratios = NO_RATIOS,
+        reserved: host_inventory.Reserved = NOTHING_RESERVED,
         workers: int = 1,
         clock: collections.abc.Callable[[], float] | None = None,
         full_read_interval: float = 3600,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent's options: bounded, explained, and wrong ones said at the start."""
+"""The agent's options: bounded, explained, wrong ones said at the start."""
 
 import pytest
 from oslo_config import cfg

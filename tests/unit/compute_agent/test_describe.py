@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describing a node: which of the driver's methods is asked, and its faults."""
+"""Describing a node: which of the driver's methods is asked, its faults."""
 
 import pytest
 

@@ -2,8 +2,10 @@
 """What counts as a change of inventory, and as less of it."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from compute_agent.inventory import Inventory
+from compute_agent.inventory import MAX_INT, Inventory
 
 PLAIN = {'total': 100, 'max_unit': 10}
 
@@ -127,3 +129,38 @@ def test_what_may_refuse_a_request_it_took_before_offers_less(before, after):
 )
 def test_what_takes_every_request_it_took_before_offers_no_less(before, after):
     assert one(**before).reduced_to(one(**after)) == one(**before)
+
+
+small = st.integers(1, 6)
+records = st.builds(
+    Inventory,
+    total=st.just(12),
+    reserved=st.integers(0, 12),
+    min_unit=small,
+    max_unit=st.integers(1, 12),
+    step_size=small,
+    allocation_ratio=st.sampled_from([1.0, 1.5, 2.0]),
+)
+
+
+def fits(record, used, amount):
+    """Whether placement would allocate this amount on top of what is used."""
+    return (
+        record.min_unit <= amount <= record.max_unit
+        and amount % record.step_size == 0
+        and used + amount <= record.capacity
+    )
+
+
+@given(records, records, st.integers(0, 24), st.integers(1, 24))
+def test_what_is_left_takes_exactly_the_requests_that_both_take(
+    before, after, used, amount
+):
+    left = before.reduced_to(after)
+    both = fits(before, used, amount) and fits(after, used, amount)
+    assert fits(left, used, amount) == both
+
+
+def test_steps_that_meet_nowhere_within_bounds_stay_a_valid_record():
+    coarse = one(step_size=MAX_INT).reduced_to(one(step_size=2))
+    assert coarse.step_size == MAX_INT

@@ -34,7 +34,7 @@ others-held         stays  stays new   taken    new   stays stays    taken
 def cells():
     columns, *rows = (line.split() for line in TABLE.strip().splitlines())
     return [
-        pytest.param(whose, said, fate, id=f'{whose}: {said} → {fate}')
+        pytest.param(whose, said, fate, id=f'{whose}-{said}-{fate}')
         for whose, *fates in rows
         for said, fate in zip(columns, fates, strict=True)
     ]

@@ -3,7 +3,7 @@
 
 import pytest
 
-from compute_agent import ownership, provider, provider_tree
+from compute_agent import intentions, ownership, provider, provider_tree
 from compute_agent.assertion import Kind
 
 ROOT = '00000000-0000-0000-0000-000000000001'
@@ -64,7 +64,7 @@ PROVIDERS = {'root': ROOT, 'mine': MINE, 'theirs': THEIRS}
 def cells(table):
     columns, *rows = (line.split() for line in table.strip().splitlines())
     return [
-        pytest.param(whose, said, fate, id=f'{whose}: {said} → {fate}')
+        pytest.param(whose, said, fate, id=f'{whose}-{said}-{fate}')
         for whose, *fates in rows
         for said, fate in zip(columns, fates, strict=True)
     ]
@@ -153,7 +153,7 @@ def check(kind, whose, said, fate, source, who, it, authority=()):
     if said in {'other', 'to-other', 'but-keep'}:
         names |= {other}
     after = wanted.after[PROVIDERS[who]]
-    assert ownership.carried(after, kind) == names
+    assert intentions.carried(after, kind) == names
     assert wanted.foreign == (
         {key: frozenset({it})} if fate == 'taken' else {}
     )

@@ -3,7 +3,13 @@
 
 import pytest
 
-from compute_agent import inventory, ownership, provider, provider_tree
+from compute_agent import (
+    intentions,
+    inventory,
+    ownership,
+    provider,
+    provider_tree,
+)
 from compute_agent.assertion import Kind
 
 ROOT = '00000000-0000-0000-0000-000000000001'
@@ -76,12 +82,12 @@ def test_a_visit_to_one_kind_of_one_provider_touches_no_other(seen):
     everything = ownership.Record(
         created=frozenset({CHILD}),
         ours={
-            (one.uuid, kind): ownership.carried(one, kind)
+            (one.uuid, kind): intentions.carried(one, kind)
             for one in seen
             for kind in Kind
         },
         held={
-            (one.uuid, kind): {'driver': ownership.carried(one, kind)}
+            (one.uuid, kind): {'driver': intentions.carried(one, kind)}
             for one in seen
             for kind in Kind
         },

@@ -188,6 +188,14 @@ REFUSED = {
         [row(NEW, 'new'), row(OTHER, 'new')],
         'Provider new already exists',
     ),
+    'a name that is the uuid of another': (
+        [row(OTHER, 'new'), row(NEW, CHILD, ROOT)],
+        f'Provider {CHILD} already exists',
+    ),
+    'a name that is the uuid of another one given': (
+        [row(OTHER, 'new'), row(NEW, OTHER, ROOT)],
+        f'Provider {OTHER} already exists',
+    ),
     'a uuid twice': (
         [row(NEW, 'new'), row(NEW, 'newer')],
         f'Provider {NEW} comes twice',
@@ -209,6 +217,22 @@ def test_what_would_be_no_forest_is_refused_and_changes_nothing(
     assert isinstance(caught.value, errors.AgentError)
     assert contents(tree) == before
     assert not tree.exists('new')
+
+
+def test_a_uuid_that_is_the_name_of_another_is_refused_and_changes_nothing(
+    tree,
+):
+    tree.new_root(NEW, OTHER[:-1] + '8')
+    before = contents(tree)
+    with pytest.raises(ValueError, match=f'^Provider {NEW} already exists'):
+        tree.populate_from_iterable([row(OTHER, 'other'), row(NEW, 'new')])
+    assert contents(tree) == before
+
+
+def test_a_provider_may_be_named_after_its_own_uuid(tree):
+    tree.populate_from_iterable([row(NEW, NEW), row(OTHER, OTHER)])
+    assert tree.data(NEW).name == NEW
+    assert is_empty(tree.data(OTHER))
 
 
 def test_what_was_said_of_a_replaced_provider_is_taken_back(tree):

@@ -3,7 +3,14 @@
 
 import pytest
 
-from compute_agent import assertion, inventory, names, ownership, provider
+from compute_agent import (
+    assertion,
+    intentions,
+    inventory,
+    names,
+    ownership,
+    provider,
+)
 from compute_agent import state as state_module
 
 NODE = '11111111-1111-4111-8111-111111111111'
@@ -27,11 +34,11 @@ def state(request, tmp_path):
 
 
 def creation(uuid=NODE):
-    return ownership.Intent(uuid=uuid, kind=None, generation=0)
+    return intentions.Intent(uuid=uuid, kind=None, generation=0)
 
 
 def setting(kind, generation, sent, added=(), uuid=NODE):
-    return ownership.Intent(
+    return intentions.Intent(
         uuid=uuid,
         kind=kind,
         generation=generation,

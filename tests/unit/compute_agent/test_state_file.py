@@ -7,10 +7,10 @@ import sqlite3
 
 import pytest
 
-from compute_agent import errors, ownership, provider, state, state_file
+from compute_agent import errors, intentions, provider, state, state_file
 
 NODE = '11111111-1111-4111-8111-111111111111'
-CREATION = ownership.Intent(uuid=NODE, kind=None, generation=0)
+CREATION = intentions.Intent(uuid=NODE, kind=None, generation=0)
 
 
 def opened(directory, site='here'):

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from compute_agent import assertion, errors, ownership, provider
+from compute_agent import assertion, errors, intentions, ownership, provider
 from compute_agent import state as state_module
 
 NODE = '11111111-1111-4111-8111-111111111111'
@@ -36,7 +36,7 @@ def reading(uuid=NODE):
 
 
 def creation(uuid=NODE):
-    return ownership.Intent(uuid=uuid, kind=None, generation=0)
+    return intentions.Intent(uuid=uuid, kind=None, generation=0)
 
 
 def breaking(*values):

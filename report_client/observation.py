@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What placement holds of one node: the value, and the value in the making.
+
+Pure: no I/O, configuration, logging or clock. Made by ``observe.py``; the
+resource tracker takes its tree from it, the plan is made against it.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from compute_agent import (
+    assertion,
+    errors,
+    intentions,
+    provider,
+    provider_tree,
+)
+
+from . import wire
+
+# One provider's names of one kind: what is read and written at a time.
+Part = tuple[str, assertion.Kind]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What placement holds of one node, at one generation per provider.
+
+    :ivar providers: the node's tree, the other roots created for it, and the
+        sharing providers it reaches; empty when placement has no such node
+    :ivar home: the providers of the node's own tree
+    :ivar fresh: the parts that were read in this cycle, not remembered
+    """
+
+    node_uuid: str
+    providers: provider.Snapshot
+    home: frozenset[str] = frozenset()
+    fresh: frozenset[Part] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    def tree(self) -> provider_tree.ProviderTree:
+        """Return a tree to edit: sharing providers stand as lone roots."""
+        return provider_tree.ProviderTree.from_providers(
+            self.providers.values(),
+            lone=frozenset(self.providers) - self.home,
+        )
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class Look:
+    """One node's observation while it is being made."""
+
+    node_uuid: str
+    rows: Sequence[wire.Listed]
+    home: set[str] = dataclasses.field(default_factory=set)
+    readings: dict[str, provider.Reading] = dataclasses.field(
+        default_factory=dict
+    )
+    fresh: set[Part] = dataclasses.field(default_factory=set)
+    intents: Mapping[str, Sequence[intentions.Intent]] = dataclasses.field(
+        default_factory=dict
+    )
+    notes: tuple[str, ...] = ()
+    error: errors.AgentError | None = None
+
+    def aggregates(self) -> frozenset[str]:
+        """Return the aggregates of the node's own tree."""
+        return frozenset[str]().union(
+            *(self.readings[u].provider.aggregates for u in self.home)
+        )
+
+    def reach(self, shared: 'Look', aggregates: frozenset[str]) -> None:
+        """Add those of the sharing providers that are in these aggregates."""
+        self.error = shared.error
+        self.notes += shared.notes
+        for uuid, reading in shared.readings.items():
+            near = reading.provider.aggregates & aggregates
+            if near and uuid not in self.home:
+                self.readings[uuid] = reading
+                self.fresh |= {p for p in shared.fresh if p[0] == uuid}
+
+    def seen(self) -> Observation:
+        """Return the finished observation."""
+        return Observation(
+            node_uuid=self.node_uuid,
+            providers=provider.snapshot(
+                r.provider for r in self.readings.values()
+            ),
+            home=frozenset(self.home),
+            fresh=frozenset(self.fresh),
+            notes=self.notes,
+        )

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""After a crash: which of the intended writes were done, by what is there."""
+
+import dataclasses
+
+import pytest
+
+from compute_agent import intentions, inventory, provider
+from compute_agent.assertion import Kind
+
+ONE = inventory.Inventory(total=1)
+EXISTING = provider.Provider(
+    uuid='u',
+    name='n',
+    generation=7,
+    traits=frozenset({'A'}),
+    inventories={'VCPU': ONE, 'DISK_GB': ONE},
+)
+FIELDS = {Kind.TRAIT: 'traits', Kind.AGGREGATE: 'aggregates'}
+
+
+def intent(kind, generation, names='', added=''):
+    return intentions.Intent(
+        uuid='u',
+        kind=kind,
+        generation=generation,
+        names=frozenset(names.split()),
+        added=frozenset(added.split()),
+    )
+
+
+# A provider is created and filled; another one shrinks, is relabelled, grows.
+CREATED = (
+    intent(None, 0),
+    intent(Kind.TRAIT, 1, 'A B', 'A B'),
+    intent(Kind.AGGREGATE, 2, 'agg', 'agg'),
+    intent(Kind.INVENTORY, 3, 'VCPU', 'VCPU'),
+)
+CHANGED = (
+    intent(Kind.INVENTORY, 8, 'VCPU'),
+    intent(Kind.TRAIT, 9, 'A B', 'B'),
+    intent(Kind.AGGREGATE, 10, 'agg', 'agg'),
+    intent(Kind.INVENTORY, 11, 'VCPU CUSTOM_GOLD', 'CUSTOM_GOLD'),
+)
+CHAINS = {'created': (None, CREATED), 'changed': (EXISTING, CHANGED)}
+
+
+def committed(before, intents):
+    """Return the provider after these writes; None where there is none."""
+    one = before
+    for write in intents:
+        if write.kind is None:
+            one = provider.Provider(uuid='u', name='n')
+        elif write.kind is Kind.INVENTORY:
+            one = dataclasses.replace(
+                one, inventories=dict.fromkeys(sorted(write.names), ONE)
+            )
+        else:
+            one = dataclasses.replace(one, **{FIELDS[write.kind]: write.names})
+        one = dataclasses.replace(one, generation=write.generation)
+    return one
+
+
+def points():
+    """Every chain, cut off before, between and after its writes."""
+    return [
+        pytest.param(before, chain, done, id=f'{name}-{done}')
+        for name, (before, chain) in CHAINS.items()
+        for done in range(len(chain) + 1)
+    ]
+
+
+@pytest.mark.parametrize(('before', 'chain', 'done'), points())
+def test_what_was_committed_is_done_and_what_was_not_is_dropped(
+    before, chain, done
+):
+    seen = committed(before, chain[:done])
+    assert intentions.settle(chain, seen) == intentions.Settlement(
+        done=chain[:done], dropped=chain[done:]
+    )
+
+
+# What another writer did after that; each raises the generation by one.
+OTHERS = {
+    'an allocation': {},
+    'another trait': {'traits': frozenset({'A', 'B', 'X'})},
+    'another aggregate': {'aggregates': frozenset({'other'})},
+    'another class': {'inventories': {'VCPU': ONE, 'CUSTOM_X': ONE}},
+}
+
+
+def written(seen, change, times=1):
+    """Return the provider after another writer's writes."""
+    return dataclasses.replace(
+        seen, generation=seen.generation + times, **change
+    )
+
+
+def ours_there(chain, seen):
+    return {
+        name
+        for write in chain
+        if write.kind is not None
+        for name in write.added & intentions.carried(seen, write.kind)
+    }
+
+
+@pytest.mark.parametrize('times', [1, 2, 9])
+@pytest.mark.parametrize('change', OTHERS.values(), ids=OTHERS.keys())
+@pytest.mark.parametrize(('before', 'chain', 'done'), points())
+def test_where_another_wrote_since_nothing_counts_as_ours_and_that_is_said(
+    before, chain, done, change, times
+):
+    seen = committed(before, chain[:done])
+    if seen is None:
+        return
+    seen = written(seen, change, times)
+    settled = intentions.settle(chain, seen)
+    assert settled.done == ()
+    assert settled.dropped == chain
+    there = ours_there(chain, seen)
+    assert len(settled.notes) == bool(there)
+    for note in settled.notes:
+        listed = ', '.join(sorted(there))
+        assert note.startswith(f"n (u): {listed} may be this agent's")
+
+
+@pytest.mark.parametrize('done', [1, 2, 3, 4])
+def test_a_creation_that_another_wrote_to_is_not_ours_and_that_is_said(done):
+    seen = written(committed(None, CREATED[:done]), {})
+    settled = intentions.settle(CREATED, seen)
+    assert settled.done == ()
+    assert [note.startswith('n (u): ') for note in settled.notes] == [True]
+
+
+def test_names_that_are_gone_are_dropped_without_a_word():
+    seen = written(committed(EXISTING, CHANGED[:2]), {'traits': frozenset()})
+    assert intentions.settle(CHANGED, seen) == intentions.Settlement(
+        dropped=CHANGED
+    )
+
+
+def test_a_provider_that_is_gone_takes_its_intents_with_it():
+    assert intentions.settle(CHANGED, None) == intentions.Settlement(
+        dropped=CHANGED
+    )
+
+
+def test_a_generation_below_all_of_them_means_that_none_was_done():
+    seen = dataclasses.replace(EXISTING, generation=2)
+    assert intentions.settle(CHANGED, seen) == intentions.Settlement(
+        dropped=CHANGED
+    )
+
+
+def test_a_provider_made_anew_by_another_is_not_taken_for_ours():
+    anew = provider.Provider(
+        uuid='u', name='n', generation=2, traits=frozenset({'X'})
+    )
+    assert intentions.settle(CHANGED, anew) == intentions.Settlement(
+        dropped=CHANGED
+    )
+
+
+def test_the_same_set_written_by_another_cannot_be_told_apart():
+    only = CHANGED[1:2]
+    seen = dataclasses.replace(
+        EXISTING, generation=9, traits=frozenset({'A', 'B'})
+    )
+    assert intentions.settle(only, seen) == intentions.Settlement(done=only)
+
+
+def test_without_intents_there_is_nothing_to_settle():
+    assert intentions.settle((), EXISTING) == intentions.Settlement()
+    assert intentions.settle((), None) == intentions.Settlement()
+
+
+def test_each_kind_of_name_is_carried_by_its_field():
+    one = committed(None, CREATED)
+    assert intentions.carried(one, Kind.TRAIT) == {'A', 'B'}
+    assert intentions.carried(one, Kind.AGGREGATE) == {'agg'}
+    assert intentions.carried(one, Kind.INVENTORY) == {'VCPU'}
