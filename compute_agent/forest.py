@@ -139,17 +139,19 @@ class Forest:
     def _check_names(
         self, given: Sequence[Member], out: Mapping[str, Member]
     ) -> None:
-        uuids, names = set[str](), set[str]()
+        labels = set[str]()
         for member in given:
-            if member.uuid in uuids:
+            if member.uuid in labels:
                 raise errors.TreeError(f'Provider {member.uuid} comes twice')
-            holder = self._uuids.get(member.name)
-            if member.name in names or (holder and holder not in out):
-                raise errors.TreeError(
-                    f'Provider {member.name} already exists'
-                )
-            uuids.add(member.uuid)
-            names.add(member.name)
+            for label in {member.uuid, member.name}:
+                holder = self._holder(label)
+                if label in labels or (holder and holder not in out):
+                    raise errors.TreeError(f'Provider {label} already exists')
+            labels |= {member.uuid, member.name}
+
+    def _holder(self, label: str) -> str | None:
+        """Return the uuid of the member with this uuid or name."""
+        return label if label in self._members else self._uuids.get(label)
 
     def _ordered(
         self, new: Mapping[str, Member], out: Mapping[str, Member]

@@ -59,6 +59,8 @@ def settle(
     there = {
         n for i in intents if i.kind for n in i.added & carried(seen, i.kind)
     }
+    if any(i.kind is None for i in intents):
+        there.add('the provider itself')
     if not there:
         return Settlement(dropped=tuple(intents))
     return Settlement(

@@ -121,7 +121,11 @@ def _collection(names: Iterable[str]) -> Iterable[str]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class KnownNames:
-    """The traits and resource classes that one placement service knows."""
+    """The traits and resource classes that one placement service knows.
+
+    :ivar read_at: when it was asked, in seconds since the epoch
+    """
 
     traits: frozenset[str]
     resource_classes: frozenset[str]
+    read_at: float = dataclasses.field(default=0.0, compare=False)

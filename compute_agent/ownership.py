@@ -95,14 +95,41 @@ class _Resolver:
         self._notes: list[str] = []
 
     def resolve(self) -> Resolution:
-        after = [self._provider(u) for u in self._tree.get_provider_uuids()]
-        after += [self._before[uuid] for uuid in self._refused_removals()]
+        kept = {u: self._before[u] for u in self._refused_removals()}
+        wanted = {
+            u: self._provider(u) for u in self._tree.get_provider_uuids()
+        }
+        after = self._without_taken_names(wanted, kept)
         return Resolution(
-            after=provider.snapshot(after),
+            after=provider.snapshot({**after, **kept}.values()),
             held=self._held,
             foreign=self._foreign,
             notes=tuple(self._notes),
         )
+
+    def _without_taken_names(
+        self,
+        wanted: dict[str, provider.Provider],
+        kept: provider.Snapshot,
+    ) -> dict[str, provider.Provider]:
+        """Return what can be had while the kept ones hold their names."""
+        taken = {one.name: one for one in kept.values()}
+        after: dict[str, provider.Provider] = {}
+        refused: set[str | None] = set()
+        for uuid, one in wanted.items():
+            holder, before = taken.get(one.name), self._before.get(uuid)
+            if holder is None and one.parent_uuid not in refused:
+                after[uuid] = one
+            elif before is not None:
+                after[uuid] = dataclasses.replace(one, name=before.name)
+            else:
+                refused.add(uuid)
+            if holder is not None:
+                self._notes.append(
+                    f'{one}: not {"renamed" if before else "created"}, for '
+                    f'{holder} has that name and stays'
+                )
+        return after
 
     def _provider(self, uuid: str) -> provider.Provider:
         before = self._before.get(uuid)
@@ -143,7 +170,7 @@ class _Resolver:
         before: provider.Provider | None,
     ) -> str | None:
         """A lone root of the tree may well have a parent in placement."""
-        if data.parent_uuid is None and before is not None:
+        if before is not None and data.uuid in self._tree.lone:
             return before.parent_uuid
         return data.parent_uuid
 
@@ -231,7 +258,8 @@ class _Resolver:
             if uuid in refused and uuid not in self._record.created:
                 self._notes.append(
                     f'{self._before[uuid]}: not deleted, nor what is above '
-                    'it, for this agent did not create it'
+                    'it, for this agent did not create it; delete it in '
+                    'placement if it should go'
                 )
         return [u for u in removed if u in refused]
 

@@ -51,6 +51,8 @@ class ProviderTree:
         self._forest = forest.Forest()
         self._source = assertion.DRIVER
         self.baseline: provider.Snapshot = {}
+        #: Providers whose parent stands outside of this tree.
+        self.lone: set[str] = set()
         self.assertions: Assertions = {}
 
     @classmethod
@@ -71,6 +73,8 @@ class ProviderTree:
             below = one.uuid not in lone and one.parent_uuid in tree._forest
             parent = one.parent_uuid if below else None
             tree._forest.insert(forest.Member.of(one, parent))
+            if parent is None and one.parent_uuid is not None:
+                tree.lone.add(one.uuid)
         return tree
 
     # --- who is speaking ------------------------------------------------------
@@ -251,7 +255,11 @@ class ProviderTree:
         member = self._forest[name_or_uuid]
         records = _checked(inventory)
         changed = _whole(member.inventory) != _whole(records)
-        member.inventory = records
+        others = self._asserted_by_others(member, assertion.Kind.INVENTORY)
+        member.inventory = {
+            **{rc: member.inventory[rc] for rc in others - set(records)},
+            **records,
+        }
         self._note(member, generation)
         self._assert(member, assertion.Kind.INVENTORY, 'setting', records)
         return changed
@@ -290,7 +298,8 @@ class ProviderTree:
         member = self._forest[name_or_uuid]
         wanted = names.check_traits(traits)
         changed = wanted != member.traits
-        member.traits = set(wanted)
+        others = self._asserted_by_others(member, assertion.Kind.TRAIT)
+        member.traits = set(wanted | others)
         self._note(member, generation)
         self._assert(member, assertion.Kind.TRAIT, 'setting', wanted)
         return changed
@@ -325,7 +334,8 @@ class ProviderTree:
         member = self._forest[name_or_uuid]
         wanted = names.check_aggregates(aggregates)
         changed = wanted != member.aggregates
-        member.aggregates = set(wanted)
+        others = self._asserted_by_others(member, assertion.Kind.AGGREGATE)
+        member.aggregates = set(wanted | others)
         self._note(member, generation)
         self._assert(member, assertion.Kind.AGGREGATE, 'setting', wanted)
         return changed
@@ -377,8 +387,22 @@ class ProviderTree:
         earlier = said.get(self._source, assertion.Assertion())
         said[self._source] = earlier.keeping()
 
+    def _asserted_by_others(
+        self, member: forest.Member, kind: assertion.Kind
+    ) -> frozenset[str]:
+        """What other sources said in this cycle; it is not ours to drop."""
+        said = self.assertions.get((member.uuid, kind), {})
+        return frozenset[str]().union(
+            *(
+                one.names
+                for source, one in said.items()
+                if source != self._source
+            )
+        )
+
     def _take_back(self, member: forest.Member) -> None:
         """Forget what was said of a member that is gone."""
+        self.lone.discard(member.uuid)
         for kind in assertion.Kind:
             self.assertions.pop((member.uuid, kind), None)
 

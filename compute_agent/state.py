@@ -227,13 +227,15 @@ class State:
         """Return the names this placement knew when it was last asked."""
         with self._lock:
             row = self._db.execute(
-                'select traits, classes from known where site = ?',
+                'select traits, classes, read_at from known where site = ?',
                 (self._site,),
             ).fetchone()
         if row is None:
             return None
         return names.KnownNames(
-            traits=_set(row[0]), resource_classes=_set(row[1])
+            traits=_set(row[0]),
+            resource_classes=_set(row[1]),
+            read_at=float(row[2]),
         )
 
     def save_known_names(self, known: names.KnownNames | None) -> None:
@@ -242,11 +244,12 @@ class State:
             db.execute('delete from known where site = ?', (self._site,))
             if known is not None:
                 db.execute(
-                    'insert into known values (?, ?, ?)',
+                    'insert into known values (?, ?, ?, ?)',
                     (
                         self._site,
                         _text(known.traits),
                         _text(known.resource_classes),
+                        known.read_at,
                     ),
                 )
 

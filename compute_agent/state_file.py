@@ -39,7 +39,8 @@ create table reading (
     primary key (site, uuid)) without rowid;
 create index reading_root on reading (site, root_uuid);
 create table known (
-    site integer primary key, traits text not null, classes text not null);
+    site integer primary key, traits text not null, classes text not null,
+    read_at real not null);
 """
 _PRAGMAS = ('foreign_keys = on', 'synchronous = full', 'busy_timeout = 10000')
 

@@ -111,10 +111,14 @@ class SchedulerReportClient:
             recorded, and the next cycle goes on from there
         """
         try:
-            return self._executor.apply(plan)
+            outcome = self._executor.apply(plan)
         except placement_errors.Vanished:
             self._state.save_known_names(None)
             raise
+        traits, classes = operations.created_names(outcome.applied)
+        if traits or classes:
+            self._observer.learn_names(traits, classes)
+        return outcome
 
     def update_from_provider_tree(
         self,

@@ -88,6 +88,7 @@ class Observer:
         self._store = store
         self._clock = clock
         self._interval = full_read_interval
+        self._doubted = False
 
     def observe(
         self, node_uuids: Sequence[str]
@@ -98,7 +99,11 @@ class Observer:
 
         :raises errors.AgentError: not even the list could be read
         """
-        rows = self._list(node_uuids)
+        try:
+            rows = self._list(node_uuids)
+        except (errors.Unavailable, errors.UnknownState):
+            self._doubted = True
+            raise
         looks = [
             observation.Look(node_uuid=uuid, rows=rows.get(uuid, []))
             for uuid in node_uuids
@@ -132,16 +137,32 @@ class Observer:
             fresh.add((uuid, kind))
         return dataclasses.replace(seen, fresh=frozenset(fresh))
 
-    def known_names(self, *, again: bool = False) -> names.KnownNames:
-        """Return the traits and classes placement knows; asked once, kept.
+    def known_names(self) -> names.KnownNames:
+        """Return the traits and classes placement knows.
 
-        :param again: ask although they are kept
+        They are kept, and asked for again with the slow read, and after the
+        service was away: it may have come back a newer one.
         """
-        known = None if again else self._store.known_names()
-        if known is None:
+        known = self._store.known_names()
+        if known is None or self._doubted or self._overdue(known.read_at, 1):
             known = self._reader.known_names()
             self._store.save_known_names(known)
+            self._doubted = False
         return known
+
+    def learn_names(
+        self, traits: frozenset[str], resource_classes: frozenset[str]
+    ) -> None:
+        """Add names that placement knows because we just created them."""
+        known = self._store.known_names()
+        if known is not None:
+            self._store.save_known_names(
+                dataclasses.replace(
+                    known,
+                    traits=known.traits | traits,
+                    resource_classes=known.resource_classes | resource_classes,
+                )
+            )
 
     # --- lists ----------------------------------------------------------------
 
@@ -287,12 +308,15 @@ class Observer:
         Spread by uuid over a tenth of the interval, so that providers read
         together do not stay together.
         """
-        if not self._interval and old.read_at > 0:
-            return False
         digest = hashlib.sha256(old.provider.uuid.encode()).digest()
-        spread = 0.9 + 0.1 * digest[0] / 255
-        age = self._clock() - old.read_at
-        return age < 0 or age >= self._interval * spread
+        return self._overdue(old.read_at, 0.9 + 0.1 * digest[0] / 255)
+
+    def _overdue(self, read_at: float, share: float) -> bool:
+        """Whether this share of the slow read's interval has passed."""
+        if not self._interval and read_at > 0:
+            return False
+        age = self._clock() - read_at
+        return age < 0 or age >= self._interval * share
 
 
 def _same(row: wire.Listed, old: provider.Reading) -> bool:

@@ -215,6 +215,19 @@ def simulate(
     return providers
 
 
+def created_names(
+    operations: Iterable[Operation],
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the traits and the resource classes that these create."""
+    done = list(operations)
+    return (
+        frozenset(op.name for op in done if isinstance(op, CreateTrait)),
+        frozenset(
+            op.name for op in done if isinstance(op, CreateResourceClass)
+        ),
+    )
+
+
 def _existing(providers: provider.Snapshot, uuid: str) -> provider.Provider:
     if uuid not in providers:
         raise Impossible(f'{uuid} does not exist')

@@ -82,14 +82,18 @@ def admit(
         for n in new_classes
         if names.is_custom(n)
     ]
-    unknown = {n for n in new_traits + new_classes if not names.is_custom(n)}
+    lost_traits = {n for n in new_traits if not names.is_custom(n)}
+    lost_classes = {n for n in new_classes if not names.is_custom(n)}
     notes = [
         f'{name}: left out, for this placement does not know it: its '
         'os-traits and os-resource-classes are older than this agent'
-        for name in sorted(unknown)
+        for name in sorted(lost_traits | lost_classes)
     ]
-    if unknown:
-        after = {u: _without(p, unknown) for u, p in after.items()}
+    if notes:
+        after = {
+            uuid: _without(one, lost_traits, lost_classes)
+            for uuid, one in after.items()
+        }
     return after, tuple(create), notes
 
 
@@ -112,10 +116,12 @@ def _new(
     return sorted(wanted - known - there)
 
 
-def _without(one: provider.Provider, unknown: set[str]) -> provider.Provider:
-    kept = {rc: i for rc, i in one.inventories.items() if rc not in unknown}
+def _without(
+    one: provider.Provider, traits: set[str], classes: set[str]
+) -> provider.Provider:
+    kept = {rc: i for rc, i in one.inventories.items() if rc not in classes}
     return dataclasses.replace(
-        one, traits=one.traits - unknown, inventories=kept
+        one, traits=one.traits - traits, inventories=kept
     )
 
 

@@ -75,4 +75,5 @@ class Reader:
             resource_classes=wire.resource_classes(
                 self._service.get('/resource_classes')
             ),
+            read_at=self._clock(),
         )

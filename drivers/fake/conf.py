@@ -7,11 +7,7 @@ file and the documentation list them.
 
 from oslo_config import cfg
 
-GROUP = cfg.OptGroup(
-    'fake',
-    title='The fake driver',
-    help='The fake driver describes the nodes that a YAML file lists.',
-)
+GROUP = 'fake'
 
 OPTS: list[cfg.Opt] = [
     cfg.StrOpt(
@@ -30,10 +26,9 @@ OPTS: list[cfg.Opt] = [
 
 def register_opts(conf: cfg.ConfigOpts) -> None:
     """Register the options on this configuration."""
-    conf.register_group(GROUP)
     conf.register_opts(OPTS, group=GROUP)
 
 
-def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return the options by group, for the sample file."""
     return [(GROUP, OPTS)]

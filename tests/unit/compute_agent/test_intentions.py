@@ -97,12 +97,14 @@ def written(seen, change, times=1):
 
 
 def ours_there(chain, seen):
-    return {
+    names = {
         name
         for write in chain
         if write.kind is not None
         for name in write.added & intentions.carried(seen, write.kind)
     }
+    made = any(write.kind is None for write in chain)
+    return names | ({'the provider itself'} if made else set())
 
 
 @pytest.mark.parametrize('times', [1, 2, 9])

@@ -155,7 +155,7 @@ def test_what_another_created_stays_as_it_is_and_that_is_said():
     assert wanted.after[LEAF] == HOME[2]
     (note,) = wanted.notes
     assert note.startswith(f'leaf ({LEAF}): not deleted')
-    assert 'provider adopt' in note
+    assert note.endswith('delete it in placement if it should go')
 
 
 def test_anothers_child_keeps_all_that_is_above_it():

@@ -146,6 +146,6 @@ def test_a_node_the_file_lacks_cannot_be_described(fake, rooted, told):
 
 def test_the_options_are_listed_for_the_sample_file():
     ((group, options),) = conf.list_opts()
-    assert group.name == 'fake'
+    assert group == 'fake'
     assert [option.name for option in options] == ['file']
     assert all(option.help.endswith('.') for option in options)

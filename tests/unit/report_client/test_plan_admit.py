@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which names placement must know first; the rest is in tests/plans."""
+
+import pytest
+
+from compute_agent import inventory, names, provider
+from report_client import plan
+
+NOTHING_KNOWN = names.KnownNames(
+    traits=frozenset(), resource_classes=frozenset()
+)
+
+
+def snapshot(*holders):
+    """Providers with these traits and classes, each 'A B/VCPU'."""
+    made = []
+    for number, held in enumerate(holders):
+        traits, _, classes = held.partition('/')
+        made.append(
+            provider.Provider(
+                uuid=f'u{number}',
+                name=f'n{number}',
+                traits=frozenset(traits.split()),
+                inventories={
+                    rc: inventory.Inventory(total=1) for rc in classes.split()
+                },
+            )
+        )
+    return provider.snapshot(made)
+
+
+@pytest.mark.parametrize(
+    ('before', 'after', 'answer'),
+    [
+        ([], [], False),
+        ([], ['/'], False),
+        (['A/VCPU'], ['A/VCPU'], False),
+        (['A/VCPU'], ['/'], False),
+        (['A/VCPU', ''], ['', 'A/VCPU'], False),
+        (['A/VCPU'], ['A B/VCPU'], True),
+        (['A/VCPU'], ['A/VCPU PCPU'], True),
+        (['A/'], ['/A'], True),
+        (['/A'], ['A/'], True),
+    ],
+)
+def test_a_name_is_new_when_no_provider_had_it(before, after, answer):
+    assert plan.adds_names(snapshot(*before), snapshot(*after)) is answer
+
+
+def test_where_all_is_known_what_is_wanted_comes_back_itself():
+    after = snapshot('HW_A CUSTOM_A/VCPU CUSTOM_GOLD')
+    known = names.KnownNames(
+        traits=frozenset({'HW_A', 'CUSTOM_A'}),
+        resource_classes=frozenset({'VCPU', 'CUSTOM_GOLD'}),
+    )
+    assert plan.admit({}, after, known) == (after, (), [])
+
+
+def test_what_is_known_as_one_kind_is_not_known_as_the_other():
+    known = names.KnownNames(
+        traits=frozenset({'CUSTOM_A'}),
+        resource_classes=frozenset({'CUSTOM_B'}),
+    )
+    _, create, _ = plan.admit({}, snapshot('CUSTOM_B/CUSTOM_A'), known)
+    assert [(type(op).__name__, op.name) for op in create] == [
+        ('CreateTrait', 'CUSTOM_B'),
+        ('CreateResourceClass', 'CUSTOM_A'),
+    ]
+
+
+def test_the_bare_prefix_is_no_custom_name_and_so_left_out():
+    after, create, notes = plan.admit(
+        {}, snapshot('CUSTOM_/CUSTOM_'), NOTHING_KNOWN
+    )
+    assert after == snapshot('')
+    assert create == ()
+    assert notes[0].startswith('CUSTOM_: left out')
+
+
+def test_all_but_the_unknown_names_stays_on_every_provider():
+    after, _, notes = plan.admit(
+        snapshot('HW_B/VCPU', ''),
+        snapshot('HW_A HW_B/VCPU', 'HW_A CUSTOM_A/ZPU'),
+        NOTHING_KNOWN,
+    )
+    assert after == snapshot('HW_B/VCPU', 'CUSTOM_A')
+    assert [note.partition(':')[0] for note in notes] == ['HW_A', 'ZPU']
+
+
+def test_what_is_wanted_itself_is_not_changed():
+    after = snapshot('HW_A')
+    plan.admit({}, after, NOTHING_KNOWN)
+    assert after == snapshot('HW_A')
