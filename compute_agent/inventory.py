@@ -53,10 +53,10 @@ class Inventory:
         number = isinstance(ratio, (int, float)) and not isinstance(
             ratio, bool
         )
-        if not number or not 0 < ratio <= MAX_RATIO:
+        if not number or not 0 <= ratio <= MAX_RATIO:
             raise errors.TreeError(
-                f'allocation_ratio {ratio!r:.40} must be a number above 0 '
-                f'and at most {MAX_RATIO:g}'
+                f'allocation_ratio {ratio!r:.40} must be a number from 0 '
+                f'to {MAX_RATIO:g}'
             )
         object.__setattr__(self, 'allocation_ratio', float(ratio))
 

@@ -26,6 +26,9 @@ class _Shape:
     def __init__(
         self, before: provider.Snapshot, after: provider.Snapshot
     ) -> None:
+        wanted = [one.name for one in after.values()]
+        if len(set(wanted)) < len(wanted):
+            raise ops.Impossible('two providers should have one name')
         self._after = after
         self._now: provider.Snapshot = dict(before)
         self._found: list[ops.ProviderOperation] = []

@@ -167,7 +167,7 @@ MISTAKES = {
         ),
         (
             'f.yaml:4: inventory of VCPU: allocation_ratio inf must be a number '
-            'above 0 and at most 3.40282e+38'
+            'from 0 to 3.40282e+38'
         ),
     ),
     'a name used below and again': (
