@@ -121,7 +121,9 @@ class _Resolver:
             if holder is None and one.parent_uuid not in refused:
                 after[uuid] = one
             elif before is not None:
-                after[uuid] = dataclasses.replace(one, name=before.name)
+                after[uuid] = dataclasses.replace(
+                    one, name=before.name, parent_uuid=before.parent_uuid
+                )
             else:
                 refused.add(uuid)
             if holder is not None:

@@ -138,6 +138,7 @@ def _plain(key: Key) -> dict[str, str]:
 
 def _replace(path: pathlib.Path, text: str) -> None:
     """Put a file of this text there at once, readable by its owner alone."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
         'w', encoding='utf-8', dir=path.parent, prefix='.', delete=False
     ) as file:

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""run with an embedded placement: this host in a placement of its own."""
+
+import re
+import signal
+
+import pytest
+import requests
+
+
+@pytest.fixture
+def config(tmp_path, unused_port):
+    """What etc/dev.conf has, on a port and in a folder of the test's own."""
+    path = tmp_path / 'dev.conf'
+    path.write_text(
+        '[DEFAULT]\n'
+        'compute_driver = libvirt\n'
+        f'state_path = {tmp_path}/state\n'
+        '[placement]\n'
+        'embedded = true\n'
+        f'embedded_port = {unused_port}\n'
+    )
+    return path
+
+
+def test_it_serves_syncs_shows_and_ends_and_does_it_again(
+    config, daemon, unused_port
+):
+    for operations in (3, 0):
+        one = daemon(config, '--show-tree')
+        one.wait_for('in step with the embedded placement at')
+        shown = one.said
+        assert re.search(r'VCPU: \d+, ratio 4', shown)
+        assert 'HW_ARCH_' in shown
+        assert f'; {operations} operations' in shown
+        url = f'http://127.0.0.1:{unused_port}'
+        assert url in shown
+        answer = requests.get(
+            f'{url}/resource_providers',
+            headers={'X-Auth-Token': 'admin'},
+            timeout=5,
+        )
+        assert len(answer.json()['resource_providers']) == 1
+        code, seconds = one.end(signal.SIGINT)
+        assert (code, seconds < 2) == (0, True), one.said
+
+
+def test_a_port_that_is_taken_is_said(config, daemon, hanging_port):
+    config.write_text(
+        re.sub(
+            r'embedded_port = \d+',
+            f'embedded_port = {hanging_port.number}',
+            config.read_text(),
+        )
+    )
+    one = daemon(config)
+    assert one.process.wait(20) == 1
+    assert 'embedded_port' in one.said
+    assert 'Traceback' not in one.said
