@@ -146,11 +146,19 @@ def test_a_folder_in_its_place_asks_again_and_says_so_once(path, caplog):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_missing_folder_is_no_error(tmp_path, caplog):
+def test_a_missing_folder_is_made(tmp_path):
     path = tmp_path / 'missing' / 'cpuinfo.json'
     claims = pycpuinfo.CachedProbe(path, Asked()).claims(KEY)
     assert claims.flags == {'avx', 'sse'}
-    assert 'No such file' in caplog.text
+    assert path.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_no_error(tmp_path, caplog):
+    (tmp_path / 'file').write_text('')
+    path = tmp_path / 'file' / 'cpuinfo.json'
+    claims = pycpuinfo.CachedProbe(path, Asked()).claims(KEY)
+    assert claims.flags == {'avx', 'sse'}
+    assert 'cannot be kept' in caplog.text
 
 
 def test_without_a_boot_id_no_file_is_used(kept):
