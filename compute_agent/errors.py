@@ -17,7 +17,12 @@ last four, so the loop needs only this file. Nothing else of ours is raised.
 
 
 class AgentError(Exception):
-    """The root: the loop catches this one and nothing wider on purpose."""
+    """The root: the loop catches this one and nothing wider on purpose.
+
+    :ivar applied: the operations that were carried out before it
+    """
+
+    applied: tuple[object, ...] = ()
 
 
 class ConfigError(AgentError):

@@ -11,10 +11,13 @@ is left alone.
 """
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from . import assertion, inventory, names, provider, provider_tree
+from . import assertion, errors, inventory, names, provider, provider_tree
 from .ratios import Ratios
+
+_AUTHORITY = re.compile(r'[A-Z0-9_]{1,254}[A-Z0-9_*]')
 
 Key = tuple[str, assertion.Kind]
 Held = Mapping[str, frozenset[str]]
@@ -44,9 +47,26 @@ class Policy:
     authority: Sequence[str] = ()
     ratios: Ratios = dataclasses.field(default_factory=Ratios)
 
+    def __post_init__(self) -> None:
+        """Refuse an authority that would claim what nobody meant.
+
+        :raises errors.DriverError: it is not names and prefixes
+        """
+        given = self.authority
+        wrong = (
+            [given]
+            if isinstance(given, str)
+            else [a for a in given if not _AUTHORITY.fullmatch(str(a))]
+        )
+        if wrong:
+            raise errors.DriverError(
+                f'authority {wrong[0]!r} is neither a trait nor a prefix such '
+                'as HW_CPU_*; give a sequence of those'
+            )
+
     def decides(self, name: str) -> bool:
         """Whether the driver alone decides this trait."""
-        return any(
+        return not _protected(name) and any(
             name.startswith(a[:-1]) if a.endswith('*') else name == a
             for a in self.authority
         )
@@ -99,39 +119,68 @@ class _Resolver:
         wanted = {
             u: self._provider(u) for u in self._tree.get_provider_uuids()
         }
-        after = self._without_taken_names(wanted, kept)
+        after = self._with_names_kept(wanted, kept)
         return Resolution(
-            after=provider.snapshot({**after, **kept}.values()),
+            after=provider.snapshot(after.values()),
             held=self._held,
             foreign=self._foreign,
             notes=tuple(self._notes),
         )
 
-    def _without_taken_names(
+    def _with_names_kept(
         self,
         wanted: dict[str, provider.Provider],
-        kept: provider.Snapshot,
+        kept: dict[str, provider.Provider],
     ) -> dict[str, provider.Provider]:
-        """Return what can be had while the kept ones hold their names."""
-        taken = {one.name: one for one in kept.values()}
-        after: dict[str, provider.Provider] = {}
-        refused: set[str | None] = set()
-        for uuid, one in wanted.items():
-            holder, before = taken.get(one.name), self._before.get(uuid)
-            if holder is None and one.parent_uuid not in refused:
-                after[uuid] = one
-            elif before is not None:
-                after[uuid] = dataclasses.replace(
-                    one, name=before.name, parent_uuid=before.parent_uuid
-                )
-            else:
-                refused.add(uuid)
-            if holder is not None:
-                self._notes.append(
-                    f'{one}: not {"renamed" if before else "created"}, for '
-                    f'{holder} has that name and stays'
-                )
-        return after
+        """Return what can be had while the kept ones hold their names.
+
+        One that cannot have its name is not created, or stays as and where it
+        was: then it holds its old name itself.
+        """
+        after = dict(wanted)
+        while True:
+            holders = {one.name: one for one in kept.values()}
+            stuck = [
+                one
+                for one in after.values()
+                if one.name in holders
+                or (one.parent_uuid in wanted and one.parent_uuid not in after)
+            ]
+            if not stuck:
+                return {**after, **kept}
+            for one in stuck:
+                del after[one.uuid]
+                self._note_stuck(one, holders.get(one.name))
+                kept.update(self._as_it_was(one, after))
+
+    def _note_stuck(
+        self, one: provider.Provider, holder: provider.Provider | None
+    ) -> None:
+        verb = 'renamed' if one.uuid in self._before else 'created'
+        why = (
+            f'{holder} has that name and stays'
+            if holder
+            else 'neither is what should be above it'
+        )
+        self._notes.append(f'{one}: not {verb}, for {why}')
+
+    def _as_it_was(
+        self, one: provider.Provider, after: provider.Snapshot
+    ) -> dict[str, provider.Provider]:
+        """Return a provider under its old name, and what is to go above it."""
+        before = self._before.get(one.uuid)
+        if before is None:
+            return {}
+        found = {
+            one.uuid: dataclasses.replace(
+                one, name=before.name, parent_uuid=before.parent_uuid
+            )
+        }
+        above = self._before.get(str(before.parent_uuid))
+        while above is not None and above.uuid not in after:
+            found[above.uuid] = above
+            above = self._before.get(str(above.parent_uuid))
+        return found
 
     def _provider(self, uuid: str) -> provider.Provider:
         before = self._before.get(uuid)
@@ -277,7 +326,7 @@ def _held_after(
 
 
 def _protected(name: str) -> bool:
-    """Traits that no exclusive set takes away: others decide by them."""
+    """Traits that no claim to the whole takes away: others decide by them."""
     disabled = name == names.COMPUTE_STATUS_DISABLED
     return disabled or name.startswith(names.OWNER_PREFIX)
 

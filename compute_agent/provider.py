@@ -9,7 +9,7 @@ keeps them.
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from . import inventory
+from . import errors, inventory
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,8 @@ def snapshot(providers: Iterable[Provider]) -> dict[str, Provider]:
     """Return these providers by uuid, parents first, otherwise as they came.
 
     A provider whose parent is not among them stands as a root.
+
+    :raises errors.TreeError: some stand in a ring
     """
     given = {p.uuid: p for p in providers}
     children: dict[str | None, list[str]] = {}
@@ -55,6 +57,9 @@ def snapshot(providers: Iterable[Provider]) -> dict[str, Provider]:
         uuid = waiting.pop()
         ordered[uuid] = given[uuid]
         waiting.extend(reversed(children.get(uuid, [])))
+    ring = sorted(str(p) for u, p in given.items() if u not in ordered)
+    if ring:
+        raise errors.TreeError(f'{", ".join(ring)} would be in a cycle')
     return ordered
 
 

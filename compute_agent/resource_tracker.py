@@ -200,34 +200,53 @@ class ResourceTracker:
         work: Callable[[describe.Node, Any], NodeResult],
     ) -> NodeResult:
         """Work on one node, looking again when placement moved meanwhile."""
+        applied: list[Any] = []
+        try:
+            result = self._look(node, seen, work, applied)
+        except (errors.LookAgain, errors.UnknownState) as exc:
+            result = _ended(node, Status.WAITING, str(exc))
+        except errors.Unavailable as exc:
+            self._outage = exc  # spares the other nodes the same wait
+            ended = _ended(node, Status.FAILED, str(exc))
+            result = dataclasses.replace(ended, outage=True)
+        except errors.AgentError as exc:
+            result = _ended(node, Status.FAILED, str(exc))
+        except Exception as exc:
+            LOG.exception('%s: unexpected', node)
+            reason = f'unexpected {type(exc).__name__}: {exc}'
+            result = _ended(node, Status.FAILED, reason)
+        return dataclasses.replace(result, applied=(*applied, *result.applied))
+
+    def _look(
+        self,
+        node: describe.Node,
+        seen: Any | errors.AgentError,
+        work: Callable[[describe.Node, Any], NodeResult],
+        applied: list[Any],
+    ) -> NodeResult:
+        """Do the work; look again, a few times, if placement moved under it.
+
+        :param applied: takes what was carried out by a look that ended early
+        """
         looks = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(LOOKS),
             wait=tenacity.wait_random_exponential(multiplier=0.1, max=5),
             retry=tenacity.retry_if_exception_type(errors.LookAgain),
             reraise=True,
         )
-        try:
-            for look in looks:
-                with look:
-                    if self._outage is not None:
-                        raise self._outage
-                    if look.retry_state.attempt_number > 1:
-                        seen = self._client.observe([node.uuid])[node.uuid]
-                    if isinstance(seen, errors.AgentError):
-                        raise seen
+        for look in looks:
+            with look:
+                if self._outage is not None:
+                    raise self._outage
+                if look.retry_state.attempt_number > 1:
+                    seen = self._client.observe([node.uuid])[node.uuid]
+                if isinstance(seen, errors.AgentError):
+                    raise seen
+                try:
                     return work(node, seen)
-        except (errors.LookAgain, errors.UnknownState) as exc:
-            return _ended(node, Status.WAITING, str(exc))
-        except errors.Unavailable as exc:
-            self._outage = exc  # spares the other nodes the same wait
-            ended = _ended(node, Status.FAILED, str(exc))
-            return dataclasses.replace(ended, outage=True)
-        except errors.AgentError as exc:
-            return _ended(node, Status.FAILED, str(exc))
-        except Exception as exc:
-            LOG.exception('%s: unexpected', node)
-            reason = f'unexpected {type(exc).__name__}: {exc}'
-            return _ended(node, Status.FAILED, reason)
+                except errors.AgentError as exc:
+                    applied += exc.applied
+                    raise
         raise AssertionError  # tenacity returns or raises
 
     def _planned(self, node: describe.Node, seen: Observation) -> NodeResult:
@@ -260,7 +279,7 @@ class ResourceTracker:
         describe.assert_own_traits(tree, node, record)
         policy = ownership.Policy(
             node_uuid=node.uuid,
-            authority=tuple(self._driver.authority),
+            authority=self._driver.authority,
             ratios=self._ratios,
         )
         return self._client.plan(tree, seen, policy)

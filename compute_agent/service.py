@@ -18,6 +18,7 @@ from . import errors, resource_tracker
 LOG = logging.getLogger(__name__)
 
 FIRST_WAIT = 1.0  # seconds, after the first failed cycle; doubles from there
+LONGEST_WAIT = 60.0  # seconds, where no interval says how long
 
 Results = Sequence[resource_tracker.NodeResult]
 
@@ -55,16 +56,14 @@ class Service:
         """
         first = True
         while not self._stop.is_set():
-            began = time.monotonic()
             try:
-                wait = self._once(began)
+                wait = self._once(time.monotonic())
             except errors.ConfigError as exc:
                 if first:
                     raise
                 wait = self._outage(exc)
             first = False
-            spent = time.monotonic() - began
-            self._stop.wait(None if wait is None else max(0.0, wait - spent))
+            self._stop.wait(wait)
 
     def _once(self, began: float) -> float | None:
         """Do one cycle; return the seconds until the next, None for never."""
@@ -77,13 +76,21 @@ class Service:
         except Exception:
             LOG.exception('unexpected; the next cycle will tell')
             return self._back_off()
-        self._report(results, time.monotonic() - began)
+        spent = time.monotonic() - began
+        self._report(results, spent)
         away = [r for r in results if r.outage]
         if away:
             return self._outage(errors.Unavailable(away[0].reason))
         self._back()
-        self._done(results)
-        return None if self._interval < 0 else self._interval
+        self._tell(results)
+        return None if self._interval < 0 else max(0.0, self._interval - spent)
+
+    def _tell(self, results: Results) -> None:
+        """Hand the results on; what fails there is no reason to stop."""
+        try:
+            self._done(results)
+        except Exception as exc:  # noqa: BLE001 (whatever it is)
+            LOG.warning('the results could not be shown: %s', exc)
 
     def _outage(self, exc: errors.AgentError) -> float:
         if self._away_since is None:
@@ -96,7 +103,8 @@ class Service:
     def _back_off(self) -> float:
         """Return the next wait: full jitter, up to the cycle's interval."""
         limit = FIRST_WAIT * 2**self._failures
-        longest = max(self._interval, FIRST_WAIT)
+        usual = LONGEST_WAIT if self._interval < 0 else self._interval
+        longest = max(usual, FIRST_WAIT)
         if limit < longest:
             self._failures += 1
         return random.uniform(0.1, min(limit, longest))  # noqa: S311 (waits)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state database: what this agent added, and what it last saw.
 
-SQLite in ``state_path``, WAL, one file for any number of placement services
-(``site``), so that pointing the agent elsewhere and back loses nothing. Two
-parts: the *record* (created, ours, held, intents), which must be durable before
-a request is sent, and the *snapshot* (readings, known names), which can be
-lost at the price of reading again. It knows nothing of HTTP or of plans.
+SQLite in ``state_path``, WAL. Two parts: the *record* (created, ours, held,
+intents), which must be durable before a request is sent, and the *snapshot*
+(readings, known names), which can be lost at the price of reading again and
+is kept by placement service (``site``): another spelling of an endpoint costs
+a full read and no record. It knows nothing of HTTP or of plans.
 """
 
 import contextlib
@@ -27,7 +27,11 @@ from . import (
     state_file,
 )
 
-_PER_PROVIDER = ('created', 'ours', 'held', 'intent', 'reading')
+DAMAGED = (
+    'move it away and the agent starts a new one, which only adds until it '
+    'knows again what it added'
+)
+_RECORD = ('created', 'ours', 'held', 'intent')
 
 
 class State:
@@ -95,17 +99,17 @@ class State:
         ours: dict[ownership.Key, frozenset[str]] = {}
         held: dict[ownership.Key, dict[str, frozenset[str]]] = {}
         created = set()
-        with self._lock:
+        with self._reading():
             for uuid in uuids:
-                for kind, name in self._rows('ours', uuid, 'kind, name'):
+                for kind, name in self._recorded('ours', uuid, 'kind, name'):
                     key = (uuid, assertion.Kind(kind))
                     ours[key] = ours.get(key, frozenset()) | {name}
-                for kind, source, text in self._rows(
+                for kind, source, text in self._recorded(
                     'held', uuid, 'kind, source, names'
                 ):
                     key = (uuid, assertion.Kind(kind))
                     held.setdefault(key, {})[source] = _set(text)
-                if self._rows('created', uuid, 'uuid'):
+                if self._recorded('created', uuid, 'uuid'):
                     created.add(uuid)
         return ownership.Record(
             created=frozenset(created), ours=ours, held=held
@@ -113,24 +117,22 @@ class State:
 
     def created_for(self, node_uuid: str) -> list[str]:
         """Return the providers created while this node was described."""
-        with self._lock:
+        with self._reading():
             rows = self._db.execute(
-                'select uuid from created where site = ? and node_uuid = ?',
-                (self._site, node_uuid),
+                'select uuid from created where node_uuid = ?', (node_uuid,)
             ).fetchall()
         return [uuid for (uuid,) in rows]
 
     def intents(self, node_uuid: str) -> dict[str, list[intentions.Intent]]:
         """Return this node's unconfirmed intents by provider, oldest first."""
-        with self._lock:
-            rows = self._db.execute(
-                'select uuid, kind, generation, names, added from intent'
-                ' where site = ? and node_uuid = ? order by position',
-                (self._site, node_uuid),
-            ).fetchall()
         found: dict[str, list[intentions.Intent]] = {}
-        for row in rows:
-            found.setdefault(row[0], []).append(_intent(*row))
+        with self._reading():
+            for row in self._db.execute(
+                'select uuid, kind, generation, names, added from intent'
+                ' where node_uuid = ? order by position',
+                (node_uuid,),
+            ):
+                found.setdefault(row[0], []).append(_intent(*row))
         return found
 
     def begin(
@@ -147,14 +149,13 @@ class State:
             for (uuid, kind), by_source in held.items():
                 for source, some in by_source.items():
                     db.execute(
-                        'replace into held values (?, ?, ?, ?, ?)',
-                        (self._site, uuid, kind, source, _text(some)),
+                        'replace into held values (?, ?, ?, ?)',
+                        (uuid, kind, source, _text(some)),
                     )
             db.executemany(
-                'replace into intent values (?, ?, ?, ?, ?, ?, ?, ?)',
+                'replace into intent values (?, ?, ?, ?, ?, ?, ?)',
                 [
                     (
-                        self._site,
                         node_uuid,
                         position,
                         i.uuid,
@@ -202,15 +203,19 @@ class State:
     def readings(self, uuids: Iterable[str]) -> dict[str, provider.Reading]:
         """Return what was last read of these providers, of those known."""
         found = {}
-        with self._lock:
+        with self._reading():
             for uuid in uuids:
-                for row in self._rows('reading', uuid, '*'):
+                row = self._db.execute(
+                    'select * from reading where site = ? and uuid = ?',
+                    (self._site, uuid),
+                ).fetchone()
+                if row is not None:
                     found[uuid] = _reading(row)
         return found
 
     def members(self, root_uuid: str) -> set[str]:
         """Return the providers last seen in the tree of this root."""
-        with self._lock:
+        with self._reading():
             rows = self._db.execute(
                 'select uuid from reading where site = ? and root_uuid = ?',
                 (self._site, root_uuid),
@@ -225,18 +230,18 @@ class State:
 
     def known_names(self) -> names.KnownNames | None:
         """Return the names this placement knew when it was last asked."""
-        with self._lock:
+        with self._reading():
             row = self._db.execute(
                 'select traits, classes, read_at from known where site = ?',
                 (self._site,),
             ).fetchone()
-        if row is None:
-            return None
-        return names.KnownNames(
-            traits=_set(row[0]),
-            resource_classes=_set(row[1]),
-            read_at=float(row[2]),
-        )
+            if row is None:
+                return None
+            return names.KnownNames(
+                traits=_set(row[0]),
+                resource_classes=_set(row[1]),
+                read_at=float(row[2]),
+            )
 
     def save_known_names(self, known: names.KnownNames | None) -> None:
         """Keep the names this placement knows; None forgets them."""
@@ -264,6 +269,17 @@ class State:
         return int(row[0])
 
     @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """One look; what cannot be understood is said and not guessed."""
+        with self._lock:
+            try:
+                yield
+            except (sqlite3.Error, ValueError, TypeError) as exc:
+                raise errors.ConfigError(
+                    f'the state database is damaged ({exc}): {DAMAGED}'
+                ) from exc
+
+    @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """One durable write."""
         with self._lock:
@@ -284,33 +300,30 @@ class State:
         if self._db.in_transaction:
             self._db.execute('rollback')
 
-    def _rows(
+    def _recorded(
         self, table: str, uuid: str, columns: str
     ) -> list[tuple[str, ...]]:
-        query = f'select {columns} from {table} where site = ? and uuid = ?'  # noqa: S608 (constants)
-        return self._db.execute(query, (self._site, uuid)).fetchall()
+        query = f'select {columns} from {table} where uuid = ?'  # noqa: S608 (constants)
+        return self._db.execute(query, (uuid,)).fetchall()
 
     def _confirm(
         self, db: sqlite3.Connection, intent: intentions.Intent
     ) -> None:
         if intent.kind is None:
             db.execute(
-                'replace into created select site, uuid, node_uuid from intent'
-                ' where site = ? and uuid = ? and kind is null',
-                (self._site, intent.uuid),
+                'replace into created select uuid, node_uuid from intent'
+                ' where uuid = ? and kind is null',
+                (intent.uuid,),
             )
             return
-        key = (self._site, intent.uuid, intent.kind)
+        key = (intent.uuid, intent.kind)
         had = db.execute(
-            'select name from ours where site = ? and uuid = ? and kind = ?',
-            key,
+            'select name from ours where uuid = ? and kind = ?', key
         ).fetchall()
         stay = ({n for (n,) in had} | intent.added) & intent.names
-        db.execute(
-            'delete from ours where site = ? and uuid = ? and kind = ?', key
-        )
+        db.execute('delete from ours where uuid = ? and kind = ?', key)
         db.executemany(
-            'insert into ours values (?, ?, ?, ?)',
+            'insert into ours values (?, ?, ?)',
             [(*key, name) for name in sorted(stay)],
         )
 
@@ -318,17 +331,19 @@ class State:
         self, db: sqlite3.Connection, intent: intentions.Intent
     ) -> None:
         db.execute(
-            'delete from intent where site = ? and uuid = ? and kind is ?'
+            'delete from intent where uuid = ? and kind is ?'
             ' and generation = ?',
-            (self._site, intent.uuid, intent.kind, intent.generation),
+            (intent.uuid, intent.kind, intent.generation),
         )
 
     def _forget(self, db: sqlite3.Connection, uuid: str) -> None:
-        for table in _PER_PROVIDER:
-            db.execute(
-                f'delete from {table} where site = ? and uuid = ?',  # noqa: S608
-                (self._site, uuid),
-            )
+        for table in _RECORD:
+            query = f'delete from {table} where uuid = ?'  # noqa: S608
+            db.execute(query, (uuid,))
+        db.execute(
+            'delete from reading where site = ? and uuid = ?',
+            (self._site, uuid),
+        )
 
     def _save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
         one = reading.provider

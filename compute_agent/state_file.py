@@ -17,21 +17,20 @@ FILE_NAME = 'state.sqlite'
 
 SCHEMA = """
 create table site (id integer primary key, name text unique not null);
-create table created (
-    site integer, uuid text, node_uuid text not null,
-    primary key (site, uuid)) without rowid;
-create table ours (
-    site integer, uuid text, kind text, name text,
-    primary key (site, uuid, kind, name)) without rowid;
-create table held (
-    site integer, uuid text, kind text, source text, names text not null,
-    primary key (site, uuid, kind, source)) without rowid;
-create table intent (
-    site integer, node_uuid text, position integer, uuid text not null,
-    kind text, generation integer not null, names text not null,
-    added text not null, primary key (site, node_uuid, position))
+create table created (uuid text primary key, node_uuid text not null)
     without rowid;
-create index intent_uuid on intent (site, uuid);
+create table ours (
+    uuid text, kind text, name text,
+    primary key (uuid, kind, name)) without rowid;
+create table held (
+    uuid text, kind text, source text, names text not null,
+    primary key (uuid, kind, source)) without rowid;
+create table intent (
+    node_uuid text, position integer, uuid text not null,
+    kind text, generation integer not null, names text not null,
+    added text not null, primary key (node_uuid, position))
+    without rowid;
+create index intent_uuid on intent (uuid);
 create table reading (
     site integer, uuid text, root_uuid text not null, name text not null,
     parent_uuid text, generation integer not null, content text not null,

@@ -3,8 +3,8 @@
 
 The ledger maps provider to generation: the observation seeds it, every answer
 moves it on. What is about to be sent is recorded first and confirmed after, so
-that every request can be the last one. A provider that is refused is left,
-with all below it, and the others go on; a conflict or an outage ends the node's
+that every request can be the last one. What depends on a refused operation is
+left and said, the rest goes on; a conflict or an outage ends the node's
 cycle. It plans nothing and retries nothing.
 """
 
@@ -88,12 +88,12 @@ class Executor:
         try:
             for step in run.steps:
                 self._take(run, step)
+        except errors.AgentError as exc:
+            exc.applied = run.applied()
+            raise
         finally:
             self._confirm(run)
-        return Outcome(
-            applied=tuple(s.operation for s in run.steps if s.done),
-            refused=tuple(run.refused),
-        )
+        return Outcome(applied=run.applied(), refused=tuple(run.refused))
 
     def _take(self, run: '_Run', step: '_Step') -> None:
         if run.blocked(step.operation):
@@ -186,10 +186,20 @@ class _Run:
         self._failed: set[str] = set()
 
     def blocked(self, operation: ops.Operation) -> bool:
-        """Whether an earlier refusal stands in the way of this operation."""
+        """Whether an earlier refusal stands in the way of this operation.
+
+        A refused inventory keeps no label from being set: that is always safe,
+        and only what grows waits for it.
+        """
         match operation:
             case ops.CreateTrait() | ops.CreateResourceClass():
                 needs = set[str | None]()
+            case ops.SetInventories():
+                needs = {
+                    operation.uuid,
+                    _inventory_of(operation),
+                    *operation.added,
+                }
             case ops.CreateProvider() | ops.UpdateProvider():
                 needs = {operation.uuid, operation.parent_uuid}
             case ops.DeleteProvider():
@@ -206,13 +216,18 @@ class _Run:
     def fail(
         self, operation: ops.Operation, exc: Exception | None = None
     ) -> None:
-        """Note that what this operation is about gets nothing more."""
-        if exc is not None:
-            self.refused.append(f'{render.line(operation)}: {exc}')
-        if isinstance(operation, ops.NameOperation):
-            self._failed.add(operation.name)
-        else:
-            self._failed.add(operation.uuid)
+        """Note that what depends on this operation is left as well."""
+        why = (
+            'left, for what it depends on was refused' if exc is None else exc
+        )
+        self.refused.append(f'{render.line(operation)}: {why}')
+        match operation:
+            case ops.CreateTrait() | ops.CreateResourceClass():
+                self._failed.add(operation.name)
+            case ops.SetInventories():
+                self._failed.add(_inventory_of(operation))
+            case _:
+                self._failed.add(operation.uuid)
 
     def finish(self, step: _Step, answer: object) -> None:
         """Note what placement carried out, and move the ledger on."""
@@ -226,6 +241,10 @@ class _Run:
                 self.ledger[operation.uuid] = generation
         self.providers = operation.apply_to(self.providers)
         step.unsure, step.done = False, True
+
+    def applied(self) -> tuple[ops.Operation, ...]:
+        """Return the operations that were carried out."""
+        return tuple(step.operation for step in self.steps if step.done)
 
     def readings(self, now: float) -> list[provider.Reading]:
         """Return the providers changed, as they stand: no need to read them."""
@@ -255,6 +274,10 @@ class _Run:
             if step.unsure:
                 unsure.add(step.operation.uuid)
         return done - unsure
+
+
+def _inventory_of(operation: ops.SetInventories) -> str:
+    return f'inventory of {operation.uuid}'
 
 
 def _steps(plan: planning.Plan, generations: dict[str, int]) -> list[_Step]:

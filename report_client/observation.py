@@ -62,6 +62,9 @@ class Look:
     )
     notes: tuple[str, ...] = ()
     error: errors.AgentError | None = None
+    failed: dict[str, errors.AgentError] = dataclasses.field(
+        default_factory=dict
+    )
 
     def aggregates(self) -> frozenset[str]:
         """Return the aggregates of the node's own tree."""
@@ -69,15 +72,26 @@ class Look:
             *(self.readings[u].provider.aggregates for u in self.home)
         )
 
-    def reach(self, shared: 'Look', aggregates: frozenset[str]) -> None:
-        """Add those of the sharing providers that are in these aggregates."""
-        self.error = shared.error
+    def reach(
+        self,
+        shared: 'Look',
+        aggregates: frozenset[str],
+        last: Mapping[str, provider.Reading],
+    ) -> None:
+        """Add those of the sharing providers that are in these aggregates.
+
+        :param last: what was last read of those that cannot be read now; one
+            that never was may be in any aggregate
+        """
         self.notes += shared.notes
         for uuid, reading in shared.readings.items():
             near = reading.provider.aggregates & aggregates
             if near and uuid not in self.home:
                 self.readings[uuid] = reading
                 self.fresh |= {p for p in shared.fresh if p[0] == uuid}
+        for uuid, error in shared.failed.items():
+            if uuid not in last or last[uuid].provider.aggregates & aggregates:
+                self.error = error
 
     def seen(self) -> Observation:
         """Return the finished observation."""

@@ -209,10 +209,15 @@ class Observer:
         shared = observation.Look(node_uuid='', rows=rows)
         for look, _ in reach:
             shared.intents = {**shared.intents, **look.intents}
-        self._attempt(shared, lambda look: self._read(look, look.rows))
+        for row in rows:
+            try:
+                self._read(shared, [row])
+            except _ONE_NODE as exc:
+                shared.failed[row.uuid] = exc
+        last = self._store.readings(shared.failed)
         for look, some in reach:
             if some:
-                look.reach(shared, some)
+                look.reach(shared, some, last)
 
     def _other_roots(self, look: observation.Look) -> None:
         """Add what was created for this node and stands in other trees.
@@ -229,10 +234,12 @@ class Observer:
         """A provider that a complete list lacks is no more, nor its record."""
         known = self._store.members(look.node_uuid)
         known |= set(self._store.created_for(look.node_uuid))
-        gone = known - set(look.readings)
-        if gone:
-            LOG.info('gone from placement: %s', ', '.join(sorted(gone)))
-            self._store.forget(gone)
+        # What was never seen at this service may be at another.
+        last = self._store.readings(known - set(look.readings))
+        if last:
+            gone = ', '.join(str(r.provider) for r in last.values())
+            LOG.info('gone from placement: %s', gone)
+            self._store.forget(last)
         for uuid in set(look.intents) - set(look.readings):
             settled = intentions.settle(look.intents[uuid], None)
             self._store.settle((), settled.dropped)
@@ -244,12 +251,10 @@ class Observer:
     ) -> None:
         """Read these providers for one node, where not remembered."""
         kept = self._store.readings(row.uuid for row in rows)
+        kept = self._without_regressed(rows, kept)
         new = []
         for row in rows:
             old = kept.get(row.uuid)
-            if old is not None and row.generation < _generation(old):
-                self._regressed(row, old)
-                old = None
             intents = look.intents.get(row.uuid, [])
             if old is None or intents or self._stale(row, old):
                 old = self._reader.provider(row)
@@ -264,25 +269,41 @@ class Observer:
         """Whether what is remembered is not, or may not be, what is there."""
         return old.suspect or not _same(row, old) or self._due(old)
 
-    def _regressed(self, row: wire.Listed, old: provider.Reading) -> None:
+    def _without_regressed(
+        self,
+        rows: Sequence[wire.Listed],
+        kept: dict[str, provider.Reading],
+    ) -> dict[str, provider.Reading]:
         """A generation never falls: unknown at first, then another provider.
 
-        :raises errors.UnknownState: seen for the first time
+        :raises errors.UnknownState: one fell that had not in the last look
         """
-        if old.suspect:
+        fallen = [
+            kept[row.uuid]
+            for row in rows
+            if row.uuid in kept
+            and row.generation < _generation(kept[row.uuid])
+        ]
+        suspects = [old for old in fallen if not old.suspect]
+        if suspects:
+            self._store.save(
+                dataclasses.replace(old, suspect=True) for old in suspects
+            )
+            who = ', '.join(str(old.provider) for old in suspects)
+            raise errors.UnknownState(
+                f'{who}: the generation fell; if it has in the next cycle too, '
+                'they count as deleted and created anew by another'
+            )
+        for old in fallen:
             LOG.warning(
                 '%s was deleted and created again by another: what this '
                 'agent added to the old one is forgotten',
                 old.provider,
             )
-            self._store.forget([row.uuid])
-            return
-        self._store.save([dataclasses.replace(old, suspect=True)])
-        raise errors.UnknownState(
-            f'{old.provider}: its generation fell from '
-            f'{old.provider.generation} to {row.generation}; if it has in the '
-            'next cycle too, the provider counts as created anew'
-        )
+        gone = {old.provider.uuid for old in fallen}
+        if gone:
+            self._store.forget(gone)
+        return {u: r for u, r in kept.items() if u not in gone}
 
     def _settle(
         self,

@@ -5,7 +5,8 @@ Pure: no I/O, configuration, logging or clock. One operation is one line; the
 glyphs are those of every plan: + comes, - goes, ~ changes, ! is another's.
 """
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from compute_agent import inventory
@@ -18,35 +19,17 @@ NOTHING = 'nothing to do'
 
 def line(operation: ops.Operation) -> str:
     """Return one operation as one line."""
-    match operation:
-        case ops.CreateTrait(name=name):
-            return f'create trait {name}'
-        case ops.CreateResourceClass(name=name):
-            return f'create resource class {name}'
-        case ops.CreateProvider(name=name, uuid=uuid, parent_uuid=parent):
-            below = f' below {parent}' if parent else ''
-            return f'create provider {name} ({uuid}){below}'
-        case ops.UpdateProvider():
-            return _update_line(operation)
-        case ops.DeleteProvider(name=name, uuid=uuid):
-            return f'delete provider {name} ({uuid})'
-        case ops.SetTraits():
-            what, marks = 'traits', _names(operation)
-        case ops.SetAggregates():
-            what, marks = 'aggregates', _names(operation)
-        case ops.SetInventories():
-            what, marks = 'inventories', _records(operation)
-    where = f'{operation.name} ({operation.uuid})'
-    return f'set {what} of {where}: {", ".join(marks)}'
+    head, marks = _parts(operation)
+    return f'{head}: {", ".join(marks)}' if marks else head
 
 
 def text(plan: planning.Plan, node: str) -> str:
     """Return a node's plan as lines of text, the last one a count."""
-    lines = [f'{node} ({plan.node_uuid})']
+    lines = [f'{_shown(node)} ({plan.node_uuid})']
     for operation in plan.operations:
-        head, _, marks = line(operation).partition(': ')
+        head, marks = _parts(operation)
         lines.append(f'  {head}')
-        lines += [f'      {mark}' for mark in _wrapped(marks)]
+        lines += [f'      {part}' for part in _wrapped(marks)]
     lines += [f'  note: {note}' for note in plan.notes]
     count = len(plan.operations)
     total = f'{count} operation{"s" if count > 1 else ""}'
@@ -99,14 +82,50 @@ def operation_data(operation: ops.Operation) -> dict[str, Any]:
     }
 
 
-def _update_line(operation: ops.UpdateProvider) -> str:
+def _parts(  # noqa: PLR0911 (a row for each operation)
+    operation: ops.Operation,
+) -> tuple[str, list[str]]:
+    """Return what is done to what, and the marks of what changes."""
+    match operation:
+        case ops.CreateTrait(name=name):
+            return f'create trait {name}', []
+        case ops.CreateResourceClass(name=name):
+            return f'create resource class {name}', []
+        case ops.CreateProvider(parent_uuid=parent):
+            below = f' below {parent}' if parent else ''
+            return f'create provider {_who(operation)}{below}', []
+        case ops.UpdateProvider():
+            old = f'{_shown(operation.old_name)} ({operation.uuid})'
+            return f'update provider {old}', _moves(operation)
+        case ops.DeleteProvider():
+            return f'delete provider {_who(operation)}', []
+        case ops.SetTraits():
+            return f'set traits of {_who(operation)}', _names(operation)
+        case ops.SetAggregates():
+            return f'set aggregates of {_who(operation)}', _names(operation)
+        case ops.SetInventories():
+            head = f'set inventories of {_who(operation)}'
+            return head, _records(operation)
+
+
+def _who(operation: ops.ProviderOperation) -> str:
+    return f'{_shown(operation.name)} ({operation.uuid})'
+
+
+def _shown(name: str) -> str:
+    """Return a name that moves neither cursor nor line."""
+    if name.isprintable():
+        return name
+    return name.encode('unicode_escape').decode('ascii')
+
+
+def _moves(operation: ops.UpdateProvider) -> list[str]:
     changes = []
     if operation.name != operation.old_name:
-        changes.append(f'rename it to {operation.name}')
+        changes.append(f'rename it to {_shown(operation.name)}')
     if operation.parent_uuid != operation.old_parent_uuid:
         changes.append(f'move it below {operation.parent_uuid or "nothing"}')
-    where = f'{operation.old_name} ({operation.uuid})'
-    return f'update provider {where}: {", ".join(changes)}'
+    return changes
 
 
 def _names(operation: ops.SetTraits | ops.SetAggregates) -> list[str]:
@@ -145,18 +164,25 @@ def _record(one: inventory.Inventory) -> str:
 
 
 def _difference(before: inventory.Inventory, now: inventory.Inventory) -> str:
+    """Return the fields that changed; a database's rounding is no change."""
     old = before.to_record()
     return ' '.join(
         f'{field}={old[field]:.10g}→{value:.10g}'
         for field, value in now.to_record().items()
-        if value != old[field]
+        if not _same(field, old[field], value)
     )
 
 
-def _wrapped(marks: str, width: int = 72) -> Iterable[str]:
-    """Break a list of marks into lines, each mark whole."""
+def _same(field: str, one: float, other: float) -> bool:
+    if field == 'allocation_ratio':
+        return math.isclose(one, other, rel_tol=inventory.RATIO_TOLERANCE)
+    return one == other
+
+
+def _wrapped(marks: Sequence[str], width: int = 72) -> Iterator[str]:
+    """Put marks on lines of bearable length, each mark whole."""
     current = ''
-    for mark in marks.split(', ') if marks else []:
+    for mark in marks:
         if current and len(current) + len(mark) + 2 > width:
             yield current
             current = mark

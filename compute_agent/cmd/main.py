@@ -43,6 +43,7 @@ class ComputeAgent(app.App):
             description=DESCRIPTION,
             version=importlib.metadata.version('compute-agent'),
             command_manager=commandmanager.CommandManager(NAMESPACE),
+            deferred_help=True,
         )
         self.global_options = global_options
 
@@ -64,10 +65,9 @@ class ComputeAgent(app.App):
         parser.add_argument(
             '-h',
             '--help',
-            action=_help_action(),
-            nargs=0,
-            default=self,
-            help='Show the commands, and leave.',
+            dest='deferred_help',
+            action='store_true',
+            help='Show the commands, or with one of them its options.',
         )
         return parser
 
@@ -134,12 +134,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as exc:
         # argparse leaves with 2, which is plan's word for "changes".
         return 1 if exc.code == 2 else int(exc.code or 0)
-
-
-def _help_action() -> type[argparse.Action]:
-    from cliff import help as cliff_help  # noqa: PLC0415
-
-    return cliff_help.HelpAction
 
 
 if __name__ == '__main__':

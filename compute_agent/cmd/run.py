@@ -124,11 +124,11 @@ class _Show:
     def once(self, results: Sequence['resource_tracker.NodeResult']) -> None:
         """Print the tree of each node, the first time only."""
         from .. import errors  # noqa: PLC0415 (quick --help)
+        from .. import resource_tracker as tracker  # noqa: PLC0415
         from . import tree_view  # noqa: PLC0415
 
         if self._shown:
             return
-        self._shown = True
         nodes = [result.node for result in results]
         seen = self._agent.client.observe([node.uuid for node in nodes])
         for node in nodes:
@@ -137,8 +137,15 @@ class _Show:
                 continue
             view = tree_view.text(node, one.providers, self._out)
             self._out.write(f'{view}\n')
-        self._out.write(f'in step with {self._where}; Ctrl-C ends it\n')
+        undone = sum(r.status is not tracker.Status.DONE for r in results)
+        state = (
+            f'{undone} of {len(nodes)} nodes not done'
+            if undone
+            else ('in step')
+        )
+        self._out.write(f'{state} with {self._where}; Ctrl-C ends it\n')
         self._out.flush()
+        self._shown = True
 
 
 def _register_logging(conf: cfg.ConfigOpts) -> None:

@@ -2,7 +2,6 @@
 """Options of ``[DEFAULT]``, spelled and meant as in nova.conf."""
 
 import math
-import socket
 from typing import Any
 
 from oslo_config import cfg, types
@@ -11,13 +10,14 @@ GROUP = 'DEFAULT'
 DEFAULT_INTERVAL = 60
 
 _IDENTITY = [
-    cfg.HostAddressOpt(
+    cfg.StrOpt(
         'host',
-        default=socket.gethostname(),
-        sample_default='<current_hostname>',
-        help='The name of this host, and of its compute node where the '
-        'driver describes the host itself. A provider keeps the name it was '
-        'created with: after a change, rename it in placement too.',
+        sample_default='<the canonical name of this host>',
+        help='The name of the compute node where the driver describes the '
+        'host itself. Unset, it is the canonical host name, which is the '
+        'hypervisor hostname that nova-compute has from libvirt. A provider '
+        'keeps the name it was created with: after a change, rename it in '
+        'placement too.',
     ),
     cfg.StrOpt(
         'compute_driver',

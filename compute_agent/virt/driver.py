@@ -43,7 +43,8 @@ class ComputeDriver(abc.ABC):
         """The trait names, or prefixes that end in ``*``, it alone decides.
 
         Of these, what it does not assert is removed, whoever put it there. It
-        is read after each description, so it may follow from what was seen.
+        is the same for all nodes; the driver of a single one may let it follow
+        from what it saw, for it is read after each description.
         """
         return ()
 

@@ -54,8 +54,6 @@ class FakeDriver(driver.ComputeDriver):
             )
         return cls(path)
 
-    # The contract has a plain attribute, so that a class can set it; here the
-    # file decides, and the answer must be of the same reading as the rest.
     @property
     def authority(self) -> Sequence[str]:
         """The trait names and prefixes that the file claims."""

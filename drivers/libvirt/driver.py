@@ -4,10 +4,9 @@
 Reads the host's own files and py-cpuinfo; libvirtd need not run. Each trait of
 the tables is present, absent or unknown, and only present and absent ones are
 decided here: an unknown one is left as it is. The agent's cycle calls this,
-and ``probe`` and ``explain`` ask for the evidence.
+and ``probe`` asks for the evidence.
 """
 
-import dataclasses
 import pathlib
 import typing
 from collections.abc import Mapping, Sequence
@@ -21,16 +20,6 @@ from compute_agent.virt import driver, finding
 from . import cpu_traits, findings, host, inventory, processors, pycpuinfo
 
 CACHE_NAME = 'cpuinfo.json'
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
-    """Who a host is; a field is empty where the kernel does not tell."""
-
-    machine: str
-    vendor: str
-    model: str
-    microcode: str
 
 
 class LibvirtDriver(driver.ComputeDriver):
@@ -61,7 +50,7 @@ class LibvirtDriver(driver.ComputeDriver):
         """Return the driver of this host, from nova's own options."""
         cache = pathlib.Path(conf.state_path, CACHE_NAME)
         return cls(
-            nodename=conf.host,
+            nodename=conf.host or host.canonical_name(),
             files=host.HostFiles(),
             probe=pycpuinfo.CachedProbe(cache),
             instances_path=conf.instances_path,
@@ -111,20 +100,6 @@ class LibvirtDriver(driver.ComputeDriver):
         """
         self._check(nodename)
         return findings.findings(self._facts())
-
-    def identity(self, nodename: str) -> Identity:
-        """Return who the host is; reads one or two files.
-
-        :raises DriverError: this is not the host of that name
-        """
-        self._check(nodename)
-        machine, kernel = self._kernel()
-        return Identity(
-            machine=machine,
-            vendor=kernel.vendor,
-            model=kernel.model,
-            microcode=kernel.microcode,
-        )
 
     def _check(self, nodename: str) -> None:
         if nodename != self._nodename:

@@ -8,11 +8,30 @@ asked (``findings.py``, ``inventory.py``).
 
 import os
 import pathlib
+import socket
 
 from compute_agent import errors
 
+LOCALHOST = 'localhost'
 ARCH = '/proc/sys/kernel/arch'
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
+
+
+def canonical_name() -> str:
+    """Return this host's name as libvirt tells it: with its domain, if any.
+
+    A short name is looked up; what cannot be resolved, or only to the local
+    host, stays short.
+    """
+    name = socket.gethostname()
+    if '.' in name or name.startswith(LOCALHOST):
+        return name
+    try:
+        found = socket.getaddrinfo(name, None, flags=socket.AI_CANONNAME)
+    except OSError:
+        return name
+    canonical = found[0][3]
+    return name if canonical.startswith(LOCALHOST) else canonical or name
 
 
 class HostFiles:

@@ -23,7 +23,9 @@ def inventories(draw):
     return inventory.Inventory(
         total=total,
         reserved=draw(st.sampled_from((0, 1, total))),
+        min_unit=draw(st.sampled_from((1, 2))),
         max_unit=draw(st.sampled_from((1, 4, 16))),
+        step_size=draw(st.sampled_from((1, 2, 3))),
         allocation_ratio=draw(st.sampled_from((1.0, 2.0, 16.0))),
     )
 

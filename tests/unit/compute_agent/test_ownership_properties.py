@@ -147,7 +147,9 @@ law = settings(max_examples=80, deadline=None)
 @given(worlds(), scripts)
 def test_what_is_wanted_is_always_a_forest(world, script):
     seen, record = world
-    after = ownership.resolve(edited(seen, script), record, POLICY).after
+    tree = edited(seen, script)
+    after = ownership.resolve(tree, record, POLICY).after
+    assert {uuid for uuid in seen if tree.exists(uuid)} <= set(after)
     names = [one.name for one in after.values()]
     assert len(names) == len(set(names))
     above = {None}

@@ -287,3 +287,61 @@ def test_the_name_of_what_may_not_be_deleted_is_not_taken(edit):
     assert sorted(names) == sorted(set(names))
     assert wanted.after[LEAF].name == 'leaf'
     assert any('leaf' in note for note in wanted.notes)
+
+
+def below_a_new_one(tree):
+    """leaf's name goes to a new provider, other moves below that."""
+    tree.remove('leaf')
+    tree.remove('child')
+    tree.new_child('leaf', 'root', NEW)
+    tree.new_child('other', 'leaf', OTHER)
+
+
+def into_a_name_given_up(tree):
+    """other takes leaf's name, and a new provider takes other's."""
+    tree.remove('leaf')
+    tree.remove('other')
+    tree.new_child('leaf', 'root', OTHER)
+    tree.new_child('other', 'root', NEW)
+
+
+def upside_down_below_a_new_one(tree):
+    """leaf's name goes to a new provider, other and its parent below it."""
+    tree.remove('leaf')
+    tree.remove('child')
+    tree.new_child('leaf', 'root', NEW)
+    tree.new_child('other', 'leaf', OTHER)
+    tree.new_child('child', 'other', CHILD)
+
+
+@pytest.mark.parametrize(
+    'edit',
+    [below_a_new_one, into_a_name_given_up, upside_down_below_a_new_one],
+)
+def test_a_name_not_to_be_had_leaves_a_forest_with_all_that_stays(edit):
+    seen = [
+        held(ROOT, 'root'),
+        held(CHILD, 'child', ROOT),
+        held(OTHER, 'other', CHILD),
+        held(LEAF, 'leaf', ROOT),
+    ]
+    after = resolve(edit, {CHILD, OTHER}, seen=seen).after
+    assert {ROOT, LEAF, OTHER} <= set(after)
+    names = [one.name for one in after.values()]
+    assert sorted(names) == sorted(set(names))
+    assert all(p.parent_uuid in {None, *after} for p in after.values())
+
+
+def test_what_may_not_be_moved_keeps_what_is_above_it():
+    seen = [
+        held(ROOT, 'root'),
+        held(OTHER, 'ours'),
+        held(LEAF, 'leaf', OTHER),
+    ]
+
+    def edit(tree):
+        tree.remove('ours')
+        tree.new_root('leaf', LEAF)
+
+    after = resolve(edit, {OTHER}, seen=seen).after
+    assert after == provider.snapshot(seen)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several sources, several cycles: what each holds, and what that leads to."""
 
+import dataclasses
+
 import pytest
 
 from compute_agent import (
+    errors,
     intentions,
     inventory,
     ownership,
@@ -232,14 +235,41 @@ def test_authority_is_a_name_or_the_beginning_of_one():
     assert not ownership.Policy(node_uuid=ROOT).decides('HW_CPU_X86_AVX')
 
 
+@pytest.mark.parametrize(
+    'authority',
+    ['HW_CPU_*', ['*'], ['HW_CPU_?'], ['hw_cpu_*'], [''], ['A', None], ['**']],
+)
+def test_an_authority_that_claims_what_nobody_meant_is_refused(authority):
+    with pytest.raises(errors.DriverError, match='^authority .* is neither'):
+        ownership.Policy(node_uuid=ROOT, authority=authority)
+
+
+@pytest.mark.parametrize(
+    'name', ['COMPUTE_STATUS_DISABLED', 'OWNER_CYBORG', 'OWNER_NOVA']
+)
+def test_no_authority_decides_by_what_others_decide(name):
+    policy = ownership.Policy(
+        node_uuid=ROOT, authority=(name, f'{name[:8]}*', f'{name[:4]}*')
+    )
+    assert not policy.decides(name)
+
+
 def test_authority_reaches_no_further_than_the_kind_and_where_it_spoke(seen):
+    seen = [
+        dataclasses.replace(one, traits=frozenset({'A', 'HW_OLD'}))
+        for one in seen
+    ]
     wanted = resolve(
         seen,
-        lambda tree: tree.add_traits('root', 'A'),
-        authority=('*',),
+        lambda tree: (
+            tree.add_traits('root', 'A'),
+            tree.add_aggregates('root'),
+            tree.add_inventory('root', 'HW_NEW', {'total': 1}),
+        ),
+        authority=('HW_*', 'VCPU'),
     )
     assert wanted.after[ROOT].traits == {'A'}
     assert wanted.after[ROOT].aggregates == {AGG}
-    assert set(wanted.after[ROOT].inventories) == {'VCPU'}
+    assert set(wanted.after[ROOT].inventories) == {'HW_NEW', 'VCPU'}
     assert wanted.after[CHILD] == seen[1]
     assert wanted.foreign == {}

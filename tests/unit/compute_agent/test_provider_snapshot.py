@@ -47,6 +47,19 @@ def test_a_chain_of_thousands_is_put_in_order():
     ]
 
 
+@pytest.mark.parametrize(
+    'ring',
+    [
+        family(a='a'),
+        family(a='b', b='a'),
+        family(root=None, a='c', b='a', c='b', below='c'),
+    ],
+)
+def test_a_ring_is_refused_for_no_order_could_keep_it(ring):
+    with pytest.raises(ValueError, match='cycle'):
+        provider.snapshot(ring)
+
+
 def test_descendants_are_the_provider_and_all_below_it_parents_first():
     kept = provider.snapshot([*THREE_LEVELS, *family(other=None)])
     assert provider.descendants(kept, 'root') == [

@@ -276,6 +276,21 @@ def test_each_of_them_knows_its_kind():
     assert ops.SetInventories.kind is Kind.INVENTORY
 
 
+def test_the_names_that_are_created_are_told_by_kind():
+    traits, classes = ops.created_names(
+        iter(
+            [
+                ops.CreateTrait(name='CUSTOM_A'),
+                ops.CreateResourceClass(name='CUSTOM_GOLD'),
+                create(),
+                ops.CreateTrait(name='CUSTOM_B'),
+            ]
+        )
+    )
+    assert traits == {'CUSTOM_A', 'CUSTOM_B'}
+    assert classes == {'CUSTOM_GOLD'}
+
+
 def test_an_operation_does_not_change():
     with pytest.raises(AttributeError):
         create().name = 'other'
