@@ -86,6 +86,10 @@ def host_uuid(
 
 def _read(path: pathlib.Path) -> str | None:
     try:
+        if path.exists() and not path.is_file():
+            raise errors.ConfigError(
+                f'{path} is not a regular file: remove it'
+            )
         text = path.read_text(encoding='utf-8').strip()
     except FileNotFoundError:
         return None
@@ -108,8 +112,13 @@ def _write(path: pathlib.Path) -> str:
         mine.write_text(uuid + '\n', encoding='utf-8')
         try:
             os.link(mine, path)
-        except FileExistsError:
-            return _read(path) or uuid
+        except FileExistsError as exc:
+            if found := _read(path):
+                return found
+            raise errors.ConfigError(
+                f'{path} is a link that leads nowhere: remove it, or put the '
+                'file there that it should lead to'
+            ) from exc
         finally:
             mine.unlink()
     except OSError as exc:

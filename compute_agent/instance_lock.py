@@ -35,7 +35,8 @@ def hold(directory: pathlib.Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as exc:
-            pid = os.pread(handle, 20, 0).decode().strip() or 'unknown'
+            written = os.pread(handle, 20, 0).decode(errors='replace').split()
+            pid = written[0] if written else 'unknown'
             raise errors.ConfigError(
                 f'process {pid} is working on {directory}: stop it, or give '
                 'this one another [DEFAULT] state_path'

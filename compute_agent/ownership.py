@@ -119,6 +119,8 @@ class _Resolver:
         wanted = {
             u: self._provider(u) for u in self._tree.get_provider_uuids()
         }
+        for one in wanted.values():
+            kept.update(self._above(one, wanted))
         after = self._with_names_kept(wanted, kept)
         return Resolution(
             after=provider.snapshot(after.values()),
@@ -176,7 +178,15 @@ class _Resolver:
                 one, name=before.name, parent_uuid=before.parent_uuid
             )
         }
-        above = self._before.get(str(before.parent_uuid))
+        found.update(self._above(found[one.uuid], after))
+        return found
+
+    def _above(
+        self, one: provider.Provider, after: provider.Snapshot
+    ) -> dict[str, provider.Provider]:
+        """Return what was above a provider and would be missing there."""
+        found = {}
+        above = self._before.get(str(one.parent_uuid))
         while above is not None and above.uuid not in after:
             found[above.uuid] = above
             above = self._before.get(str(above.parent_uuid))

@@ -29,13 +29,14 @@ class Ratios:
     ) -> inventory.Inventory:
         """Return the whole record, its ratio resolved.
 
-        :param record: as the source gave it; a ratio in it stands
+        :param record: as the source gave it; a ratio in it stands, unless
+            configuration forces one
         :param held: what placement holds of this class now
         """
-        if 'allocation_ratio' in record:
-            return inventory.Inventory.from_record(record)
         if rc in self.forced:
             ratio = self.forced[rc]
+        elif 'allocation_ratio' in record:
+            return inventory.Inventory.from_record(record)
         elif held is not None:
             ratio = held.allocation_ratio
         else:

@@ -41,7 +41,7 @@ class Status(enum.Enum):
 
 
 class Observation(Protocol):
-    """What placement holds of a node; see ``report_client/observe.py``."""
+    """What placement holds of a node; see ``report_client/observation.py``."""
 
     @property
     def providers(self) -> provider.Snapshot:
@@ -292,7 +292,8 @@ def _check_identity(node: describe.Node, seen: Observation) -> None:
         raise errors.Refused(
             f'placement knows provider {node.uuid} as {root.name}, this agent '
             f'calls it {node.name}: nothing of it is written; rename the '
-            'provider in placement, or set [DEFAULT] host to its old name'
+            'provider in placement, or give the node its old name again (for '
+            'a host: [DEFAULT] host)'
         )
     if root is not None and root.parent_uuid is not None:
         raise errors.Refused(

@@ -73,9 +73,10 @@ class Service:
             raise
         except errors.AgentError as exc:
             return self._outage(exc)
-        except Exception:
-            LOG.exception('unexpected; the next cycle will tell')
-            return self._back_off()
+        except Exception as exc:
+            if self._away_since is None:
+                LOG.exception('unexpected')
+            return self._outage(errors.AgentError(f'unexpected: {exc!r}'))
         spent = time.monotonic() - began
         self._report(results, spent)
         away = [r for r in results if r.outage]

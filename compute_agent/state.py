@@ -27,18 +27,21 @@ from . import (
     state_file,
 )
 
-DAMAGED = (
-    'move it away and the agent starts a new one, which only adds until it '
-    'knows again what it added'
-)
 _RECORD = ('created', 'ours', 'held', 'intent')
 
 
 class State:
     """The state database for one placement service; threads may share it."""
 
-    def __init__(self, connection: sqlite3.Connection, site: str) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        site: str,
+        path: pathlib.Path | None = None,
+    ) -> None:
         self._db = connection
+        self._path = path
+        self._inode = path.stat().st_ino if path else None
         self._lock = threading.RLock()
         self._site = self._site_id(site)
 
@@ -55,7 +58,7 @@ class State:
             db = state_file.connect(path.as_posix())
             db.execute('pragma journal_mode = wal')
             state_file.prepare(db, path)
-            return cls(db, site)
+            return cls(db, site, path)
 
     @classmethod
     def look(cls, directory: pathlib.Path, site: str) -> 'State':
@@ -276,13 +279,15 @@ class State:
                 yield
             except (sqlite3.Error, ValueError, TypeError) as exc:
                 raise errors.ConfigError(
-                    f'the state database is damaged ({exc}): {DAMAGED}'
+                    f'the state database cannot be read ({exc}): '
+                    f'{state_file.advice(exc)}'
                 ) from exc
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """One durable write."""
         with self._lock:
+            self._check_file()
             try:
                 self._db.execute('begin immediate')
                 yield self._db
@@ -290,11 +295,29 @@ class State:
             except sqlite3.Error as exc:
                 self._roll_back()
                 raise errors.Unavailable(
-                    f'the state database cannot be written: {exc}'
+                    f'the state database cannot be written ({exc}): '
+                    f'{state_file.advice(exc)}'
                 ) from exc
             except BaseException:
                 self._roll_back()
                 raise
+
+    def _check_file(self) -> None:
+        """Refuse to write into a file that is no longer there.
+
+        :raises errors.Unavailable: it was removed or replaced meanwhile
+        """
+        if self._path is None:
+            return
+        try:
+            same = self._path.stat().st_ino == self._inode
+        except OSError:
+            same = False
+        if not same:
+            raise errors.Unavailable(
+                f'{self._path} was removed or replaced while the agent runs: '
+                'put it back, or start the agent anew'
+            )
 
     def _roll_back(self) -> None:
         if self._db.in_transaction:

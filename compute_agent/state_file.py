@@ -57,12 +57,23 @@ def explained(path: pathlib.Path) -> Iterator[None]:
             f'[DEFAULT] state_path: {path} cannot be used: {exc.strerror}; '
             'give a directory this user may write'
         ) from exc
-    except sqlite3.DatabaseError as exc:
+    except sqlite3.Error as exc:
         raise errors.ConfigError(
-            f'the state database {path} cannot be used: {exc}; move it away '
-            'and the agent starts a new one, which only adds until it knows '
-            'again what it added'
+            f'the state database {path} cannot be used: {exc}; {advice(exc)}'
         ) from exc
+
+
+def advice(exc: Exception) -> str:
+    """Return what to do about a database that fails, damaged or not."""
+    code = getattr(exc, 'sqlite_errorcode', None)
+    damaged = code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+    missing = code == sqlite3.SQLITE_ERROR  # a table, a column
+    if damaged or missing or not isinstance(exc, sqlite3.Error):
+        return (
+            'move it away and the agent starts a new one, which only adds '
+            'until it knows again what it added'
+        )
+    return 'see to the space, the permissions and the locks of its disk'
 
 
 def connect(target: str) -> sqlite3.Connection:

@@ -119,6 +119,8 @@ def read_text(path: str) -> str:
     :raises FileError: it cannot be read, or is not UTF-8
     """
     try:
+        if pathlib.Path(path).is_fifo():
+            raise FileError(path, 1, 'it is a pipe; write a regular file')
         content = pathlib.Path(path).read_bytes()
     except OSError as exc:
         raise _unreadable(path, exc) from exc

@@ -102,10 +102,6 @@ class Executor:
         step.unsure = True
         try:
             answer = self._send(run, step.operation)
-        except errors.LookAgain:
-            # A provider that is there already may be of our own creation.
-            step.unsure = isinstance(step.operation, ops.CreateProvider)
-            raise
         except errors.Refused as exc:
             step.unsure = False
             run.fail(step.operation, exc)
@@ -139,10 +135,8 @@ class Executor:
             return placement_errors.Conflict(
                 f'{operation.name} ({operation.uuid}) exists already'
             )
-        return placement_errors.NameTaken(
-            f'the name {operation.name} belongs to provider {others[0]} in '
-            f'placement, this agent knows it as {operation.uuid}: delete or '
-            'rename the other one, or give this node its uuid'
+        return placement_errors.NameTaken.by(
+            others[0], operation.name, operation.uuid
         )
 
     def _confirm(self, run: '_Run') -> None:

@@ -75,6 +75,7 @@ class SchedulerReportClient:
 
         :param tree: ``seen.tree()``, edited
         :raises errors.LookAgain: placement moved since ``seen``
+        :raises errors.Refused: a root's name belongs to another provider
         """
         record = self._state.record(
             {*seen.providers, *tree.get_provider_uuids()}
@@ -87,6 +88,7 @@ class SchedulerReportClient:
             known = self._observer.known_names()
             after, create, notes = planning.admit(seen.providers, after, known)
         changes = planning.operations(seen.providers, after, wanted.foreign)
+        self._check_names_of_roots(changes)
         self._observer.verify(
             seen,
             {
@@ -102,6 +104,21 @@ class SchedulerReportClient:
             held=wanted.held,
             notes=(*seen.notes, *wanted.notes, *notes),
         )
+
+    def _check_names_of_roots(
+        self, changes: Iterable[operations.ProviderOperation]
+    ) -> None:
+        """Refuse what placement would: a host that came back as another."""
+        for operation in changes:
+            if not isinstance(operation, operations.CreateProvider):
+                continue
+            if operation.parent_uuid is not None:
+                continue
+            other = self._observer.holder_of(operation.name)
+            if other not in {None, operation.uuid}:
+                raise placement_errors.NameTaken.by(
+                    str(other), operation.name, operation.uuid
+                )
 
     def apply(self, plan: planning.Plan) -> applying.Outcome:
         """Send a plan's operations; return which were done and which refused.

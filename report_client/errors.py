@@ -69,6 +69,15 @@ class InUse(errors.Refused):
 class NameTaken(errors.Refused):
     """The name a provider should have belongs to another uuid."""
 
+    @classmethod
+    def by(cls, other: str, name: str, uuid: str) -> 'NameTaken':
+        """Return the error that says who has the name, and what to do."""
+        return cls(
+            f'the name {name} belongs to provider {other} in placement, and '
+            f'this agent knows it as {uuid}: give it that uuid (a host has it '
+            'from the file compute_id), or delete or rename the other one'
+        )
+
 
 class BadRequest(errors.Refused):
     """Placement refused the request for a reason of its own."""

@@ -89,6 +89,7 @@ class Observer:
         self._clock = clock
         self._interval = full_read_interval
         self._doubted = False
+        self._names: frozenset[str] | None = None
 
     def observe(
         self, node_uuids: Sequence[str]
@@ -164,6 +165,16 @@ class Observer:
                 )
             )
 
+    def holder_of(self, name: str) -> str | None:
+        """Return the uuid of the provider that has this name, if any has.
+
+        Asked only where the last list did not show every name there is.
+        """
+        if self._names is not None and name not in self._names:
+            return None
+        rows = self._reader.listed(wire.named(name))
+        return next((row.uuid for row in rows if row.name == name), None)
+
     # --- lists ----------------------------------------------------------------
 
     def _list(self, node_uuids: Sequence[str]) -> dict[str, list[wire.Listed]]:
@@ -172,9 +183,12 @@ class Observer:
             return {}
         one = len(node_uuids) == 1
         path = wire.in_tree(node_uuids[0]) if one else wire.PROVIDERS
+        listed = self._reader.listed(path)
+        if not one:
+            self._names = frozenset(row.name for row in listed)
         wanted = set(node_uuids)
         trees: dict[str, list[wire.Listed]] = {}
-        for row in self._reader.listed(path):
+        for row in listed:
             trees.setdefault(row.root_uuid, []).append(row)
         for rows in list(trees.values()):
             below = {row.uuid for row in rows} & wanted

@@ -126,6 +126,13 @@ class Placement:
             raise errors.Unreachable(
                 f'{self.where} cannot be reached ({cause}): {self._hint}'
             ) from exc
+        except Exception as exc:
+            # What libraries raise for a missing certificate, an address that
+            # is none, an option that is missing: no request was answered.
+            raise errors.Unreachable(
+                f'{self.where} cannot be asked ({type(exc).__name__}: '
+                f'{_short(exc)}): check the options in [placement]'
+            ) from exc
 
     def _negotiate(self, response: Response) -> bool:
         """Take the server's newest version; return whether to ask again."""
@@ -152,6 +159,11 @@ class Placement:
             detail=str(said.get('detail') or said.get('title') or ''),
             request_id=str(said.get('request_id', '')),
         )
+        if answer.status in {404, 405} and _is_list(request):
+            return errors.Unreachable(
+                f'there is no placement at {self.where} (HTTP '
+                f'{answer.status}): {self._hint}'
+            )
         kind = _kind(request, answer)
         text = f'{request.method} {request.path}: {answer}'
         if kind is errors.NotAuthorised:
@@ -160,6 +172,13 @@ class Placement:
                 'with the role admin or service in [placement]'
             )
         return kind(text)
+
+
+def _is_list(request: wire.Request) -> bool:
+    """Whether every placement has what is asked for, if only as nothing."""
+    route = request.path.partition('?')[0]
+    lists = {wire.PROVIDERS, '/traits', '/resource_classes'}
+    return request.method == 'GET' and route in lists
 
 
 def _kind(request: wire.Request, answer: errors.Answer) -> type[Exception]:
@@ -184,7 +203,11 @@ def _cause(exc: BaseException) -> str:
         return 'no answer in time'
     while (inner := exc.__cause__ or exc.__context__) is not None:
         exc = inner
-    return ' '.join(str(exc).split())[:120] or type(exc).__name__
+    return _short(exc) or type(exc).__name__
+
+
+def _short(exc: BaseException) -> str:
+    return ' '.join(str(exc).split())[:120]
 
 
 def _json(response: Response) -> Any:

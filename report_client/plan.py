@@ -11,6 +11,9 @@ first. So no capacity is offered before its provider's traits are there.
 import dataclasses
 from collections.abc import Iterator, Mapping
 
+import os_resource_classes
+import os_traits
+
 from compute_agent import names, ownership, provider
 
 from . import operations as ops
@@ -84,17 +87,23 @@ def admit(
     ]
     lost_traits = {n for n in new_traits if not names.is_custom(n)}
     lost_classes = {n for n in new_classes if not names.is_custom(n)}
-    notes = [
-        f'{name}: left out, for this placement does not know it: its '
-        'os-traits and os-resource-classes are older than this agent'
-        for name in sorted(lost_traits | lost_classes)
-    ]
+    notes = [_left_out(name) for name in sorted(lost_traits | lost_classes)]
     if notes:
         after = {
             uuid: _without(one, lost_traits, lost_classes)
             for uuid, one in after.items()
         }
     return after, tuple(create), notes
+
+
+def _left_out(name: str) -> str:
+    standard = {*os_traits.get_traits(), *os_resource_classes.STANDARDS}
+    why = (
+        "its os-traits or os-resource-classes are older than this agent's"
+        if name in standard
+        else "nor do this agent's os-traits: is it misspelt?"
+    )
+    return f'{name}: left out, for this placement does not know it; {why}'
 
 
 def adds_names(before: provider.Snapshot, after: provider.Snapshot) -> bool:

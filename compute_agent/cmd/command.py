@@ -31,6 +31,8 @@ class AgentCommand(command.Command):
         """Run the command; what an operator can mend is one line, exit 1."""
         try:
             return int(super().run(parsed_args) or 0)
+        except BrokenPipeError:
+            raise
         except errors.AgentError as exc:
             self._fail(str(exc), exc)
         except Exception as exc:  # noqa: BLE001 (said, and shown on demand)

@@ -10,7 +10,9 @@ what they need when they run, so that ``--help`` is quick.
 import argparse
 import dataclasses
 import importlib.metadata
+import io
 import logging
+import os
 import sys
 import typing
 from collections.abc import Sequence
@@ -18,6 +20,8 @@ from collections.abc import Sequence
 from cliff import app, commandmanager
 
 NAMESPACE = 'compute_agent.commands'
+INTERRUPTED = 130  # as shells have it: 128 and the signal's number
+PIPE_CLOSED = 141
 DESCRIPTION = (
     'Tells OpenStack placement what each host and bare-metal node can do.'
 )
@@ -119,6 +123,22 @@ def add_global_options(parser: argparse.ArgumentParser) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A name that the terminal cannot show is no reason to fail.
+            stream.reconfigure(errors='backslashreplace')
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     add_global_options(parser)
     try:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from oslo_config import cfg
 
+from .. import errors
 from . import command, configuration
 
 if typing.TYPE_CHECKING:
@@ -123,7 +124,6 @@ class _Show:
 
     def once(self, results: Sequence['resource_tracker.NodeResult']) -> None:
         """Print the tree of each node, the first time only."""
-        from .. import errors  # noqa: PLC0415 (quick --help)
         from .. import resource_tracker as tracker  # noqa: PLC0415
         from . import tree_view  # noqa: PLC0415
 
@@ -152,6 +152,7 @@ def _register_logging(conf: cfg.ConfigOpts) -> None:
     from oslo_log import log  # noqa: PLC0415 (slow)
 
     log.register_options(conf)
+    conf.set_default('use_stderr', True)  # stdout is for what was asked for
     log.set_defaults(
         default_log_levels=[
             'keystoneauth=WARNING',
@@ -174,4 +175,10 @@ def _set_up_logging(conf: cfg.ConfigOpts, *, debug: bool) -> None:
         conf.set_override('debug', True)
     for handler in list(logging.getLogger().handlers):
         logging.getLogger().removeHandler(handler)
-    log.setup(conf, configuration.PROJECT)
+    try:
+        log.setup(conf, configuration.PROJECT)
+    except (log.LogConfigError, OSError, ValueError) as exc:
+        raise errors.ConfigError(
+            f'the log options (log_file, log_dir, log_config_append) cannot '
+            f'be used: {exc}'
+        ) from exc

@@ -9,9 +9,11 @@ import contextlib
 import dataclasses
 import functools
 import pathlib
+import re
 import time
 from collections.abc import Iterator
 
+import requests
 from keystoneauth1 import adapter, loading, session, token_endpoint
 from keystoneauth1 import exceptions as ksa_exceptions
 from oslo_config import cfg
@@ -33,6 +35,7 @@ from ..virt import driver as virt
 from . import configuration
 
 GROUP = placement_conf.GROUP
+_USER = re.compile(r'//[^/@]*@')
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +97,7 @@ def where(conf: cfg.ConfigOpts) -> str:
         return f'the embedded placement at {embedded_url(conf)}'
     group = conf.placement
     url = group.endpoint_override or _plugin_option(conf, 'endpoint')
-    return f'placement at {url}' if url else 'placement'
+    return f'placement at {_USER.sub("//", url)}' if url else 'placement'
 
 
 def _hint(conf: cfg.ConfigOpts) -> str:
@@ -102,6 +105,21 @@ def _hint(conf: cfg.ConfigOpts) -> str:
     if conf.placement.embedded:
         return 'start it with "compute-agent placement serve" (or "run")'
     return 'is it up, and are the [placement] options right?'
+
+
+def _check_urls(conf: cfg.ConfigOpts) -> None:
+    """Refuse an address that no request could be sent to.
+
+    :raises errors.ConfigError: it lacks http:// or https://
+    """
+    group = conf.placement
+    for name in ('endpoint_override', 'endpoint', 'auth_url'):
+        url = str(group[name] or '') if name in group else ''
+        if url and not url.startswith(('http://', 'https://')):
+            raise errors.ConfigError(
+                f'[placement] {name} {url!r} is no address: begin it with '
+                'http:// or https://'
+            )
 
 
 def _site(conf: cfg.ConfigOpts) -> str:
@@ -115,7 +133,7 @@ def _site(conf: cfg.ConfigOpts) -> str:
         group.region_name,
         group.service_name,
     )
-    return ' '.join(str(part) for part in parts if part)
+    return ' '.join(str(part).lower().rstrip('/') for part in parts if part)
 
 
 def _plugin_option(conf: cfg.ConfigOpts, name: str) -> str | None:
@@ -171,7 +189,11 @@ def _adapter(conf: cfg.ConfigOpts) -> adapter.Adapter:
     """Return keystoneauth's adapter for placement; it asks nothing yet."""
     if conf.placement.embedded:
         token = token_endpoint.Token(embedded_url(conf), 'admin')
-        made = session.Session(auth=token, timeout=conf.placement.timeout)
+        direct = requests.Session()
+        direct.trust_env = False  # no proxy stands before the loopback
+        made = session.Session(
+            auth=token, session=direct, timeout=conf.placement.timeout
+        )
         return adapter.Adapter(made, service_type=placement_conf.SERVICE_TYPE)
     with configuration.explained():
         try:
@@ -184,6 +206,7 @@ def _adapter(conf: cfg.ConfigOpts) -> adapter.Adapter:
             )
         except ksa_exceptions.ClientException as exc:
             raise errors.ConfigError(f'[placement]: {exc}') from exc
+    _check_urls(conf)
     if auth is None:
         raise errors.ConfigError(
             '[placement] auth_type is not set: write "password" and the '

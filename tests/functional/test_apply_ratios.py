@@ -72,8 +72,13 @@ def test_a_ratio_that_is_forced_no_more_stays_as_it_is(
 
 
 def test_a_ratio_that_the_driver_gives_stands(agent_factory, operator):
-    agent_factory(cores(allocation_ratio=1.5), ratios=FORCED).done()
+    agent_factory(cores(allocation_ratio=1.5), ratios=INITIAL).done()
     assert ratio(operator) == 1.5
+
+
+def test_a_forced_ratio_beats_what_the_driver_gives(agent_factory, operator):
+    agent_factory(cores(allocation_ratio=1.5), ratios=FORCED).done()
+    assert ratio(operator) == 2.0
 
 
 def test_a_class_that_went_starts_anew(agent_factory, operator):

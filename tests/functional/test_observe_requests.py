@@ -37,6 +37,7 @@ def test_the_first_sync_asks_for_names_once_and_writes_three_times(
         LIST,
         'GET /traits',
         'GET /resource_classes',
+        f'GET /resource_providers?name={NAME}',
         'POST /resource_providers',
         f'PUT {NAME}/traits',
         f'PUT {NAME}/inventories',
@@ -47,7 +48,12 @@ def test_the_first_plan_costs_the_reads_of_the_first_sync(
     placement, agent_factory
 ):
     agent_factory(simple).plan()
-    assert sent(placement) == [LIST, 'GET /traits', 'GET /resource_classes']
+    assert sent(placement) == [
+        LIST,
+        'GET /traits',
+        'GET /resource_classes',
+        f'GET /resource_providers?name={NAME}',
+    ]
 
 
 def test_a_cycle_without_change_is_one_request(placement, agent_factory):

@@ -54,7 +54,6 @@ def test_an_empty_file_is_a_configuration(load):
         ('DEFAULT', 'reserved_host_cpus', '1.5'),
         ('DEFAULT', 'reserved_host_memory_mb', '-1'),
         ('DEFAULT', 'reserved_host_disk_mb', '-1'),
-        ('DEFAULT', 'host', 'not a host'),
         *(
             ('DEFAULT', f'{initial}{stem}_allocation_ratio', value)
             for initial in ('', 'initial_')

@@ -21,7 +21,7 @@ def test_what_a_record_leaves_out_has_placements_defaults():
         'total': 8,
         'reserved': 0,
         'min_unit': 1,
-        'max_unit': MAX_INT,
+        'max_unit': 2147483647,
         'step_size': 1,
         'allocation_ratio': 1.0,
     }

@@ -174,7 +174,7 @@ RATIOS = Ratios(
         ('DISK_GB', None, {'total': 9}, 1.5),
         ('PCPU', None, {'total': 9}, 1.0),
         ('VCPU', THERE, {'total': 9, 'allocation_ratio': 2.0}, 2.0),
-        ('DISK_GB', THERE, {'total': 9, 'allocation_ratio': 2.0}, 2.0),
+        ('DISK_GB', THERE, {'total': 9, 'allocation_ratio': 2.0}, 1.5),
     ],
 )
 @pytest.mark.parametrize('whole_inventory', [True, False])

@@ -206,7 +206,14 @@ def test_traits_have_changed_when_the_sets_differ(tree, traits, answer):
 
 
 @pytest.mark.parametrize(
-    ('aggregates', 'answer'), [([], True), ([AGG2], True), ([SHARED], False)]
+    ('aggregates', 'answer'),
+    [
+        ([], True),
+        ([AGG2], True),
+        ([AGG2, AGG1], True),
+        ([SHARED], False),
+        ([AGG1, SHARED], False),
+    ],
 )
 def test_all_of_the_aggregates_are_there_or_not(tree, aggregates, answer):
     assert tree.in_aggregates('root', aggregates) is answer
@@ -309,6 +316,7 @@ def test_a_provider_whose_parent_is_elsewhere_stands_as_a_lone_root():
     held = provider.Provider(uuid=SHARED, name='shared', parent_uuid=RIGHT)
     tree = provider_tree.ProviderTree.from_providers([held])
     assert tree.data('shared').parent_uuid is None
+    assert tree.lone == {SHARED}
 
 
 def test_one_that_is_to_stand_alone_does_so_beside_its_parent():
@@ -320,6 +328,15 @@ def test_one_that_is_to_stand_alone_does_so_beside_its_parent():
     tree = provider_tree.ProviderTree.from_providers(held, lone={SHARED})
     assert tree.get_provider_uuids('root') == [ROOT]
     assert tree.get_provider_uuids('shared') == [SHARED, LEAF]
+    assert tree.lone == {SHARED}
+
+
+def test_one_that_is_removed_and_added_again_stands_alone_no_more():
+    held = provider.Provider(uuid=SHARED, name='shared', parent_uuid=RIGHT)
+    tree = provider_tree.ProviderTree.from_providers([held])
+    tree.remove('shared')
+    tree.new_root('shared', SHARED)
+    assert tree.lone == set()
 
 
 def test_two_providers_of_one_name_make_no_tree():

@@ -121,9 +121,9 @@ def test_what_was_removed_comes_back_empty(tree):
 # --- uuids that are not given -------------------------------------------------
 
 
-def test_a_child_without_a_uuid_gets_one(tree):
+def test_a_child_without_a_uuid_gets_one_that_no_release_may_change(tree):
     uuid = tree.new_child('new', 'root')
-    assert str(uuidlib.UUID(uuid)) == uuid
+    assert uuid == str(uuidlib.uuid5(uuidlib.UUID(ROOT), 'new'))
     assert tree.data('new').uuid == uuid
 
 
@@ -154,10 +154,15 @@ def test_many_children_get_many_uuids(tree):
     assert len({tree.new_child(name, 'root') for name in names}) == 100
 
 
-def test_a_name_that_is_used_again_gets_another_uuid_while_one_lives_on(tree):
-    first = tree.new_child('new', 'root')
-    tree.remove('new')
-    tree.new_child('renamed', 'root', first)
-    second = tree.new_child('new', 'root')
-    third = tree.new_child('new#1', 'root')
-    assert len({first, second, third}) == 3
+def test_a_name_that_is_used_again_gets_another_uuid_while_others_live(tree):
+    uuids = []
+    for number in range(3):
+        uuids.append(tree.new_child('new', 'root'))
+        tree.remove('new')
+        tree.new_child(f'renamed{number}', 'root', uuids[-1])
+    uuids.append(tree.new_child('new#1', 'root'))
+    assert len(set(uuids)) == 4
+    assert uuids[:3] == [
+        str(uuidlib.uuid5(uuidlib.UUID(ROOT), text))
+        for text in ('new', 'new#1', 'new#2')
+    ]

@@ -42,9 +42,11 @@ def test_a_silent_record_takes_the_first_there_is(
         itertools.product((None, FORCED), (None, HELD), (None, INITIAL)),
     ),
 )
-def test_a_ratio_in_the_record_stands(forced, held, initial):
+def test_a_ratio_in_the_record_stands_unless_one_is_forced(
+    forced, held, initial
+):
     made = completed(forced, held, initial, allocation_ratio=1.5)
-    assert made.allocation_ratio == 1.5
+    assert made.allocation_ratio == (2.0 if forced else 1.5)
 
 
 def test_another_classes_ratio_is_not_taken():

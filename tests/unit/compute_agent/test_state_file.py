@@ -63,19 +63,29 @@ def test_it_is_for_its_owner_alone_whatever_the_umask(tmp_path):
         os.umask(before)
 
 
-def test_two_sites_in_one_file_do_not_see_each_other(tmp_path):
+def test_two_sites_in_one_file_do_not_see_each_other_s_readings(tmp_path):
     with opened(tmp_path, 'one') as one, opened(tmp_path, 'two') as two:
         for each, generation in ((one, 1), (two, 2)):
-            each.begin(NODE, [CREATION], {})
             each.save([reading(generation)])
-        one.settle([CREATION])
-        assert one.record([NODE]).created == {NODE}
-        assert two.record([NODE]).created == set()
-        assert two.intents(NODE) == {NODE: [CREATION]}
         one.forget([NODE])
         assert two.readings([NODE])[NODE].provider.generation == 2
         assert two.members(NODE) == {NODE}
         assert one.members(NODE) == set()
+
+
+def test_what_was_added_is_known_under_any_spelling_of_the_site(tmp_path):
+    with opened(tmp_path, 'one') as one:
+        one.begin(NODE, [CREATION], {})
+        one.settle([CREATION])
+    with opened(tmp_path, 'two') as two:
+        assert two.record([NODE]).created == {NODE}
+
+
+def test_a_file_that_is_replaced_is_not_written_to(tmp_path):
+    with opened(tmp_path) as one:
+        (tmp_path / state_file.FILE_NAME).unlink()
+        with pytest.raises(errors.Unavailable, match='removed or replaced'):
+            one.save([reading()])
 
 
 def test_to_point_elsewhere_and_back_loses_nothing(tmp_path):
