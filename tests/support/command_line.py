@@ -103,13 +103,7 @@ class CommandLine:
     def run(self, *words: str) -> Result:
         """Run a command in this process."""
         self._capsys.readouterr()
-        root = logging.getLogger()
-        handlers, level = list(root.handlers), root.level
-        try:
-            code = main.main(['--config-file', str(self.config), *words])
-        finally:
-            root.handlers[:] = handlers
-            root.setLevel(level)
+        code = main.main(['--config-file', str(self.config), *words])
         out, err = self._capsys.readouterr()
         return Result(code=code, out=out, err=err)
 
@@ -169,6 +163,16 @@ class Daemon:
         self.process.send_signal(number)
         code = self.process.wait(PATIENCE)
         return code, time.monotonic() - began
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before():
+    """Take away the handlers that a command put up in this process."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
 
 
 @pytest.fixture
