@@ -14,7 +14,15 @@ import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from . import assertion, errors, inventory, names, provider, provider_tree
+from . import (
+    assertion,
+    errors,
+    inventory,
+    names,
+    provider,
+    provider_tree,
+    standing,
+)
 from .ratios import Ratios
 
 _AUTHORITY = re.compile(r'[A-Z0-9_]{1,254}[A-Z0-9_*]')
@@ -119,78 +127,14 @@ class _Resolver:
         wanted = {
             u: self._provider(u) for u in self._tree.get_provider_uuids()
         }
-        for one in wanted.values():
-            kept.update(self._above(one, wanted))
-        after = self._with_names_kept(wanted, kept)
+        after, notes = standing.settle(self._before, wanted, kept)
+        self._notes += notes
         return Resolution(
             after=provider.snapshot(after.values()),
             held=self._held,
             foreign=self._foreign,
             notes=tuple(self._notes),
         )
-
-    def _with_names_kept(
-        self,
-        wanted: dict[str, provider.Provider],
-        kept: dict[str, provider.Provider],
-    ) -> dict[str, provider.Provider]:
-        """Return what can be had while the kept ones hold their names.
-
-        One that cannot have its name is not created, or stays as and where it
-        was: then it holds its old name itself.
-        """
-        after = dict(wanted)
-        while True:
-            holders = {one.name: one for one in kept.values()}
-            stuck = [
-                one
-                for one in after.values()
-                if one.name in holders
-                or (one.parent_uuid in wanted and one.parent_uuid not in after)
-            ]
-            if not stuck:
-                return {**after, **kept}
-            for one in stuck:
-                del after[one.uuid]
-                self._note_stuck(one, holders.get(one.name))
-                kept.update(self._as_it_was(one, after))
-
-    def _note_stuck(
-        self, one: provider.Provider, holder: provider.Provider | None
-    ) -> None:
-        verb = 'renamed' if one.uuid in self._before else 'created'
-        why = (
-            f'{holder} has that name and stays'
-            if holder
-            else 'neither is what should be above it'
-        )
-        self._notes.append(f'{one}: not {verb}, for {why}')
-
-    def _as_it_was(
-        self, one: provider.Provider, after: provider.Snapshot
-    ) -> dict[str, provider.Provider]:
-        """Return a provider under its old name, and what is to go above it."""
-        before = self._before.get(one.uuid)
-        if before is None:
-            return {}
-        found = {
-            one.uuid: dataclasses.replace(
-                one, name=before.name, parent_uuid=before.parent_uuid
-            )
-        }
-        found.update(self._above(found[one.uuid], after))
-        return found
-
-    def _above(
-        self, one: provider.Provider, after: provider.Snapshot
-    ) -> dict[str, provider.Provider]:
-        """Return what was above a provider and would be missing there."""
-        found = {}
-        above = self._before.get(str(one.parent_uuid))
-        while above is not None and above.uuid not in after:
-            found[above.uuid] = above
-            above = self._before.get(str(above.parent_uuid))
-        return found
 
     def _provider(self, uuid: str) -> provider.Provider:
         before = self._before.get(uuid)

@@ -10,39 +10,16 @@ cycle. It plans nothing and retries nothing.
 
 import dataclasses
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable
 
-from compute_agent import errors, intentions, ownership, provider
+from compute_agent import errors, intentions, provider
 
 from . import errors as placement_errors
 from . import operations as ops
-from . import placement, render, wire
+from . import placement, render, store, wire
 from . import plan as planning
 
 LOG = logging.getLogger(__name__)
-
-
-class Journal(Protocol):
-    """Where intents are kept; see ``compute_agent/state.py``."""
-
-    def begin(
-        self,
-        node_uuid: str,
-        intents: Sequence[intentions.Intent],
-        held: Mapping[ownership.Key, ownership.Held],
-    ) -> None:
-        """Record what is about to be sent, durably."""
-
-    def settle(
-        self,
-        done: Iterable[intentions.Intent],
-        dropped: Iterable[intentions.Intent] = ...,
-        *,
-        readings: Iterable[provider.Reading] = ...,
-        gone: Iterable[str] = ...,
-    ) -> None:
-        """Record what was done, what was not, and what is there now."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +43,7 @@ class Executor:
     def __init__(
         self,
         service: placement.Placement,
-        journal: Journal,
+        journal: store.Journal,
         *,
         clock: Callable[[], float],
     ) -> None:

@@ -8,22 +8,14 @@ the library's front door.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 from compute_agent import errors, ownership, provider_tree
 
 from . import apply as applying
 from . import errors as placement_errors
-from . import observation, operations, placement
+from . import observation, operations, placement, store
 from . import observe as observing
 from . import plan as planning
-
-
-class State(observing.Store, applying.Journal, Protocol):
-    """What is remembered between cycles; see ``compute_agent/state.py``."""
-
-    def record(self, uuids: Iterable[str]) -> ownership.Record:
-        """Return what earlier cycles left of these providers."""
 
 
 class SchedulerReportClient:
@@ -37,7 +29,7 @@ class SchedulerReportClient:
     def __init__(
         self,
         service: placement.Placement,
-        state: State,
+        state: store.State,
         *,
         clock: Callable[[], float],
         full_read_interval: float = 3600,

@@ -12,7 +12,6 @@ import dataclasses
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 from compute_agent import (
     assertion,
@@ -23,49 +22,11 @@ from compute_agent import (
 )
 
 from . import errors as placement_errors
-from . import observation, placement, reader, wire
+from . import observation, placement, reader, store, wire
 
 LOG = logging.getLogger(__name__)
 
 MAX_AGGREGATES = 50  # in one query: 2 KB of a request line
-
-
-class Store(Protocol):
-    """What is remembered between cycles; see ``compute_agent/state.py``."""
-
-    def readings(self, uuids: Iterable[str]) -> dict[str, provider.Reading]:
-        """Return what was last read of these providers."""
-
-    def members(self, root_uuid: str) -> set[str]:
-        """Return the providers last seen in the tree of this root."""
-
-    def created_for(self, node_uuid: str) -> list[str]:
-        """Return the providers created while this node was described."""
-
-    def intents(self, node_uuid: str) -> dict[str, list[intentions.Intent]]:
-        """Return this node's unconfirmed intents, by provider."""
-
-    def save(self, readings: Iterable[provider.Reading]) -> None:
-        """Keep these readings."""
-
-    def settle(
-        self,
-        done: Iterable[intentions.Intent],
-        dropped: Iterable[intentions.Intent] = ...,
-        *,
-        readings: Iterable[provider.Reading] = ...,
-        gone: Iterable[str] = ...,
-    ) -> None:
-        """Record what became of intents."""
-
-    def forget(self, uuids: Iterable[str]) -> None:
-        """Drop all that is recorded of providers that are no more."""
-
-    def known_names(self) -> names.KnownNames | None:
-        """Return the names this placement knew when it was last asked."""
-
-    def save_known_names(self, known: names.KnownNames | None) -> None:
-        """Keep the names this placement knows."""
 
 
 class Observer:
@@ -79,13 +40,13 @@ class Observer:
     def __init__(
         self,
         service: placement.Placement,
-        store: Store,
+        kept: store.Store,
         *,
         clock: Callable[[], float],
         full_read_interval: float,
     ) -> None:
         self._reader = reader.Reader(service, clock)
-        self._store = store
+        self._store = kept
         self._clock = clock
         self._interval = full_read_interval
         self._doubted = False

@@ -165,6 +165,15 @@ def test_anothers_child_keeps_all_that_is_above_it():
     assert note.startswith(f'leaf ({LEAF}): not deleted, nor what is above')
 
 
+def test_anothers_grandchild_keeps_all_that_is_above_it():
+    seen = [*HOME, held(NEW, 'lowest', LEAF)]
+    wanted = resolve(
+        lambda tree: tree.remove('child'), {CHILD, LEAF}, seen=seen
+    )
+    assert wanted.after == provider.snapshot(seen)
+    assert len(wanted.notes) == 1
+
+
 def test_our_child_goes_from_below_another_that_stays():
     wanted = resolve(lambda tree: tree.remove('child'), {LEAF})
     assert list(wanted.after) == [ROOT, CHILD, SHARED]
@@ -332,6 +341,80 @@ def test_a_name_not_to_be_had_leaves_a_forest_with_all_that_stays(edit):
     assert all(p.parent_uuid in {None, *after} for p in after.values())
 
 
+def test_what_cannot_be_made_or_moved_is_said_and_why():
+    seen = [held(ROOT, 'root'), held(OTHER, 'other'), held(LEAF, 'leaf', ROOT)]
+
+    def edit(tree):
+        tree.remove('leaf')
+        tree.remove('other')
+        tree.new_child('leaf', 'root', NEW)
+        tree.new_child('lower', 'leaf', CHILD)
+        tree.new_child('other', 'lower', OTHER)
+
+    wanted = resolve(edit, {OTHER}, seen=seen)
+    assert wanted.after == provider.snapshot(seen)
+    refused, *stuck = wanted.notes
+    assert refused.startswith(f'leaf ({LEAF}): not deleted')
+    assert stuck[0] == (
+        f'leaf ({NEW}): not created, for leaf ({LEAF}) has that name and stays'
+    )
+    assert stuck[1].startswith(f'lower ({CHILD}): not created, for ')
+    assert stuck[2].startswith(f'other ({OTHER}): not ')
+    assert len(stuck) == 3
+
+
+def test_what_cannot_be_renamed_is_said_and_why():
+    def edit(tree):
+        tree.remove('leaf')
+        tree.remove('child')
+        tree.new_child('leaf', 'root', CHILD)
+
+    wanted = resolve(edit, {CHILD})
+    assert wanted.notes[1] == (
+        f'leaf ({CHILD}): not renamed, for leaf ({LEAF}) has that name and '
+        'stays'
+    )
+    assert wanted.after[CHILD].name == 'child'
+
+
+def test_what_is_above_one_that_stays_still_gets_its_contents():
+    def edit(tree):
+        into_a_name_given_up(tree)
+        tree.add_traits('root', 'B')
+        tree.add_traits('child', 'B')
+
+    seen = [*HOME[:2], held(OTHER, 'other', CHILD), held(LEAF, 'leaf', ROOT)]
+    after = resolve(edit, {OTHER}, seen=seen).after
+    assert after[OTHER].parent_uuid == CHILD
+    assert after[ROOT].traits == {'A', 'B'}
+    assert after[CHILD].traits == {'A', 'B'}
+
+
+def test_one_that_stays_keeps_a_whole_tree_above_it():
+    seen = [
+        held(ROOT, 'root'),
+        held(LEAF, 'leaf', ROOT),
+        held(OTHER, 'other'),
+        held(CHILD, 'child', OTHER),
+        held(SHARED, 'lower', CHILD),
+    ]
+
+    def edit(tree):
+        tree.remove('leaf')
+        tree.remove('other')
+        tree.new_child('leaf', 'root', NEW)
+        tree.new_child('lower', 'leaf', SHARED)
+
+    tree = provider_tree.ProviderTree.from_providers(seen)
+    edit(tree)
+    wanted = ownership.resolve(
+        tree,
+        ownership.Record(created=frozenset({OTHER, CHILD, SHARED})),
+        ownership.Policy(node_uuid=ROOT),
+    )
+    assert wanted.after == provider.snapshot(seen)
+
+
 def test_what_may_not_be_moved_keeps_what_is_above_it():
     seen = [
         held(ROOT, 'root'),
@@ -345,3 +428,14 @@ def test_what_may_not_be_moved_keeps_what_is_above_it():
 
     after = resolve(edit, {OTHER}, seen=seen).after
     assert after == provider.snapshot(seen)
+
+
+def test_the_name_of_what_may_not_be_renamed_is_not_taken():
+    def edit(tree):
+        tree.remove('shared')
+        tree.new_child('shared', 'root', NEW)
+        tree.new_root('renamed', SHARED)
+
+    wanted = resolve(edit)
+    assert wanted.after == provider.snapshot([*HOME, *ABROAD])
+    assert any(f'shared ({NEW}): not created' in n for n in wanted.notes)

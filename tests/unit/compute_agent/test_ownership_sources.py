@@ -231,6 +231,7 @@ def test_authority_is_a_name_or_the_beginning_of_one():
     assert policy.decides('HW_CPU_X86_AVX')
     assert policy.decides('COMPUTE_NODE')
     assert not policy.decides('HW_GPU_API_VULKAN')
+    assert not policy.decides('HW_CPUS')
     assert not policy.decides('COMPUTE_NODE_X')
     assert not ownership.Policy(node_uuid=ROOT).decides('HW_CPU_X86_AVX')
 
@@ -273,3 +274,15 @@ def test_authority_reaches_no_further_than_the_kind_and_where_it_spoke(seen):
     assert set(wanted.after[ROOT].inventories) == {'HW_NEW', 'VCPU'}
     assert wanted.after[CHILD] == seen[1]
     assert wanted.foreign == {}
+
+
+def test_a_class_that_is_named_like_a_decided_trait_is_still_anothers(seen):
+    wanted = resolve(
+        seen,
+        lambda tree: tree.update_inventory('root', {}),
+        authority=('VCPU', 'VC*'),
+    )
+    assert wanted.after[ROOT].inventories == {}
+    assert wanted.foreign == {
+        (ROOT, Kind.INVENTORY): frozenset({'VCPU'}),
+    }

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this client wants remembered between cycles, as Protocols.
+
+``compute_agent/state.py`` is what remembers it; nothing here does.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from compute_agent import intentions, names, ownership, provider
+
+
+class Settling(Protocol):
+    """Where the fate of intents is recorded."""
+
+    def settle(
+        self,
+        done: Iterable[intentions.Intent],
+        dropped: Iterable[intentions.Intent] = ...,
+        *,
+        readings: Iterable[provider.Reading] = ...,
+        gone: Iterable[str] = ...,
+    ) -> None:
+        """Record what was done, what was not, and what is there now."""
+
+
+class Journal(Settling, Protocol):
+    """Where intents are written down."""
+
+    def begin(
+        self,
+        node_uuid: str,
+        intents: Sequence[intentions.Intent],
+        held: Mapping[ownership.Key, ownership.Held],
+    ) -> None:
+        """Record what is about to be sent, durably."""
+
+
+class Store(Settling, Protocol):
+    """What is remembered between cycles; see ``compute_agent/state.py``."""
+
+    def readings(self, uuids: Iterable[str]) -> dict[str, provider.Reading]:
+        """Return what was last read of these providers."""
+
+    def members(self, root_uuid: str) -> set[str]:
+        """Return the providers last seen in the tree of this root."""
+
+    def created_for(self, node_uuid: str) -> list[str]:
+        """Return the providers created while this node was described."""
+
+    def intents(self, node_uuid: str) -> dict[str, list[intentions.Intent]]:
+        """Return this node's unconfirmed intents, by provider."""
+
+    def save(self, readings: Iterable[provider.Reading]) -> None:
+        """Keep these readings."""
+
+    def forget(self, uuids: Iterable[str]) -> None:
+        """Drop all that is recorded of providers that are no more."""
+
+    def known_names(self) -> names.KnownNames | None:
+        """Return the names this placement knew when it was last asked."""
+
+    def save_known_names(self, known: names.KnownNames | None) -> None:
+        """Keep the names this placement knows."""
+
+
+class State(Store, Journal, Protocol):
+    """All that is remembered."""
+
+    def record(self, uuids: Iterable[str]) -> ownership.Record:
+        """Return what earlier cycles left of these providers."""
