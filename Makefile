@@ -52,9 +52,9 @@ run: .venv/run.stamp  ## Run the agent here, with a placement of its own
 	@exec $(BIN)/compute-agent --config-file etc/dev.conf run --show-tree
 
 test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement
-	$(PYTEST) $(addprefix --ignore=,$(SLOW_TESTS)) $(COVERAGE)
+	$(PYTEST) $(addprefix --ignore=,$(SLOW_TESTS))
 
-test-full: .venv/dev.stamp  ## The same, and what needs real servers
+test-full: .venv/dev.stamp  ## The same with coverage, and what needs real servers
 	$(PYTEST) --ignore=tests/package $(COVERAGE)
 
 lint: .venv/dev.stamp  ## Style, format and spelling
