@@ -124,9 +124,14 @@ class _Resolver:
 
     def resolve(self) -> Resolution:
         kept = {u: self._before[u] for u in self._refused_removals()}
-        wanted = {
-            u: self._provider(u) for u in self._tree.get_provider_uuids()
-        }
+        wanted = {}
+        for uuid in self._tree.get_provider_uuids():
+            before = self._before.get(uuid)
+            if before is not None and not self._may_write(uuid):
+                self._note_read_only(before)
+                kept[uuid] = before
+            else:
+                wanted[uuid] = self._provider(uuid, before)
         after, notes = standing.settle(self._before, wanted, kept)
         self._notes += notes
         return Resolution(
@@ -136,11 +141,9 @@ class _Resolver:
             notes=tuple(self._notes),
         )
 
-    def _provider(self, uuid: str) -> provider.Provider:
-        before = self._before.get(uuid)
-        if before is not None and not self._may_write(uuid):
-            self._note_read_only(before)
-            return before
+    def _provider(
+        self, uuid: str, before: provider.Provider | None
+    ) -> provider.Provider:
         data = self._tree.data(uuid)
         empty = before or provider.Provider(uuid=uuid, name=data.name)
         traits = self._settle(uuid, assertion.Kind.TRAIT, empty.traits)

@@ -23,7 +23,7 @@ def settle(
     :param kept: what stays as it is in ``before``
     """
     after, staying, notes = dict(wanted), dict(kept), list[str]()
-    for one in wanted.values():
+    for one in (*wanted.values(), *kept.values()):
         staying.update(_above(before, one, wanted))
     while True:
         holders = {one.name: one for one in staying.values()}

@@ -8,6 +8,7 @@ from report_client import operations as ops
 from report_client import plan
 
 law = settings(max_examples=60, deadline=None)
+first_law = settings(max_examples=200, deadline=None)
 
 
 def walked(change):
@@ -46,7 +47,7 @@ def ancestry(providers, uuid):
     return found
 
 
-@law
+@first_law
 @given(generated.changes())
 def test_a_plan_carried_out_gives_what_was_wanted(change):
     before, after = change

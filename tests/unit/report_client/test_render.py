@@ -236,7 +236,46 @@ def test_marks_are_broken_into_lines_each_of_them_whole():
 def test_one_mark_may_be_longer_than_a_line():
     name = 'CUSTOM_' + 'X' * 248
     text = render.text(of(set_names(ops.SetTraits, name)), 'node')
-    assert f'\n      +{name}\n' in text
+    assert text.splitlines()[1:-1] == [
+        '  set traits of node (u1)',
+        f'      +{name}',
+    ]
+
+
+def test_a_line_of_marks_is_full_at_72_characters():
+    fits = f'{"A" * 34} {"B" * 34}'
+    text = render.text(of(set_names(ops.SetTraits, fits)), 'node')
+    assert len(text.splitlines()[2]) == 6 + 72
+    text = render.text(of(set_names(ops.SetTraits, fits + 'B')), 'node')
+    assert len(text.splitlines()[2]) == 6 + 35
+
+
+def test_data_is_in_order():
+    letters = ' '.join('DBECA')
+    data = render.operation_data(
+        set_names(ops.SetTraits, letters, letters.lower(), letters.lower())
+    )
+    assert data['names'] == data['added'] == list('ABCDE')
+    assert data['removed'] == data['foreign'] == list('abcde')
+    kept = {rc: {'total': 1} for rc in 'JHIGF'}
+    changed = {rc: {'total': 2} for rc in kept}
+    gone = {rc: {'total': 1} for rc in letters.split()}
+    data = render.operation_data(
+        set_inventories(changed, {**kept, **gone}, letters)
+    )
+    assert list(data['inventories']) == data['changed'] == list('FGHIJ')
+    assert data['removed'] == data['foreign'] == list('ABCDE')
+    data = render.operation_data(set_inventories(changed))
+    assert data['added'] == list('FGHIJ')
+
+
+def test_marks_are_in_order():
+    kept = {rc: {'total': 1} for rc in 'JHIGF'}
+    changed = {rc: {'total': 2} for rc in kept}
+    line = render.line(set_inventories(changed, kept))
+    assert [mark[1] for mark in line.partition(': ')[2].split(', ')] == list(
+        'FGHIJ'
+    )
 
 
 @pytest.mark.parametrize('name', ['rack 1: gpu', 'a, b', 'x: y, z: '])

@@ -94,11 +94,11 @@ REQUESTS = {
         ('DELETE', PROVIDER, None),
     ),
     'traits are replaced': (
-        set_names(ops.SetTraits, 'B', 'A'),
+        set_names(ops.SetTraits, *'DBECA'),
         (
             'PUT',
             f'{PROVIDER}/traits',
-            {'resource_provider_generation': 7, 'traits': ['A', 'B']},
+            {'resource_provider_generation': 7, 'traits': list('ABCDE')},
         ),
     ),
     'no trait is left': (
