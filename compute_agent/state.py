@@ -55,10 +55,15 @@ class State:
         with state_file.explained(path):
             directory.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            db = state_file.connect(path.as_posix())
-            db.execute('pragma journal_mode = wal')
-            state_file.prepare(db, path)
-            return cls(db, site, path)
+            with contextlib.ExitStack() as undo:
+                db = undo.enter_context(
+                    contextlib.closing(state_file.connect(path.as_posix()))
+                )
+                db.execute('pragma journal_mode = wal')
+                state_file.prepare(db, path)
+                opened = cls(db, site, path)
+                undo.pop_all()
+                return opened
 
     @classmethod
     def look(cls, directory: pathlib.Path, site: str) -> 'State':
@@ -73,15 +78,19 @@ class State:
         with state_file.explained(path):
             if not path.exists():
                 return cls.in_memory(site)
-            memory = state_file.connect(':memory:')
             with contextlib.closing(
                 state_file.connect(f'{path.resolve().as_uri()}?mode=ro')
             ) as db:
                 if state_file.is_new(db):
                     return cls.in_memory(site)
                 state_file.check_version(db, path)
-                db.backup(memory)
-            return cls(memory, site)
+                memory = state_file.connect(':memory:')
+                try:
+                    db.backup(memory)
+                    return cls(memory, site)
+                except BaseException:
+                    memory.close()
+                    raise
 
     @classmethod
     def in_memory(cls, site: str = '') -> 'State':
@@ -370,6 +379,13 @@ class State:
 
     def _save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
         one = reading.provider
+        for kind in assertion.Kind:
+            # What is not there is nobody's: it may come back as another's.
+            db.execute(
+                'delete from ours where uuid = ? and kind = ? and name not in'
+                ' (select value from json_each(?))',
+                (one.uuid, kind, _text(intentions.carried(one, kind))),
+            )
         db.execute(
             'replace into reading values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
             (

@@ -84,8 +84,12 @@ def connect(target: str) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
-    for pragma in _PRAGMAS:
-        db.execute(f'pragma {pragma}')
+    try:
+        for pragma in _PRAGMAS:
+            db.execute(f'pragma {pragma}')
+    except BaseException:
+        db.close()
+        raise
     return db
 
 

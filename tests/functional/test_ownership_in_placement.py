@@ -335,3 +335,17 @@ def test_a_record_dies_with_its_provider(agent_factory, operator):
     agent.driver.describe = traits()
     agent.done()
     assert operator.traits() == {*OWN, 'CUSTOM_A'}
+
+
+def test_what_the_operator_took_and_set_anew_is_the_operator_s(
+    agent_factory, operator
+):
+    agent = agent_factory(lambda tree, node: tree.add_traits(node, 'CUSTOM_T'))
+    agent.done()
+    operator.remove_traits('CUSTOM_T')
+    agent.driver.describe = lambda tree, node: tree.add_traits(node)
+    agent.done()
+    operator.add_traits('CUSTOM_T')
+    agent.done()
+    agent.done()
+    assert 'CUSTOM_T' in operator.traits()

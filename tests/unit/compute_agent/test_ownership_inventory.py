@@ -22,12 +22,12 @@ NEW = {'total': 9}
 # (update_inventory) takes away what nobody holds from any provider it is
 # given for; add_inventory gives single classes.
 TABLE = """
-                    silent other it    to-other to-it keep  but-keep to-none
-ours-held           stays  goes  new   goes     new   stays stays    goes
-ours-held-elsewhere stays  stays new   stays    new   stays stays    stays
-ours-held-by-none   goes   goes  new   goes     new   goes  goes     goes
-others              stays  stays new   taken    new   stays stays    taken
-others-held         stays  stays new   taken    new   stays stays    taken
+                  silent other it  to-other to-it keep  but-keep to-none
+ours-held         stays  goes  new goes     new   stays stays    goes
+ours-elsewhere    stays  stays new stays    new   stays stays    stays
+ours-held-by-none goes   goes  new goes     new   goes  goes     goes
+others            stays  stays new taken    new   stays stays    taken
+others-held       stays  stays new taken    new   stays stays    taken
 """
 
 

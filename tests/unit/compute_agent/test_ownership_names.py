@@ -19,25 +19,25 @@ THEIRS = '00000000-0000-0000-0000-000000000003'
 #   taken: goes, and the plan marks it as another's;
 #   clear: is taken from providers that are ours, stays on others'.
 TABLE = """
-                    silent empty other it    to-other to-it keep  but-keep remove
-ours-held           stays  goes  goes  stays goes     stays stays stays    goes
-ours-held-elsewhere stays  stays stays stays stays    stays stays stays    stays
-ours-held-by-none   goes   goes  goes  stays goes     stays goes  goes     goes
-others              stays  stays stays stays clear    stays stays stays    taken
-others-held         stays  stays stays stays clear    stays stays stays    taken
+                  silent empty other it    to-other to-it keep  but-keep remove
+ours-held         stays  goes  goes  stays goes     stays stays stays    goes
+ours-elsewhere    stays  stays stays stays stays    stays stays stays    stays
+ours-held-by-none goes   goes  goes  stays goes     stays goes  goes     goes
+others            stays  stays stays stays clear    stays stays stays    taken
+others-held       stays  stays stays stays clear    stays stays stays    taken
 """
 # The same for traits that few may touch, or that the driver alone decides.
 TRAITS_TABLE = """
-                    silent empty other it    to-other to-it keep  but-keep
-disabled            stays  stays stays stays stays    stays stays stays
-another-owner       stays  stays stays stays stays    stays stays stays
-our-owner-held      stays  goes  goes  stays goes     stays stays stays
+               silent empty other it    to-other to-it keep  but-keep
+disabled       stays  stays stays stays stays    stays stays stays
+another-owner  stays  stays stays stays stays    stays stays stays
+our-owner-held stays  goes  goes  stays goes     stays stays stays
 """
 AUTHORITY_TABLE = """
-                    silent empty other it    to-other to-it keep  but-keep remove
-decided             stays  goes  goes  stays goes     stays stays stays    goes
-decided-held        stays  goes  goes  stays goes     stays stays stays    goes
-decided-elsewhere   stays  stays stays stays stays    stays stays stays    stays
+                  silent empty other it    to-other to-it keep  but-keep remove
+decided           stays  goes  goes  stays goes     stays stays stays    goes
+decided-held      stays  goes  goes  stays goes     stays stays stays    goes
+decided-elsewhere stays  stays stays stays stays    stays stays stays    stays
 """
 AUTHORITY = ('HW_CPU_*', 'COMPUTE_TRUSTED_CERTS')
 

@@ -64,7 +64,7 @@ def is_filled(one):
     return all(getattr(one, field) == FILLED[field] for field in FILLED)
 
 
-# --- new providers ------------------------------------------------------------
+# --- new providers -----------------------------------------------------------
 
 
 def test_a_new_node_is_what_is_said_of_it():
@@ -102,7 +102,7 @@ def test_generations_are_those_that_were_read():
     assert wanted.after[ROOT].generation == 5
 
 
-# --- sharing providers and other providers of others --------------------------
+# --- sharing providers and other providers of others -------------------------
 
 
 def test_a_sharing_provider_of_others_is_not_written_and_that_is_said():
@@ -141,7 +141,7 @@ def test_others_children_below_the_node_are_written_but_not_emptied():
     assert wanted.after[CHILD].aggregates == {AGG}
 
 
-# --- removals -----------------------------------------------------------------
+# --- removals ----------------------------------------------------------------
 
 
 def test_what_we_created_is_deleted_with_what_we_created_below_it():
@@ -218,7 +218,7 @@ def test_a_refused_removal_leaves_the_record_as_it_is():
     assert (wanted.held, wanted.foreign) == ({}, {})
 
 
-# --- moves and renames --------------------------------------------------------
+# --- moves and renames -------------------------------------------------------
 
 
 def test_a_child_that_is_removed_and_added_elsewhere_moves_with_contents():

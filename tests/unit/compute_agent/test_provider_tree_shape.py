@@ -118,7 +118,7 @@ def test_what_was_removed_comes_back_empty(tree):
     assert tree.data('leaf').traits == set()
 
 
-# --- uuids that are not given -------------------------------------------------
+# --- uuids that are not given ------------------------------------------------
 
 
 def test_a_child_without_a_uuid_gets_one_that_no_release_may_change(tree):
