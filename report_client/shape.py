@@ -56,7 +56,7 @@ class _Shape:
     def _free_names_of_the_removed(self) -> None:
         needed = self._needed()
         for uuid in reversed(self._removed()):
-            if uuid not in self._now or self._now[uuid].name not in needed:
+            if self._now[uuid].name not in needed:
                 continue
             below = provider.descendants(self._now, uuid)
             if any(u in self._after for u in below):
