@@ -275,7 +275,8 @@ class ResourceTracker:
         _check_identity(node, seen)
         tree = seen.tree()
         describe.describe(self._driver, tree, node, self._reserved)
-        record = self._records.record(tree.get_provider_uuids(node.uuid))
+        below = tree.get_provider_uuids(node.uuid)[1:]
+        record = self._records.record(below)
         describe.assert_own_traits(tree, node, record)
         policy = ownership.Policy(
             node_uuid=node.uuid,

@@ -86,7 +86,8 @@ class SchedulerReportClient:
             {
                 (op.uuid, op.kind)
                 for op in changes
-                if hasattr(op, 'kind') and op.uuid in seen.providers
+                if isinstance(op, operations.SetOperation)
+                and op.uuid in seen.providers
             },
         )
         return planning.Plan(

@@ -80,13 +80,12 @@ class Observer:
 
     def verify(
         self, seen: observation.Observation, parts: Iterable[observation.Part]
-    ) -> observation.Observation:
-        """Read these parts afresh; return the observation that knows they are.
+    ) -> None:
+        """Read these parts afresh, but for those that were in this cycle.
 
-        :raises errors.LookAgain: one is not as observed; the store has it now
+        :raises errors.LookAgain: one is not as observed
         """
-        fresh = set(seen.fresh)
-        for uuid, kind in sorted(set(parts) - fresh):
+        for uuid, kind in sorted(set(parts) - seen.fresh):
             one = seen.providers[uuid]
             generation, content = self._reader.contents(uuid, kind)
             if generation != one.generation:
@@ -96,8 +95,6 @@ class Observer:
                 raise placement_errors.Conflict(
                     f'{one}: its {reader.FIELDS[kind]} changed without a generation'
                 )
-            fresh.add((uuid, kind))
-        return dataclasses.replace(seen, fresh=frozenset(fresh))
 
     def known_names(self) -> names.KnownNames:
         """Return the traits and classes placement knows.

@@ -112,9 +112,8 @@ def _check_urls(conf: cfg.ConfigOpts) -> None:
 
     :raises errors.ConfigError: it lacks http:// or https://
     """
-    group = conf.placement
     for name in ('endpoint_override', 'endpoint', 'auth_url'):
-        url = str(group[name] or '') if name in group else ''
+        url = _plugin_option(conf, name)
         if url and not url.startswith(('http://', 'https://')):
             raise errors.ConfigError(
                 f'[placement] {name} {url!r} is no address: begin it with '
