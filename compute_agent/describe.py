@@ -16,6 +16,7 @@ from . import (
     host_inventory,
     names,
     ownership,
+    provider,
     provider_tree,
 )
 from .virt import driver as virt
@@ -31,7 +32,7 @@ class Node:
     name: str
 
     def __str__(self) -> str:
-        return f'{self.name} ({self.uuid})'
+        return provider.title(self.name, self.uuid)
 
 
 def describe(
@@ -42,7 +43,9 @@ def describe(
 ) -> None:
     """Edit the tree until it describes the node.
 
-    :raises errors.DriverError: the driver failed, or left no root for the node
+    Without a root for the node nothing is reported of it for now.
+
+    :raises errors.DriverError: the driver failed, or removed what placement has
     """
     if not tree.exists(node.uuid):
         tree.new_root(node.name, node.uuid)
@@ -56,7 +59,7 @@ def describe(
             f'{type(driver).__name__} failed for {node}: '
             f'{type(exc).__name__}: {exc}'
         ) from exc
-    if not tree.exists(node.uuid):
+    if not tree.exists(node.uuid) and node.uuid in tree.baseline:
         raise errors.DriverError(
             f'{type(driver).__name__} removed the root provider of {node}; '
             'a node that is gone is left out of get_available_nodes()'
@@ -71,6 +74,8 @@ def assert_own_traits(
     COMPUTE_NODE on the root; OWNER_NOVA there and on each provider below that
     this agent created, now or earlier. Others' children stay as they are.
     """
+    if not tree.exists(node.uuid):
+        return
     with tree.asserting(assertion.AGENT):
         tree.add_traits(node.uuid, names.COMPUTE_NODE, names.OWNER_NOVA)
         for uuid in tree.get_provider_uuids(node.uuid)[1:]:

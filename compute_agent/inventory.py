@@ -99,6 +99,10 @@ class Inventory:
             step_size=min(math.lcm(self.step_size, other.step_size), MAX_INT),
         )
 
+    def whole_reserved(self) -> 'Inventory':
+        """Return this record with nothing left to allocate."""
+        return dataclasses.replace(self, reserved=self.total)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Inventory):
             return NotImplemented

@@ -32,7 +32,12 @@ class Provider:
     aggregates: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
-        return f'{self.name} ({self.uuid})'
+        return title(self.name, self.uuid)
+
+
+def title(name: str, uuid: str) -> str:
+    """Return how a provider is called in messages: its uuid never missing."""
+    return uuid if name == uuid else f'{name} ({uuid})'
 
 
 # Providers by uuid, every parent before its children.

@@ -54,6 +54,9 @@ class ProviderTree:
         #: Providers whose parent stands outside of this tree.
         self.lone: set[str] = set()
         self.assertions: Assertions = {}
+        #: Lines for the operator; a node with faults does not count as done.
+        self.notes: list[str] = []
+        self.faults: list[str] = []
 
     @classmethod
     def from_providers(
@@ -87,6 +90,17 @@ class ProviderTree:
             yield self
         finally:
             self._source = before
+
+    def note(self, text: str) -> None:
+        """Tell the operator something; the node counts as done all the same."""
+        self.notes.append(text)
+
+    def fault(self, text: str) -> None:
+        """Tell the operator why the node is not as it should be.
+
+        What was asserted is written all the same: it is the best there is.
+        """
+        self.faults.append(text)
 
     # --- reading --------------------------------------------------------------
 
@@ -211,7 +225,12 @@ class ProviderTree:
         return member.uuid
 
     def remove(self, name_or_uuid: str) -> None:
-        """Remove a provider and all below it."""
+        """Remove a provider and all below it.
+
+        Removing a node's root that placement does not have yet means: nothing
+        is reported of this node for now. One that placement has goes by being
+        left out of ``get_available_nodes()``.
+        """
         for gone in self._forest.remove(self._forest[name_or_uuid]):
             self._take_back(gone)
 

@@ -2,27 +2,30 @@
 """One cycle over all nodes: observe, describe, plan and, if asked to, apply.
 
 A node's failure is that node's result. An outage that keeps even the list from
-being read is raised; one in the middle ends the nodes that are left. Trees go side by side in a bounded pool of threads,
-each with its own tree; nothing is shared but the driver and the client. It
-does no HTTP and no SQL: both come to it as Protocols.
+being read is raised; one in the middle ends the nodes that are left. Trees go
+side by side in a bounded pool of threads, each with its own tree; nothing is
+shared but the driver and the client. It does no HTTP and no SQL: both come to
+it as Protocols.
 """
 
 import concurrent.futures
 import dataclasses
 import enum
+import functools
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import tenacity
 
 from . import (
+    departures,
     describe,
     errors,
     host_inventory,
     ownership,
-    provider,
     provider_tree,
+    reporting,
 )
 from .ratios import Ratios
 from .virt import driver as virt
@@ -30,6 +33,9 @@ from .virt import driver as virt
 LOG = logging.getLogger(__name__)
 
 LOOKS = 5  # times a node is looked at anew when placement moves under it
+
+# Called with the number of nodes there are, each time one of them is finished.
+Progress = Callable[[int], object]
 
 
 class Status(enum.Enum):
@@ -40,66 +46,13 @@ class Status(enum.Enum):
     FAILED = 'failed'
 
 
-class Observation(Protocol):
-    """What placement holds of a node; see ``report_client/observation.py``."""
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """One node's turn: how it is described, and what is done with the plan."""
 
-    @property
-    def providers(self) -> provider.Snapshot:
-        """The providers, parents first."""
-
-    def tree(self) -> provider_tree.ProviderTree:
-        """Return a tree to edit."""
-
-
-class Plan(Protocol):
-    """What is to be done for a node; see ``report_client/plan.py``."""
-
-    @property
-    def operations(self) -> Sequence[Any]:
-        """The operations, in order."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Lines for the operator."""
-
-
-class Outcome(Protocol):
-    """What became of a plan; see ``report_client/apply.py``."""
-
-    @property
-    def applied(self) -> Sequence[Any]:
-        """The operations carried out."""
-
-    @property
-    def refused(self) -> Sequence[str]:
-        """A line for each operation that was refused."""
-
-
-class ReportClient(Protocol):
-    """What the tracker needs of ``report_client/client.py``."""
-
-    def observe(
-        self, node_uuids: Sequence[str]
-    ) -> Mapping[str, Any | errors.AgentError]:
-        """Return what placement holds of each node, or why it is unknown."""
-
-    def plan(
-        self,
-        tree: provider_tree.ProviderTree,
-        seen: Any,
-        policy: ownership.Policy,
-    ) -> Plan:
-        """Return what would be sent."""
-
-    def apply(self, plan: Any) -> Outcome:
-        """Send it."""
-
-
-class Records(Protocol):
-    """What the tracker needs of ``state.py``."""
-
-    def record(self, uuids: Iterable[str]) -> ownership.Record:
-        """Return what earlier cycles left of these providers."""
+    node: describe.Node
+    describe: Callable[[provider_tree.ProviderTree, describe.Node], None]
+    work: 'Callable[[_Task, Any], NodeResult]'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +68,7 @@ class NodeResult:
 
     node: describe.Node
     status: Status
-    plan: Plan | None = None
+    plan: reporting.Plan | None = None
     applied: Sequence[Any] = ()
     reason: str = ''
     notes: tuple[str, ...] = ()
@@ -126,15 +79,17 @@ class ResourceTracker:
     """Keeps placement in step with one driver's nodes.
 
     :param identify: node names → nodes with their uuids
+    :param gone: tells which nodes left the driver's list
     :param workers: how many nodes are worked on at a time
     """
 
     def __init__(
         self,
         driver: virt.ComputeDriver,
-        client: ReportClient,
-        records: Records,
+        client: reporting.ReportClient,
+        records: reporting.Records,
         *,
+        gone: departures.Departures,
         identify: Callable[[Sequence[str]], Sequence[describe.Node]],
         ratios: Ratios,
         reserved: host_inventory.Reserved,
@@ -143,25 +98,26 @@ class ResourceTracker:
         self._driver = driver
         self._client = client
         self._records = records
+        self._departures = gone
         self._identify = identify
         self._ratios = ratios
         self._reserved = reserved
         self._workers = workers
         self._outage: errors.Unavailable | None = None
 
-    def plan(self) -> list[NodeResult]:
+    def plan(self, progress: Progress | None = None) -> list[NodeResult]:
         """Return what each node's cycle would do, doing nothing.
 
         :raises errors.AgentError: no node could be looked at
         """
-        return self._cycle(self._planned)
+        return self._cycle(self._planned, progress)
 
-    def sync(self) -> list[NodeResult]:
+    def sync(self, progress: Progress | None = None) -> list[NodeResult]:
         """Do one cycle; return how it ended for each node.
 
         :raises errors.AgentError: no node could be looked at
         """
-        return self._cycle(self._synced)
+        return self._cycle(self._synced, progress)
 
     def nodes(self) -> Sequence[describe.Node]:
         """Return the nodes the driver has now.
@@ -179,30 +135,83 @@ class ResourceTracker:
             ) from exc
 
     def _cycle(
-        self, work: Callable[[describe.Node, Any], NodeResult]
+        self,
+        work: Callable[[_Task, Any], NodeResult],
+        progress: Progress | None,
     ) -> list[NodeResult]:
         nodes = self.nodes()
+        departed = self._departures.since(nodes)
         self._outage = None
-        seen = self._client.observe([node.uuid for node in nodes])
-        if len(nodes) == 1 or self._workers == 1:
-            return [self._one(node, seen[node.uuid], work) for node in nodes]
-        with concurrent.futures.ThreadPoolExecutor(self._workers) as pool:
-            futures = [
-                pool.submit(self._one, node, seen[node.uuid], work)
-                for node in nodes
-            ]
-            return [future.result() for future in futures]
+        wanted = [node.uuid for node in (*nodes, *departed.gone)]
+        seen = self._client.observe(wanted)
+        leaving, refused = self._leaving(departed.gone, seen)
+        tasks = [
+            _Task(node=node, describe=describing, work=work)
+            for some, describing in (
+                (nodes, self._describe),
+                (leaving, self._describe_gone),
+            )
+            for node in some
+        ]
+        done = functools.partial(progress, len(tasks)) if progress else None
+        return [
+            *self._turns(tasks, seen, done),
+            *refused,
+            *(
+                NodeResult(node=node, status=Status.DONE, notes=(line,))
+                for node, line in departed.staying
+            ),
+        ]
 
-    def _one(
+    def _leaving(
         self,
-        node: describe.Node,
-        seen: Any | errors.AgentError,
-        work: Callable[[describe.Node, Any], NodeResult],
-    ) -> NodeResult:
+        gone: Sequence[describe.Node],
+        seen: Mapping[str, Any | errors.AgentError],
+    ) -> tuple[Sequence[describe.Node], Sequence[NodeResult]]:
+        """Return the nodes to be deleted now, or the refusal of them all."""
+        count, there = 0, []
+        for node in gone:
+            one = seen[node.uuid]
+            if isinstance(one, errors.AgentError) or one.providers:
+                there.append(node)
+            if not isinstance(one, errors.AgentError):
+                count += len(one.providers)
+        self._departures.forget(node for node in gone if node not in there)
+        why = self._departures.refusal(count)
+        if why is None:
+            return there, ()
+        return (), [_ended(node, Status.FAILED, why) for node in there]
+
+    def _turns(
+        self,
+        tasks: Sequence[_Task],
+        seen: Mapping[str, Any | errors.AgentError],
+        done: Callable[[], object] | None,
+    ) -> Iterator[NodeResult]:
+        """Do the tasks, some at a time; yield their results in order."""
+
+        def turn(task: _Task) -> NodeResult:
+            try:
+                return self._one(task, seen[task.node.uuid])
+            finally:
+                if done is not None:
+                    done()
+
+        if len(tasks) == 1 or self._workers == 1:
+            yield from map(turn, tasks)
+            return
+        pool = concurrent.futures.ThreadPoolExecutor(self._workers)
+        try:
+            yield from pool.map(turn, tasks)
+        finally:  # an interrupt ends it after the nodes at work
+            pool.shutdown(cancel_futures=True)
+
+    def _one(self, task: _Task, seen: Any | errors.AgentError) -> NodeResult:
         """Work on one node, looking again when placement moved meanwhile."""
         applied: list[Any] = []
+        node = task.node
         try:
-            result = self._look(node, seen, work, applied)
+            result = self._look(task, seen, applied)
         except (errors.LookAgain, errors.UnknownState) as exc:
             result = _ended(node, Status.WAITING, str(exc))
         except errors.Unavailable as exc:
@@ -219,9 +228,8 @@ class ResourceTracker:
 
     def _look(
         self,
-        node: describe.Node,
+        task: _Task,
         seen: Any | errors.AgentError,
-        work: Callable[[describe.Node, Any], NodeResult],
         applied: list[Any],
     ) -> NodeResult:
         """Do the work; look again, a few times, if placement moved under it.
@@ -234,59 +242,76 @@ class ResourceTracker:
             retry=tenacity.retry_if_exception_type(errors.LookAgain),
             reraise=True,
         )
+        uuid = task.node.uuid
         for look in looks:
             with look:
                 if self._outage is not None:
                     raise self._outage
                 if look.retry_state.attempt_number > 1:
-                    seen = self._client.observe([node.uuid])[node.uuid]
+                    seen = self._client.observe([uuid])[uuid]
                 if isinstance(seen, errors.AgentError):
                     raise seen
                 try:
-                    return work(node, seen)
+                    return task.work(task, seen)
                 except errors.AgentError as exc:
                     applied += exc.applied
                     raise
         raise AssertionError  # tenacity returns or raises
 
-    def _planned(self, node: describe.Node, seen: Observation) -> NodeResult:
-        plan = self._plan(node, seen)
-        return NodeResult(
-            node=node,
-            status=Status.DONE,
-            plan=plan,
-            notes=tuple(plan.notes),
-        )
+    def _planned(self, task: _Task, seen: reporting.Observation) -> NodeResult:
+        return _result(task.node, self._plan(task, seen))
 
-    def _synced(self, node: describe.Node, seen: Observation) -> NodeResult:
-        plan = self._plan(node, seen)
+    def _synced(self, task: _Task, seen: reporting.Observation) -> NodeResult:
+        plan = self._plan(task, seen)
         outcome = self._client.apply(plan)
-        refused = tuple(outcome.refused)
-        return NodeResult(
-            node=node,
-            status=Status.FAILED if refused else Status.DONE,
-            plan=plan,
-            applied=outcome.applied,
-            reason='; '.join(refused),
-            notes=tuple(plan.notes),
-        )
+        result = _result(task.node, plan, outcome.refused)
+        return dataclasses.replace(result, applied=outcome.applied)
 
-    def _plan(self, node: describe.Node, seen: Observation) -> Plan:
-        _check_identity(node, seen)
+    def _plan(
+        self, task: _Task, seen: reporting.Observation
+    ) -> reporting.Plan:
+        _check_identity(task.node, seen)
         tree = seen.tree()
-        describe.describe(self._driver, tree, node, self._reserved)
-        below = tree.get_provider_uuids(node.uuid)[1:]
-        record = self._records.record(below)
-        describe.assert_own_traits(tree, node, record)
+        task.describe(tree, task.node)
         policy = ownership.Policy(
-            node_uuid=node.uuid,
+            node_uuid=task.node.uuid,
             authority=self._driver.authority,
             ratios=self._ratios,
         )
         return self._client.plan(tree, seen, policy)
 
+    def _describe(
+        self, tree: provider_tree.ProviderTree, node: describe.Node
+    ) -> None:
+        """Let the driver describe a node, and add the agent's own traits."""
+        describe.describe(self._driver, tree, node, self._reserved)
+        if tree.exists(node.uuid):
+            below = tree.get_provider_uuids(node.uuid)[1:]
+            record = self._records.record(below)
+            describe.assert_own_traits(tree, node, record)
 
-def _check_identity(node: describe.Node, seen: Observation) -> None:
+    def _describe_gone(
+        self, tree: provider_tree.ProviderTree, node: describe.Node
+    ) -> None:
+        if tree.exists(node.uuid):
+            record = self._records.record(tree.get_provider_uuids(node.uuid))
+            departures.describe_gone(tree, node, record.created)
+
+
+def _result(
+    node: describe.Node, plan: reporting.Plan, refused: Sequence[str] = ()
+) -> NodeResult:
+    reasons = (*plan.faults, *refused)
+    return NodeResult(
+        node=node,
+        status=Status.FAILED if reasons else Status.DONE,
+        plan=plan,
+        reason='; '.join(reasons),
+        notes=tuple(plan.notes),
+    )
+
+
+def _check_identity(node: describe.Node, seen: reporting.Observation) -> None:
     """Refuse to write under a uuid that placement knows by another name."""
     root = seen.providers.get(node.uuid)
     if root is not None and root.name != node.name:

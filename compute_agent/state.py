@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from . import (
     assertion,
+    departures,
     errors,
     intentions,
     inventory,
@@ -83,10 +84,11 @@ class State:
             ) as db:
                 if state_file.is_new(db):
                     return cls.in_memory(site)
-                state_file.check_version(db, path)
                 memory = state_file.connect(':memory:')
                 try:
                     db.backup(memory)
+                    state_file.migrate(memory)
+                    state_file.check_version(memory, path)
                     return cls(memory, site)
                 except BaseException:
                     memory.close()
@@ -209,6 +211,40 @@ class State:
         with self._transaction() as db:
             for uuid in uuids:
                 self._forget(db, uuid)
+
+    # --- the nodes ------------------------------------------------------------
+
+    def nodes(self, driver: str) -> dict[str, departures.Known]:
+        """Return the nodes this driver has had here, by uuid."""
+        with self._reading():
+            rows = self._db.execute(
+                'select uuid, name, asked_at from node where driver = ?',
+                (driver,),
+            ).fetchall()
+        return {
+            uuid: departures.Known(name=name, asked_at=asked_at)
+            for uuid, name, asked_at in rows
+        }
+
+    def keep_nodes(
+        self, driver: str, known: Mapping[str, departures.Known]
+    ) -> None:
+        """Record that the driver has these nodes, and when it was asked."""
+        with self._transaction() as db:
+            db.executemany(
+                'replace into node values (?, ?, ?, ?)',
+                [
+                    (uuid, one.name, driver, one.asked_at)
+                    for uuid, one in known.items()
+                ],
+            )
+
+    def forget_nodes(self, uuids: Iterable[str]) -> None:
+        """Drop nodes that are gone, here and there."""
+        with self._transaction() as db:
+            db.executemany(
+                'delete from node where uuid = ?', [(u,) for u in uuids]
+            )
 
     # --- the snapshot ---------------------------------------------------------
 

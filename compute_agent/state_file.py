@@ -12,10 +12,15 @@ from collections.abc import Iterator
 
 from . import errors
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 FILE_NAME = 'state.sqlite'
 
-SCHEMA = """
+_NODE = """
+create table node (
+    uuid text primary key, name text not null, driver text not null,
+    asked_at real not null) without rowid;
+"""
+SCHEMA = f"""
 create table site (id integer primary key, name text unique not null);
 create table created (uuid text primary key, node_uuid text not null)
     without rowid;
@@ -40,7 +45,9 @@ create index reading_root on reading (site, root_uuid);
 create table known (
     site integer primary key, traits text not null, classes text not null,
     read_at real not null);
-"""
+{_NODE}"""
+# What makes a database of this version one of the next.
+MIGRATIONS = {1: _NODE}
 _PRAGMAS = ('foreign_keys = on', 'synchronous = full', 'busy_timeout = 10000')
 
 
@@ -97,16 +104,23 @@ def prepare(db: sqlite3.Connection, path: pathlib.Path) -> None:
     """Make the tables of a new database; refuse one that is not ours."""
     db.execute('begin immediate')
     if is_new(db):
-        for statement in SCHEMA.split(';'):
-            db.execute(statement)
-        db.execute(f'pragma user_version = {SCHEMA_VERSION}')
+        _run(db, SCHEMA, SCHEMA_VERSION)
+    migrate(db)
     db.execute('commit')
     check_version(db, path)
 
 
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring a database of an older version to this agent's, losing nothing."""
+    version = _version(db)
+    while version in MIGRATIONS:
+        _run(db, MIGRATIONS[version], version + 1)
+        version += 1
+
+
 def is_new(db: sqlite3.Connection) -> bool:
     """Whether nothing is in the file yet, of ours or of anybody's."""
-    (version,) = db.execute('pragma user_version').fetchone()
+    version = _version(db)
     (tables,) = db.execute('select count(*) from sqlite_master').fetchone()
     return (version, tables) == (0, 0)
 
@@ -116,7 +130,7 @@ def check_version(db: sqlite3.Connection, path: pathlib.Path) -> None:
 
     :raises errors.ConfigError: it is not
     """
-    (version,) = db.execute('pragma user_version').fetchone()
+    version = _version(db)
     if version == 0:
         raise errors.ConfigError(
             f"{path} is a database, but not an agent's state: give another "
@@ -128,3 +142,14 @@ def check_version(db: sqlite3.Connection, path: pathlib.Path) -> None:
             f'reads version {SCHEMA_VERSION}: run the agent that wrote it, or '
             'give another [DEFAULT] state_path'
         )
+
+
+def _version(db: sqlite3.Connection) -> int:
+    (version,) = db.execute('pragma user_version').fetchone()
+    return int(version)
+
+
+def _run(db: sqlite3.Connection, statements: str, version: int) -> None:
+    for statement in statements.split(';'):
+        db.execute(statement)
+    db.execute(f'pragma user_version = {version}')

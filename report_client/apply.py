@@ -110,7 +110,7 @@ class Executor:
         others = [row.uuid for row in rows if row.uuid != operation.uuid]
         if not others:
             return placement_errors.Conflict(
-                f'{operation.name} ({operation.uuid}) exists already'
+                f'{provider.title(operation.name, operation.uuid)} exists already'
             )
         return placement_errors.NameTaken.by(
             others[0], operation.name, operation.uuid

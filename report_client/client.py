@@ -9,7 +9,13 @@ the library's front door.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from compute_agent import errors, ownership, provider_tree
+from compute_agent import (
+    allocated,
+    errors,
+    ownership,
+    provider,
+    provider_tree,
+)
 
 from . import apply as applying
 from . import errors as placement_errors
@@ -73,7 +79,7 @@ class SchedulerReportClient:
             {*seen.providers, *tree.get_provider_uuids()}
         )
         wanted = ownership.resolve(tree, record, policy)
-        after = wanted.after
+        after, faults = self._without_the_allocated(seen, wanted.after)
         create: tuple[operations.NameOperation, ...] = ()
         notes: list[str] = []
         if planning.adds_names(seen.providers, after):
@@ -95,8 +101,19 @@ class SchedulerReportClient:
             operations=(*create, *changes),
             before=seen.providers,
             held=wanted.held,
-            notes=(*seen.notes, *wanted.notes, *notes),
+            notes=(*seen.notes, *tree.notes, *wanted.notes, *notes),
+            faults=(*tree.faults, *faults),
         )
+
+    def _without_the_allocated(
+        self, seen: observation.Observation, after: provider.Snapshot
+    ) -> tuple[provider.Snapshot, list[str]]:
+        """Let what is allocated stay; asked only where something goes."""
+        stake = allocated.at_stake(seen.providers, after)
+        if not stake:
+            return after, []
+        consumers = self._observer.allocated(stake)
+        return allocated.settle(seen.providers, after, consumers)
 
     def _check_names_of_roots(
         self, changes: Iterable[operations.ProviderOperation]

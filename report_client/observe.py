@@ -14,6 +14,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from compute_agent import (
+    allocated,
     assertion,
     errors,
     intentions,
@@ -95,6 +96,21 @@ class Observer:
                 raise placement_errors.Conflict(
                     f'{one}: its {reader.FIELDS[kind]} changed without a generation'
                 )
+
+    def allocated(
+        self, providers: Iterable[provider.Provider]
+    ) -> dict[str, allocated.Consumers]:
+        """Return the consumers by class of these providers.
+
+        :raises errors.LookAgain: one of them moved since it was observed
+        """
+        found: dict[str, allocated.Consumers] = {}
+        for one in providers:
+            generation, consumers = self._reader.allocated(one.uuid)
+            if generation != one.generation:
+                raise placement_errors.Conflict(f'{one} moved while planning')
+            found[one.uuid] = consumers
+        return found
 
     def known_names(self) -> names.KnownNames:
         """Return the traits and classes placement knows.

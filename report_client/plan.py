@@ -29,6 +29,7 @@ class Plan:
     :ivar before: the providers it was made upon
     :ivar held: who will hold which names, to be recorded with it
     :ivar notes: lines for the operator: what will not be done, and why
+    :ivar faults: lines that say why the node is not done even so
     """
 
     node_uuid: str
@@ -38,6 +39,7 @@ class Plan:
         default_factory=dict
     )
     notes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 def operations(

@@ -59,7 +59,7 @@ class Reader:
                     read_at=self._clock(),
                 )
         raise errors.UnknownState(
-            f'{row.name} ({row.uuid}): changed by others during each of '
+            f'{provider.title(row.name, row.uuid)}: changed by others during each of '
             f'{READS} readings'
         )
 
@@ -67,6 +67,10 @@ class Reader:
         """Return generation and content of one provider's one kind."""
         path = wire.collection(uuid, kind)
         return wire.contents(kind, self._service.get(path))
+
+    def allocated(self, uuid: str) -> tuple[int, dict[str, frozenset[str]]]:
+        """Return generation and consumers by class of one provider."""
+        return wire.allocated(self._service.get(wire.allocations(uuid)))
 
     def known_names(self) -> names.KnownNames:
         """Return the traits and resource classes that placement knows."""

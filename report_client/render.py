@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from compute_agent import inventory
+from compute_agent import inventory, provider
 
 from . import operations as ops
 from . import plan as planning
@@ -25,12 +25,13 @@ def line(operation: ops.Operation) -> str:
 
 def text(plan: planning.Plan, node: str) -> str:
     """Return a node's plan as lines of text, the last one a count."""
-    lines = [f'{_shown(node)} ({plan.node_uuid})']
+    lines = [_title(node, plan.node_uuid)]
     for operation in plan.operations:
         head, marks = _parts(operation)
         lines.append(f'  {head}')
         lines += [f'      {part}' for part in _wrapped(marks)]
     lines += [f'  note: {note}' for note in plan.notes]
+    lines += [f'  not done: {fault}' for fault in plan.faults]
     count = len(plan.operations)
     total = f'{count} operation{"s" if count > 1 else ""}'
     lines.append(f'  {total if count else NOTHING}')
@@ -44,6 +45,7 @@ def data(plan: planning.Plan, node: str) -> dict[str, Any]:
         'uuid': plan.node_uuid,
         'operations': [operation_data(op) for op in plan.operations],
         'notes': list(plan.notes),
+        'faults': list(plan.faults),
     }
 
 
@@ -95,7 +97,7 @@ def _parts(  # noqa: PLR0911 (a row for each operation)
             below = f' below {parent}' if parent else ''
             return f'create provider {_who(operation)}{below}', []
         case ops.UpdateProvider():
-            old = f'{_shown(operation.old_name)} ({operation.uuid})'
+            old = _title(operation.old_name, operation.uuid)
             return f'update provider {old}', _moves(operation)
         case ops.DeleteProvider():
             return f'delete provider {_who(operation)}', []
@@ -109,7 +111,11 @@ def _parts(  # noqa: PLR0911 (a row for each operation)
 
 
 def _who(operation: ops.ProviderOperation) -> str:
-    return f'{_shown(operation.name)} ({operation.uuid})'
+    return _title(operation.name, operation.uuid)
+
+
+def _title(name: str, uuid: str) -> str:
+    return provider.title(_shown(name), uuid)
 
 
 def _shown(name: str) -> str:

@@ -81,6 +81,11 @@ def collection(uuid: str, kind: assertion.Kind) -> str:
     return f'{PROVIDERS}/{uuid}/{_COLLECTIONS[kind]}'
 
 
+def allocations(uuid: str) -> str:
+    """Return the path of what is allocated of one provider."""
+    return f'{PROVIDERS}/{uuid}/allocations'
+
+
 # --- writes -------------------------------------------------------------------
 
 
@@ -184,6 +189,25 @@ def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
                 for rc, record in sorted(_mapping(found).items())
             }
         return _generation(answer), _strings(found)
+
+    return _checked(read, body)
+
+
+def allocated(body: object) -> tuple[int, dict[str, frozenset[str]]]:
+    """Return generation, and consumers by class, of one provider.
+
+    The answer to ``GET /resource_providers/{uuid}/allocations``.
+
+    :raises errors.MalformedAnswer: not as documented
+    """
+
+    def read() -> tuple[int, dict[str, frozenset[str]]]:
+        answer = _mapping(body)
+        found: dict[str, frozenset[str]] = {}
+        for consumer, one in _mapping(answer['allocations']).items():
+            for rc in _mapping(one['resources']):
+                found[rc] = found.get(rc, frozenset()) | {_string(consumer)}
+        return _generation(answer), found
 
     return _checked(read, body)
 

@@ -21,6 +21,7 @@ from oslo_config import cfg
 from report_client import client, placement
 
 from .. import (
+    departures,
     errors,
     host_inventory,
     identity,
@@ -48,10 +49,13 @@ class Agent:
 
 
 @contextlib.contextmanager
-def agent(conf: cfg.ConfigOpts, *, looking: bool) -> Iterator[Agent]:
+def agent(
+    conf: cfg.ConfigOpts, *, looking: bool, unlimited: bool = False
+) -> Iterator[Agent]:
     """Build the agent, and close what it opened.
 
     :param looking: the state is only looked at, never written back
+    :param unlimited: a cycle may delete as many providers as it wants to
     :raises errors.ConfigError: something of the configuration is wrong
     """
     compute_driver = configuration.load_driver(conf)
@@ -67,7 +71,13 @@ def agent(conf: cfg.ConfigOpts, *, looking: bool) -> Iterator[Agent]:
         yield Agent(
             driver=compute_driver,
             client=report_client,
-            tracker=_tracker(conf, compute_driver, report_client, kept),
+            tracker=_tracker(
+                conf,
+                compute_driver,
+                report_client,
+                kept,
+                None if unlimited else conf.compute_agent.max_deletions,
+            ),
         )
 
 
@@ -146,6 +156,7 @@ def _tracker(
     compute_driver: virt.ComputeDriver,
     report_client: client.SchedulerReportClient,
     kept: state.State,
+    max_deletions: int | None,
 ) -> resource_tracker.ResourceTracker:
     host_uuid = functools.partial(
         identity.host_uuid, state_path(conf), _config_directories(conf)
@@ -154,6 +165,13 @@ def _tracker(
         compute_driver,
         report_client,
         kept,
+        gone=departures.Departures(
+            compute_driver,
+            kept,
+            clock=time.time,
+            interval=conf.compute_agent.full_read_interval,
+            max_deletions=max_deletions,
+        ),
         identify=lambda names: identity.identify(
             names, compute_driver.get_nodenames_by_uuid(), host_uuid
         ),

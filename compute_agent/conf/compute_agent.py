@@ -15,7 +15,16 @@ _OPTS: list[cfg.Opt] = [
         help='Seconds after which a provider is read again from placement '
         'although its generation stands still. It heals what very old '
         'clients (API below 1.19) change without moving the generation. 0 '
-        'means never.',
+        "means never. A node that left the driver's list but exists is asked "
+        'for again as often.',
+    ),
+    cfg.IntOpt(
+        'max_deletions',
+        default=10,
+        min=0,
+        help='How many providers one cycle may delete of nodes that are gone. '
+        'If there are more, none is deleted and the nodes are reported as '
+        'failed: "compute-agent sync --yes" deletes them, or a higher value.',
     ),
 ]
 

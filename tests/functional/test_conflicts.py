@@ -192,7 +192,7 @@ def test_every_write_carries_the_generation_of_the_read_it_merged(
     assert {f'CUSTOM_N_{n}' for n in range(3)} <= set(last.body['traits'])
 
 
-def test_inventory_in_use_is_reported_and_not_repeated(
+def test_a_class_in_use_stays_reserved_until_it_is_free(
     placement, agent_factory, operator
 ):
     agent = agent_factory(nested)
@@ -208,12 +208,58 @@ def test_inventory_in_use_is_reported_and_not_repeated(
     placement.clear()
     result = agent.cycle()
     assert result.status is Status.FAILED
-    assert 'in use' in result.reason
-    assert len([r for r in placement.writes if NODE in r.path]) == 1
+    assert (
+        f'VCPU is not removed but reserved, for it is allocated to {CONSUMER}'
+        in result.reason
+    )
+    assert 'MEMORY_MB comes when that is gone' in result.reason
+    assert {r.status for r in placement.writes} <= {200, 201}
+    found = operator.inventories()
+    assert set(found) == {'VCPU'}
+    assert found['VCPU']['reserved'] == found['VCPU']['total']
     assert 'HW_NUMA_ROOT' in operator.traits(CHILD)
+
+    placement.clear()
+    assert agent.cycle().reason == result.reason
+    assert placement.writes == []
     placement.delete(f'/allocations/{CONSUMER}')
     agent.done()
     assert set(operator.inventories()) == {'MEMORY_MB'}
+
+
+def test_a_plan_tells_what_is_in_use(placement, agent_factory, operator):
+    agent = agent_factory(nested)
+    agent.done()
+    operator.allocate(CONSUMER, 'VCPU')
+
+    def without(tree, node):
+        nested(tree, node)
+        tree.update_inventory(node, {'MEMORY_MB': {'total': 64}})
+
+    agent.driver.describe = without
+    (planned,) = agent.plan()
+    assert planned.status is Status.FAILED
+    assert 'not removed but reserved' in planned.plan.faults[0]
+    result = agent.cycle()
+    assert result.applied == planned.plan.operations
+    assert result.reason == planned.reason
+
+
+def test_an_allocation_that_comes_while_planning_makes_us_look_again(
+    placement, agent_factory, operator
+):
+    agent = agent_factory(nested)
+    agent.done()
+    agent.driver.describe = lambda tree, node: tree.update_inventory(node, {})
+    meddle(
+        placement,
+        1,
+        lambda _: operator.allocate(CONSUMER, 'VCPU'),
+        lambda r: r.method == 'PUT' and r.path.endswith('/inventories'),
+    )
+    result = agent.cycle()
+    assert 'not removed but reserved' in result.reason
+    assert set(operator.inventories()) == {'VCPU'}
 
 
 def test_a_provider_in_use_is_not_deleted_and_the_rest_is_done(
@@ -233,8 +279,10 @@ def test_a_provider_in_use_is_not_deleted_and_the_rest_is_done(
     result = agent.cycle()
     assert result.status is Status.FAILED
     assert 'numa0' in result.reason
-    deletes = [r for r in placement.writes if r.method == 'DELETE']
-    assert [r.status for r in deletes] == [409]
+    assert 'not removed but reserved' in result.reason
+    assert [r for r in placement.writes if r.method == 'DELETE'] == []
+    left = operator.inventories(CHILD)['VCPU']
+    assert left['reserved'] == left['total']
     assert 'HW_CPU_X86_AVX2' in operator.traits()
     placement.delete(f'/allocations/{CONSUMER}')
     agent.done()

@@ -16,6 +16,7 @@ import pytest
 from keystoneauth1 import adapter, session, token_endpoint
 
 from compute_agent import (
+    departures,
     errors,
     host_inventory,
     identity,
@@ -142,6 +143,7 @@ class AgentFactory:
         workers: int = 1,
         clock: collections.abc.Callable[[], float] | None = None,
         full_read_interval: float = 3600,
+        max_deletions: int | None = 10,
     ) -> Agent:
         """Return an agent.
 
@@ -152,16 +154,24 @@ class AgentFactory:
         if not isinstance(driver, virt.ComputeDriver):
             driver = Driver(driver, nodes=nodes, authority=authority)
         kept = self._state(state)
+        clock = clock or Clock()
         report_client = client.SchedulerReportClient(
             self._placement(),
             kept,
-            clock=clock or Clock(),
+            clock=clock,
             full_read_interval=full_read_interval,
         )
         tracker = resource_tracker.ResourceTracker(
             driver,
             report_client,
             kept,
+            gone=departures.Departures(
+                driver,
+                kept,
+                clock=clock,
+                interval=full_read_interval,
+                max_deletions=max_deletions,
+            ),
             identify=lambda names: identity.identify(
                 names, driver.get_nodenames_by_uuid(), lambda: NODE
             ),

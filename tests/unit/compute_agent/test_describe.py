@@ -222,13 +222,21 @@ def test_traits_of_another_shape_are_a_driver_error(traits):
         described(Odd())
 
 
-def test_a_driver_that_removes_the_root_is_told_what_to_do_instead():
-    class Remover(Silent):
-        def update_provider_tree(self, provider_tree, *_args):
-            provider_tree.remove(UUID)
+class Remover(Silent):
+    def update_provider_tree(self, provider_tree, *_args):
+        provider_tree.remove(UUID)
 
+
+def test_a_driver_that_removes_a_root_that_is_there_is_told_what_to_do():
+    tree = provider_tree.ProviderTree.from_providers(
+        [provider.Provider(uuid=UUID, name=NODE.name)]
+    )
     with pytest.raises(errors.DriverError, match='get_available_nodes'):
-        described(Remover())
+        describe.describe(Remover(), tree, NODE, host_inventory.Reserved())
+
+
+def test_a_driver_that_removes_a_new_root_reports_nothing_of_the_node_yet():
+    assert not described(Remover()).exists(UUID)
 
 
 def test_more_reserved_than_there_is_names_the_option():

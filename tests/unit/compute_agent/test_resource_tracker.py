@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from compute_agent import (
+    departures,
     describe,
     errors,
     host_inventory,
@@ -44,6 +45,7 @@ class Seen:
 class Plan:
     operations: tuple = ('one',)
     notes: tuple = ('a note',)
+    faults: tuple = ()
     node_uuid: str = ''
 
 
@@ -96,6 +98,15 @@ class Records:
     def record(self, uuids):
         return ownership.Record()
 
+    def nodes(self, driver):
+        return {}
+
+    def keep_nodes(self, driver, known):
+        pass
+
+    def forget_nodes(self, uuids):
+        assert not list(uuids)
+
 
 class Driver(virt.ComputeDriver):
     def __init__(self, nodes=NODES):
@@ -130,6 +141,9 @@ def tracker(client):
             driver,
             client,
             Records(),
+            gone=departures.Departures(
+                driver, Records(), clock=lambda: 1.0, interval=1
+            ),
             identify=lambda names: identity.identify(
                 names, driver.get_nodenames_by_uuid(), lambda: A
             ),

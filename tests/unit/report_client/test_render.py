@@ -409,5 +409,6 @@ def test_a_plan_is_data():
         'uuid': 'u1',
         'operations': [data for _, data in DATA],
         'notes': ['a note'],
+        'faults': [],
     }
     assert json.loads(json.dumps(whole)) == whole

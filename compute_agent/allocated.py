@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stays in placement because somebody uses it.
+
+Pure: no I/O, configuration, logging or clock. Placement refuses to remove an
+inventory class, or a provider, that has allocations. Such a one stays until
+they are gone, reserved as a whole so that nothing more is scheduled to it, and
+what would take its place on that provider waits. Used by the report client.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+
+from . import provider, standing
+
+# The consumers of each resource class.
+Consumers = Mapping[str, frozenset[str]]
+
+
+def at_stake(
+    before: provider.Snapshot, after: provider.Snapshot
+) -> list[provider.Provider]:
+    """Return the providers that lose a class, or all, between the two."""
+    return [
+        one
+        for uuid, one in before.items()
+        if set(one.inventories)
+        - set(after[uuid].inventories if uuid in after else ())
+    ]
+
+
+def settle(
+    before: provider.Snapshot,
+    after: provider.Snapshot,
+    allocated: Mapping[str, Consumers],
+) -> tuple[provider.Snapshot, list[str]]:
+    """Return what can be had while these allocations stand, and what cannot.
+
+    :param allocated: the consumers by class of the providers at stake
+    """
+    used = {u: c for u, c in allocated.items() if c}
+    staying = {
+        uuid: _reserved(before[uuid]) for uuid in used if uuid not in after
+    }
+    faults = [_fault(before[u], used[u], 'it') for u in staying]
+    settled = dict(after)
+    if staying:
+        settled, notes = standing.settle(before, settled, staying)
+        settled = {
+            u: _reserved(p) if u not in after else p
+            for u, p in settled.items()
+        }
+        faults += notes
+    for uuid in set(used) & set(after):
+        one, wanted = before[uuid], after[uuid]
+        stuck = set(used[uuid]) - set(wanted.inventories)
+        if stuck:
+            settled[uuid] = _held_up(one, settled[uuid], stuck)
+            faults.append(
+                _fault(one, used[uuid], ', '.join(sorted(stuck)))
+                + _waiting(one, wanted)
+            )
+    return provider.snapshot(settled.values()), faults
+
+
+def _held_up(
+    one: provider.Provider, wanted: provider.Provider, stuck: set[str]
+) -> provider.Provider:
+    """Return the wanted provider with only what is stuck, or smaller."""
+    return dataclasses.replace(
+        wanted,
+        inventories={
+            rc: record.whole_reserved()
+            if rc in stuck
+            else record.reduced_to(wanted.inventories[rc])
+            for rc, record in one.inventories.items()
+            if rc in stuck or rc in wanted.inventories
+        },
+    )
+
+
+def _reserved(one: provider.Provider) -> provider.Provider:
+    return dataclasses.replace(
+        one,
+        inventories={
+            rc: i.whole_reserved() for rc, i in one.inventories.items()
+        },
+    )
+
+
+def _waiting(one: provider.Provider, wanted: provider.Provider) -> str:
+    new = sorted(set(wanted.inventories) - set(one.inventories))
+    return f'; {", ".join(new)} comes when that is gone' if new else ''
+
+
+def _fault(one: provider.Provider, consumers: Consumers, what: str) -> str:
+    every = sorted(frozenset[str]().union(*consumers.values()))
+    more = f' and {len(every) - 3} more' if len(every) > 3 else ''
+    return (
+        f'{one}: {what} is not removed but reserved, for it is allocated to '
+        f'{", ".join(every[:3])}{more}'
+    )

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that leave their driver's list: gone, moved, or nobody can tell."""
+
+import pytest
+from agents import Clock, Driver
+
+from compute_agent import errors, resource_tracker
+from compute_agent.virt import driver as virt
+
+Status = resource_tracker.Status
+NODES = {
+    f'{number}{number * 7}-1111-4111-8111-111111111111': f'node-{number}'
+    for number in map(str, range(1, 4))
+}
+ONE, TWO, THREE = NODES
+CONSUMER = '99999999-9999-4999-8999-999999999999'
+
+
+class Rack(Driver):
+    """A driver whose nodes come and go.
+
+    :ivar existing: name → what ``node_exists`` says, or raises
+    :ivar asked: the names it was asked for
+    """
+
+    def __init__(self):
+        super().__init__(self._describe_all, nodes=NODES)
+        self.existing = {}
+        self.asked = []
+
+    @staticmethod
+    def _describe_all(tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': 4}})
+        tree.add_traits(node, 'CUSTOM_RACK')
+
+    def node_exists(self, nodename):
+        self.asked.append(nodename)
+        answer = self.existing.get(nodename, virt.Existence.UNKNOWN)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def lose(self, uuid, answer=virt.Existence.NO):
+        self.existing[self.nodes.pop(uuid)] = answer
+
+
+@pytest.fixture
+def rack():
+    return Rack()
+
+
+@pytest.fixture
+def agent(agent_factory, rack):
+    agent = agent_factory(rack)
+    agent.done()
+    return agent
+
+
+def of(results, name):
+    (found,) = [r for r in results if r.node.name == name]
+    return found
+
+
+def test_a_node_that_is_gone_is_deleted(placement, agent, rack, operator):
+    rack.lose(TWO)
+    results = agent.done()
+    assert [str(op.uuid) for op in of(results, 'node-2').applied] == [TWO]
+    assert set(operator.holdings()) == {'node-1', 'node-3'}
+    placement.clear()
+    assert len(agent.done()) == 2
+    agent.done()
+    assert rack.asked == ['node-2', 'node-2']
+    assert placement.writes == []
+
+
+def test_a_plan_says_so_and_deletes_nothing(agent, rack, operator):
+    rack.lose(TWO)
+    planned = of(agent.plan(), 'node-2')
+    assert [type(op).__name__ for op in planned.plan.operations] == [
+        'DeleteProvider'
+    ]
+    assert 'node-2' in operator.holdings()
+
+
+@pytest.mark.parametrize(
+    'answer',
+    [
+        virt.Existence.UNKNOWN,
+        errors.Unavailable('the list is away'),
+        RuntimeError('boom'),
+    ],
+)
+def test_what_cannot_be_told_removes_nothing(
+    placement, agent, rack, operator, answer
+):
+    rack.lose(TWO, answer)
+    placement.clear()
+    for _ in range(2):
+        result = of(agent.done(), 'node-2')
+        assert 'cannot be told; nothing of it is removed' in result.notes[0]
+    assert placement.writes == []
+    assert rack.asked == ['node-2', 'node-2']
+    rack.existing['node-2'] = virt.Existence.NO
+    agent.done()
+    assert 'node-2' not in operator.holdings()
+
+
+def test_a_node_that_moved_is_left_and_asked_for_seldom(
+    placement, agent_factory, operator
+):
+    rack, clock = Rack(), Clock()
+    agent = agent_factory(rack, clock=clock)
+    agent.done()
+    rack.lose(TWO, virt.Existence.YES)
+    placement.clear()
+    note = of(agent.done(), 'node-2').notes[0]
+    assert 'another agent reports it now' in note
+    assert len(agent.done()) == len(agent.done()) == 2
+    assert rack.asked == ['node-2']
+    assert placement.writes == []
+
+    clock.now += 3601
+    rack.existing['node-2'] = virt.Existence.NO
+    agent.done()
+    assert rack.asked == ['node-2', 'node-2']
+    assert 'node-2' not in operator.holdings()
+
+
+def test_a_node_that_comes_back_is_one_of_the_list_again(agent, rack):
+    rack.lose(TWO, virt.Existence.YES)
+    agent.done()
+    rack.nodes[TWO] = 'node-2'
+    assert of(agent.done(), 'node-2').notes == ()
+    rack.lose(TWO, virt.Existence.YES)
+    agent.done()
+    assert rack.asked == ['node-2', 'node-2']
+
+
+def test_a_node_with_allocations_is_reserved_until_they_are_gone(
+    placement, agent, rack, operator
+):
+    operator.allocate(CONSUMER, 'VCPU', TWO)
+    rack.lose(TWO)
+    for _ in range(2):
+        result = of(agent.sync(), 'node-2')
+        assert result.status is Status.FAILED
+        assert f'allocated to {CONSUMER}' in result.reason
+        left = operator.inventories(TWO)['VCPU']
+        assert left['reserved'] == left['total']
+    placement.delete(f'/allocations/{CONSUMER}')
+    agent.done()
+    assert 'node-2' not in operator.holdings()
+
+
+def test_a_node_that_another_created_is_reserved_and_said(
+    agent_factory, rack, operator
+):
+    operator.create(TWO, 'node-2')
+    agent = agent_factory(rack)
+    agent.done()
+    rack.lose(TWO)
+    result = of(agent.sync(), 'node-2')
+    assert result.status is Status.FAILED
+    assert 'did not create node-2: reserved' in result.reason
+    left = operator.inventories(TWO)['VCPU']
+    assert left['reserved'] == left['total']
+
+
+def test_a_child_of_anothers_keeps_a_gone_node_there(agent, rack, operator):
+    child = '44444444-4444-4444-8444-444444444444'
+    operator.create(child, 'nic', TWO)
+    operator.set_inventories({'SRIOV_NET_VF': {'total': 8}}, child)
+    rack.lose(TWO)
+    result = of(agent.sync(), 'node-2')
+    assert 'did not create nic: reserved' in result.reason
+    assert operator.inventories(child)['SRIOV_NET_VF']['reserved'] == 0
+    left = operator.inventories(TWO)['VCPU']
+    assert left['reserved'] == left['total']
+
+
+def test_many_nodes_gone_at_once_are_deleted_only_on_demand(
+    placement, agent_factory, operator
+):
+    rack = Rack()
+    agent = agent_factory(rack, max_deletions=1)
+    agent.done()
+    rack.lose(TWO)
+    rack.lose(THREE)
+    placement.clear()
+    results = agent.sync()
+    for name in ('node-2', 'node-3'):
+        result = of(results, name)
+        assert result.status is Status.FAILED
+        assert '2 providers would be deleted in one cycle' in result.reason
+        assert 'sync --yes' in result.reason
+    assert of(results, 'node-1').status is Status.DONE
+    assert placement.writes == []
+    agent_factory(rack, state=agent.state, max_deletions=None).done()
+    assert set(operator.holdings()) == {'node-1'}
+
+
+def test_a_list_that_fails_takes_nobody_for_gone(
+    placement, agent, rack, monkeypatch
+):
+    def fail():
+        raise errors.Unavailable('no list')
+
+    monkeypatch.setattr(rack, 'get_available_nodes', fail)
+    placement.clear()
+    with pytest.raises(errors.Unavailable):
+        agent.sync()
+    assert placement.requests == []
+    assert rack.asked == []
+
+
+def test_another_driver_s_nodes_are_not_looked_for(
+    agent_factory, agent, operator
+):
+    class Other(Rack):
+        pass
+
+    other = Other()
+    other.nodes.clear()
+    agent_factory(other, state=agent.state).done()
+    assert other.asked == []
+    assert set(operator.holdings()) == set(NODES.values())
+
+
+def test_a_restart_remembers_who_was_there(agent_factory, tmp_path, operator):
+    agent_factory(Rack(), state=tmp_path).done()
+    rack = Rack()
+    rack.lose(THREE)
+    agent_factory(rack, state=tmp_path).done()
+    assert set(operator.holdings()) == {'node-1', 'node-2'}
+
+
+def test_a_node_deleted_in_placement_too_is_forgotten(
+    placement, agent, rack, operator
+):
+    operator.delete(TWO)
+    rack.lose(TWO)
+    placement.clear()
+    assert len(agent.done()) == 2
+    agent.done()
+    assert rack.asked == ['node-2']
+    assert placement.writes == []
