@@ -226,12 +226,34 @@ class _Resolver:
             gone |= {
                 n for n in before - holders if n in ours or not _protected(n)
             }
+        if self._takes_over(key):
+            self._note_left(uuid, before - gone - holders)
         foreign = frozenset(
             n for n in gone if n not in ours and not self._decides(kind, n)
         )
         if foreign:
             self._foreign[key] = foreign
         return (before - gone) | _union(a.names for a in said.values())
+
+    def _takes_over(self, key: Key) -> bool:
+        """Whether the driver adds its first traits beside another's."""
+        uuid, kind = key
+        return (
+            kind is assertion.Kind.TRAIT
+            and uuid in self._home
+            and uuid not in self._record.created
+            and assertion.DRIVER in self._said(uuid, kind)
+            and assertion.DRIVER not in self._record.held.get(key, {})
+        )
+
+    def _note_left(self, uuid: str, left: frozenset[str]) -> None:
+        some = ', '.join(sorted(n for n in left if not _protected(n)))
+        if some:
+            self._notes.append(
+                f'{self._before[uuid]}: was there before this agent, and '
+                f'keeps {some}: remove by hand what should go, or import the '
+                'record of the agent that reported it ("state import")'
+            )
 
     def _decides(self, kind: assertion.Kind, name: str) -> bool:
         return kind is assertion.Kind.TRAIT and self._policy.decides(name)

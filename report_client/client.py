@@ -7,6 +7,7 @@ holds no state of its own: what is remembered is in the store. Made in
 the library's front door.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 
 from compute_agent import (
@@ -44,6 +45,7 @@ class SchedulerReportClient:
         self._observer = observing.Observer(
             service, state, clock=clock, full_read_interval=full_read_interval
         )
+        self._naming = threading.Lock()
         self._executor = applying.Executor(service, state, clock=clock)
         self.where = service.where
 
@@ -137,6 +139,12 @@ class SchedulerReportClient:
         :raises errors.AgentError: the node's cycle is over; what was done is
             recorded, and the next cycle goes on from there
         """
+        if not plan.creates_names():
+            return self._send(plan)
+        with self._naming:  # nodes go side by side, and share their names
+            return self._send(plan.without_names(self._state.known_names()))
+
+    def _send(self, plan: planning.Plan) -> applying.Outcome:
         try:
             outcome = self._executor.apply(plan)
         except placement_errors.Vanished:

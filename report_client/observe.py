@@ -11,6 +11,7 @@ nothing to placement; ``client.py`` calls it.
 import dataclasses
 import hashlib
 import logging
+import threading
 from collections.abc import Callable, Iterable, Sequence
 
 from compute_agent import (
@@ -51,6 +52,7 @@ class Observer:
         self._clock = clock
         self._interval = full_read_interval
         self._doubted = False
+        self._asking = threading.Lock()
         self._names: frozenset[str] | None = None
 
     def observe(
@@ -118,11 +120,16 @@ class Observer:
         They are kept, and asked for again with the slow read, and after the
         service was away: it may have come back a newer one.
         """
-        known = self._store.known_names()
-        if known is None or self._doubted or self._overdue(known.read_at, 1):
-            known = self._reader.known_names()
-            self._store.save_known_names(known)
-            self._doubted = False
+        with self._asking:  # nodes side by side need not all ask
+            known = self._store.known_names()
+            if (
+                known is None
+                or self._doubted
+                or self._overdue(known.read_at, 1)
+            ):
+                known = self._reader.known_names()
+                self._store.save_known_names(known)
+                self._doubted = False
         return known
 
     def learn_names(
