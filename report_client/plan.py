@@ -41,6 +41,10 @@ class Plan:
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
+    def says_anything(self) -> bool:
+        """Whether there is anything in it for a reader."""
+        return bool(self.operations or self.notes or self.faults)
+
     def creates_names(self) -> bool:
         """Whether it creates a trait or a resource class."""
         return any(isinstance(op, ops.NameOperation) for op in self.operations)

@@ -5,6 +5,7 @@ Pure: no I/O, configuration, logging or clock. One operation is one line; the
 glyphs are those of every plan: + comes, - goes, ~ changes, ! is another's.
 """
 
+import collections
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -33,9 +34,38 @@ def text(plan: planning.Plan, node: str) -> str:
     lines += [f'  note: {note}' for note in plan.notes]
     lines += [f'  not done: {fault}' for fault in plan.faults]
     count = len(plan.operations)
-    total = f'{count} operation{"s" if count > 1 else ""}'
-    lines.append(f'  {total if count else NOTHING}')
+    lines.append(f'  {_counted(count, "operation") if count else NOTHING}')
     return '\n'.join(lines)
+
+
+def total(plans: Sequence[planning.Plan], nodes: int) -> str:
+    """Return the sum of many nodes' plans as one line.
+
+    :param nodes: how many there are, those without a plan among them
+    """
+    every = [op for plan in plans for op in plan.operations]
+    shared = {op for op in every if isinstance(op, ops.NameOperation)}
+    verbs = collections.Counter(
+        operation_data(op)['operation'].replace('_', ' ')
+        for op in (
+            *shared,  # created once, whichever node comes first
+            *(op for op in every if not isinstance(op, ops.NameOperation)),
+        )
+    )
+    changing = sum(bool(plan.operations) for plan in plans)
+    undone = nodes - len(plans) + sum(bool(plan.faults) for plan in plans)
+    parts = [
+        f'{changing} of {_counted(nodes, "node")} change'
+        if changing
+        else f'{_counted(nodes, "node")}: {NOTHING}'
+    ]
+    parts += [', '.join(f'{verb} {n}' for verb, n in sorted(verbs.items()))]
+    parts += [f'{undone} not done'] if undone else []
+    return '; '.join(part for part in parts if part)
+
+
+def _counted(count: int, what: str) -> str:
+    return f'{count} {what}{"" if count == 1 else "s"}'
 
 
 def data(plan: planning.Plan, node: str) -> dict[str, Any]:

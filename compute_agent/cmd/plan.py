@@ -3,11 +3,14 @@
 
 import argparse
 import typing
+from collections.abc import Sequence
 
 from . import command
 
 if typing.TYPE_CHECKING:
     from report_client import plan as planning
+
+    from .. import resource_tracker
 
 
 class Plan(command.Report):
@@ -21,27 +24,59 @@ class Plan(command.Report):
         parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> tuple[typing.Any, str | None, int]:
         """Return each node's plan."""
-        from report_client import render  # noqa: PLC0415 (quick --help)
+        from .. import resource_tracker  # noqa: PLC0415 (quick --help)
+        from . import progress, wiring  # noqa: PLC0415
 
-        from .. import resource_tracker  # noqa: PLC0415
-        from . import wiring  # noqa: PLC0415
-
-        with wiring.agent(self.conf(), looking=True) as agent:
-            results = agent.tracker.plan()
-        planned = [
-            (typing.cast('planning.Plan', r.plan), r.node.name)
-            for r in results
-            if r.plan is not None
-        ]
-        failed = [
+        with (
+            wiring.agent(self.conf(), looking=True) as agent,
+            progress.bar(self.app.stderr, 'nodes') as advance,
+        ):
+            results = agent.tracker.plan(advance)
+        undone = [
             r for r in results if r.status is not resource_tracker.Status.DONE
         ]
-        for result in failed:
-            self.app.stderr.write(
-                f'compute-agent: {result.node}: {result.reason}\n'
-            )
-        texts = [render.text(plan, name) for plan, name in planned]
-        data = [render.data(plan, name) for plan, name in planned]
-        changes = any(plan.operations for plan, _ in planned)
-        code = 1 if failed else 2 if changes else 0
-        return data, '\n\n'.join(texts) if texts else None, code
+        for result in undone:
+            if result.plan is None:
+                self.app.stderr.write(
+                    f'compute-agent: {result.node}: {result.reason}\n'
+                )
+        data = [_data(r) for r in results if r.plan is not None or r.notes]
+        changes = any(r.plan and r.plan.operations for r in results)
+        return data, _text(results), 1 if undone else 2 if changes else 0
+
+
+def _data(result: 'resource_tracker.NodeResult') -> dict[str, typing.Any]:
+    from report_client import render  # noqa: PLC0415
+
+    return render.data(_plan(result), result.node.name)
+
+
+def _text(results: Sequence['resource_tracker.NodeResult']) -> str | None:
+    """Return the plans, of many nodes those that say anything, and a sum."""
+    from report_client import render  # noqa: PLC0415
+
+    some = [r for r in results if r.plan is not None or r.notes]
+    if not results:
+        return 'no nodes'
+    if len(results) == 1:
+        shown = some
+    else:
+        shown = [r for r in some if r.notes or _plan(r).says_anything()]
+    texts = [render.text(_plan(r), r.node.name) for r in shown]
+    if len(results) > 1:
+        texts.append(render.total([_plan(r) for r in some], len(results)))
+    return '\n\n'.join(texts) if texts else None
+
+
+def _plan(result: 'resource_tracker.NodeResult') -> 'planning.Plan':
+    """Return the plan of a node; one that is only noted has an empty one."""
+    from report_client import plan as planning  # noqa: PLC0415
+
+    if result.plan is not None:
+        return typing.cast('planning.Plan', result.plan)
+    return planning.Plan(
+        node_uuid=result.node.uuid,
+        operations=(),
+        before={},
+        notes=result.notes,
+    )

@@ -2,7 +2,9 @@
 """``compute-agent sync``: one cycle, and how it ended for each node."""
 
 import argparse
+import collections
 import typing
+from collections.abc import Sequence
 
 from . import command
 
@@ -13,29 +15,57 @@ class Sync(command.Report):
     Exit code 0: every node is done, 1: some are not, or an error.
     """
 
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the consent to large removals."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--yes',
+            action='store_true',
+            help='Delete the providers of nodes that are gone, however many '
+            'they are ([compute_agent] max_deletions).',
+        )
+        return parser
+
     def report(
-        self,
-        parsed_args: argparse.Namespace,  # noqa: ARG002
+        self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Do a cycle; return each node's result."""
         from .. import instance_lock, resource_tracker  # noqa: PLC0415
-        from . import wiring  # noqa: PLC0415
+        from . import progress, wiring  # noqa: PLC0415
 
         conf = self.conf()
         with (
             instance_lock.hold(wiring.state_path(conf)),
-            wiring.agent(conf, looking=False) as agent,
+            wiring.agent(
+                conf, looking=False, unlimited=parsed_args.yes
+            ) as agent,
+            progress.bar(self.app.stderr, 'nodes') as advance,
         ):
-            results = agent.tracker.sync()
+            results = agent.tracker.sync(advance)
         done = [r.status is resource_tracker.Status.DONE for r in results]
         return (
             [_data(r) for r in results],
-            '\n'.join(_text(r) for r in results) if results else 'no nodes',
+            _text(results),
             0 if all(done) else 1,
         )
 
 
-def _text(result: typing.Any) -> str:
+def _text(results: Sequence[typing.Any]) -> str:
+    """Return what became of the nodes; of many, those with news."""
+    if len(results) <= 1:
+        return _node(results[0]) if results else 'no nodes'
+    news = [r for r in results if r.applied or r.reason or r.notes]
+    count = collections.Counter(r.status.value for r in results)
+    applied = sum(len(r.applied) for r in results)
+    total = (
+        f'{len(results)} nodes: '
+        + ', '.join(f'{n} {status}' for status, n in count.items())
+        + f'; {applied} operation{"" if applied == 1 else "s"}'
+    )
+    return '\n'.join([*(_node(r) for r in news), total])
+
+
+def _node(result: typing.Any) -> str:
     from report_client import render  # noqa: PLC0415
 
     lines = [f'{result.node}: {result.status.value}']
