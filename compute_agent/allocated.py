@@ -50,14 +50,17 @@ def settle(
             for u, p in settled.items()
         }
         faults += notes
-    for uuid in set(used) & set(after):
+    for uuid in (u for u in used if u in after):
         one, wanted = before[uuid], after[uuid]
-        stuck = set(used[uuid]) - set(wanted.inventories)
+        stuck = {
+            rc: consumers
+            for rc, consumers in sorted(used[uuid].items())
+            if rc not in wanted.inventories
+        }
         if stuck:
-            settled[uuid] = _held_up(one, settled[uuid], stuck)
+            settled[uuid] = _held_up(one, settled[uuid], set(stuck))
             faults.append(
-                _fault(one, used[uuid], ', '.join(sorted(stuck)))
-                + _waiting(one, wanted)
+                _fault(one, stuck, ', '.join(stuck)) + _waiting(one, wanted)
             )
     return provider.snapshot(settled.values()), faults
 

@@ -24,7 +24,7 @@ def settle(
     """
     after, staying, notes = dict(wanted), dict(kept), list[str]()
     for one in (*wanted.values(), *kept.values()):
-        staying.update(_above(before, one, wanted))
+        _add(staying, _above(before, one, wanted))
     while True:
         holders = {one.name: one for one in staying.values()}
         stuck = [
@@ -38,7 +38,13 @@ def settle(
         for one in stuck:
             del after[one.uuid]
             notes.append(_note(before, one, holders.get(one.name)))
-            staying.update(_as_it_was(before, one, after))
+            _add(staying, _as_it_was(before, one, after))
+
+
+def _add(staying: Providers, more: Providers) -> None:
+    """Let more stay; what stays already may not be as before inside."""
+    for uuid, one in more.items():
+        staying.setdefault(uuid, one)
 
 
 def _note(

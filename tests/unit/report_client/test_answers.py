@@ -53,6 +53,11 @@ INVENTORIES = {
         }
     },
 }
+CONSUMER = '00000000-0000-0000-0000-0000000000c1'
+ALLOCATED = {
+    'resource_provider_generation': 7,
+    'allocations': {CONSUMER: {'resources': {'VCPU': 2, 'MEMORY_MB': 512}}},
+}
 ALL_TRAITS = {'traits': ['HW_CPU_X86_AVX2', 'CUSTOM_A']}
 ALL_CLASSES = {
     'resource_classes': [
@@ -73,6 +78,7 @@ READERS = {
     'inventories': (contents(Kind.INVENTORY), INVENTORIES),
     'written': (wire.generation_after, INVENTORIES),
     'created': (wire.created_generation, CREATED),
+    'allocated': (wire.allocated, ALLOCATED),
     'all traits': (wire.traits, ALL_TRAITS),
     'all classes': (wire.resource_classes, ALL_CLASSES),
 }
@@ -151,6 +157,22 @@ def test_whatever_placement_takes_from_others_is_read(fields):
     assert {field: record[field] for field in fields} == fields
 
 
+def test_allocations_are_consumers_by_class_of_a_generation():
+    other = CONSUMER.replace('c1', 'c2')
+    body = copy.deepcopy(ALLOCATED)
+    body['allocations'][other] = {'resources': {'VCPU': 1}}
+    assert wire.allocated(body) == (
+        7,
+        {'VCPU': {CONSUMER, other}, 'MEMORY_MB': {CONSUMER}},
+    )
+
+
+def test_nothing_allocated_is_an_answer():
+    for none in ({}, {CONSUMER: {'resources': {}}}):
+        body = {'resource_provider_generation': 0, 'allocations': none}
+        assert wire.allocated(body) == (0, {})
+
+
 def test_generations_after_writes_are_read():
     assert wire.generation_after(TRAITS) == 7
     assert wire.created_generation(CREATED) == 0
@@ -209,6 +231,14 @@ WRONG = [
     ('inventories', ['inventories', 'VCPU', 'reserved'], [9, -1, None]),
     ('written', ['resource_provider_generation'], [None, '7', 7.0, True]),
     ('created', ['generation'], [None, '0', 0.0, False]),
+    ('allocated', ['resource_provider_generation'], [None, '7', True]),
+    ('allocated', ['allocations'], [None, [], 'x', 7]),
+    ('allocated', ['allocations', CONSUMER], [None, [], 'VCPU', 7]),
+    (
+        'allocated',
+        ['allocations', CONSUMER, 'resources'],
+        [None, [], ['VCPU'], 'VCPU', 7],
+    ),
     ('all traits', ['traits'], [None, 'A', {}, [None], [{'name': 'A'}]]),
     ('all classes', ['resource_classes'], [None, {}, ['VCPU'], [None], [[]]]),
     ('all classes', ['resource_classes', 0, 'name'], [None, 7, []]),
@@ -259,7 +289,7 @@ def test_another_value_in_it_is_malformed(reader, path, value):
     [
         pytest.param(reader, path, id=f'{reader}-{".".join(map(str, path))}')
         for reader, path, _ in WRONG
-        if path[-1] not in {'VCPU', 'reserved', 'allocation_ratio'}
+        if path[-1] not in {'VCPU', 'reserved', 'allocation_ratio', CONSUMER}
     ],
 )
 def test_a_part_that_is_not_there_is_malformed(reader, path):

@@ -31,6 +31,8 @@ words = st.sampled_from(
         'total',
         'allocation_ratio',
         'resource_classes',
+        'allocations',
+        'resources',
         'name',
     ]
 )
@@ -70,6 +72,13 @@ DOCUMENTED = {
     'written': (
         wire.generation_after,
         {'resource_provider_generation': 1},
+    ),
+    'allocated': (
+        wire.allocated,
+        {
+            'resource_provider_generation': 1,
+            'allocations': {'c': {'resources': {'VCPU': 1}}},
+        },
     ),
     'all traits': (wire.traits, {'traits': ['A']}),
     'all classes': (

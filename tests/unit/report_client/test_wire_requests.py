@@ -182,6 +182,10 @@ def test_each_kind_is_read_where_it_is_written(kind, path):
     assert wire.collection(UUID, kind) == path
 
 
+def test_what_is_allocated_of_a_provider_is_one_read():
+    assert wire.allocations(UUID) == f'{PROVIDER}/allocations'
+
+
 def test_one_tree_is_listed_by_any_of_its_providers():
     assert wire.in_tree(UUID) == f'/resource_providers?in_tree={UUID}'
 
