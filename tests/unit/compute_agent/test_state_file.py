@@ -1,13 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state database as a file: whose it is, and when it is refused."""
 
+import concurrent.futures
 import contextlib
 import os
 import sqlite3
+import threading
 
 import pytest
 
-from compute_agent import errors, intentions, provider, state, state_file
+from compute_agent import (
+    assertion,
+    departures,
+    errors,
+    intentions,
+    ownership,
+    provider,
+    state,
+    state_file,
+)
 
 NODE = '11111111-1111-4111-8111-111111111111'
 CREATION = intentions.Intent(uuid=NODE, kind=None, generation=0)
@@ -123,8 +134,8 @@ def test_a_look_is_never_written_back(tmp_path):
 
 
 def test_a_look_of_another_site_adds_no_site(tmp_path):
-    with opened(tmp_path, 'one'):
-        pass
+    with opened(tmp_path, 'one') as one:
+        one.save([reading()])
     with looked(tmp_path, 'two') as look:
         assert look.readings([NODE]) == {}
     with sqlite3.connect(tmp_path / 'state.sqlite') as db:
@@ -156,6 +167,138 @@ def test_a_look_finds_its_way_to_any_directory(tmp_path, name):
         daemon.save([reading()])
     with looked(tmp_path / name) as look:
         assert look.readings([NODE]) == {NODE: reading()}
+
+
+# --- files of earlier versions ------------------------------------------------
+
+# What an agent of version 1 left: it created a node, added a trait, held it,
+# has a write that is not confirmed, and saw placement.
+VERSION_1 = f"""
+create table site (id integer primary key, name text unique not null);
+create table created (uuid text primary key, node_uuid text not null)
+    without rowid;
+create table ours (
+    uuid text, kind text, name text,
+    primary key (uuid, kind, name)) without rowid;
+create table held (
+    uuid text, kind text, source text, names text not null,
+    primary key (uuid, kind, source)) without rowid;
+create table intent (
+    node_uuid text, position integer, uuid text not null,
+    kind text, generation integer not null, names text not null,
+    added text not null, primary key (node_uuid, position))
+    without rowid;
+create index intent_uuid on intent (uuid);
+create table reading (
+    site integer, uuid text, root_uuid text not null, name text not null,
+    parent_uuid text, generation integer not null, content text not null,
+    read_at real not null, suspect integer not null,
+    primary key (site, uuid)) without rowid;
+create index reading_root on reading (site, root_uuid);
+create table known (
+    site integer primary key, traits text not null, classes text not null,
+    read_at real not null);
+insert into site values (1, 'there'), (2, 'here');
+insert into created values ('{NODE}', '{NODE}');
+insert into ours values ('{NODE}', 'trait', 'CUSTOM_X');
+insert into held values ('{NODE}', 'trait', 'driver', '["CUSTOM_X"]');
+insert into intent values ('{NODE}', 0, '{NODE}', null, 0, '[]', '[]');
+insert into reading values
+    (2, '{NODE}', '{NODE}', 'node-1', null, 3,
+     '[{{}}, ["CUSTOM_X"], []]', 1.0, 0);
+insert into known values (2, '["CUSTOM_X"]', '["VCPU"]', 1.0);
+pragma user_version = 1;
+"""
+KNOWN = {NODE: departures.Known(name='node-1', asked_at=2.5)}
+
+
+@pytest.fixture
+def version_1(tmp_path):
+    with contextlib.closing(
+        sqlite3.connect(tmp_path / 'state.sqlite', isolation_level=None)
+    ) as db:
+        db.execute('pragma journal_mode = wal')
+        db.executescript(VERSION_1)
+    return tmp_path
+
+
+def check_record_of_version_1(one):
+    key = (NODE, assertion.Kind.TRAIT)
+    assert one.record([NODE]) == ownership.Record(
+        created=frozenset({NODE}),
+        ours={key: frozenset({'CUSTOM_X'})},
+        held={key: {'driver': frozenset({'CUSTOM_X'})}},
+    )
+    assert one.intents(NODE) == {NODE: [CREATION]}
+    assert one.readings([NODE])[NODE].provider.traits == {'CUSTOM_X'}
+    assert one.known_names().resource_classes == {'VCPU'}
+
+
+def version(directory):
+    with contextlib.closing(sqlite3.connect(directory / 'state.sqlite')) as db:
+        return db.execute('pragma user_version').fetchone()[0]
+
+
+def test_a_file_of_version_1_keeps_its_record_and_learns_nodes(version_1):
+    with opened(version_1) as one:
+        check_record_of_version_1(one)
+        assert one.nodes('rack:Rack') == {}
+        one.keep_nodes('rack:Rack', KNOWN)
+    assert version(version_1) == state_file.SCHEMA_VERSION
+    with opened(version_1) as one:
+        check_record_of_version_1(one)
+        assert one.nodes('rack:Rack') == KNOWN
+
+
+def test_a_look_at_a_file_of_version_1_leaves_it_one(version_1):
+    before = (version_1 / 'state.sqlite').read_bytes()
+    with looked(version_1) as one:
+        check_record_of_version_1(one)
+        one.keep_nodes('rack:Rack', KNOWN)
+        assert one.nodes('rack:Rack') == KNOWN
+    assert (version_1 / 'state.sqlite').read_bytes() == before
+    assert version(version_1) == 1
+
+
+def test_two_that_open_a_file_of_version_1_at_once_both_do(version_1):
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        start = threading.Barrier(2)
+
+        def open_it():
+            start.wait()
+            with opened(version_1) as one:
+                check_record_of_version_1(one)
+
+        for opening in [pool.submit(open_it) for _ in range(2)]:
+            opening.result()
+    assert version(version_1) == state_file.SCHEMA_VERSION
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(version_1):
+    with contextlib.closing(
+        sqlite3.connect(version_1 / 'state.sqlite', isolation_level=None)
+    ) as db:
+        db.execute('create table node (of_somebody_else text)')
+    for how in (opened, looked):
+        assert 'table node already exists' in refused(how, version_1)
+    assert version(version_1) == 1
+
+
+def test_a_migrated_file_has_the_tables_of_a_new_one(version_1, tmp_path):
+    with opened(version_1), opened(tmp_path / 'new'):
+        pass
+    old, new = (
+        set(tables(directory)) for directory in (version_1, tmp_path / 'new')
+    )
+    assert old == new
+
+
+def tables(directory):
+    with contextlib.closing(sqlite3.connect(directory / 'state.sqlite')) as db:
+        return [
+            (name, ' '.join(sql.split()) if sql else None)
+            for name, sql in db.execute('select name, sql from sqlite_master')
+        ]
 
 
 # --- refusals ----------------------------------------------------------------
