@@ -17,13 +17,20 @@ COVERAGE = --cov --cov-report=term:skip-covered
 SLOW_TESTS = tests/package tests/full
 DECLARED = setup.cfg setup.py pyproject.toml
 
+# A real Ironic has packages of its own, so it gets an environment beside ours.
+# Another one is used where this names its "ironic" program.
+ifndef COMPUTE_AGENT_IRONIC
+export COMPUTE_AGENT_IRONIC := $(CURDIR)/.servers/ironic/bin/ironic
+IRONIC := .servers/ironic.stamp
+endif
+
 SAMPLE = etc/compute-agent.conf.sample
 DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-full lint types contracts wheel-check sample \
-    check clean
+.PHONY: help run demo-ironic test test-full lint types contracts wheel-check \
+    sample check clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
@@ -47,14 +54,23 @@ $(BIN)/python:
 	$(INSTALL) '.[embedded,test,lint]'
 	@touch .venv/run.stamp $@
 
+.servers/ironic.stamp: | $(BIN)/python
+	$(BIN)/python -m venv .servers/ironic
+	.servers/ironic/bin/python -m pip install --quiet \
+	    --disable-pip-version-check 'ironic>=39'
+	@touch $@
+
 # One line that becomes the agent: Ctrl-C and SIGTERM reach it directly.
 run: .venv/run.stamp  ## Run the agent here, with a placement of its own
 	@exec $(BIN)/compute-agent --config-file etc/dev.conf run --show-tree
 
+demo-ironic: .venv/run.stamp $(IRONIC)  ## The agent on a real Ironic with 20 fake nodes
+	@exec $(BIN)/compute-agent demo ironic
+
 test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement
 	$(PYTEST) $(addprefix --ignore=,$(SLOW_TESTS))
 
-test-full: .venv/dev.stamp  ## The same with coverage, and what needs real servers
+test-full: .venv/dev.stamp $(IRONIC)  ## The same with coverage, and what needs real servers
 	$(PYTEST) --ignore=tests/package $(COVERAGE)
 
 lint: .venv/dev.stamp  ## Style, format and spelling
@@ -78,7 +94,7 @@ sample: .venv/dev.stamp  ## Write the sample configuration
 check: lint types contracts test wheel-check  ## All of these
 
 clean:  ## Remove what these targets made, and the state of make run
-	rm -rf .venv .tox .run build dist *.egg-info .coverage .coverage.* \
+	rm -rf .venv .servers .tox .run build dist *.egg-info .coverage .coverage.* \
 	    .hypothesis .mypy_cache .pytest_cache .ruff_cache \
 	    .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

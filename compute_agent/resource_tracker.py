@@ -125,7 +125,12 @@ class ResourceTracker:
         :raises errors.DriverError: it cannot tell
         """
         try:
-            return self._identify(list(self._driver.get_available_nodes()))
+            found = self._identify(list(self._driver.get_available_nodes()))
+            titles = self._driver.get_titles()
+            return [
+                dataclasses.replace(node, title=titles.get(node.name, ''))
+                for node in found
+            ]
         except errors.AgentError:
             raise
         except Exception as exc:

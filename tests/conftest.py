@@ -7,4 +7,4 @@ import sys
 # Test folders are no packages, so what tests share is found by path.
 sys.path.insert(0, str(pathlib.Path(__file__).parent / 'support'))
 
-pytest_plugins = ['placement_fixture', 'command_line']
+pytest_plugins = ['placement_fixture', 'command_line', 'ironic_fixture']

@@ -65,10 +65,10 @@ def explained() -> Iterator[None]:
         raise errors.ConfigError(
             f'no such configuration file: {files}'
         ) from exc
+    except cfg.Error as exc:
+        text = ' '.join(str(exc).split())
+        raise errors.ConfigError(_DETAIL.sub(r'in \g<file>', text)) from exc
     except (OSError, ValueError) as exc:
         raise errors.ConfigError(
             f'the configuration cannot be read: {exc}'
         ) from exc
-    except cfg.Error as exc:
-        text = ' '.join(str(exc).split())
-        raise errors.ConfigError(_DETAIL.sub(r'in \g<file>', text)) from exc

@@ -131,11 +131,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(argv)
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()
         return PIPE_CLOSED
+    except OSError as exc:  # a full disk, mostly
+        _give_up_stdout()
+        sys.stderr.write(f'compute-agent: cannot write: {exc.strerror}\n')
+        return 1
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def _give_up_stdout() -> None:
+    """Let nothing that is left in its buffer be tried again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -48,7 +48,7 @@ class Plan(command.Report):
 def _data(result: 'resource_tracker.NodeResult') -> dict[str, typing.Any]:
     from report_client import render  # noqa: PLC0415
 
-    return render.data(_plan(result), result.node.name)
+    return render.data(_plan(result), result.node.called)
 
 
 def _text(results: Sequence['resource_tracker.NodeResult']) -> str | None:
@@ -62,7 +62,7 @@ def _text(results: Sequence['resource_tracker.NodeResult']) -> str | None:
         shown = some
     else:
         shown = [r for r in some if r.notes or _plan(r).says_anything()]
-    texts = [render.text(_plan(r), r.node.name) for r in shown]
+    texts = [render.text(_plan(r), r.node.called) for r in shown]
     if len(results) > 1:
         texts.append(render.total([_plan(r) for r in some], len(results)))
     return '\n\n'.join(texts) if texts else None

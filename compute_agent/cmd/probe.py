@@ -43,19 +43,19 @@ class Probe(command.Report):
                 f'driver {conf.compute_driver} gives no evidence of what it '
                 'reports; "compute-agent plan" shows what it would write'
             )
-        found = [
-            (node, driver.evidence(node))
-            for node in driver.get_available_nodes()
-        ]
+        nodes = list(driver.get_available_nodes())
+        titles = driver.get_titles()
+        found = [(titles.get(n, n), driver.evidence(n)) for n in nodes]
         data = [
-            {'node': node, 'findings': [_data(f) for f in findings]}
+            {'node': node, 'findings': [finding_data(f) for f in findings]}
             for node, findings in found
         ]
         texts = [_text(n, f, absent=parsed_args.all) for n, f in found]
         return data, '\n\n'.join(texts) if texts else 'no nodes', 0
 
 
-def _data(finding: 'virt.Finding') -> dict[str, typing.Any]:
+def finding_data(finding: 'virt.Finding') -> dict[str, typing.Any]:
+    """Return a finding as data for JSON or YAML."""
     return {
         'trait': finding.trait,
         'found': finding.found.value,

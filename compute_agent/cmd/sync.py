@@ -82,7 +82,7 @@ def _data(result: typing.Any) -> dict[str, typing.Any]:
     from report_client import render  # noqa: PLC0415
 
     return {
-        'node': result.node.name,
+        'node': result.node.called,
         'uuid': result.node.uuid,
         'status': result.status.value,
         'reason': result.reason,

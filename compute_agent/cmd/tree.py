@@ -28,18 +28,11 @@ class TreeShow(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the trees of the nodes asked for."""
-        from .. import errors  # noqa: PLC0415 (quick --help)
+        from .. import describe, errors  # noqa: PLC0415 (quick --help)
         from . import tree_view, wiring  # noqa: PLC0415
 
         with wiring.agent(self.conf(), looking=True) as agent:
-            nodes = agent.tracker.nodes()
-            wanted = parsed_args.node
-            if wanted is not None:
-                nodes = [n for n in nodes if wanted in {n.name, n.uuid}]
-                if not nodes:
-                    raise errors.ConfigError(
-                        f'no node {wanted} is among those of the driver'
-                    )
+            nodes = describe.chosen(agent.tracker.nodes(), parsed_args.node)
             seen = agent.client.observe([n.uuid for n in nodes])
         found = []
         for node in nodes:

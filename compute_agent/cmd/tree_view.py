@@ -21,7 +21,9 @@ def text(
     branches: dict[str, tree.Tree] = {}
     roots = []
     for uuid, one in providers.items():
-        label = f'[bold]{markup.escape(one.name)}[/bold] ({uuid})'
+        called = node.called if uuid == node.uuid else one.name
+        label = f'[bold]{markup.escape(called)}[/bold]'
+        label += f' ({uuid})' if called != uuid else ''
         above = branches.get(str(one.parent_uuid))
         branch = tree.Tree(label) if above is None else above.add(label)
         if above is None:
@@ -45,7 +47,7 @@ def data(
 ) -> dict[str, typing.Any]:
     """Return the providers as plain data, parents first."""
     return {
-        'node': node.name,
+        'node': node.called,
         'uuid': node.uuid,
         'providers': [
             {

@@ -41,11 +41,15 @@ _USER = re.compile(r'//[^/@]*@')
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """The wired agent."""
+    """The wired agent.
+
+    :ivar records: the state database
+    """
 
     driver: virt.ComputeDriver
     client: client.SchedulerReportClient
     tracker: resource_tracker.ResourceTracker
+    records: state.State
 
 
 @contextlib.contextmanager
@@ -59,7 +63,7 @@ def agent(
     :raises errors.ConfigError: something of the configuration is wrong
     """
     compute_driver = configuration.load_driver(conf)
-    service = placement.Placement(_adapter(conf), where(conf), _hint(conf))
+    service = placement_service(conf)
     opened = state.State.look if looking else state.State.open
     with contextlib.closing(opened(state_path(conf), _site(conf))) as kept:
         report_client = client.SchedulerReportClient(
@@ -71,6 +75,7 @@ def agent(
         yield Agent(
             driver=compute_driver,
             client=report_client,
+            records=kept,
             tracker=_tracker(
                 conf,
                 compute_driver,
@@ -79,6 +84,14 @@ def agent(
                 None if unlimited else conf.compute_agent.max_deletions,
             ),
         )
+
+
+def placement_service(conf: cfg.ConfigOpts) -> placement.Placement:
+    """Return placement's API as configured; nothing is asked yet.
+
+    :raises errors.ConfigError: something of ``[placement]`` is wrong
+    """
+    return placement.Placement(_adapter(conf), where(conf), _hint(conf))
 
 
 def embedded_placement(

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only development, demos and tests need: the embedded placement."""
+"""What only development, demos and tests need: servers of our own."""

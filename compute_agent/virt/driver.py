@@ -76,6 +76,13 @@ class ComputeDriver(abc.ABC):
         """
         return {}
 
+    def get_titles(self) -> Mapping[str, str]:
+        """Return node name → what people call it, where that is another.
+
+        It is for messages only, and free to change.
+        """
+        return {}
+
     def node_exists(self, nodename: str) -> Existence:
         """Return whether the node still exists; asked before it is deleted."""
         if nodename in self.get_available_nodes():

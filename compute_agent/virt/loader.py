@@ -22,6 +22,7 @@ NAMESPACE = 'compute_agent.drivers'
 _CALLS: Mapping[str, tuple[object, ...]] = {
     'get_available_nodes': (),
     'get_nodenames_by_uuid': (),
+    'get_titles': (),
     'node_exists': ('node',),
     'update_provider_tree': ('tree', 'node'),
     'get_inventory': ('node',),

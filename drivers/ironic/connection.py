@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests to Ironic over python-ironicclient, at a version both sides have.
+
+The client is built at the first request and anew after an outage, for the
+catalog may have changed meanwhile. It is told the endpoint and the version:
+left alone it would look the one up in every request, and for the other write a
+cache file into a home directory. Threads may share a connection.
+"""
+
+import logging
+import threading
+import typing
+
+from keystoneauth1 import adapter
+
+from compute_agent import errors
+
+from . import answers, versions
+
+if typing.TYPE_CHECKING:
+    from ironicclient.common import http
+
+LOG = logging.getLogger(__name__)
+
+_HEADER = 'X-OpenStack-Ironic-API-Version'
+# keystoneauth's own retries, which ironicclient does not hand on.
+_RETRIES = (
+    'connect_retries',
+    'connect_retry_delay',
+    'status_code_retries',
+    'status_code_retry_delay',
+    'retriable_status_codes',
+)
+# By keystoneauth; ironicclient then follows more, as deep as Python lets it.
+_REDIRECTIONS = 2
+
+
+class Connection:
+    """One Ironic, as the options of ``[ironic]`` say how to reach it.
+
+    :param url: its address, None if only the catalog tells
+    :param max_retries: how often a request is repeated that was answered 409
+        or 503, or not at all
+    :param retry_interval: seconds between two of them
+    """
+
+    def __init__(
+        self,
+        endpoint: adapter.Adapter,
+        *,
+        url: str | None,
+        needed: versions.Needed,
+        max_retries: int,
+        retry_interval: int,
+    ) -> None:
+        self._endpoint = endpoint
+        self._needed = needed
+        self._max_retries = max_retries
+        self._retry_interval = retry_interval
+        self._lock = threading.Lock()
+        self._client: http.SessionClient | None = None
+        self._version = versions.NEWEST
+        self.where = _called(url)
+
+    def request(
+        self, method: str, path: str, body: object | None = None
+    ) -> object:
+        """Return the decoded body of the answer, whatever it is.
+
+        :raises errors.AgentError: no answer, or one that is not 2xx
+        """
+        try:
+            return self._request(method, path, body)
+        except errors.Unavailable:
+            with self._lock:
+                self._client, self._version = None, versions.NEWEST
+            raise
+
+    def _request(self, method: str, path: str, body: object) -> object:
+        from ironicclient import exc as ironic_exc  # noqa: PLC0415 (slow)
+
+        from . import refusals  # noqa: PLC0415 (imports ironicclient)
+
+        while True:
+            version = self._version
+            try:
+                return self._send(method, path, body, version)
+            except ironic_exc.UnsupportedVersion as exc:
+                # Each turn goes down, and versions end.
+                self._version = self._older(version, str(exc))
+            except Exception as exc:
+                asked = f'{method} {path.partition("?")[0]}'
+                raise refusals.translated(exc, asked, self.where) from exc
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: object,
+        version: versions.Version,
+    ) -> object:
+        client = self._built()
+        options: dict[str, typing.Any] = {'redirect': _REDIRECTIONS}
+        for name in _RETRIES:
+            value = getattr(self._endpoint, name, None)
+            if value is not None:
+                options[name] = value
+        if body is not None:
+            options['body'] = body
+        headers = {_HEADER: versions.spelled(version)}
+        _, answer = client.json_request(
+            method, path, headers=headers, **options
+        )
+        return answer
+
+    def _older(
+        self, asked: versions.Version, refusal: str
+    ) -> versions.Version:
+        """Return the version to ask for instead.
+
+        :raises errors.ConfigError: this Ironic has none that will do
+        """
+        supported = versions.supported(refusal)
+        oldest, newest = supported or (asked, asked)
+        least, by = self._needed.version, self._needed.by
+        if newest < least:
+            raise errors.ConfigError(
+                f'{by} needs Ironic API {versions.spelled(least)} or newer; '
+                f'{self.where} has {versions.spelled(newest)}: upgrade it, or '
+                'do without'
+            )
+        version = min(asked, newest)
+        if version == asked or version < oldest:
+            raise errors.UnknownState(
+                f'{self.where} and this agent have no API version in common: '
+                f'{answers.one_line(refusal)}'
+            )
+        LOG.debug('%s has API version %s', self.where, newest)
+        return version
+
+    def _built(self) -> 'http.SessionClient':
+        with self._lock:
+            if self._client is None:
+                self._client = self._build()
+            return self._client
+
+    def _build(self) -> 'http.SessionClient':
+        from ironicclient.v1 import client  # noqa: PLC0415 (slow)
+        from keystoneauth1 import exceptions  # noqa: PLC0415 (beside it)
+
+        url = self._endpoint.get_endpoint()
+        if url is None:
+            raise exceptions.EndpointNotFound
+        self.where = _called(url)
+        # What it logs as errors it raises too, and is then said once.
+        logging.getLogger('ironicclient.common.http').addFilter(_below_error)
+        made = client.Client(
+            endpoint_override=url,
+            session=self._endpoint.session,
+            os_ironic_api_version=versions.spelled(versions.NEWEST),
+            max_retries=self._max_retries,
+            retry_interval=self._retry_interval,
+        )
+        return made.http_client
+
+
+def _called(url: str | None) -> str:
+    return f'Ironic at {answers.one_line(url)}' if url else 'Ironic'
+
+
+def _below_error(record: logging.LogRecord) -> bool:
+    return record.levelno < logging.ERROR

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edits a provider tree until it describes one bare-metal node.
+
+Pure: no I/O, configuration, logging or clock. A node without a usable resource
+class offers nothing: what placement has of it stays, reserved, so that nothing
+is scheduled to a machine of which nobody knows the kind, and a node that
+placement does not have yet is not put there.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+
+from compute_agent import inventory as agent_inventory
+from compute_agent import provider, provider_tree
+
+from . import classes, inventory, traits
+from . import node as ironic
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How nodes are described, by configuration.
+
+    :ivar exclusive: Ironic's traits are the node's only ones
+    :ivar skip_in_use: a node with an instance is not reserved for that
+    """
+
+    exclusive: bool = True
+    skip_in_use: bool = False
+
+
+def describe(
+    tree: provider_tree.ProviderTree,
+    node: ironic.Node,
+    problems: Mapping[str, classes.Problem],
+    manner: Manner,
+) -> None:
+    """Make the tree's root of this node match Ironic's.
+
+    :param problems: the resource classes of the listing that cannot be used
+    """
+    there = tree.baseline.get(node.uuid)
+    problem = problems.get(node.resource_class or '')
+    if node.resource_class and (problem is None or _has(there, problem)):
+        if problem is not None:
+            tree.note(f'{problem.why}; {node.called} has it already')
+        records = inventory.records(node, skip_in_use=manner.skip_in_use)
+        tree.update_inventory(node.uuid, records)
+    elif there is None:
+        _leave_out(tree, node, problem)
+        return
+    else:
+        _reserve(tree, node, there, problem)
+    _set_traits(tree, node, manner)
+
+
+def _has(there: provider.Provider | None, problem: classes.Problem) -> bool:
+    """Whether the provider has that one class already, from earlier days."""
+    return there is not None and set(there.inventories) == {problem.name}
+
+
+def _leave_out(
+    tree: provider_tree.ProviderTree,
+    node: ironic.Node,
+    problem: classes.Problem | None,
+) -> None:
+    """Report nothing of a node that placement does not have yet."""
+    tree.remove(node.uuid)
+    if problem is None:
+        tree.note(f'{_no_class(node)}: nothing is reported of it; {_GIVE_ONE}')
+    else:
+        tree.fault(f'{node.called} is not put into placement: {problem.why}')
+
+
+def _reserve(
+    tree: provider_tree.ProviderTree,
+    node: ironic.Node,
+    there: provider.Provider,
+    problem: classes.Problem | None,
+) -> None:
+    """Keep what placement has of the node, with nothing of it to be had."""
+    tree.update_inventory(node.uuid, _all_reserved(there))
+    kept = ', '.join(sorted(there.inventories))
+    stays = f'{kept} stays, reserved' if kept else 'it offers nothing'
+    if problem is not None:
+        tree.fault(f'{node.called}: {stays}: {problem.why}')
+    elif kept:
+        tree.fault(f'{_no_class(node)}: {stays}; {_GIVE_ONE}')
+    else:
+        tree.note(f'{_no_class(node)}: {stays}; {_GIVE_ONE}')
+
+
+def _all_reserved(
+    there: provider.Provider,
+) -> dict[str, agent_inventory.Record]:
+    return {
+        rc: record.whole_reserved().to_record()
+        for rc, record in there.inventories.items()
+    }
+
+
+def _no_class(node: ironic.Node) -> str:
+    return f'{node.called} has no resource class in Ironic'
+
+
+_GIVE_ONE = f'{classes.MEND} to give it one'
+
+
+def _set_traits(
+    tree: provider_tree.ProviderTree, node: ironic.Node, manner: Manner
+) -> None:
+    wanted = traits.reported(node)
+    if manner.exclusive:
+        tree.update_traits(node.uuid, wanted)
+    else:
+        tree.add_traits(node.uuid, *wanted)
+    for trait in sorted(traits.left_out(node)):
+        tree.note(
+            f'{node.called} has {trait} in Ironic, which is left out: it is '
+            'for who disables a compute service; use maintenance instead'
+        )

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where Ironic is and who asks it, from the options of ``[ironic]``.
+
+It makes keystoneauth's objects and sends nothing; what is wrong with the
+options is said here, in a line that says what to write. ``driver.py`` calls it.
+"""
+
+from keystoneauth1 import adapter, loading, plugin
+from keystoneauth1 import exceptions as ksa_exceptions
+from oslo_config import cfg
+
+from compute_agent import errors
+
+from . import conf as options
+
+GROUP = options.GROUP
+
+
+def from_conf(conf: cfg.ConfigOpts) -> tuple[adapter.Adapter, str | None]:
+    """Return the adapter, and Ironic's address if the options have it.
+
+    :raises errors.ConfigError: something of the options is wrong
+    """
+    try:
+        auth = loading.load_auth_from_conf_options(conf, GROUP)
+        session = loading.load_session_from_conf_options(
+            conf, GROUP, auth=auth
+        )
+        made = loading.load_adapter_from_conf_options(
+            conf, GROUP, session=session, auth=auth
+        )
+    except ksa_exceptions.ClientException as exc:
+        raise errors.ConfigError(f'[ironic]: {exc}') from exc
+    if auth is None:
+        raise errors.ConfigError(
+            '[ironic] auth_type is not set: write "password" and the options '
+            'of a user that may see all nodes, or "none" and '
+            'endpoint_override for an Ironic without keystone'
+        )
+    return made, _url(conf, auth)
+
+
+def _url(conf: cfg.ConfigOpts, auth: plugin.BaseAuthPlugin) -> str | None:
+    """Return the address given, None if it is the catalog that has it."""
+    fixed = isinstance(auth, plugin.FixedEndpointPlugin)
+    endpoint = getattr(auth, 'endpoint', None) if fixed else None
+    override = conf[GROUP].endpoint_override
+    for name, url in (
+        ('endpoint_override', override),
+        ('endpoint', endpoint),
+        ('auth_url', getattr(auth, 'auth_url', None)),
+    ):
+        if url and not url.startswith(('http://', 'https://')):
+            raise errors.ConfigError(
+                f'[ironic] {name} {url!r} is no address: begin it with '
+                'http:// or https://'
+            )
+    if fixed and not (override or endpoint):
+        raise errors.ConfigError(
+            f'[ironic] auth_type {conf[GROUP].auth_type} has no catalog that '
+            "tells Ironic's address: write it as endpoint_override"
+        )
+    return override or endpoint

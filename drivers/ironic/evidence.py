@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where each trait of a node comes from, and the facts behind its inventory.
+
+Pure: no I/O, configuration, logging or clock. ``compute-agent probe`` asks for
+it through the driver.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from compute_agent.virt import finding
+
+from . import classes, describe, inventory, traits
+from . import node as ironic
+
+IRONIC = 'Ironic'
+DRIVER = 'this driver'
+
+_PRESENT = finding.Found.PRESENT
+
+
+def findings(
+    node: ironic.Node,
+    problems: Mapping[str, classes.Problem],
+    manner: describe.Manner,
+) -> tuple[finding.Finding, ...]:
+    """Return a finding for each trait, then the facts that no trait is for."""
+    decided = sorted(
+        (*_present(node), *_left_out(node)),
+        key=lambda f: (f.found is not _PRESENT, f.trait or ''),
+    )
+    return (
+        *decided,
+        *_inventory(node, problems, manner),
+        *(_fact(name, getattr(node, name)) for name in _FACTS),
+    )
+
+
+_FACTS = (
+    'name',
+    'resource_class',
+    'maintenance',
+    'power_state',
+    'provision_state',
+    'instance_uuid',
+)
+
+
+def _present(node: ironic.Node) -> Iterator[finding.Finding]:
+    for trait in traits.reported(node):
+        sources = (IRONIC,) if trait in node.traits else ()
+        if trait in traits.CAPABILITIES:
+            sources = (*sources, DRIVER)
+        yield finding.Finding(
+            trait=trait,
+            found=_PRESENT,
+            fact='node trait' if IRONIC in sources else 'capability',
+            sources=sources,
+        )
+
+
+def _left_out(node: ironic.Node) -> Iterator[finding.Finding]:
+    for trait in traits.left_out(node):
+        yield finding.Finding(
+            trait=trait,
+            found=finding.Found.UNKNOWN,
+            fact='node trait',
+            sources=(IRONIC,),
+            reason='for who disables a compute service to set',
+        )
+
+
+def _inventory(
+    node: ironic.Node,
+    problems: Mapping[str, classes.Problem],
+    manner: describe.Manner,
+) -> Iterator[finding.Finding]:
+    """Yield what is to be had of the node, or why it offers nothing."""
+    rc = node.resource_class
+    if not rc or rc in problems:
+        why = problems[rc].why if rc else 'it has no resource class'
+        yield _fact('inventory', None, why)
+        return
+    skip = manner.skip_in_use
+    why_reserved = inventory.why_reserved(node, skip_in_use=skip)
+    (name,) = inventory.records(node, skip_in_use=skip)
+    yield _fact('inventory', name)
+    yield _fact('reserved', why_reserved is not None, why_reserved or '')
+
+
+def _fact(name: str, value: object, reason: str = '') -> finding.Finding:
+    shown = 'none' if value is None else str(value)
+    plain = shown and ' ' not in shown
+    return finding.Finding(
+        trait=None,
+        found=_PRESENT,
+        fact=f'{name}={shown}' if plain else f'{name}={shown!r}',
+        sources=(IRONIC,),
+        reason=reason,
+    )

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever goes wrong with a request to Ironic, as one of the agent's errors.
+
+Sorted by what the caller does next, one line each, with Ironic's address and,
+for what an option mends, a hint at it. ``connection.py`` calls this; nothing
+else of ironicclient, keystoneauth, requests or ssl gets past it.
+"""
+
+import re
+
+from ironicclient import exc as ironic_exc
+from keystoneauth1 import exceptions as ksa_exceptions
+
+from compute_agent import errors
+
+from . import answers
+
+_AWAY = frozenset({408, 429, 502, 503, 504})
+_ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
+_ADDRESS = re.compile(r'https?://[^/\s]+')
+# What the client trips over when an error body is not what it expects.
+_TRIPS = (AttributeError, IndexError, KeyError, TypeError)
+
+
+def translated(exc: Exception, asked: str, where: str) -> errors.AgentError:
+    """Return the error for what a request raised.
+
+    :param asked: the request, for messages: ``GET /v1/nodes``
+    :param where: what to call this Ironic
+    """
+    if isinstance(exc, ironic_exc.HttpError):
+        return _refused(exc, asked, where)
+    if isinstance(exc, ksa_exceptions.ClientException):
+        return _unreached(exc, where)
+    words = f'{type(exc).__name__}: {answers.one_line(str(exc), 120)}'
+    if isinstance(exc, _TRIPS):
+        return errors.UnknownState(
+            f"{where} answered {asked} with something that is not Ironic's "
+            f'({words}); is there something else at that address?'
+        )
+    # What libraries raise for a missing certificate, an address that is none,
+    # redirections without end.
+    return errors.Unavailable(
+        f'{where} cannot be asked ({words}): check the options in [ironic]'
+    )
+
+
+def _refused(
+    exc: ironic_exc.HttpError, asked: str, where: str
+) -> errors.AgentError:
+    """Return the error for an answer that is not 2xx."""
+    status = exc.http_status
+    fault = answers.fault(getattr(exc.response, 'content', None) or b'')
+    said = fault or answers.one_line(exc.message, 120)
+    request = f', {exc.request_id}' if exc.request_id else ''
+    text = f'{where} answered {asked}: {said} (HTTP {status}{request})'
+    if status in {401, 403}:
+        return errors.Unavailable(
+            f'{text}; it does not let this agent in: it needs a user that may '
+            'see all nodes, in [ironic]'
+        )
+    if status in _AWAY:
+        return errors.Unavailable(text)
+    if status == 404:
+        return answers.NotFound(text, fault)
+    if status == 409 and 'locked' in fault:
+        return errors.Refused(f'{text}; try again')
+    is_refusal = 400 <= status < 500
+    return (errors.Refused if is_refusal else errors.UnknownState)(text)
+
+
+def _unreached(
+    exc: ksa_exceptions.ClientException, where: str
+) -> errors.AgentError:
+    """Return the error for a request that got no answer from Ironic."""
+    if isinstance(exc, ksa_exceptions.CatalogException):
+        return errors.Unavailable(
+            'no endpoint for Ironic in the catalog: check region_name, '
+            'valid_interfaces and service_type in [ironic], or set '
+            'endpoint_override'
+        )
+    if isinstance(exc, (ksa_exceptions.HttpError, *_NO_TOKEN)):
+        return errors.Unavailable(
+            f'no token for {where}: {answers.one_line(str(exc), 120)}; check '
+            'auth_type, auth_url, username and password in [ironic]'
+        )
+    cause = _cause(exc)
+    address = _ADDRESS.search(answers.one_line(str(exc)))
+    if address and address[0] not in where:
+        cause += f' at {address[0]}'
+    return errors.Unavailable(
+        f'{where} cannot be reached ({cause}): is it up, and are the [ironic] '
+        'options right?'
+    )
+
+
+_NO_TOKEN = (
+    ksa_exceptions.AuthorizationFailure,
+    ksa_exceptions.AuthPluginException,
+)
+
+
+def _cause(exc: BaseException) -> str:
+    """Return the innermost reason of a failed connection, in a few words."""
+    if match := _ERRNO.search(str(exc)):
+        return match[1]
+    if isinstance(exc, ksa_exceptions.ConnectTimeout):
+        return 'no answer in time'
+    while (inner := exc.__cause__ or exc.__context__) is not None:
+        exc = inner
+    return answers.one_line(str(exc), 120) or type(exc).__name__

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demo, as a person runs it: a real Ironic, a real placement, the agent."""
+
+import collections
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import ironic_fixture
+import os_traits
+import pytest
+import requests
+
+from compute_agent.cmd import main
+from compute_agent.dev import ironic_nodes
+
+PATIENCE = 60
+
+
+class Demo:
+    """The command in a process of its own, in a folder of its own."""
+
+    def __init__(self, folder, *words, program=ironic_fixture.PROGRAM):
+        self._log = folder / 'demo.log'
+        with self._log.open('wb') as log:
+            self.process = subprocess.Popen(
+                [
+                    sys.executable,
+                    '-m',
+                    'compute_agent.cmd.main',
+                    'demo',
+                    'ironic',
+                    '--directory',
+                    'here',
+                    *words,
+                ],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+                env={
+                    **os.environ,
+                    'COMPUTE_AGENT_IRONIC': str(program),
+                    'PYTHONUNBUFFERED': '1',
+                },
+            )
+
+    @property
+    def said(self):
+        return self._log.read_text()
+
+    def wait_for(self, pattern):
+        """Return the match, once it has said this."""
+        deadline = time.monotonic() + PATIENCE
+        while (match := re.search(pattern, self.said)) is None:
+            assert self.process.poll() is None, self.said
+            assert time.monotonic() < deadline, self.said
+            time.sleep(0.05)
+        return match
+
+    def end(self, number):
+        """Send a signal; return the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+
+@pytest.fixture
+def demo(tmp_path):
+    """Start demos; what still runs at the end is killed."""
+    running = []
+
+    def start(*words, **how):
+        running.append(Demo(tmp_path, *words, **how))
+        return running[-1]
+
+    yield start
+    for one in running:
+        one.process.kill()
+        one.process.wait()
+
+
+def _answers(url):
+    with requests.Session() as session:
+        session.trust_env = False
+        try:
+            return session.get(url, timeout=5).ok
+        except requests.ConnectionError:
+            return False
+
+
+def test_a_rack_has_three_classes_and_traits_that_differ():
+    nodes = ironic_nodes.racks(20)
+    assert [nodes[0].name, nodes[19].name] == ['rack1-node01', 'rack2-node10']
+    assert 'CUSTOM_GPU_A100' in nodes[0].traits
+    classes = collections.Counter(n.resource_class for n in nodes)
+    assert classes == {'gold': 4, 'silver': 6, 'bronze': 10}
+    for resource_class in classes:
+        kinds = {n.traits for n in nodes if n.resource_class == resource_class}
+        assert len(kinds) > 1
+    standard = set(os_traits.get_traits())
+    used = frozenset().union(*(n.traits for n in nodes))
+    assert all(t in standard or t.startswith('CUSTOM_') for t in used)
+
+
+def test_once_and_then_for_as_long_as_wanted(demo, tmp_path):
+    one = demo('--nodes', '6', '--once')
+    assert one.process.wait(PATIENCE) == 0, one.said
+    assert '6 nodes, 6 of them new' in one.said
+    for name, count in (('GOLD', 2), ('SILVER', 3), ('BRONZE', 1)):
+        assert one.said.count(f'CUSTOM_{name}: 1') == count
+    (tmp_path / 'more.conf').write_text('[DEFAULT]\ndebug = true\n')
+    one = demo('--nodes', '6', '--config-file', 'more.conf')
+    ironic = one.wait_for(r'Ironic listens on (http://[\d.:]+)')[1]
+    placement = one.wait_for(r'in step with .*(http://[\d.:]+);')[1]
+    assert '6 nodes, 0 of them new' in one.said
+    assert 'cycle: 6 done, 0 waiting, 0 failed; 0 operations' in one.said
+    assert ' DEBUG ' in one.said
+    for hint in ('ca plan', 'ca node stage rack1-node01 --property', ironic):
+        assert hint in one.said
+    assert _answers(ironic)
+    assert one.end(signal.SIGINT) == 0, one.said
+    assert 'Traceback' not in one.said
+    assert not _answers(ironic)
+    assert not _answers(placement)
+
+
+def test_interrupted_while_it_starts_it_leaves_nothing_running(
+    demo, ironic_home, tmp_path
+):
+    ironic_home(tmp_path / 'here' / 'ironic')
+    one = demo('--nodes', '100')
+    ironic = one.wait_for(r'Ironic listens on (http://[\d.:]+)')[1]
+    assert one.end(signal.SIGTERM) == 130, one.said
+    assert 'Traceback' not in one.said
+    assert not _answers(ironic)
+
+
+def test_without_an_ironic_it_says_so(demo, tmp_path):
+    one = demo(program=tmp_path / 'none')
+    assert one.process.wait(PATIENCE) == 1
+    assert 'compute-agent: no Ironic is installed here: ' in one.said
+    assert 'Traceback' not in one.said
+
+
+@pytest.mark.parametrize('count', ['0', '-1', 'many', '1.5'])
+def test_a_number_of_nodes_that_is_none_is_refused(capsys, count):
+    assert main.main(['demo', 'ironic', f'--nodes={count}']) == 1
+    said = capsys.readouterr().err
+    assert f"argument --nodes: '{count}' is no number from 1" in said

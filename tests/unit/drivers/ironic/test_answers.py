@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What came is a page, a node, an error of Ironic's, or an unknown state."""
+
+import json
+
+import pytest
+
+from compute_agent import errors
+from drivers.ironic import answers
+
+UUID = '3f2c9a54-6f0e-4c0b-9a1d-8b7a5c0d1e2f'
+OTHER = '7f2c9a54-6f0e-4c0b-9a1d-8b7a5c0d1e2f'
+NOT_FOUND = f'Node {UUID} could not be found.'
+
+
+@pytest.mark.parametrize(
+    'body',
+    [
+        None,
+        [],
+        {},
+        b'{"nodes": [{"uu',
+        'nodes',
+        7,
+        [{'uuid': UUID}],
+        {'nodes': None},
+        {'nodes': {}},
+        {'nodes': 'none'},
+        {'nodes': [None]},
+        {'nodes': [[]]},
+        {'nodes': [{'uuid': UUID}, 'more']},
+        {'nodes': [{'uuid': UUID}], 'next': None},
+        {'nodes': [{'uuid': UUID}], 'next': 7},
+        {'nodes': [{'uuid': None}], 'next': 'http://ironic/more'},
+        {'nodes': [{}], 'next': 'http://ironic/more'},
+        {'nodes': [], 'next': 'http://ironic/more'},
+        {'resource_providers': []},
+    ],
+)
+def test_what_is_no_page_is_unknown(body):
+    with pytest.raises(errors.UnknownState) as raised:
+        answers.page(body)
+    assert len(str(raised.value)) < 120
+
+
+def test_a_page_without_next_is_the_last():
+    page = answers.page({'nodes': [{'uuid': UUID}]})
+    assert page.rows == [{'uuid': UUID}]
+    assert page.marker is None
+    assert answers.page({'nodes': []}).rows == []
+
+
+def test_the_marker_is_the_last_uuid_as_ironic_spells_it():
+    rows = [{'uuid': OTHER}, {'uuid': UUID.upper()}]
+    page = answers.page({'nodes': rows, 'next': 'http://elsewhere/?marker=x'})
+    assert page.marker == UUID.upper()
+
+
+def test_a_node_twice_is_unknown_even_in_two_spellings(make_row):
+    found = {}
+    answers.collect([make_row(uuid=UUID)], found)
+    with pytest.raises(errors.UnknownState, match='twice'):
+        answers.collect([make_row(uuid=UUID.upper())], found)
+
+
+@pytest.mark.parametrize(
+    'body', [None, [], b'{', 'text', {}, {'uuid': 7}, {'nodes': []}]
+)
+def test_what_is_no_node_is_unknown(body):
+    with pytest.raises(errors.UnknownState, match='no node'):
+        answers.one(body, 'rack1')
+
+
+def test_another_node_than_the_one_asked_for_is_unknown():
+    with pytest.raises(errors.UnknownState, match=f'{OTHER} for {UUID}'):
+        answers.one({'uuid': OTHER}, UUID)
+
+
+@pytest.mark.parametrize('ident', [UUID, UUID.upper(), 'rack1'])
+def test_the_node_asked_for_is_taken_however_it_was_called(ident):
+    assert answers.one({'uuid': UUID}, ident) == {'uuid': UUID}
+
+
+@pytest.mark.parametrize(
+    ('body', 'said'),
+    [
+        # As Ironic has it: JSON in a string of JSON.
+        (
+            {'error_message': json.dumps({'faultstring': NOT_FOUND})},
+            NOT_FOUND,
+        ),
+        ({'error_message': {'faultstring': NOT_FOUND}}, NOT_FOUND),
+        ({'error_message': 'Node is locked'}, 'Node is locked'),
+        ({'error_message': {'faultstring': 'two\n lines'}}, 'two lines'),
+        ({'error_message': json.dumps({'description': ''})}, ''),
+        ({'error_message': '7'}, ''),
+        ({'error_message': None}, ''),
+        ({'error': {'message': 'keystone'}}, ''),
+        ([], ''),
+        (None, ''),
+    ],
+)
+def test_an_error_body_is_read_as_ironic_s_or_not_at_all(body, said):
+    assert answers.fault(json.dumps(body).encode()) == said
+
+
+@pytest.mark.parametrize('content', [b'', b'<html>', b'{"error', b'\xff\xfe'])
+def test_garbage_is_no_error_of_ironic_s(content):
+    assert answers.fault(content) == ''
+
+
+@pytest.mark.parametrize(
+    ('fault', 'ident', 'is_of'),
+    [
+        (NOT_FOUND, UUID, True),
+        (NOT_FOUND, UUID.upper(), True),
+        (NOT_FOUND, OTHER, False),
+        (NOT_FOUND, UUID[:8], False),
+        ('', UUID, False),
+        ('The resource could not be found.', UUID, False),
+        ('Node rack1 could not be found.', 'rack1', True),
+        ('Node rack11 could not be found.', 'rack1', False),
+    ],
+)
+def test_a_404_is_of_a_node_when_ironic_names_it(fault, ident, is_of):
+    assert answers.NotFound('text', fault).is_of(ident) is is_of

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever goes wrong is one line: what, where, and what to do."""
+
+import json
+import logging
+import ssl
+
+import pytest
+import requests
+import requests_mock as mocking
+from keystoneauth1 import exceptions as ksa_exceptions
+
+from compute_agent import errors
+
+URL = 'http://ironic.test:6385'
+
+STATUSES = {
+    400: errors.Refused,
+    401: errors.Unavailable,
+    403: errors.Unavailable,
+    405: errors.Refused,
+    408: errors.Unavailable,
+    409: errors.Refused,
+    410: errors.Refused,
+    418: errors.Refused,
+    429: errors.Unavailable,
+    500: errors.UnknownState,
+    501: errors.UnknownState,
+    502: errors.Unavailable,
+    503: errors.Unavailable,
+    504: errors.Unavailable,
+    599: errors.UnknownState,
+    300: errors.UnknownState,
+}
+BODIES = {
+    'none': {},
+    'text': {'text': 'a\nlong ' + 'story ' * 200},
+    'html': {
+        'text': '<html>\n<b>bad</b>',
+        'headers': {'content-type': 'text/html'},
+    },
+    'ironic': {'json': {'error_message': json.dumps({'faultstring': 'No.'})}},
+    'plain': {'json': {'error_message': 'No.'}},
+    'keystone': {'json': {'error': {'message': 'No.', 'code': 401}}},
+    'bytes': {
+        'content': b'\xff\xfe',
+        'headers': {'content-type': 'application/json'},
+    },
+}
+
+
+@pytest.mark.parametrize('body', BODIES.values(), ids=BODIES)
+@pytest.mark.parametrize('status', STATUSES)
+def test_a_status_says_what_to_do_next(play, make_connection, status, body):
+    play('/v1/nodes', {'status_code': status, **body})
+    with pytest.raises(STATUSES[status], match=f'Ironic at {URL}') as raised:
+        make_connection().request('GET', '/v1/nodes?fields=uuid')
+    line = str(raised.value)
+    assert 'GET /v1/nodes: ' in line
+    assert f'HTTP {status}' in line
+    assert '\n' not in line
+    assert len(line) < 600
+
+
+@pytest.mark.parametrize('body', [None, 7, {'error_message': {'a': 1}}])
+@pytest.mark.parametrize('status', [404, 409, 503])
+def test_an_error_body_that_the_client_trips_over_is_unknown(
+    play, make_connection, status, body
+):
+    headers = {'content-type': 'application/json'}
+    text = json.dumps(body)
+    play(
+        '/v1/nodes', {'status_code': status, 'text': text, 'headers': headers}
+    )
+    with pytest.raises(errors.UnknownState, match='something else at that'):
+        make_connection().request('GET', '/v1/nodes')
+
+
+def test_ironic_s_words_and_request_id_are_in_the_line(play, make_connection):
+    play(
+        '/v1/nodes',
+        {
+            'status_code': 400,
+            'json': {'error_message': json.dumps({'faultstring': 'Not so.'})},
+            'headers': {
+                'content-type': 'application/json',
+                'x-openstack-request-id': 'req-1',
+            },
+        },
+    )
+    with pytest.raises(errors.Refused, match=r'Not so\. \(HTTP 400, req-1\)$'):
+        make_connection().request('GET', '/v1/nodes')
+
+
+@pytest.mark.parametrize('status', [401, 403])
+def test_who_is_not_let_in_is_told_which_options(
+    play, make_connection, status
+):
+    play('/v1/nodes', {'status_code': status})
+    with pytest.raises(errors.Unavailable, match=r'user .* in \[ironic\]'):
+        make_connection().request('GET', '/v1/nodes')
+
+
+EXCEPTIONS = {
+    'refused': (
+        requests.exceptions.ConnectionError(
+            OSError(111, 'Connection refused')
+        ),
+        r'cannot be reached \(Connection refused\): is it up',
+    ),
+    'no such host': (
+        requests.exceptions.ConnectionError(
+            'Failed to resolve: [Errno -2] Name or service not known'
+        ),
+        r'cannot be reached \(Name or service not known\)',
+    ),
+    'slow to connect': (
+        requests.exceptions.ConnectTimeout('2 s'),
+        r'cannot be reached \(no answer in time\)',
+    ),
+    'slow to answer': (
+        requests.exceptions.ReadTimeout('2 s'),
+        r'cannot be reached \(no answer in time\)',
+    ),
+    'cut off': (
+        requests.exceptions.ChunkedEncodingError('broken'),
+        'cannot be reached',
+    ),
+    'certificate': (
+        requests.exceptions.SSLError(
+            ssl.SSLCertVerificationError('self-signed certificate')
+        ),
+        r'cannot be reached \(.*self-signed certificate',
+    ),
+    'no CA file': (
+        OSError('Could not find a suitable TLS CA certificate bundle'),
+        r'cannot be asked \(OSError: Could not find .*\): check the options',
+    ),
+    'no token': (
+        ksa_exceptions.Unauthorized('The password is wrong'),
+        r'no token for .*The password is wrong.*; check auth_type',
+    ),
+    'no way to a token': (
+        ksa_exceptions.AuthorizationFailure('no'),
+        'no token for',
+    ),
+    'no plugin': (ksa_exceptions.MissingAuthPlugin(), 'no token for'),
+    'no such endpoint': (
+        ksa_exceptions.EndpointNotFound(),
+        'no endpoint for Ironic in the catalog: check region_name',
+    ),
+    'an empty catalog': (
+        ksa_exceptions.EmptyCatalog(),
+        'no endpoint for Ironic in the catalog',
+    ),
+    'discovery': (ksa_exceptions.DiscoveryFailure('no'), 'cannot be reached'),
+    'anything else': (
+        ValueError('what\nis this'),
+        r'ValueError: what is this',
+    ),
+    'redirections': (RecursionError('too deep'), 'cannot be asked'),
+}
+
+
+@pytest.mark.parametrize(('exc', 'line'), EXCEPTIONS.values(), ids=EXCEPTIONS)
+def test_what_got_no_answer_is_an_outage(play, make_connection, exc, line):
+    play('/v1/nodes', {'exc': exc})
+    with pytest.raises(errors.Unavailable, match=line) as raised:
+        make_connection().request('GET', '/v1/nodes')
+    assert '\n' not in str(raised.value)
+
+
+@pytest.mark.parametrize('exc', [KeyError('a'), TypeError(), AttributeError()])
+def test_what_the_client_trips_over_is_unknown(play, make_connection, exc):
+    play('/v1/nodes', {'exc': exc})
+    with pytest.raises(errors.UnknownState, match='something else at that'):
+        make_connection().request('GET', '/v1/nodes')
+
+
+def test_redirections_without_end_end(play, make_connection, sent):
+    play(
+        '/v1/nodes',
+        {'status_code': 302, 'headers': {'location': f'{URL}/v1/nodes'}},
+    )
+    with pytest.raises(errors.Unavailable):
+        make_connection().request('GET', '/v1/nodes')
+    assert len(sent()) < 2000  # nine seconds' worth, else
+
+
+def test_the_client_s_own_error_lines_are_not_logged(
+    play, make_connection, caplog
+):
+    caplog.set_level(logging.DEBUG)
+    play('/v1/nodes', {'status_code': 503})
+    with pytest.raises(errors.Unavailable):
+        make_connection(max_retries=1).request('GET', '/v1/nodes')
+    assert 'Attempt 1 of 2' in caplog.text
+    assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
+
+
+@pytest.mark.parametrize(
+    'exc', [requests.exceptions.ConnectionError, ValueError]
+)
+def test_a_password_in_the_address_is_not_said(
+    requests_mock, make_connection, exc
+):
+    url = 'http://me:secret@ironic.test'
+    requests_mock.register_uri(
+        mocking.ANY, mocking.ANY, exc=exc(f'bad {url}/')
+    )
+    reached = make_connection(url=url)
+    for _ in range(2):
+        with pytest.raises(errors.Unavailable) as raised:
+            reached.request('GET', '/v1/nodes')
+        assert 'secret' not in str(raised.value)
+        assert 'Ironic at http://ironic.test ' in str(raised.value)
