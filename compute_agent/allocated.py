@@ -32,16 +32,22 @@ def settle(
     before: provider.Snapshot,
     after: provider.Snapshot,
     allocated: Mapping[str, Consumers],
+    node_uuid: str = '',
 ) -> tuple[provider.Snapshot, list[str]]:
     """Return what can be had while these allocations stand, and what cannot.
 
     :param allocated: the consumers by class of the providers at stake
+    :param node_uuid: the provider that need not be named
     """
     used = {u: c for u, c in allocated.items() if c}
     staying = {
         uuid: _reserved(before[uuid]) for uuid in used if uuid not in after
     }
-    faults = [_fault(before[u], used[u], 'it') for u in staying]
+
+    def called(uuid: str) -> str:
+        return '' if uuid == node_uuid else f'{before[uuid]}: '
+
+    faults = [called(u) + _fault(used[u], 'it') for u in staying]
     settled = dict(after)
     if staying:
         settled, notes = standing.settle(before, settled, staying)
@@ -60,7 +66,9 @@ def settle(
         if stuck:
             settled[uuid] = _held_up(one, settled[uuid], set(stuck))
             faults.append(
-                _fault(one, stuck, ', '.join(stuck)) + _waiting(one, wanted)
+                called(uuid)
+                + _fault(stuck, ', '.join(stuck))
+                + _waiting(one, wanted)
             )
     return provider.snapshot(settled.values()), faults
 
@@ -95,10 +103,10 @@ def _waiting(one: provider.Provider, wanted: provider.Provider) -> str:
     return f'; {", ".join(new)} comes when that is gone' if new else ''
 
 
-def _fault(one: provider.Provider, consumers: Consumers, what: str) -> str:
+def _fault(consumers: Consumers, what: str) -> str:
     every = sorted(frozenset[str]().union(*consumers.values()))
     more = f' and {len(every) - 3} more' if len(every) > 3 else ''
     return (
-        f'{one}: {what} is not removed but reserved, for it is allocated to '
+        f'{what} is not removed but reserved, for it is allocated to '
         f'{", ".join(every[:3])}{more}'
     )

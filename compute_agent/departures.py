@@ -22,11 +22,13 @@ ASKED_AT_ONCE = 100  # in one cycle, so that many moves do not hold it up
 class Known:
     """A node that the driver has, or once had.
 
-    :ivar asked_at: when the driver said that it exists although it is not in
-        the list, in seconds since the epoch; 0 while it is in it
+    :ivar answer: what the driver last said of it, None while it is listed
+    :ivar asked_at: when it said that, in seconds since the epoch
     """
 
     name: str
+    title: str = ''
+    answer: virt.Existence | None = None
     asked_at: float = 0.0
 
 
@@ -48,11 +50,15 @@ class Departed:
     """What became of the nodes that are not in the list.
 
     :ivar gone: those that no longer exist
-    :ivar staying: the others that were asked for now, with a line on each
+    :ivar moved: those that were found to exist just now
+    :ivar unknown: those of which that cannot be told, and why
+    :ivar whole: nothing is left of the list
     """
 
     gone: Sequence[describe.Node] = ()
-    staying: Sequence[tuple[describe.Node, str]] = ()
+    moved: Sequence[describe.Node] = ()
+    unknown: Sequence[tuple[describe.Node, str]] = ()
+    whole: bool = False
 
 
 class Departures:
@@ -60,7 +66,7 @@ class Departures:
 
     :param interval: seconds between two questions for a node that exists
     :param max_deletions: how many providers of nodes that are gone one cycle
-        may delete; None for any number
+        may delete or reserve; None for any number
     """
 
     def __init__(
@@ -82,69 +88,139 @@ class Departures:
     def since(self, nodes: Sequence[describe.Node]) -> Departed:
         """Return what left since the last list; remember this one."""
         known = self._records.nodes(self._source)
-        present = {node.uuid: Known(name=node.name) for node in nodes}
+        present = {
+            node.uuid: Known(name=node.name, title=node.title)
+            for node in nodes
+        }
+        missing = {u: one for u, one in known.items() if u not in present}
+        asked, unknown = self._ask_for(missing)
         news = {u: k for u, k in present.items() if known.get(u) != k}
-        missing = [
-            describe.Node(uuid=uuid, name=one.name)
-            for uuid, one in known.items()
-            if uuid not in present and self._due(one)
-        ]
-        gone, staying = [], []
-        for node in missing[:ASKED_AT_ONCE]:
-            existence, why = self._ask(node)
-            if existence is virt.Existence.NO:
-                gone.append(node)
-                continue
-            staying.append((node, why))
-            if existence is virt.Existence.YES:
-                news[node.uuid] = Known(name=node.name, asked_at=self._clock())
-        if news:
-            self._records.keep_nodes(self._source, news)
-        return Departed(gone=gone, staying=staying)
+        self._keep({**news, **asked})
+        return Departed(
+            gone=[
+                _node(uuid, one)
+                for uuid, one in {**missing, **asked}.items()
+                if one.answer is virt.Existence.NO
+            ],
+            moved=[
+                _node(uuid, one)
+                for uuid, one in asked.items()
+                if one.answer is virt.Existence.YES
+            ],
+            unknown=unknown,
+            whole=not present,
+        )
 
-    def refusal(self, count: int) -> str | None:
-        """Return why so many providers are not deleted, None if they are."""
-        if self._max_deletions is None or count <= self._max_deletions:
+    def confirm(self, node: describe.Node) -> None:
+        """Make sure, just before something of it goes, that it is gone.
+
+        :raises errors.UnknownState: it is not, or cannot be told
+        """
+        one = Known(name=node.name, title=node.title)
+        answer, why = self._ask(one)
+        if answer is not virt.Existence.NO:
+            self._keep({node.uuid: self._answered(one, answer)})
+            raise errors.UnknownState(
+                f'it was gone, and is there again{why}: nothing of it is '
+                'removed'
+                if answer is virt.Existence.YES
+                else CANNOT_TELL.format(why)
+            )
+
+    def refusal(self, count: int, departed: Departed) -> str | None:
+        """Return why so many providers are not touched, None if they are.
+
+        :param count: of providers that would be deleted or reserved
+        """
+        if self._max_deletions is None or not count:
+            return None
+        if departed.whole and len(departed.gone) > 1:
+            return (
+                "it is gone, and so is every node of this driver's list: is "
+                'that the right service? Nothing of them is touched; '
+                '"compute-agent sync --yes" deletes them'
+            )
+        if count <= self._max_deletions:
             return None
         return (
-            f'it is gone, but {count} providers would be deleted in one cycle '
-            f'and [compute_agent] max_deletions is {self._max_deletions}: '
-            'nothing is deleted; if they are gone indeed, "compute-agent sync '
-            '--yes" deletes them'
+            'it is gone, and so are more than one cycle may delete '
+            f'([compute_agent] max_deletions = {self._max_deletions}): nothing '
+            'of them is touched; "compute-agent sync --yes" deletes them'
         )
 
     def forget(self, nodes: Iterable[describe.Node]) -> None:
         """Forget nodes of which placement holds nothing any more."""
-        self._records.forget_nodes([node.uuid for node in nodes])
+        gone = [node.uuid for node in nodes]
+        if gone:
+            self._records.forget_nodes(gone)
+
+    def _ask_for(
+        self, missing: Mapping[str, Known]
+    ) -> tuple[dict[str, Known], list[tuple[describe.Node, str]]]:
+        """Ask for those that are due, the longest not asked for first.
+
+        It ends with the first question that nobody answers: the service is
+        away, and the others would wait as long.
+        """
+        due = [(u, one) for u, one in missing.items() if self._due(one)]
+        due.sort(key=lambda pair: pair[1].asked_at)
+        asked: dict[str, Known] = {}
+        unknown = []
+        for uuid, one in due[:ASKED_AT_ONCE]:
+            try:
+                answer, why = self._ask(one)
+            except errors.Unavailable as exc:
+                unknown += [
+                    (_node(u, k), CANNOT_TELL.format(f' ({exc})'))
+                    for u, k in due
+                    if u not in asked
+                ]
+                break
+            asked[uuid] = self._answered(one, answer)
+            if answer is virt.Existence.UNKNOWN:
+                unknown.append((_node(uuid, one), CANNOT_TELL.format(why)))
+        return asked, unknown
 
     def _due(self, one: Known) -> bool:
+        """Whether to ask; who is gone is asked for before anything goes."""
+        if one.answer is virt.Existence.NO:
+            return False
+        if one.answer is not virt.Existence.YES:
+            return True
         age = self._clock() - one.asked_at
-        return not one.asked_at or age < 0 or age >= self._interval > 0
+        return age < 0 or age >= self._interval > 0
 
-    def _ask(self, node: describe.Node) -> tuple[virt.Existence, str]:
+    def _ask(self, one: Known) -> tuple[virt.Existence, str]:
+        """Return the driver's answer, and why it is none.
+
+        :raises errors.Unavailable: the service that knows is away
+        """
         try:
-            existence = self._driver.node_exists(node.name)
+            return self._driver.node_exists(one.name), ''
+        except errors.Unavailable:
+            raise
         except errors.AgentError as exc:
-            existence, why = virt.Existence.UNKNOWN, f' ({exc})'
+            return virt.Existence.UNKNOWN, f' ({exc})'
         except Exception as exc:  # noqa: BLE001 (a driver's, and said)
-            existence = virt.Existence.UNKNOWN
             why = f' ({type(exc).__name__}: {exc})'
-        else:
-            why = ''
-        return existence, _LINES[existence].format(why)
+            return virt.Existence.UNKNOWN, why
+
+    def _answered(self, one: Known, answer: virt.Existence) -> Known:
+        return dataclasses.replace(one, answer=answer, asked_at=self._clock())
+
+    def _keep(self, known: Mapping[str, Known]) -> None:
+        if known:
+            self._records.keep_nodes(self._source, known)
 
 
-_LINES = {
-    virt.Existence.YES: (
-        "left this driver's list but exists: another agent reports it now, or "
-        'the options that choose nodes changed; nothing of it is removed{}'
-    ),
-    virt.Existence.UNKNOWN: (
-        "left this driver's list, and whether it still exists cannot be told; "
-        'nothing of it is removed{}'
-    ),
-    virt.Existence.NO: 'is gone{}',
-}
+MOVED = (
+    "left this driver's list but exists: another agent reports it now, or the "
+    'options that choose nodes changed; nothing of it is removed'
+)
+CANNOT_TELL = (
+    "left this driver's list, and whether it still exists cannot be told{}: "
+    'nothing of it is removed'
+)
 
 
 def describe_gone(
@@ -154,14 +230,16 @@ def describe_gone(
 ) -> None:
     """Edit the tree until nothing of a node is offered that is gone.
 
-    What this agent created goes; where others' providers are in the tree it
-    stays, reserved, for them to see to it.
+    What this agent created goes; where others' providers are in the tree, or
+    others changed its root, it stays, reserved, for them to see to it.
 
     :param created: the providers that this agent created
     """
+    root = tree.baseline[node.uuid]
     uuids = tree.get_provider_uuids(node.uuid)
     others = [u for u in uuids if u not in created]
-    if not others:
+    changed = root.name != node.name or root.parent_uuid is not None
+    if not others and not changed:
         tree.remove(node.uuid)
         return
     for uuid in uuids:
@@ -174,8 +252,17 @@ def describe_gone(
                     for rc, r in records.items()
                 },
             )
-    tree.fault(
-        'it is gone, but this agent did not create '
-        f'{", ".join(tree.data(u).name for u in others)}: reserved, so that '
-        'nothing is scheduled there; delete it in placement'
+    names = ', '.join(tree.data(u).name for u in others)
+    why = (
+        f'this agent did not create {names}'
+        if others
+        else 'somebody renamed or moved its provider'
     )
+    tree.fault(
+        f'it is gone, but {why}: reserved, so that nothing is scheduled '
+        'there; delete it in placement'
+    )
+
+
+def _node(uuid: str, one: Known) -> describe.Node:
+    return describe.Node(uuid=uuid, name=one.name, title=one.title)

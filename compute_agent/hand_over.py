@@ -35,14 +35,21 @@ class Node:
     """A node that an agent has, or once had.
 
     :ivar driver: the class that described it, as ``module:Class``
+    :ivar title: what people call it, where that is not its name
     """
 
     uuid: str
     name: str
     driver: str
+    title: str = ''
 
     def __str__(self) -> str:
-        return provider.title(self.name, self.uuid)
+        return provider.title(self.called, self.uuid)
+
+    @property
+    def called(self) -> str:
+        """What people call it."""
+        return self.title or self.name
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +89,7 @@ def find(nodes: Sequence[Node], wanted: str) -> Node:
     by_uuid = {node.uuid: node for node in nodes}
     if wanted.lower() in by_uuid:
         return by_uuid[wanted.lower()]
-    found = [node for node in nodes if node.name == wanted]
+    found = [n for n in nodes if wanted in {n.name, n.title}]
     if len(found) == 1:
         return found[0]
     if found:
@@ -144,7 +151,7 @@ def _provider(record: ownership.Record, uuid: str) -> dict[str, Any]:
 
 
 def _known(nodes: Sequence[Node], wanted: str) -> str:
-    every = sorted({node.name for node in nodes})
+    every = sorted({node.called for node in nodes})
     if not every:
         return 'no node is known here: is [DEFAULT] state_path right?'
     close = difflib.get_close_matches(wanted, every, n=_FEW)
@@ -179,6 +186,7 @@ def _taken(given: Mapping[str, Any]) -> NodeRecord:
             uuid=names.check_uuid(given['node']['uuid'], 'node'),
             name=names.check_provider_name(given['node']['name']),
             driver=given['node']['driver'],
+            title=given['node']['title'],
         )
     parts: dict[str, ownership.Record] = {}
     for number, one in enumerate(given['providers']):

@@ -59,10 +59,11 @@ SCHEMA = _object(
         'format': {'const': FORMAT, 'description': FORMAT},
         'version': {'const': VERSION, 'description': str(VERSION)},
         'node': _object(
-            'an object with uuid, name and driver',
+            'an object with uuid, name, title and driver',
             {
                 'uuid': _TEXT,
                 'name': _TEXT,
+                'title': _TEXT,
                 'driver': {
                     'description': 'a class as module:Class',
                     'type': 'string',

@@ -12,7 +12,7 @@ import pathlib
 import uuid as uuidlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from . import describe, errors, names
+from . import describe, errors, names, provider
 
 FILE_NAME = 'compute_id'
 
@@ -56,6 +56,27 @@ def identify(
                 f'the driver lists the {what} {twice[0]} more than once'
             )
     return nodes
+
+
+def check(node: describe.Node, providers: provider.Snapshot) -> None:
+    """Refuse to write under a uuid that placement knows by another name.
+
+    :raises errors.Refused: it does, or has it below another provider
+    """
+    root = providers.get(node.uuid)
+    if root is not None and root.name != node.name:
+        raise errors.Refused(
+            f'placement knows provider {node.uuid} as {root.name}, this agent '
+            f'calls it {node.name}: nothing of it is written; rename the '
+            'provider in placement, or give the node its old name again (for '
+            'a host: [DEFAULT] host)'
+        )
+    if root is not None and root.parent_uuid is not None:
+        raise errors.Refused(
+            f'{root} is a child of {root.parent_uuid} in placement, and a '
+            'compute node is a root: nothing of it is written; move it out '
+            'from under its parent'
+        )
 
 
 def host_uuid(

@@ -228,6 +228,11 @@ class _Resolver:
             }
         if self._takes_over(key):
             self._note_left(uuid, before - gone - holders)
+        elif kind is not assertion.Kind.INVENTORY and spoken:
+            known = self._record.held.get(key, {}).get(
+                assertion.DRIVER, frozenset()
+            )
+            self._note_dropped(uuid, (known & before) - gone - holders)
         foreign = frozenset(
             n for n in gone if n not in ours and not self._decides(kind, n)
         )
@@ -253,6 +258,15 @@ class _Resolver:
                 f'{self._before[uuid]}: was there before this agent, and '
                 f'keeps {some}: remove by hand what should go, or import the '
                 'record of the agent that reported it ("state import")'
+            )
+
+    def _note_dropped(self, uuid: str, left: frozenset[str]) -> None:
+        some = ', '.join(sorted(n for n in left if not _protected(n)))
+        if some:
+            self._notes.append(
+                f'{self._before[uuid]}: keeps {some}, which the driver no '
+                'longer reports, for this agent did not add it: remove it by '
+                'hand if it should go'
             )
 
     def _decides(self, kind: assertion.Kind, name: str) -> bool:

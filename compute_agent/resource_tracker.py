@@ -23,6 +23,7 @@ from . import (
     describe,
     errors,
     host_inventory,
+    identity,
     ownership,
     provider_tree,
     reporting,
@@ -48,11 +49,15 @@ class Status(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Task:
-    """One node's turn: how it is described, and what is done with the plan."""
+    """One node's turn: how it is described, and what is done with the plan.
+
+    :ivar leaving: the node is gone, and what placement has of it goes too
+    """
 
     node: describe.Node
     describe: Callable[[provider_tree.ProviderTree, describe.Node], None]
-    work: 'Callable[[_Task, Any], NodeResult]'
+    work: '_Work'
+    leaving: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +78,9 @@ class NodeResult:
     reason: str = ''
     notes: tuple[str, ...] = ()
     outage: bool = False
+
+
+_Work = Callable[[_Task, Any], NodeResult]
 
 
 class ResourceTracker:
@@ -140,52 +148,63 @@ class ResourceTracker:
             ) from exc
 
     def _cycle(
-        self,
-        work: Callable[[_Task, Any], NodeResult],
-        progress: Progress | None,
+        self, work: _Work, progress: Progress | None
     ) -> list[NodeResult]:
         nodes = self.nodes()
-        departed = self._departures.since(nodes)
         self._outage = None
-        wanted = [node.uuid for node in (*nodes, *departed.gone)]
-        seen = self._client.observe(wanted)
-        leaving, refused = self._leaving(departed.gone, seen)
+        seen = self._client.observe([node.uuid for node in nodes])
         tasks = [
-            _Task(node=node, describe=describing, work=work)
-            for some, describing in (
-                (nodes, self._describe),
-                (leaving, self._describe_gone),
-            )
-            for node in some
+            _Task(node=node, describe=self._describe, work=work)
+            for node in nodes
         ]
         done = functools.partial(progress, len(tasks)) if progress else None
-        return [
-            *self._turns(tasks, seen, done),
-            *refused,
-            *(
-                NodeResult(node=node, status=Status.DONE, notes=(line,))
-                for node, line in departed.staying
-            ),
-        ]
+        results = list(self._turns(tasks, seen, done))
+        if self._outage is None:
+            results += self._departed(nodes, work)
+        return results
 
-    def _leaving(
-        self,
-        gone: Sequence[describe.Node],
-        seen: Mapping[str, Any | errors.AgentError],
-    ) -> tuple[Sequence[describe.Node], Sequence[NodeResult]]:
-        """Return the nodes to be deleted now, or the refusal of them all."""
-        count, there = 0, []
-        for node in gone:
-            one = seen[node.uuid]
-            if isinstance(one, errors.AgentError) or one.providers:
-                there.append(node)
-            if not isinstance(one, errors.AgentError):
-                count += len(one.providers)
-        self._departures.forget(node for node in gone if node not in there)
-        why = self._departures.refusal(count)
-        if why is None:
-            return there, ()
-        return (), [_ended(node, Status.FAILED, why) for node in there]
+    def _departed(
+        self, nodes: Sequence[describe.Node], work: _Work
+    ) -> list[NodeResult]:
+        """Deal with the nodes that are not in the list any more.
+
+        What is to be done for those that are gone is planned first, and done
+        only if it is not too much for one cycle.
+        """
+        departed = self._departures.since(nodes)
+        results = [
+            NodeResult(node=n, status=Status.DONE, notes=(departures.MOVED,))
+            for n in departed.moved
+        ]
+        results += [
+            _ended(node, Status.WAITING, why) for node, why in departed.unknown
+        ]
+        if not departed.gone:
+            return results
+        seen = self._client.observe([node.uuid for node in departed.gone])
+        there = [n for n in departed.gone if not _is_absent(seen[n.uuid])]
+        self._departures.forget(n for n in departed.gone if n not in there)
+        planned = [
+            self._one(self._leaving(node, self._planned), seen[node.uuid])
+            for node in there
+        ]
+        count = sum(_touched(result) for result in planned)
+        why = self._departures.refusal(count, departed)
+        for result in planned:
+            if not _touched(result):
+                results.append(result)
+            elif why is not None:
+                results.append(_refused(result, why))
+            else:
+                uuid = result.node.uuid
+                task = self._leaving(result.node, work)
+                results.append(self._one(task, seen[uuid]))
+        return results
+
+    def _leaving(self, node: describe.Node, work: _Work) -> _Task:
+        return _Task(
+            node=node, describe=self._describe_gone, work=work, leaving=True
+        )
 
     def _turns(
         self,
@@ -196,13 +215,12 @@ class ResourceTracker:
         """Do the tasks, some at a time; yield their results in order."""
 
         def turn(task: _Task) -> NodeResult:
-            try:
-                return self._one(task, seen[task.node.uuid])
-            finally:
-                if done is not None:
-                    done()
+            result = self._one(task, seen[task.node.uuid])
+            if done is not None:
+                done()
+            return result
 
-        if len(tasks) == 1 or self._workers == 1:
+        if len(tasks) <= 1 or self._workers == 1:
             yield from map(turn, tasks)
             return
         pool = concurrent.futures.ThreadPoolExecutor(self._workers)
@@ -268,6 +286,8 @@ class ResourceTracker:
 
     def _synced(self, task: _Task, seen: reporting.Observation) -> NodeResult:
         plan = self._plan(task, seen)
+        if task.leaving and plan.operations:
+            self._departures.confirm(task.node)
         outcome = self._client.apply(plan)
         result = _result(task.node, plan, outcome.refused)
         return dataclasses.replace(result, applied=outcome.applied)
@@ -275,7 +295,8 @@ class ResourceTracker:
     def _plan(
         self, task: _Task, seen: reporting.Observation
     ) -> reporting.Plan:
-        _check_identity(task.node, seen)
+        if not task.leaving:
+            identity.check(task.node, seen.providers)
         tree = seen.tree()
         task.describe(tree, task.node)
         policy = ownership.Policy(
@@ -316,22 +337,22 @@ def _result(
     )
 
 
-def _check_identity(node: describe.Node, seen: reporting.Observation) -> None:
-    """Refuse to write under a uuid that placement knows by another name."""
-    root = seen.providers.get(node.uuid)
-    if root is not None and root.name != node.name:
-        raise errors.Refused(
-            f'placement knows provider {node.uuid} as {root.name}, this agent '
-            f'calls it {node.name}: nothing of it is written; rename the '
-            'provider in placement, or give the node its old name again (for '
-            'a host: [DEFAULT] host)'
-        )
-    if root is not None and root.parent_uuid is not None:
-        raise errors.Refused(
-            f'{root} is a child of {root.parent_uuid} in placement, and a '
-            'compute node is a root: nothing of it is written; move it out '
-            'from under its parent'
-        )
+def _refused(result: NodeResult, why: str) -> NodeResult:
+    return dataclasses.replace(
+        result,
+        status=Status.FAILED,
+        reason='; '.join(reason for reason in (why, result.reason) if reason),
+    )
+
+
+def _touched(result: NodeResult) -> int:
+    """Return how many providers this node's plan deletes or changes."""
+    operations = result.plan.operations if result.plan else ()
+    return len({operation.uuid for operation in operations})
+
+
+def _is_absent(seen: Any | errors.AgentError) -> bool:
+    return not isinstance(seen, errors.AgentError) and not seen.providers
 
 
 def _ended(node: describe.Node, status: Status, reason: str) -> NodeResult:

@@ -56,28 +56,34 @@ class Service:
         """
         first = True
         while not self._stop.is_set():
-            try:
-                wait = self._once(time.monotonic())
-            except errors.ConfigError as exc:
-                if first:
-                    raise
-                wait = self._outage(exc)
+            began = time.monotonic()
+            results, trouble = self._tried()
+            if first and isinstance(trouble, errors.ConfigError):
+                raise trouble
             first = False
-            self._stop.wait(wait)
+            self._stop.wait(
+                self._done_in(results, time.monotonic() - began)
+                if trouble is None
+                else self._outage(trouble)
+            )
 
-    def _once(self, began: float) -> float | None:
-        """Do one cycle; return the seconds until the next, None for never."""
+    def _tried(self) -> tuple[Results, errors.AgentError | None]:
+        """Do one cycle; return its results, or why there are none.
+
+        The trouble is returned and not said here: inside of an ``except``
+        oslo.log would say it twice.
+        """
         try:
-            results = self._cycle()
-        except errors.ConfigError:
-            raise
+            return self._cycle(), None
         except errors.AgentError as exc:
-            return self._outage(exc)
+            return (), exc
         except Exception as exc:
             if self._away_since is None:
                 LOG.exception('unexpected')
-            return self._outage(errors.AgentError(f'unexpected: {exc!r}'))
-        spent = time.monotonic() - began
+            return (), errors.AgentError(f'unexpected: {exc!r}')
+
+    def _done_in(self, results: Results, spent: float) -> float | None:
+        """Say what is new; return the seconds to wait, None for ever."""
         self._report(results, spent)
         away = [r for r in results if r.outage]
         if away:
@@ -120,6 +126,8 @@ class Service:
     def _report(self, results: Results, seconds: float) -> None:
         """Say each node's news, and one line for the cycle if there is any."""
         news = [r for r in results if self._node_news(r)]
+        here = {r.node.uuid for r in results}
+        self._said = {u: s for u, s in self._said.items() if u in here}
         count = dict.fromkeys(resource_tracker.Status, 0)
         for result in results:
             count[result.status] += 1
@@ -151,5 +159,5 @@ class Service:
             status = result.status.value
             LOG.warning('%s: %s: %s', node, status, result.reason)
         else:
-            LOG.info('%s: in order again', node)
+            LOG.info('%s: no trouble any more', node)
         return True

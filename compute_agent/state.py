@@ -132,8 +132,8 @@ class State:
         """Return the nodes this driver has had here, by uuid."""
         with self._database.reading() as db:
             return {
-                node.uuid: departures.Known(name=node.name, asked_at=asked_at)
-                for node, asked_at in recorded.nodes(db)
+                node.uuid: known
+                for node, known in recorded.nodes(db)
                 if node.driver == driver
             }
 
@@ -184,7 +184,10 @@ class State:
         node = handed.node
         with self._database.writing() as db:
             recorded.keep_node(
-                db, node.uuid, node.driver, departures.Known(name=node.name)
+                db,
+                node.uuid,
+                node.driver,
+                departures.Known(name=node.name, title=node.title),
             )
             recorded.take_over(db, node.uuid, handed.record)
             for uuid in handed.providers:

@@ -17,8 +17,9 @@ FILE_NAME = 'state.sqlite'
 
 _NODE = """
 create table node (
-    uuid text primary key, name text not null, driver text not null,
-    asked_at real not null) without rowid;
+    uuid text primary key, name text not null, title text not null,
+    driver text not null, answer text, asked_at real not null)
+    without rowid;
 """
 SCHEMA = f"""
 create table site (id integer primary key, name text unique not null);

@@ -19,6 +19,7 @@ from . import (
     provider,
     state_database,
 )
+from .virt import driver as virt
 
 _TABLES = ('created', 'ours', 'held', 'intent')
 
@@ -187,24 +188,36 @@ def drop_intent(db: sqlite3.Connection, intent: intentions.Intent) -> None:
 # --- nodes --------------------------------------------------------------------
 
 
-def nodes(db: sqlite3.Connection) -> list[tuple[hand_over.Node, float]]:
-    """Return every driver's nodes, and when each was asked for."""
+def nodes(
+    db: sqlite3.Connection,
+) -> list[tuple[hand_over.Node, departures.Known]]:
+    """Return every driver's nodes, and what it last said of each."""
     rows = db.execute(
-        'select uuid, name, driver, asked_at from node order by name, uuid'
+        'select uuid, name, title, driver, answer, asked_at from node'
+        ' order by name, uuid'
     )
     return [
-        (hand_over.Node(uuid=uuid, name=name, driver=driver), asked_at)
-        for uuid, name, driver, asked_at in rows
+        (
+            hand_over.Node(uuid=uuid, name=name, title=title, driver=driver),
+            departures.Known(
+                name=name,
+                title=title,
+                answer=None if answer is None else virt.Existence(answer),
+                asked_at=asked_at,
+            ),
+        )
+        for uuid, name, title, driver, answer, asked_at in rows
     ]
 
 
 def keep_node(
     db: sqlite3.Connection, uuid: str, driver: str, known: departures.Known
 ) -> None:
-    """Record that a driver has this node, and when it was asked for."""
+    """Record that a driver has this node, and what it said of it."""
+    answer = None if known.answer is None else known.answer.value
     db.execute(
-        'replace into node values (?, ?, ?, ?)',
-        (uuid, known.name, driver, known.asked_at),
+        'replace into node values (?, ?, ?, ?, ?, ?)',
+        (uuid, known.name, known.title, driver, answer, known.asked_at),
     )
 
 

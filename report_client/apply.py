@@ -10,9 +10,11 @@ cycle. It plans nothing and retries nothing.
 
 import dataclasses
 import logging
+import threading
 from collections.abc import Callable
+from typing import Protocol
 
-from compute_agent import errors, intentions, provider
+from compute_agent import errors, intentions, names, provider
 
 from . import errors as placement_errors
 from . import operations as ops
@@ -34,8 +36,20 @@ class Outcome:
     refused: tuple[str, ...] = ()
 
 
+class Names(Protocol):
+    """The names that placement knows; see ``observe.py``."""
+
+    def remembered_names(self) -> names.KnownNames | None:
+        """Return those it is remembered to know, None for no memory."""
+
+    def learn_names(
+        self, traits: frozenset[str], resource_classes: frozenset[str]
+    ) -> None:
+        """Remember names that were just created."""
+
+
 class Executor:
-    """Carries out plans against one placement service.
+    """Carries out plans against one placement service; threads may share it.
 
     :param clock: seconds since the epoch
     """
@@ -44,11 +58,14 @@ class Executor:
         self,
         service: placement.Placement,
         journal: store.Journal,
+        known: Names,
         *,
         clock: Callable[[], float],
     ) -> None:
         self._service = service
         self._journal = journal
+        self._names = known
+        self._naming = threading.Lock()
         self._clock = clock
 
     def apply(self, plan: planning.Plan) -> Outcome:
@@ -63,14 +80,39 @@ class Executor:
         intents = [s.intent for s in run.steps if s.intent is not None]
         self._journal.begin(plan.node_uuid, intents, plan.held)
         try:
+            self._create_names(run)
             for step in run.steps:
-                self._take(run, step)
+                if not isinstance(step.operation, ops.NameOperation):
+                    self._take(run, step)
         except errors.AgentError as exc:
             exc.applied = run.applied()
             raise
         finally:
             self._confirm(run)
         return Outcome(applied=run.applied(), refused=tuple(run.refused))
+
+    def _create_names(self, run: '_Run') -> None:
+        """Create the names that no other node's plan has created meanwhile.
+
+        Nodes go side by side and share their names, so these go one by one.
+        """
+        if not any(
+            isinstance(s.operation, ops.NameOperation) for s in run.steps
+        ):
+            return
+        with self._naming:
+            known = self._names.remembered_names()
+            for step in list(run.steps):
+                operation = step.operation
+                if not isinstance(operation, ops.NameOperation):
+                    continue
+                if known is not None and planning.is_known(operation, known):
+                    run.steps.remove(step)
+                else:
+                    self._take(run, step)
+            created = ops.created_names(run.applied())
+            if any(created):
+                self._names.learn_names(*created)
 
     def _take(self, run: '_Run', step: '_Step') -> None:
         if run.blocked(step.operation):

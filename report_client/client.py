@@ -7,7 +7,6 @@ holds no state of its own: what is remembered is in the store. Made in
 the library's front door.
 """
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 
 from compute_agent import (
@@ -45,8 +44,9 @@ class SchedulerReportClient:
         self._observer = observing.Observer(
             service, state, clock=clock, full_read_interval=full_read_interval
         )
-        self._naming = threading.Lock()
-        self._executor = applying.Executor(service, state, clock=clock)
+        self._executor = applying.Executor(
+            service, state, self._observer, clock=clock
+        )
         self.where = service.where
 
     def observe(
@@ -115,7 +115,9 @@ class SchedulerReportClient:
         if not stake:
             return after, []
         consumers = self._observer.allocated(stake)
-        return allocated.settle(seen.providers, after, consumers)
+        return allocated.settle(
+            seen.providers, after, consumers, seen.node_uuid
+        )
 
     def _check_names_of_roots(
         self, changes: Iterable[operations.ProviderOperation]
@@ -139,20 +141,11 @@ class SchedulerReportClient:
         :raises errors.AgentError: the node's cycle is over; what was done is
             recorded, and the next cycle goes on from there
         """
-        if not plan.creates_names():
-            return self._send(plan)
-        with self._naming:  # nodes go side by side, and share their names
-            return self._send(plan.without_names(self._state.known_names()))
-
-    def _send(self, plan: planning.Plan) -> applying.Outcome:
         try:
             outcome = self._executor.apply(plan)
         except placement_errors.Vanished:
             self._state.save_known_names(None)
             raise
-        traits, classes = operations.created_names(outcome.applied)
-        if traits or classes:
-            self._observer.learn_names(traits, classes)
         return outcome
 
     def update_from_provider_tree(

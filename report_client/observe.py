@@ -132,6 +132,10 @@ class Observer:
                 self._doubted = False
         return known
 
+    def remembered_names(self) -> names.KnownNames | None:
+        """Return the names placement is remembered to know."""
+        return self._store.known_names()
+
     def learn_names(
         self, traits: frozenset[str], resource_classes: frozenset[str]
     ) -> None:

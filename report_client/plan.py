@@ -45,26 +45,12 @@ class Plan:
         """Whether there is anything in it for a reader."""
         return bool(self.operations or self.notes or self.faults)
 
-    def creates_names(self) -> bool:
-        """Whether it creates a trait or a resource class."""
-        return any(isinstance(op, ops.NameOperation) for op in self.operations)
 
-    def without_names(self, known: names.KnownNames | None) -> 'Plan':
-        """Return this plan less the names that have come to be known."""
-        if known is None:
-            return self
-        left = tuple(op for op in self.operations if not _is_known(op, known))
-        return dataclasses.replace(self, operations=left)
-
-
-def _is_known(operation: ops.Operation, known: names.KnownNames) -> bool:
-    match operation:
-        case ops.CreateTrait(name=name):
-            return name in known.traits
-        case ops.CreateResourceClass(name=name):
-            return name in known.resource_classes
-        case _:
-            return False
+def is_known(operation: ops.NameOperation, known: names.KnownNames) -> bool:
+    """Whether placement knows this name already."""
+    if isinstance(operation, ops.CreateTrait):
+        return operation.name in known.traits
+    return operation.name in known.resource_classes
 
 
 def operations(

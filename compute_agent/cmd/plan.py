@@ -2,6 +2,7 @@
 """``compute-agent plan``: what ``sync`` would do, nothing done."""
 
 import argparse
+import dataclasses
 import typing
 from collections.abc import Sequence
 
@@ -40,7 +41,7 @@ class Plan(command.Report):
                 self.app.stderr.write(
                     f'compute-agent: {result.node}: {result.reason}\n'
                 )
-        data = [_data(r) for r in results if r.plan is not None or r.notes]
+        data = [_data(r) for r in results]
         changes = any(r.plan and r.plan.operations for r in results)
         return data, _text(results), 1 if undone else 2 if changes else 0
 
@@ -69,14 +70,20 @@ def _text(results: Sequence['resource_tracker.NodeResult']) -> str | None:
 
 
 def _plan(result: 'resource_tracker.NodeResult') -> 'planning.Plan':
-    """Return the plan of a node; one that is only noted has an empty one."""
-    from report_client import plan as planning  # noqa: PLC0415
+    """Return the plan of a node with why it is not done, if it is not.
 
-    if result.plan is not None:
-        return typing.cast('planning.Plan', result.plan)
-    return planning.Plan(
+    A node that never came to have one has an empty one.
+    """
+    from report_client import plan as planning  # noqa: PLC0415 (quick --help)
+
+    plan = typing.cast('planning.Plan | None', result.plan)
+    if plan is not None and (plan.faults or not result.reason):
+        return plan
+    empty = planning.Plan(
         node_uuid=result.node.uuid,
         operations=(),
         before={},
         notes=result.notes,
     )
+    faults = (result.reason,) if result.reason else ()
+    return dataclasses.replace(plan or empty, faults=faults)

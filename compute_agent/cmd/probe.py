@@ -45,12 +45,19 @@ class Probe(command.Report):
             )
         nodes = list(driver.get_available_nodes())
         titles = driver.get_titles()
-        found = [(titles.get(n, n), driver.evidence(n)) for n in nodes]
+        found = [(n, titles.get(n, n), driver.evidence(n)) for n in nodes]
         data = [
-            {'node': node, 'findings': [finding_data(f) for f in findings]}
-            for node, findings in found
+            {
+                'node': title,
+                'name': name,
+                'findings': [finding_data(f) for f in findings],
+            }
+            for name, title, findings in found
         ]
-        texts = [_text(n, f, absent=parsed_args.all) for n, f in found]
+        texts = [
+            _text(title, findings, absent=parsed_args.all)
+            for _, title, findings in found
+        ]
         return data, '\n\n'.join(texts) if texts else 'no nodes', 0
 
 

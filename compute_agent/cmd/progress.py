@@ -33,7 +33,8 @@ class _Bar:
 
     def advance(self, total: int) -> None:
         """Move one on; threads may share it."""
-        with self._lock:
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            # A terminal that hung up is no reason to stop the work.
             if self._step is None:
                 self._step = self._appear(total)
             self._step()

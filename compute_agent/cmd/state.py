@@ -165,7 +165,7 @@ def _read(name: str, stdin: typing.TextIO) -> 'hand_over.NodeRecord':
 def _data(handed: 'hand_over.NodeRecord') -> dict[str, typing.Any]:
     record = handed.record
     return {
-        'node': handed.node.name,
+        'node': handed.node.called,
         'uuid': handed.node.uuid,
         'providers': len(handed.providers),
         'created': len(record.created),

@@ -69,7 +69,11 @@ def test_many_that_are_gone_need_consent(many):
     write(many, count=COUNT - 12)
     planned = many.run('plan')
     assert planned.code == 1
-    assert planned.err.count('12 providers would be deleted') == 12
+    assert planned.err == ''
+    assert planned.out.count('not done: it is gone, and so are more') == 12
+    assert planned.out.endswith(
+        '12 of 30 nodes change; delete provider 12; 12 not done\n'
+    )
     synced = many.run('sync')
     assert synced.code == 1
     assert '30 nodes: 18 done, 12 failed; 0 operations' in synced.out

@@ -221,6 +221,7 @@ def test_a_record_is_json_that_names_the_node_and_its_driver(agents, commands):
     assert found['node'] == {
         'uuid': NODE,
         'name': NAME,
+        'title': '',
         'driver': f'{Shard.__module__}:Shard',
     }
     root, child = found['providers']
@@ -404,7 +405,12 @@ def test_an_import_needs_the_daemon_to_be_stopped(agents, commands):
 RECORD = {
     'format': 'compute-agent node record',
     'version': 1,
-    'node': {'uuid': NODE, 'name': NAME, 'driver': 'rack:Rack'},
+    'node': {
+        'uuid': NODE,
+        'name': NAME,
+        'title': '',
+        'driver': 'rack:Rack',
+    },
     'providers': [{'uuid': NODE, 'created': True, 'ours': {}, 'held': {}}],
 }
 

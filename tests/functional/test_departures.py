@@ -4,7 +4,7 @@
 import pytest
 from agents import Clock, Driver
 
-from compute_agent import errors, resource_tracker
+from compute_agent import departures, errors, resource_tracker
 from compute_agent.virt import driver as virt
 
 Status = resource_tracker.Status
@@ -87,6 +87,7 @@ def test_a_plan_says_so_and_deletes_nothing(agent, rack, operator):
     [
         virt.Existence.UNKNOWN,
         errors.Unavailable('the list is away'),
+        errors.UnknownState('an odd answer'),
         RuntimeError('boom'),
     ],
 )
@@ -96,8 +97,10 @@ def test_what_cannot_be_told_removes_nothing(
     rack.lose(TWO, answer)
     placement.clear()
     for _ in range(2):
-        result = of(agent.done(), 'node-2')
-        assert 'cannot be told; nothing of it is removed' in result.notes[0]
+        result = of(agent.sync(), 'node-2')
+        assert result.status is Status.WAITING
+        assert 'cannot be told' in result.reason
+        assert str(getattr(answer, 'args', ('',))[0]) in result.reason
     assert placement.writes == []
     assert rack.asked == ['node-2', 'node-2']
     rack.existing['node-2'] = virt.Existence.NO
@@ -122,7 +125,7 @@ def test_a_node_that_moved_is_left_and_asked_for_seldom(
     clock.now += 3601
     rack.existing['node-2'] = virt.Existence.NO
     agent.done()
-    assert rack.asked == ['node-2', 'node-2']
+    assert rack.asked == ['node-2'] * 3  # again just before it is deleted
     assert 'node-2' not in operator.holdings()
 
 
@@ -191,12 +194,115 @@ def test_many_nodes_gone_at_once_are_deleted_only_on_demand(
     for name in ('node-2', 'node-3'):
         result = of(results, name)
         assert result.status is Status.FAILED
-        assert '2 providers would be deleted in one cycle' in result.reason
+        assert 'more than one cycle may delete' in result.reason
         assert 'sync --yes' in result.reason
     assert of(results, 'node-1').status is Status.DONE
     assert placement.writes == []
     agent_factory(rack, state=agent.state, max_deletions=None).done()
     assert set(operator.holdings()) == {'node-1'}
+
+
+def test_the_whole_list_gone_needs_consent_however_short(
+    placement, agent_factory, rack, operator
+):
+    agent = agent_factory(rack)
+    agent.done()
+    for uuid in NODES:
+        rack.lose(uuid)
+    placement.clear()
+    results = agent.sync()
+    assert {r.status for r in results} == {Status.FAILED}
+    assert 'is that the right service?' in results[0].reason
+    assert placement.writes == []
+    agent_factory(rack, state=agent.state, max_deletions=None).done()
+    assert operator.holdings() == {}
+
+
+def test_what_cannot_be_deleted_does_not_use_up_the_limit(
+    placement, agent_factory, operator
+):
+    rack = Rack()
+    operator.create(ONE, 'node-1')
+    agent = agent_factory(rack, max_deletions=1)
+    agent.done()
+    operator.allocate(CONSUMER, 'VCPU', TWO)
+    for lost in (ONE, TWO):
+        rack.lose(lost)
+        agent.sync()
+        left = operator.inventories(lost)['VCPU']
+        assert left['reserved'] == left['total']
+    asked = len(rack.asked)
+    results = agent.sync()
+    assert 'did not create' in of(results, 'node-1').reason
+    assert 'allocated to' in of(results, 'node-2').reason
+    assert len(rack.asked) == asked  # nothing of them is to be touched
+    rack.nodes['55555555-1111-4111-8111-111111111111'] = 'node-5'
+    rack.lose(THREE)
+    agent.sync()
+    assert THREE not in {h['uuid'] for h in operator.holdings().values()}
+
+
+def test_a_node_that_comes_back_before_the_deletion_stays(
+    placement, agent, rack, operator
+):
+    rack.lose(TWO)
+    answers = [virt.Existence.NO, virt.Existence.YES]
+    rack.node_exists = lambda _: answers.pop(0)
+    placement.clear()
+    result = of(agent.sync(), 'node-2')
+    assert result.status is Status.WAITING
+    assert 'is there again' in result.reason
+    assert placement.writes == []
+    assert len(agent.done()) == 2
+    assert 'node-2' in operator.holdings()
+
+
+def test_the_questions_end_with_the_first_that_nobody_answers(
+    placement, agent_factory
+):
+    rack = Rack()
+    agent = agent_factory(rack)
+    agent.done()
+    for lost in (TWO, THREE):
+        rack.lose(lost, errors.Unavailable('away'))
+    results = agent.sync()
+    assert of(results, 'node-1').status is Status.DONE
+    for name in ('node-2', 'node-3'):
+        assert '(away)' in of(results, name).reason
+    assert len(rack.asked) == 1
+
+
+def test_everybody_is_asked_for_in_turn(agent_factory, monkeypatch, operator):
+    monkeypatch.setattr(departures, 'ASKED_AT_ONCE', 1)
+    rack, clock = Rack(), Clock()
+    agent = agent_factory(rack, clock=clock)
+    agent.done()
+    rack.lose(TWO, virt.Existence.UNKNOWN)
+    rack.lose(THREE)
+    for _ in range(2):
+        agent.sync()
+        clock.now += 60
+    assert set(rack.asked) == {'node-2', 'node-3'}
+    assert 'node-3' not in operator.holdings()
+
+
+def test_a_gone_node_that_somebody_renamed_is_reserved(
+    placement, agent, rack, operator
+):
+    placement.put(f'/resource_providers/{TWO}', {'name': 'kept'})
+    rack.lose(TWO)
+    result = of(agent.sync(), 'node-2')
+    assert 'somebody renamed or moved its provider' in result.reason
+    left = operator.inventories(TWO)['VCPU']
+    assert left['reserved'] == left['total']
+
+
+def test_a_node_that_left_is_called_as_people_call_it(agent_factory, rack):
+    rack.get_titles = lambda: {name: f'rack1-{name}' for name in NODES.values()}
+    agent = agent_factory(rack)
+    agent.done()
+    rack.lose(TWO, virt.Existence.YES)
+    assert str(of(agent.done(), 'node-2').node) == f'rack1-node-2 ({TWO})'
 
 
 def test_a_list_that_fails_takes_nobody_for_gone(

@@ -24,8 +24,8 @@ NAMES = {
 SOURCES = ('driver', 'agent', 'file:/etc/nova/provider_config/ä b.yaml')
 
 
-def node(uuid=NODE, name='node-1', driver=DRIVER):
-    return hand_over.Node(uuid=uuid, name=name, driver=driver)
+def node(uuid=NODE, name='node-1', driver=DRIVER, title='rack1'):
+    return hand_over.Node(uuid=uuid, name=name, driver=driver, title=title)
 
 
 def handed(**record):
@@ -49,7 +49,12 @@ WHOLE = handed(
 DATA = {
     'format': 'compute-agent node record',
     'version': 1,
-    'node': {'uuid': NODE, 'name': 'node-1', 'driver': DRIVER},
+    'node': {
+        'uuid': NODE,
+        'name': 'node-1',
+        'driver': DRIVER,
+        'title': 'rack1',
+    },
     'providers': [
         {
             'uuid': NODE,
@@ -129,8 +134,7 @@ def test_nothing_is_no_record():
     with pytest.raises(errors.ConfigError) as caught:
         handed()
     assert str(caught.value) == (
-        f'nothing is recorded of node-1 ({NODE}): there is nothing to hand '
-        'over'
+        f'nothing is recorded of rack1 ({NODE}): there is nothing to hand over'
     )
     with pytest.raises(errors.ConfigError, match='nothing is recorded of'):
         hand_over.from_data({**DATA, 'providers': []})
@@ -294,6 +298,12 @@ def test_a_uuid_beats_a_name():
     assert hand_over.find([one, two], NODE) is two
 
 
+def test_a_node_is_found_by_what_people_call_it():
+    one, two = node(CHILD, CHILD, title='rack2'), node()
+    assert hand_over.find([one, two], 'rack2') is one
+    assert hand_over.find([one, two], 'node-1') is two
+
+
 def unfound(nodes, wanted):
     with pytest.raises(errors.ConfigError) as caught:
         hand_over.find(nodes, wanted)
@@ -307,11 +317,11 @@ def test_a_name_that_several_have_needs_the_uuid():
 
 
 def test_an_unknown_node_is_answered_with_a_few_that_are_known():
-    few = [node(name='rack1'), node(CHILD, 'rack2')]
+    few = [node(), node(CHILD, 'rack2', title='')]
     assert unfound(few, 'nova') == (
         'nothing is recorded of a node nova; known are rack1, rack2'
     )
-    many = [node(name=f'node-{n}') for n in range(100, 140)]
+    many = [node(name=f'node-{n}', title='') for n in range(100, 140)]
     assert unfound(many, 'x').endswith(
         'known are node-100, node-101, node-102 and 37 more'
     )

@@ -59,3 +59,27 @@ def test_nothing_is_said_where_nothing_is_left_behind(describe):
 
 def test_what_the_driver_decides_is_not_left_behind():
     assert notes(add, authority=['CUSTOM_A']) == ()
+
+
+def test_what_the_driver_drops_and_the_agent_did_not_add_is_named():
+    held = {
+        (ROOT, Kind.TRAIT): {'driver': frozenset({'CUSTOM_A', 'CUSTOM_B'})}
+    }
+    (note,) = notes(add, ownership.Record(held=held))
+    assert 'keeps CUSTOM_A, which the driver no longer reports' in note
+
+
+@pytest.mark.parametrize(
+    'record',
+    [
+        ownership.Record(
+            held={(ROOT, Kind.TRAIT): {'driver': frozenset({'CUSTOM_A'})}},
+            ours={(ROOT, Kind.TRAIT): frozenset({'CUSTOM_A'})},
+        ),
+        ownership.Record(
+            held={(ROOT, Kind.TRAIT): {'driver': frozenset({'CUSTOM_C'})}}
+        ),
+    ],
+)
+def test_what_goes_or_is_gone_is_not(record):
+    assert notes(add, record) == ()

@@ -405,3 +405,34 @@ def test_results_keep_the_order_of_the_nodes(client, tracker):
         'b',
         'c',
     ]
+
+
+def test_an_interrupt_ends_it_after_the_nodes_at_work(tracker):
+    many = {f'{n:08}-1111-4111-8111-111111111111': f'n{n}' for n in range(99)}
+    begun = threading.Semaphore(0)
+    ended = threading.Event()
+    described = []
+
+    class Interrupted(Driver):
+        def update_provider_tree(
+            self, provider_tree, nodename, allocations=None
+        ):
+            described.append(nodename)
+            if nodename == 'n0':
+                begun.acquire(timeout=5)
+                raise KeyboardInterrupt
+            begun.release()
+            ended.wait(0.02)
+
+    with pytest.raises(KeyboardInterrupt):
+        tracker(Interrupted(many), workers=2).sync()
+    assert 2 <= len(described) < len(many)
+
+
+@pytest.mark.parametrize('workers', [1, 3])
+def test_a_node_that_fails_counts_as_finished(tracker, client, workers):
+    client.unknown = {B: errors.UnknownState('odd')}
+    told = []
+    results = tracker(workers=workers).sync(told.append)
+    assert len(results) == 3
+    assert told == [3, 3, 3]

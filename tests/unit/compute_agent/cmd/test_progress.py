@@ -47,3 +47,13 @@ def test_nothing_to_do_shows_nothing():
     with progress.bar(out := Terminal(), 'nodes'):
         pass
     assert out.getvalue() == ''
+
+
+def test_a_terminal_that_hangs_up_stops_nothing():
+    class HungUp(Terminal):
+        def write(self, text):
+            raise OSError(5, 'Input/output error')
+
+    with progress.bar(HungUp(), 'nodes') as advance:
+        for _ in range(60):
+            advance(60)
