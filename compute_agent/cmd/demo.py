@@ -57,6 +57,7 @@ class DemoIronic(command.AgentCommand):
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--directory',
+            type=_directory,
             default=DIRECTORY,
             metavar='DIR',
             help='Where all of it is kept (default: %(default)s).',
@@ -83,7 +84,7 @@ class DemoIronic(command.AgentCommand):
         for number in (signal.SIGTERM, signal.SIGHUP):
             # Until "run" has its own, they are to end Ironic too.
             signal.signal(number, signal.default_int_handler)
-        directory = pathlib.Path(parsed_args.directory)
+        directory = parsed_args.directory
         self._say('starting Ironic')
         with local_ironic.LocalIronic(directory / 'ironic') as server:
             self._enroll(server.url, parsed_args.nodes)
@@ -121,6 +122,19 @@ class DemoIronic(command.AgentCommand):
     def _say(self, line: str) -> None:
         self.app.stdout.write(f'{line}\n')
         self.app.stdout.flush()
+
+
+def _directory(word: str) -> pathlib.Path:
+    """Return the path; the agent's configuration file is to be in it.
+
+    oslo.config takes what follows a $ in the name of such a file for the name
+    of an option.
+    """
+    if '$' in word:
+        raise argparse.ArgumentTypeError(
+            f'{word!r} has a $, which no path of a configuration file may have'
+        )
+    return pathlib.Path(word)
 
 
 def _count(word: str) -> int:

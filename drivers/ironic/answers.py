@@ -14,8 +14,10 @@ from collections.abc import Mapping, Sequence
 from compute_agent import errors
 
 from . import node as ironic
+from . import plain
 
 _USER = re.compile(r'//[^/@\s]*@')
+_NOT_FOUND = re.compile(r'Node (.+) could not be found\.?')
 
 
 class NotFound(errors.Refused):
@@ -31,8 +33,12 @@ class NotFound(errors.Refused):
         self.fault = fault
 
     def is_of(self, ident: str) -> bool:
-        """Whether it is Ironic's word on just this node."""
-        return ident.lower() in self.fault.lower().split()
+        """Whether it is Ironic's word on just this node, all of it.
+
+        Other sentences name nodes too, and mean something else.
+        """
+        said = _NOT_FOUND.fullmatch(self.fault)
+        return said is not None and said[1].lower() == ident.lower()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,16 +76,59 @@ def page(body: object) -> Page:
     return Page(rows=rows, marker=marker)
 
 
-def collect(rows: Sequence[ironic.Row], found: dict[str, ironic.Node]) -> None:
-    """Add the nodes of these rows to those found, by uuid.
+# What the rows of a listing are, by uuid as Ironic spells it.
+Found = dict[str, ironic.Node | ironic.NoUuid]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """All nodes there are.
+
+    :ivar nodes: by uuid as Ironic spells it
+    :ivar left_out: why others are not among them, a few words for each
+    """
+
+    nodes: Mapping[str, ironic.Node]
+    left_out: tuple[str, ...] = ()
+
+
+def collect(rows: Sequence[ironic.Row], found: Found) -> None:
+    """Add the nodes of these rows to those found.
 
     :raises errors.UnknownState: a row makes no sense, or a node comes twice
     """
     for row in rows:
-        node = ironic.Node.from_row(row)
-        if node.uuid in found:
-            raise errors.UnknownState(f'node {node} twice')
-        found[node.uuid] = node
+        node: ironic.Node | ironic.NoUuid
+        try:
+            node = ironic.Node.from_row(row)
+        except ironic.NoUuid as exc:
+            node = exc
+        ident = str(row['uuid'])
+        if ident in found:
+            is_whole = isinstance(node, ironic.Node)
+            who = node if is_whole else plain.shown(ident)
+            raise errors.UnknownState(f'node {who} twice')
+        found[ident] = node
+
+
+def listing(found: Found) -> Listing:
+    """Return the nodes that can be told apart in placement."""
+    by_uuid: dict[str, list[ironic.Node]] = {}
+    left_out = []
+    for one in found.values():
+        if isinstance(one, ironic.NoUuid):
+            left_out.append(str(one))
+        else:
+            by_uuid.setdefault(one.uuid, []).append(one)
+    left_out += [
+        f'{" and ".join(sorted(n.ident for n in same))} are one uuid'
+        for same in by_uuid.values()
+        if len(same) > 1
+    ]
+    nodes = {
+        same[0].ident: same[0] for same in by_uuid.values() if len(same) == 1
+    }
+    return Listing(nodes=nodes, left_out=tuple(sorted(left_out)))
 
 
 def one(body: object, ident: str) -> ironic.Row:
@@ -95,7 +144,7 @@ def one(body: object, ident: str) -> ironic.Row:
     except ValueError as exc:
         raise errors.UnknownState(f'no node: {shown(body)}') from exc
     if uuid != _uuid_or(uuid, ident):
-        raise errors.UnknownState(f'node {uuid} for {ident}')
+        raise errors.UnknownState(f'node {uuid} for {plain.shown(ident)}')
     return body
 
 
@@ -128,8 +177,11 @@ def _unpacked(text: str) -> object:
 
 
 def one_line(text: str, most: int = 300) -> str:
-    """Return the text as one line of bounded length, no password in it."""
-    line = _USER.sub('//', ' '.join(text.split()))
+    """Return the text as one line of bounded length, fit for a terminal.
+
+    There is no password in it either.
+    """
+    line = plain.shown(_USER.sub('//', ' '.join(text.split())))
     return line if len(line) <= most else f'{line[:most]}...'
 
 

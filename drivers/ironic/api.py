@@ -6,7 +6,6 @@ Ironic itself says so of that node, and everything raised is the agent's.
 """
 
 import contextlib
-import logging
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from urllib import parse
@@ -16,8 +15,6 @@ from compute_agent.virt import driver
 
 from . import answers
 from . import node as ironic
-
-LOG = logging.getLogger(__name__)
 
 NODES = '/v1/nodes'
 LIMIT = 1000  # Ironic's own most, by default; it may give fewer
@@ -42,6 +39,7 @@ class Api:
     :param conductor_group: list this group's nodes only; '' is the default
         group, None is no filter
     :param shard: list this shard's nodes only
+    :ivar filters: what the listing is narrowed by, as it is asked for
     """
 
     def __init__(
@@ -52,15 +50,20 @@ class Api:
         shard: str | None = None,
     ) -> None:
         self._connection = connection
+        if conductor_group is not None:
+            # So Ironic writes it to a node, and compares it letter by letter.
+            conductor_group = conductor_group.lower()
         filters = {'conductor_group': conductor_group, 'shard': shard}
-        self._filters = {k: v for k, v in filters.items() if v is not None}
+        self.filters: Mapping[str, str] = {
+            k: v for k, v in filters.items() if v is not None
+        }
 
-    def nodes(self) -> Mapping[str, ironic.Node]:
-        """Return all nodes there are, by uuid.
+    def nodes(self) -> answers.Listing:
+        """Return all nodes there are.
 
         :raises errors.AgentError: the listing did not arrive as a whole
         """
-        found: dict[str, ironic.Node] = {}
+        found: answers.Found = {}
         marker: str | None = None
         while True:
             body = self._list(marker)
@@ -69,40 +72,45 @@ class Api:
                 answers.collect(page.rows, found)
             marker = page.marker
             if marker is None:
-                return found
+                return answers.listing(found)
 
-    def read(self, uuid: str) -> ironic.Node | None:
-        """Return one node, None if Ironic has none of that uuid."""
-        for ident in ironic.spellings(uuid):
-            row = self.node(ident, ironic.FIELDS)
-            if row is not None:
-                with self._understanding():
-                    return ironic.Node.from_row(row)
-        return None
+    def read(self, ident: str) -> ironic.Node | None:
+        """Return one node, None if Ironic has none of that uuid.
 
-    def exists(self, uuid: str) -> driver.Existence:
-        """Return whether Ironic has the node; unknown unless it says so.
-
-        *No* is HTTP 404 in Ironic's own words for this node, under each
-        spelling of its uuid. A policy that hides nodes from this agent's user
-        makes Ironic say the same: that user has to see all.
+        :param ident: its uuid as Ironic spells it
         """
-        for ident in ironic.spellings(uuid):
-            try:
-                found = self.node(ident, ('uuid',))
-            except errors.AgentError as exc:
-                LOG.info('whether node %s exists is unknown: %s', uuid, exc)
-                return driver.Existence.UNKNOWN
-            if found is not None:
-                return driver.Existence.YES
-        return driver.Existence.NO
+        row = self.node(ident, ironic.FIELDS)
+        if row is None:
+            return None
+        with self._understanding():
+            return ironic.Node.from_row(row)
+
+    def exists(self, ident: str) -> driver.Existence:
+        """Return whether Ironic has the node.
+
+        *No* is HTTP 404 in Ironic's own words for this node. A policy that
+        hides nodes from this agent's user makes Ironic say the same: that
+        user has to see all. *Unknown* is what is no uuid: Ironic would look
+        for a node of that name.
+
+        :param ident: its uuid as Ironic spells it
+        :raises errors.AgentError: there was no clear answer
+        """
+        try:
+            ironic.canonical(ident)
+        except ValueError:
+            return driver.Existence.UNKNOWN
+        found = self.node(ident, ('uuid',))
+        return driver.Existence.NO if found is None else driver.Existence.YES
 
     def node(self, ident: str, fields: Sequence[str]) -> ironic.Row | None:
         """Return these fields of a node; None if Ironic has no such node.
 
         :param ident: its uuid or its name
         """
-        if not ident.strip('.'):  # '' and '..' are paths to something else
+        # '' and '..' are paths to something else, and no name has a newline
+        # or half a character.
+        if not ident.strip('.') or not ident.isprintable():
             return None
         asked = dict.fromkeys(('uuid', *fields))
         try:
@@ -136,7 +144,7 @@ class Api:
     def _list(self, marker: str | None) -> object:
         """Return the body of one page."""
         query = {'fields': ','.join(ironic.FIELDS), 'limit': str(LIMIT)}
-        query |= self._filters
+        query |= self.filters
         if marker is not None:
             query['marker'] = marker
         try:

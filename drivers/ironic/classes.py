@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 
 from compute_agent import errors, names
 
-MEND = 'say "baremetal node set --resource-class"'
 _SHOWN = 3
 
 
@@ -20,12 +19,26 @@ _SHOWN = 3
 class Problem:
     """Why one spelling of a resource class cannot be used.
 
+    :ivar end: what another class for a node is to achieve
     :ivar name: the name in placement that it shares with another spelling;
         None if it has no name there at all
     """
 
     why: str
+    end: str
     name: str | None = None
+
+    def of(self, node: str) -> str:
+        """Return why, and how it is mended for one node.
+
+        :param node: its name in Ironic, or its uuid
+        """
+        return f'{self.why}: {mend(node)} {self.end}'
+
+
+def mend(node: str) -> str:
+    """Return what to say to Ironic so that a node has another class."""
+    return f'say "baremetal node set {node} --resource-class CLASS"'
 
 
 def problems(spellings: Iterable[str | None]) -> Mapping[str, Problem]:
@@ -52,8 +65,8 @@ def _too_long(spelling: str) -> Problem:
     most = names.MAX_NAME - len(names.CUSTOM_PREFIX)
     return Problem(
         why=f'its resource class {spelling!r:.40}... has {len(spelling)} '
-        f'characters, and placement takes {most} of them: {MEND} with a '
-        'shorter one'
+        f'characters, and placement takes {most} of them',
+        end='with a shorter one',
     )
 
 
@@ -63,5 +76,6 @@ def _collision(name: str, same: list[str]) -> Problem:
     return Problem(
         name=name,
         why=f'the resource classes {shown}{more} would all be {name} in '
-        f'placement: {MEND} to make them one, or to tell them apart',
+        'placement',
+        end='to make them one, or to tell them apart',
     )

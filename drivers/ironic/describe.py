@@ -43,7 +43,8 @@ def describe(
     problem = problems.get(node.resource_class or '')
     if node.resource_class and (problem is None or _has(there, problem)):
         if problem is not None:
-            tree.note(f'{problem.why}; {node.called} has it already')
+            why = problem.of(node.called)
+            tree.note(f'{why}; {node.called} has it already')
         records = inventory.records(node, skip_in_use=manner.skip_in_use)
         tree.update_inventory(node.uuid, records)
     elif there is None:
@@ -67,9 +68,12 @@ def _leave_out(
     """Report nothing of a node that placement does not have yet."""
     tree.remove(node.uuid)
     if problem is None:
-        tree.note(f'{_no_class(node)}: nothing is reported of it; {_GIVE_ONE}')
+        tree.note(
+            f'{_no_class(node)}: nothing is reported of it; {_give_one(node)}'
+        )
     else:
-        tree.fault(f'{node.called} is not put into placement: {problem.why}')
+        why = problem.of(node.called)
+        tree.fault(f'{node.called} is not put into placement: {why}')
 
 
 def _reserve(
@@ -83,11 +87,11 @@ def _reserve(
     kept = ', '.join(sorted(there.inventories))
     stays = f'{kept} stays, reserved' if kept else 'it offers nothing'
     if problem is not None:
-        tree.fault(f'{node.called}: {stays}: {problem.why}')
+        tree.fault(f'{node.called}: {stays}: {problem.of(node.called)}')
     elif kept:
-        tree.fault(f'{_no_class(node)}: {stays}; {_GIVE_ONE}')
+        tree.fault(f'{_no_class(node)}: {stays}; {_give_one(node)}')
     else:
-        tree.note(f'{_no_class(node)}: {stays}; {_GIVE_ONE}')
+        tree.note(f'{_no_class(node)}: {stays}; {_give_one(node)}')
 
 
 def _all_reserved(
@@ -103,7 +107,8 @@ def _no_class(node: ironic.Node) -> str:
     return f'{node.called} has no resource class in Ironic'
 
 
-_GIVE_ONE = f'{classes.MEND} to give it one'
+def _give_one(node: ironic.Node) -> str:
+    return f'{classes.mend(node.called)} to give it one'
 
 
 def _set_traits(
@@ -114,8 +119,8 @@ def _set_traits(
         tree.update_traits(node.uuid, wanted)
     else:
         tree.add_traits(node.uuid, *wanted)
-    for trait in sorted(traits.left_out(node)):
+    for trait, why in traits.left_out(node).items():
         tree.note(
-            f'{node.called} has {trait} in Ironic, which is left out: it is '
-            'for who disables a compute service; use maintenance instead'
+            f'{node.called} has trait {trait!r} in Ironic, which is left out: '
+            f'{why}'
         )

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Describes the bare-metal nodes of an Ironic, or of a part of it.
 
-Each node is a provider of its own, with the node's uuid as its uuid and name.
-A cycle begins with one listing of all of them, which is kept as a whole and
+Each node is a provider of its own, named by the node's uuid as Ironic spells
+it. A cycle begins with one listing of all of them, which is kept as a whole and
 swapped as a whole, so methods may run side by side. Ironic decides what a node
-has (seed 002); nothing is
-written to it but what ``node stage`` asks for.
+has (seed 002); nothing is written to it but what ``node stage`` asks for.
 """
 
 import dataclasses
+import logging
 import typing
 from collections.abc import Mapping, Sequence
 
@@ -20,6 +20,7 @@ from compute_agent.virt import driver, finding
 from compute_agent.virt import requested as agent_requested
 
 from . import (
+    answers,
     api,
     classes,
     connection,
@@ -34,10 +35,17 @@ from . import (
 from . import conf as options
 from . import node as ironic
 
+LOG = logging.getLogger(__name__)
+
+_SHOWN = 3
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Listing:
-    """The nodes of one cycle by uuid, and what is wrong with their classes."""
+    """The nodes of one cycle, and what is wrong with their classes.
+
+    :ivar nodes: by uuid as Ironic spells it, which is the node's name here
+    """
 
     nodes: Mapping[str, ironic.Node] = dataclasses.field(default_factory=dict)
     problems: Mapping[str, classes.Problem] = dataclasses.field(
@@ -55,6 +63,7 @@ class IronicDriver(driver.ComputeDriver):
         self._api = api
         self._manner = manner
         self._listing = _Listing()
+        self._warned = ''
 
     @classmethod
     def register_opts(cls, conf: cfg.ConfigOpts) -> None:
@@ -90,20 +99,31 @@ class IronicDriver(driver.ComputeDriver):
     def get_available_nodes(self) -> Sequence[str]:
         """Return the uuids of Ironic's nodes now; a new cycle begins.
 
+        :return: as Ironic spells them
         :raises errors.AgentError: the listing did not arrive as a whole
         """
-        nodes = self._api.nodes()
+        listing = self._api.nodes()
+        nodes = listing.nodes
         problems = classes.problems(n.resource_class for n in nodes.values())
         self._listing = _Listing(nodes=nodes, problems=problems)
+        self._warn(_oddity(listing, self._api.filters))
         return list(nodes)
+
+    def get_nodenames_by_uuid(self) -> Mapping[str, str]:
+        """Return how Ironic spells the uuids of the last listing."""
+        nodes = self._listing.nodes.values()
+        return {node.uuid: node.ident for node in nodes}
 
     def get_titles(self) -> Mapping[str, str]:
         """Return the names that nodes of the last listing have in Ironic."""
         nodes = self._listing.nodes.values()
-        return {node.uuid: node.called for node in nodes}
+        return {node.ident: node.called for node in nodes}
 
     def node_exists(self, nodename: str) -> driver.Existence:
-        """Return whether Ironic has the node, in any shard or group."""
+        """Return whether Ironic has the node, in any shard or group.
+
+        :raises errors.AgentError: there was no clear answer
+        """
         return self._api.exists(nodename)
 
     def update_provider_tree(
@@ -135,7 +155,11 @@ class IronicDriver(driver.ComputeDriver):
         node, problems = self._one(nodename)
         rc = node.resource_class
         if not rc or rc in problems:
-            why = problems[rc].why if rc else f'{classes.MEND} to give it one'
+            why = (
+                problems[rc].of(node.called)
+                if rc
+                else f'{classes.mend(node.called)} to give it one'
+            )
             raise errors.DriverError(
                 f'{node} has no resource class that can be used: {why}'
             )
@@ -176,6 +200,12 @@ class IronicDriver(driver.ComputeDriver):
             self._api, node, instance_uuid, dry_run=dry_run
         )
 
+    def _warn(self, line: str) -> None:
+        """Log what is odd about the listing, once until that changes."""
+        if line and line != self._warned:
+            LOG.warning('%s', line)
+        self._warned = line
+
     def _one(
         self, nodename: str
     ) -> tuple[ironic.Node, Mapping[str, classes.Problem]]:
@@ -191,3 +221,19 @@ class IronicDriver(driver.ComputeDriver):
             raise errors.DriverError(f'Ironic has no node {nodename}')
         others = (n.resource_class for n in listing.nodes.values())
         return node, classes.problems((node.resource_class, *others))
+
+
+def _oddity(listing: answers.Listing, filters: Mapping[str, str]) -> str:
+    """Return what the operator should know of a listing; empty if nothing."""
+    out = listing.left_out
+    if out:
+        more = [f'{len(out) - _SHOWN} more'] if len(out) > _SHOWN else []
+        return (
+            'of the nodes of Ironic some are left out, for placement could '
+            f'not tell them apart: {"; ".join([*out[:_SHOWN], *more])}; '
+            'enroll them anew, with uuids of their own'
+        )
+    if filters and not listing.nodes:
+        chosen = ' with '.join(f'{k} {v!r}' for k, v in filters.items())
+        return f'[ironic] {chosen} has no nodes in Ironic'
+    return ''

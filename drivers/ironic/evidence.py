@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from compute_agent.virt import finding
 
-from . import classes, describe, inventory, traits
+from . import classes, describe, inventory, plain, traits
 from . import node as ironic
 
 IRONIC = 'Ironic'
@@ -59,13 +59,13 @@ def _present(node: ironic.Node) -> Iterator[finding.Finding]:
 
 
 def _left_out(node: ironic.Node) -> Iterator[finding.Finding]:
-    for trait in traits.left_out(node):
+    for trait, why in traits.left_out(node).items():
         yield finding.Finding(
-            trait=trait,
+            trait=plain.shown(trait),
             found=finding.Found.UNKNOWN,
             fact='node trait',
             sources=(IRONIC,),
-            reason='for who disables a compute service to set',
+            reason=f'left out: {why}',
         )
 
 
@@ -77,7 +77,9 @@ def _inventory(
     """Yield what is to be had of the node, or why it offers nothing."""
     rc = node.resource_class
     if not rc or rc in problems:
-        why = problems[rc].why if rc else 'it has no resource class'
+        why = (
+            problems[rc].of(node.called) if rc else 'it has no resource class'
+        )
         yield _fact('inventory', None, why)
         return
     skip = manner.skip_in_use
@@ -89,11 +91,11 @@ def _inventory(
 
 def _fact(name: str, value: object, reason: str = '') -> finding.Finding:
     shown = 'none' if value is None else str(value)
-    plain = shown and ' ' not in shown
+    is_word = shown and shown.isprintable() and ' ' not in shown
     return finding.Finding(
         trait=None,
         found=_PRESENT,
-        fact=f'{name}={shown}' if plain else f'{name}={shown!r}',
+        fact=f'{name}={shown}' if is_word else f'{name}={shown!r}',
         sources=(IRONIC,),
         reason=reason,
     )

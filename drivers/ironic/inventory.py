@@ -11,6 +11,7 @@ Ironic keeps such nodes out of ``available`` or in maintenance.
 from compute_agent import inventory, names
 
 from . import node as ironic
+from . import plain
 
 # States in which a node can take an instance. None is what rows of very old
 # releases have for "available".
@@ -31,9 +32,9 @@ def why_reserved(node: ironic.Node, *, skip_in_use: bool) -> str | None:
     if node.power_state == _ERROR:
         return 'its power state is error'
     if node.provision_state not in _GOOD_PROVISION_STATES:
-        return f'its provision state is {node.provision_state}'
+        return plain.shown(f'its provision state is {node.provision_state}')
     if node.instance_uuid is not None and not skip_in_use:
-        return f'it has instance {node.instance_uuid}'
+        return plain.shown(f'it has instance {node.instance_uuid}')
     return None
 
 

@@ -7,26 +7,38 @@ them, or has something else in it, is malformed and never half believed.
 """
 
 import dataclasses
+import re
 import typing
 import uuid as uuidlib
 from collections.abc import Mapping
 
 from compute_agent import errors, provider
 
+from . import plain
+
 Row = Mapping[str, object]
+
+# What Ironic takes for a uuid; Python also takes blanks, signs and the like.
+_UUID = re.compile(r'(?:urn:|uuid:|[{}-]|[0-9a-fA-F])+')
+
+
+class NoUuid(errors.UnknownState):
+    """A node that is whole, but has no uuid that placement could take."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
     """One node as Ironic lists it.
 
-    :ivar uuid: lower case with dashes, however Ironic spells it
+    :ivar uuid: lower case with dashes, as placement spells it
+    :ivar ident: the same as Ironic spells it: how it was enrolled
     :ivar resource_class: as the operator spells it; None or empty for none
     :ivar power_state: None while Ironic does not know it
     :ivar provision_state: None stands for available, in very old rows
     """
 
     uuid: str
+    ident: str
     name: str | None
     resource_class: str | None
     traits: frozenset[str]
@@ -41,72 +53,91 @@ class Node:
     @property
     def called(self) -> str:
         """What operators call it: its name, if it has one."""
-        return self.name or self.uuid
+        return plain.shown(self.name or self.ident)
 
     @classmethod
     def from_row(cls, row: Row) -> typing.Self:
         """Return the node of one row of Ironic's API.
 
+        :raises NoUuid: all is well, but its uuid is none
         :raises errors.UnknownState: a field is missing or of another type
         """
-        try:
-            uuid = canonical(row['uuid'])
-        except (KeyError, ValueError) as exc:
+        ident = row.get('uuid')
+        if not isinstance(ident, str) or not ident:
             raise errors.UnknownState(
-                f'a node with uuid {row.get("uuid")!r:.60}, which is none'
+                f'a node with uuid {ident!r:.60}, which is none'
+            )
+        fields: dict[str, typing.Any] = {
+            **{field: _text(row, field) for field in _TEXTS},
+            'traits': _traits(row),
+            'maintenance': _flag(row, 'maintenance'),
+        }
+        try:
+            uuid = canonical(ident)
+        except ValueError as exc:
+            name = fields['name']
+            called = f' (name {name!r:.60})' if name else ''
+            raise NoUuid(
+                f'node {ident!r:.60}{called} has a uuid that is none'
             ) from exc
-        return cls(
-            uuid=uuid,
-            name=_text(row, 'name'),
-            resource_class=_text(row, 'resource_class'),
-            traits=_traits(row),
-            power_state=_text(row, 'power_state'),
-            provision_state=_text(row, 'provision_state'),
-            maintenance=_flag(row, 'maintenance'),
-            instance_uuid=_text(row, 'instance_uuid'),
-        )
+        return cls(uuid=uuid, ident=ident, **fields)
 
 
-FIELDS = tuple(field.name for field in dataclasses.fields(Node))
+_TEXTS = (
+    'name',
+    'resource_class',
+    'power_state',
+    'provision_state',
+    'instance_uuid',
+)
+FIELDS = tuple(f.name for f in dataclasses.fields(Node) if f.name != 'ident')
 
 
 def canonical(uuid: object) -> str:
     """Return a node's uuid as placement spells it.
 
     Ironic keeps what it was given when the node was enrolled: capitals, as
-    firmware prints them, or no dashes.
+    firmware prints them, no dashes, or more around it.
 
     :raises ValueError: it is none
     """
-    if not isinstance(uuid, str):
-        raise ValueError(f'{uuid!r:.60} is no uuid')  # noqa: TRY004 (of data)
-    text = str(uuidlib.UUID(uuid))
-    if uuid.lower() not in {text, text.replace('-', '')}:
-        raise ValueError(f'{uuid!r:.60} is an unusual uuid')
-    return text
+    if not isinstance(uuid, str) or not _UUID.fullmatch(uuid):
+        raise ValueError(f'{uuid!r:.60} is no uuid')
+    return str(uuidlib.UUID(uuid))
 
 
-def spellings(uuid: str) -> tuple[str, ...]:
-    """Return the ways in which Ironic may spell this uuid, usual ones first.
+def spellings(ident: str) -> tuple[str, ...]:
+    """Return what to ask Ironic for when somebody says this name or uuid.
 
-    Some databases tell capitals from small letters, so a node is not found by
+    A uuid is asked for as it was said, and then in the usual ways: some
+    databases tell capitals from small letters, so a node is not found by
     another spelling than the one it was enrolled with.
     """
+    try:
+        uuid = canonical(ident)
+    except ValueError:
+        return (ident,)
     bare = uuid.replace('-', '')
-    return tuple(dict.fromkeys((uuid, uuid.upper(), bare, bare.upper())))
+    return tuple(
+        dict.fromkeys((ident, uuid, uuid.upper(), bare, bare.upper()))
+    )
 
 
 def _value(row: Row, field: str) -> object:
     if field not in row:
-        raise errors.UnknownState(f'node {row["uuid"]} without {field}')
+        raise errors.UnknownState(f'node {_who(row)} without {field}')
     return row[field]
 
 
 def _odd(row: Row, field: str) -> errors.UnknownState:
     value = row[field]
     return errors.UnknownState(
-        f'node {row["uuid"]} with {field} {value!r:.60}, which is none'
+        f'node {_who(row)} with {field} {value!r:.60}, which is none'
     )
+
+
+def _who(row: Row) -> str:
+    return plain.shown(f'{row["uuid"]:.60}')
 
 
 def _text(row: Row, field: str) -> str | None:

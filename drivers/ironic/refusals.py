@@ -13,7 +13,7 @@ from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import errors
 
-from . import answers
+from . import answers, plain
 
 _AWAY = frozenset({408, 429, 502, 503, 504})
 _ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
@@ -52,7 +52,7 @@ def _refused(
     status = exc.http_status
     fault = answers.fault(getattr(exc.response, 'content', None) or b'')
     said = fault or answers.one_line(exc.message, 120)
-    request = f', {exc.request_id}' if exc.request_id else ''
+    request = f', {plain.shown(exc.request_id)}' if exc.request_id else ''
     text = f'{where} answered {asked}: {said} (HTTP {status}{request})'
     if status in {401, 403}:
         return errors.Unavailable(

@@ -2,17 +2,19 @@
 """Requested traits to a node of Ironic and back: one read, then one patch.
 
 What is to be written is ``staging.py``'s; the driver calls this with its API.
-After the patch nothing is read again.
+After the patch nothing is read again, unless Ironic refuses it.
 """
 
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from compute_agent import errors, extra_specs, names
 from compute_agent.virt import requested
 
 from . import node as ironic
-from . import staging
+from . import plain, staging
+
+_Compute = Callable[[staging.Target], staging.Change]
 
 
 class Api(typing.Protocol):
@@ -41,13 +43,17 @@ def stage(
 
     :param node: a name or a uuid
     :param instance_uuid: the instance that holds the node, if one does
+    :raises errors.Unavailable: whether it was done is not known: do it again
+    :raises errors.UnknownState: the same
     :raises errors.AgentError: nothing was changed, as far as is known
     """
-    target = _read(api, node)
-    change = staging.stage(target, wanted, _instance(instance_uuid))
-    if change.patch and not dry_run:
-        api.patch(target.ident, change.patch)
-    return change.staging
+    instance = _instance(instance_uuid)
+    return _carry_out(
+        api,
+        node,
+        lambda target: staging.stage(target, wanted, instance),
+        dry_run=dry_run,
+    )
 
 
 def unstage(
@@ -59,13 +65,41 @@ def unstage(
 ) -> requested.Staging:
     """Take back exactly what was staged; done if nothing was.
 
-    :raises errors.AgentError: nothing was changed, as far as is known
+    :raises errors.AgentError: as ``stage`` does
     """
+    instance = _instance(instance_uuid)
+    return _carry_out(
+        api,
+        node,
+        lambda target: staging.unstage(target, instance),
+        dry_run=dry_run,
+    )
+
+
+def _carry_out(
+    api: Api, node: str, compute: _Compute, *, dry_run: bool
+) -> requested.Staging:
     target = _read(api, node)
-    change = staging.unstage(target, _instance(instance_uuid))
+    change = compute(target)
     if change.patch and not dry_run:
-        api.patch(target.ident, change.patch)
+        try:
+            api.patch(target.ident, change.patch)
+        except errors.Refused:
+            if not _is_done(api, target.ident, compute):
+                raise
     return change.staging
+
+
+def _is_done(api: Api, ident: str, compute: _Compute) -> bool:
+    """Whether nothing is left to do, though the patch was refused.
+
+    A patch that was carried out, but whose answer was lost, is sent again from
+    below, and what is removed already cannot be removed.
+    """
+    try:
+        return not compute(_read(api, ident)).patch
+    except errors.AgentError:
+        return False
 
 
 def _read(api: Api, node: str) -> staging.Target:
@@ -74,7 +108,7 @@ def _read(api: Api, node: str) -> staging.Target:
     :raises errors.DriverError: Ironic has none of this name or uuid
     :raises errors.UnknownState: the answer is not that node
     """
-    for ident in _idents(node):
+    for ident in ironic.spellings(node) if node else ():
         row = api.node(ident, staging.FIELDS)
         if row is not None:
             break
@@ -89,16 +123,10 @@ def _read(api: Api, node: str) -> staging.Target:
         raise errors.UnknownState(f'Ironic answered {exc}') from exc
     if ident.lower() not in (target.ident.lower(), target.node.called.lower()):
         raise errors.UnknownState(
-            f'Ironic was asked for node {node} and answered {target.node}'
+            f'Ironic was asked for node {plain.shown(node)} and answered '
+            f'{target.node}'
         )
     return target
-
-
-def _idents(node: str) -> tuple[str, ...]:
-    """Return what to ask for: Ironic may spell a uuid in its own way."""
-    if not names.is_uuid(node):
-        return (node,) if node else ()
-    return tuple(dict.fromkeys((node, *ironic.spellings(node.lower()))))
 
 
 def _instance(uuid: str | None) -> str | None:

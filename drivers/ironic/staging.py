@@ -15,7 +15,7 @@ from oslo_utils import strutils
 from compute_agent import errors, extra_specs
 from compute_agent.virt import requested
 
-from . import instance_info, inventory
+from . import instance_info, inventory, plain
 from . import node as ironic
 
 SERVICE = 'Ironic'
@@ -47,7 +47,7 @@ class Target:
                 f'node {node} with instance_info {fields!r:.60}, which is none'
             )
         info = instance_info.InstanceInfo(
-            node=str(node), ident=str(row['uuid']), fields=fields
+            node=str(node), ident=node.ident, fields=fields
         )
         return cls(node=node, info=info)
 
@@ -115,6 +115,7 @@ def _check_instance(target: Target, instance_uuid: str | None) -> None:
     has = (target.node.instance_uuid or '').lower()
     if has == (instance_uuid or ''):
         return
+    has = plain.shown(has)
     if not has:
         how = f'no instance, so not {instance_uuid} either'
     elif instance_uuid is None:
@@ -156,7 +157,7 @@ def _report_of_stage(
     return requested.Staging(
         service=SERVICE,
         uuid=target.node.uuid,
-        name=target.node.name,
+        name=_name(target),
         summary=_summary(
             target.info,
             asked=bool(sent or wanted.capabilities),
@@ -177,13 +178,20 @@ def _report_of_unstage(target: Target, *, changed: bool) -> requested.Staging:
     return requested.Staging(
         service=SERVICE,
         uuid=target.node.uuid,
-        name=target.node.name,
+        name=_name(target),
         summary='taken back' if changed else 'nothing was staged',
         changed=changed,
-        traits=tuple(standing.get(instance_info.TRAITS, ())),
-        capabilities=tuple((k, str(v)) for k, v in capabilities.items()),
+        traits=tuple(map(plain.shown, standing.get(instance_info.TRAITS, ()))),
+        capabilities=tuple(
+            (plain.shown(k), plain.shown(str(v)))
+            for k, v in capabilities.items()
+        ),
         notes=_notes(target.info),
     )
+
+
+def _name(target: Target) -> str | None:
+    return target.node.called if target.node.name else None
 
 
 def _summary(
@@ -203,6 +211,9 @@ def _summary(
 def _notes(info: instance_info.InstanceInfo) -> tuple[str, ...]:
     """Return a sentence for each capability that is not as it was staged."""
     return tuple(
-        f'capability {name} was staged as {staged} and is {now} now: it stays'
+        plain.shown(
+            f'capability {name} was staged as {staged} and is {now} now: it '
+            'stays'
+        )
         for name, (staged, now) in info.changed().items()
     )

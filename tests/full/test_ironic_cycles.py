@@ -6,6 +6,7 @@ from ironic_agents import ironic_driver
 from ironic_fixture import PASSWORD, USER
 
 from compute_agent import errors, resource_tracker
+from compute_agent.cmd import main
 from drivers.ironic import traits
 
 Status = resource_tracker.Status
@@ -252,6 +253,49 @@ def test_a_class_change_under_an_allocation_waits(
     assert set(operator.inventories(uuid)) == {'CUSTOM_SILVER'}
 
 
+def test_a_class_lost_under_an_allocation_stays_until_there_is_another(
+    agent, ironic, operator, placement
+):
+    uuid = ironic.available('n')
+    agent.done()
+    operator.allocate(CONSUMER, 'CUSTOM_GOLD', uuid)
+    ironic.force('n', resource_class=None)
+    for _ in range(2):
+        (result,) = agent.sync()
+        assert result.status is Status.FAILED
+        assert 'n has no resource class in Ironic' in result.reason
+        assert '"baremetal node set n --resource-class CLASS"' in result.reason
+        assert set(operator.inventories(uuid)) == {'CUSTOM_GOLD'}
+        assert reserved(operator, uuid) == 1
+    ironic.patch('n', resource_class='silver')
+    (result,) = agent.sync()
+    assert result.status is Status.FAILED
+    assert set(operator.inventories(uuid)) == {'CUSTOM_GOLD'}
+    assert reserved(operator, uuid) == 1
+    placement.delete(f'/allocations/{CONSUMER}')
+    agent.done()
+    assert set(operator.inventories(uuid)) == {'CUSTOM_SILVER'}
+
+
+def test_a_node_that_lost_its_class_and_then_is_deleted_goes_once_free(
+    agent, ironic, operator, placement
+):
+    uuid = ironic.available('n')
+    agent.done()
+    operator.allocate(CONSUMER, 'CUSTOM_GOLD', uuid)
+    ironic.force('n', resource_class=None)
+    agent.sync()
+    ironic.delete('n')
+    for _ in range(2):
+        (result,) = agent.sync()
+        assert result.status is Status.FAILED
+        assert f'allocated to {CONSUMER}' in result.reason
+        assert reserved(operator, uuid) == 1
+    placement.delete(f'/allocations/{CONSUMER}')
+    agent.done()
+    assert operator.holdings() == {}
+
+
 def test_a_class_change_without_one_is_done(agent, ironic, operator):
     uuid = ironic.available('n')
     agent.done()
@@ -335,6 +379,91 @@ def test_without_the_record_merge_says_what_it_leaves(
     assert result.notes == ()
 
 
+MIXED = 'AbCdEf01-1111-4111-8111-AbCdEf012345'
+
+
+@pytest.mark.parametrize(
+    'spelled',
+    [
+        MIXED,
+        MIXED.lower().replace('-', ''),
+        f'{{{MIXED}}}',
+        f'urn:uuid:{MIXED}',
+        'abcdef01-11114111-8111-abcdef012345',
+    ],
+)
+def test_a_node_is_known_by_its_uuid_as_it_was_enrolled(
+    agent_factory, ironic, operator, placement, spelled
+):
+    ironic.create(uuid=spelled, name='n', resource_class='gold', shard='near')
+    agent = agent_factory(ironic_driver(ironic.url, shard='near'))
+    (result,) = agent.done()
+    there = operator.holdings()
+    assert there[spelled]['uuid'] == MIXED.lower()
+    assert result.node.called == 'n'
+    ironic.force('n', shard='far')
+    placement.clear()
+    (result,) = agent.done()
+    assert 'nothing of it is removed' in result.notes[0]
+    assert placement.writes == []
+    assert operator.holdings() == there
+    ironic.force('n', shard='near')
+    agent.done()
+    ironic.delete('n')
+    agent.done()
+    assert operator.holdings() == {}
+
+
+def test_two_spellings_of_one_uuid_keep_what_they_have(
+    agent, ironic, operator, placement, caplog
+):
+    ironic.create(uuid=MIXED.lower(), name='n', resource_class='gold')
+    other = ironic.available('other')
+    agent.done()
+    there = operator.holdings()
+    ironic.create(uuid=MIXED, name='m', resource_class='silver')
+    placement.clear()
+    for _ in range(2):
+        results = agent.done()
+    assert [r.node.uuid for r in results] == [other]
+    assert placement.writes == []
+    assert operator.holdings() == there
+    (line,) = [r.message for r in caplog.records if 'one uuid' in r.message]
+    assert f'{MIXED} and {MIXED.lower()} are one uuid' in line
+
+
+def test_a_trait_that_placement_could_not_take_holds_nothing_up(
+    agent, ironic, operator
+):
+    uuid = ironic.available('n')
+    agent.done()
+    ironic.set_traits('n', ['CUSTOM_X\n', 'CUSTOM_Y'])
+    ironic.set_maintenance('n', on=True)
+    (result,) = agent.done()
+    assert "'CUSTOM_X\\n' in Ironic, which is left out" in result.notes[0]
+    assert operator.traits(uuid) == OWN | {'CUSTOM_Y'}
+    assert reserved(operator, uuid) == 1
+
+
+def test_a_group_is_asked_for_as_ironic_writes_it(
+    agent_factory, ironic, operator
+):
+    uuid = ironic.available('n')
+    ironic.force('n', conductor_group='hall-1')
+    driver = ironic_driver(ironic.url, conductor_group='Hall-1')
+    agent_factory(driver).done()
+    assert set(operator.holdings()) == {uuid}
+
+
+def test_a_shard_that_is_a_slip_is_said_once(agent_factory, ironic, caplog):
+    ironic.available('n', shard='near')
+    agent = agent_factory(ironic_driver(ironic.url, shard='typo'))
+    for _ in range(2):
+        assert agent.done() == []
+    lines = [r.message for r in caplog.records if r.levelname == 'WARNING']
+    assert lines == ["[ironic] shard 'typo' has no nodes in Ironic"]
+
+
 def test_a_shard_lists_its_own_nodes_only(agent_factory, ironic, operator):
     mine = ironic.available('mine', shard='near')
     ironic.available('theirs', shard='far')
@@ -410,3 +539,16 @@ def test_people_see_the_names_that_ironic_has(agent, ironic):
     uuid = ironic.available('rack1-node01')
     (result,) = agent.plan()
     assert str(result.node) == f'rack1-node01 ({uuid})'
+
+
+# --- the demo's directory -------------------------------------------------------
+
+
+def test_a_directory_that_no_configuration_file_may_be_in_is_said(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert main.main(['demo', 'ironic', '--directory', 'a$c']) == 1
+    said = capsys.readouterr().err
+    assert "argument --directory: 'a$c' has a $, which no path" in said
+    assert list(tmp_path.iterdir()) == []

@@ -6,6 +6,7 @@ others; the node that placement offers is told, and Ironic accepts it.
 """
 
 import pytest
+import requests
 from ironic_agents import ironic_driver
 
 from compute_agent import errors, extra_specs
@@ -125,3 +126,55 @@ def test_a_locked_node_is_tried_again_within_bounds(ironic, sent_to_ironic):
     assert len(patches) == 3
     ironic.force('x', reservation=None)
     assert driver.stage('x', wanted).changed
+
+
+@pytest.mark.parametrize(
+    'name', ['nobody', 'n\n', '\udcff', '', '..', '11111111', 'x\n']
+)
+@pytest.mark.usefixtures('nodes')
+def test_a_name_that_no_node_has_is_one_line(driver, name):
+    wanted = extra_specs.parse(list(REQUEST.items()), [])
+    for call in (
+        lambda: driver.stage(name, wanted),
+        lambda: driver.unstage(name),
+    ):
+        with pytest.raises(errors.DriverError, match='^Ironic has no node'):
+            call()
+
+
+def test_a_node_is_staged_by_its_uuid_in_any_spelling(ironic, driver):
+    spelled = 'AbCdEf01-1111-4111-8111-AbCdEf012345'
+    node = ironic.create(uuid=spelled.upper(), name='odd')
+    ironic.set_traits('odd', ['CUSTOM_X'])
+    ironic.provide('odd')
+    wanted = extra_specs.parse(list(REQUEST.items()), [])
+    for ident in (spelled.lower(), spelled, spelled.replace('-', '')):
+        assert driver.stage(ident, wanted).uuid == spelled.lower()
+        assert ironic.node(node['uuid'])['instance_info'] != {}
+        assert driver.unstage(ident).changed
+    assert ironic.node('odd')['instance_info'] == {}
+
+
+@pytest.mark.usefixtures('nodes')
+def test_a_patch_whose_answer_was_lost_is_done(ironic, monkeypatch):
+    driver = ironic_driver(ironic.url, api_max_retries=2, api_retry_interval=0)
+    wanted = extra_specs.parse(list(REQUEST.items()), [])
+    before = ironic.node('x')['instance_info']
+    send = requests.adapters.HTTPAdapter.send
+    lost = []
+
+    def lose(self, request, *args, **kwargs):
+        answer = send(self, request, *args, **kwargs)
+        if request.method == 'PATCH' and not lost:
+            lost.append(answer.status_code)
+            raise requests.exceptions.ReadTimeout
+        return answer
+
+    monkeypatch.setattr(requests.adapters.HTTPAdapter, 'send', lose)
+    assert driver.stage('x', wanted).changed
+    assert lost == [200]
+    lost.clear()
+    done = driver.unstage('x')
+    assert (done.summary, done.traits) == ('taken back', ('CUSTOM_X',))
+    assert lost == [200]
+    assert ironic.node('x')['instance_info'] == before

@@ -3,6 +3,7 @@
 
 import json
 import re
+from urllib import parse
 
 import pytest
 import requests
@@ -32,11 +33,17 @@ def row(uuid, **fields):
 
 
 class Ironic:
-    """An Ironic of the test's making, two nodes a page."""
+    """An Ironic of the test's making, two nodes a page.
+
+    :ivar hidden: the nodes that it has and does not list
+    :ivar bad_node: what it answers in place of any one node
+    """
 
     def __init__(self, mock):
         self.rows = [row(uuid) for uuid in UUIDS]
         self.bad = {}
+        self.bad_node = None
+        self.hidden = set()
         self.asked = []
         mock.get(f'{URL}/v1/nodes', content=self._page)
         mock.get(re.compile(f'{URL}/v1/nodes/.+'), content=self._node)
@@ -44,14 +51,16 @@ class Ironic:
     def _page(self, request, context):
         self.asked.append(request.path_url)
         context.headers['Content-Type'] = 'application/json'
-        marker = request.qs.get('marker', [None])[0]
-        uuids = [one['uuid'] for one in self.rows]
+        query = parse.parse_qs(parse.urlsplit(request.url).query)
+        marker = query.get('marker', [None])[0]
+        rows = [r for r in self.rows if r['uuid'] not in self.hidden]
+        uuids = [one['uuid'] for one in rows]
         first = uuids.index(marker) + 1 if marker else 0
         if (bad := self.bad.get(first // 2)) is not None:
             if isinstance(bad, Exception):
                 raise bad
             return bad
-        page = {'nodes': self.rows[first : first + 2]}
+        page = {'nodes': rows[first : first + 2]}
         if first + 2 < len(uuids):
             page['next'] = f'{URL}/v1/nodes?marker={uuids[first + 1]}'
         return json.dumps(page).encode()
@@ -59,7 +68,12 @@ class Ironic:
     def _node(self, request, context):
         self.asked.append(request.path_url)
         context.headers['Content-Type'] = 'application/json'
-        uuid = request.path.rsplit('/', 1)[1]
+        if isinstance(self.bad_node, Exception):
+            raise self.bad_node
+        if self.bad_node is not None:
+            return self.bad_node
+        path = parse.urlsplit(request.url).path
+        uuid = parse.unquote(path.rsplit('/', 1)[1])
         for one in self.rows:
             if one['uuid'] == uuid:
                 return json.dumps({'uuid': uuid}).encode()
@@ -148,20 +162,23 @@ def test_one_bad_node_is_that_nodes(agent, ironic, operator):
     agent.done()
     ironic.rows[1]['resource_class'] = None
     ironic.rows[2]['resource_class'] = 'x' * 300
-    ironic.rows[3]['traits'] = ['CUSTOM_X', 'not a trait']
+    ironic.rows[3]['traits'] = ['CUSTOM_X', 'not a trait', 'CUSTOM_X\n']
+    ironic.rows[3]['maintenance'] = True
     ironic.rows[4]['traits'] = ['CUSTOM_X', 'HW_FROM_TOMORROW']
     ironic.rows[5]['traits'] = ['CUSTOM_Y']
     results = agent.sync()
     assert of(results, 0).status is Status.DONE
     assert 'no resource class' in of(results, 1).reason
     assert '300 characters' in of(results, 2).reason
-    assert "'not a trait'" in of(results, 3).reason
+    assert of(results, 3).status is Status.DONE
+    assert "'CUSTOM_X\\n' in Ironic, which is left" in of(results, 3).notes[0]
+    assert "'not a trait' in Ironic, which is left" in of(results, 3).notes[1]
     assert of(results, 4).status is Status.DONE
     assert 'HW_FROM_TOMORROW: left out' in of(results, 4).notes[0]
     assert of(results, 5).status is Status.DONE
-    for number in (1, 2):
+    for number in (1, 2, 3):
         assert operator.inventories(UUIDS[number])[GOLD]['reserved'] == 1
-    for number in (0, 3, 4, 5):
+    for number in (0, 4, 5):
         assert operator.inventories(UUIDS[number])[GOLD]['reserved'] == 0
     assert 'CUSTOM_X' in operator.traits(UUIDS[3])
     assert 'CUSTOM_Y' in operator.traits(UUIDS[5])
@@ -174,7 +191,67 @@ def test_a_node_that_is_not_listed_is_gone_only_by_ironics_word(
     del ironic.rows[3]
     agent.done()
     assert set(operator.holdings()) == {*UUIDS[:3], *UUIDS[4:]}
-    assert any(UUIDS[3] in path for path in ironic.asked)
+    asked = {path for path in ironic.asked if path.startswith('/v1/nodes/')}
+    assert asked == {f'/v1/nodes/{UUIDS[3]}?fields=uuid'}
+
+
+def test_a_living_node_in_another_spelling_is_never_taken_for_gone(
+    agent, ironic, operator, placement
+):
+    odd = f'{{{UUIDS[3].upper()}}}'
+    ironic.rows[3]['uuid'] = odd
+    agent.done()
+    there = operator.holdings()
+    assert there[odd]['uuid'] == UUIDS[3]
+    assert len(there) == len(UUIDS)
+    ironic.hidden = {odd}  # in another shard now
+    placement.clear()
+    results = agent.done()
+    assert 'nothing of it is removed' in of(results, 3).notes[0]
+    assert placement.writes == []
+    assert operator.holdings() == there
+    assert f'/v1/nodes/{parse.quote(odd)}?fields=uuid' in ironic.asked
+
+
+def test_nodes_that_cannot_be_told_apart_stay_and_the_others_go_on(
+    agent, ironic, operator, placement, caplog
+):
+    agent.done()
+    ironic.rows.insert(0, row(f'{{{UUIDS[3]}}}', resource_class='silver'))
+    ironic.rows.append(row('no-uuid'))
+    ironic.rows[1]['traits'] = ['CUSTOM_Y']
+    for _ in range(2):
+        results = agent.done()
+    assert 'CUSTOM_Y' in operator.traits(UUIDS[0])
+    assert set(operator.holdings()) == set(UUIDS)
+    assert set(operator.inventories(UUIDS[3])) == {GOLD}
+    assert UUIDS[3] not in {r.node.uuid for r in results}
+    ironic.rows = ironic.rows[1:-1]
+    placement.clear()
+    assert len(agent.done()) == len(UUIDS)
+    assert placement.writes == []
+    said = [r for r in caplog.records if r.name == 'drivers.ironic.driver']
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    'bad', [requests.exceptions.ConnectionError(), b'{}', b'<html>busy</html>']
+)
+def test_a_node_of_which_ironic_says_nothing_clear_stays_with_the_reason(
+    agent, ironic, operator, bad
+):
+    agent.done()
+    ironic.hidden = set(UUIDS[3:5])
+    ironic.bad_node = bad
+    results = agent.sync()
+    for number in (3, 4):
+        reason = of(results, number).reason
+        assert 'whether it still exists cannot be told' in reason
+        assert f'Ironic at {URL}' in reason
+    assert set(operator.holdings()) == set(UUIDS)
+    is_outage = isinstance(bad, Exception)
+    asked = [p for p in ironic.asked if p.startswith('/v1/nodes/')]
+    assert len(asked) == (1 if is_outage else 2)
 
 
 def test_an_ironic_that_lost_everything_is_not_followed_blindly(

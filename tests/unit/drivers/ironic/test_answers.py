@@ -56,11 +56,45 @@ def test_the_marker_is_the_last_uuid_as_ironic_spells_it():
     assert page.marker == UUID.upper()
 
 
-def test_a_node_twice_is_unknown_even_in_two_spellings(make_row):
+@pytest.mark.parametrize('ident', [UUID, UUID.upper(), 'no-uuid'])
+def test_a_node_twice_in_one_spelling_is_unknown(make_row, ident):
     found = {}
-    answers.collect([make_row(uuid=UUID)], found)
+    answers.collect([make_row(uuid=ident)], found)
     with pytest.raises(errors.UnknownState, match='twice'):
-        answers.collect([make_row(uuid=UUID.upper())], found)
+        answers.collect([make_row(uuid=ident)], found)
+
+
+def listing(*rows):
+    found = {}
+    answers.collect(rows, found)
+    return answers.listing(found)
+
+
+def test_two_nodes_of_one_uuid_are_left_out_and_the_others_are_not(make_row):
+    row = make_row(uuid=OTHER)
+    found = listing(make_row(uuid=UUID), row, make_row(uuid=UUID.upper()))
+    assert list(found.nodes) == [OTHER]
+    assert found.left_out == (f'{UUID.upper()} and {UUID} are one uuid',)
+
+
+def test_a_node_without_a_uuid_is_left_out_and_the_others_are_not(make_row):
+    found = listing(make_row(uuid='no-uuid\n', name='n'), make_row(uuid=OTHER))
+    assert list(found.nodes) == [OTHER]
+    (why,) = found.left_out
+    assert why == r"node 'no-uuid\n' (name 'n') has a uuid that is none"
+
+
+def test_what_is_left_out_is_said_in_one_order(make_row):
+    rows = [make_row(uuid=u) for u in ('b', 'a', UUID.upper(), UUID)]
+    said = listing(*rows).left_out
+    assert len(said) == 3
+    assert listing(*reversed(rows)).left_out == said
+
+
+def test_nodes_are_listed_as_ironic_spells_them(make_row):
+    found = listing(make_row(uuid=UUID.upper()))
+    assert found.nodes[UUID.upper()].uuid == UUID
+    assert found.left_out == ()
 
 
 @pytest.mark.parametrize(
@@ -92,6 +126,7 @@ def test_the_node_asked_for_is_taken_however_it_was_called(ident):
         ({'error_message': {'faultstring': NOT_FOUND}}, NOT_FOUND),
         ({'error_message': 'Node is locked'}, 'Node is locked'),
         ({'error_message': {'faultstring': 'two\n lines'}}, 'two lines'),
+        ({'error_message': '\x1b[31mred\x07'}, r'\x1b[31mred\x07'),
         ({'error_message': json.dumps({'description': ''})}, ''),
         ({'error_message': '7'}, ''),
         ({'error_message': None}, ''),
@@ -120,6 +155,12 @@ def test_garbage_is_no_error_of_ironic_s(content):
         ('The resource could not be found.', UUID, False),
         ('Node rack1 could not be found.', 'rack1', True),
         ('Node rack11 could not be found.', 'rack1', False),
+        (f'Node {UUID} could not be found', UUID, True),
+        (f'Shard x could not be found, see node {UUID} .', UUID, False),
+        (f'Port of node {UUID} could not be found.', UUID, False),
+        (f'Node {UUID} could not be found. Or could it?', UUID, False),
+        (f'Node {UUID} is locked by host x', UUID, False),
+        ('Node a could not be found.', 'a could not be found.', False),
     ],
 )
 def test_a_404_is_of_a_node_when_ironic_names_it(fault, ident, is_of):

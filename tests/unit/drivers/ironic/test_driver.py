@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The driver: one listing a cycle, kept as a whole, and what follows from it."""
 
+import logging
+
 import pytest
 
 from compute_agent import errors, provider_tree
 from compute_agent.virt import finding as virt
 from compute_agent.virt.driver import Existence
-from drivers.ironic import describe, driver
+from drivers.ironic import answers, describe, driver
 from drivers.ironic import node as ironic
 
 CAPABILITIES = [
@@ -24,6 +26,7 @@ class Api:
     def __init__(self, *rows):
         self.rows = list(rows)
         self.failure = None
+        self.filters = {}
         self.listings = 0
         self.reads = []
 
@@ -31,8 +34,9 @@ class Api:
         self.listings += 1
         if self.failure:
             raise self.failure
-        found = [ironic.Node.from_row(row) for row in self.rows]
-        return {node.uuid: node for node in found}
+        found = {}
+        answers.collect(self.rows, found)
+        return answers.listing(found)
 
     def read(self, uuid):
         self.reads.append(uuid)
@@ -77,7 +81,124 @@ def tree_of(uuid):
 
 def test_nodes_are_named_by_their_uuid(made, rows):
     assert made.get_available_nodes() == [row['uuid'] for row in rows]
-    assert made.get_nodenames_by_uuid() == {}
+    assert made.get_nodenames_by_uuid() == {r['uuid']: r['uuid'] for r in rows}
+
+
+def test_a_node_is_named_as_ironic_spells_its_uuid(made, api):
+    api.rows[0] |= {'uuid': OTHER.upper(), 'name': 'rack1'}
+    api.rows[1] |= {'uuid': '{ABC00000-0000-4000-8000-000000000000}'}
+    odd = api.rows[1]['uuid']
+    assert made.get_available_nodes() == [OTHER.upper(), odd]
+    assert made.get_nodenames_by_uuid() == {
+        OTHER: OTHER.upper(),
+        odd.lower().strip('{}'): odd,
+    }
+    assert made.get_titles() == {OTHER.upper(): 'rack1', odd: 'node-2'}
+    tree = provider_tree.ProviderTree()
+    tree.new_root(OTHER.upper(), OTHER)
+    made.update_provider_tree(tree, OTHER.upper())
+    assert 'CUSTOM_GOLD' in tree.data(OTHER).inventory
+    assert 'CUSTOM_GOLD' in made.get_inventory(OTHER.upper())
+    assert api.reads == []
+
+
+def test_it_is_asked_for_in_just_that_spelling(made, api):
+    api.rows[0]['uuid'] = OTHER.upper()
+    assert made.node_exists(OTHER.upper()) is Existence.YES
+    assert made.node_exists(OTHER) is Existence.NO
+
+
+def test_a_title_cannot_move_the_cursor(made, api, uuid):
+    api.rows[0]['name'] = 'a\x1b[2Jb'
+    made.get_available_nodes()
+    assert made.get_titles()[uuid] == r'a\x1b[2Jb'
+
+
+@pytest.fixture
+def warned(caplog):
+    """Return what was said since the last time."""
+
+    def warned():
+        said = [r for r in caplog.records if r.levelno >= logging.WARNING]
+        lines = [r.getMessage() for r in said]
+        caplog.clear()
+        return lines
+
+    return warned
+
+
+def test_nodes_of_one_uuid_are_left_out_and_said_until_that_changes(
+    made, api, rows, make_row, warned
+):
+    assert made.get_available_nodes() == [r['uuid'] for r in rows]
+    assert warned() == []
+    first = rows[0]['uuid']
+    api.rows.append(make_row(3, uuid=f'{{{first}}}'))
+    assert made.get_available_nodes() == [rows[1]['uuid']]
+    (line,) = warned()
+    assert f'{first} and {{{first}}} are one uuid' in line
+    assert first not in made.get_nodenames_by_uuid()
+    made.get_available_nodes()
+    assert warned() == []
+    api.rows.append(make_row(4, uuid='no-uuid\x1b[2J'))
+    made.get_available_nodes()
+    (line,) = warned()
+    assert r"'no-uuid\x1b[2J' (name 'node-4') has a uuid that is none" in line
+    assert line.isprintable()
+    del api.rows[2:]
+    assert len(made.get_available_nodes()) == 2
+    assert warned() == []
+    api.rows.append(make_row(4, uuid='no-uuid\x1b[2J'))
+    made.get_available_nodes()
+    assert len(warned()) == 1
+
+
+def test_many_nodes_that_are_left_out_are_one_line(
+    made, api, make_row, warned
+):
+    api.rows += [make_row(n, uuid=f'no-uuid-{n}') for n in range(5, 10)]
+    assert len(made.get_available_nodes()) == 2
+    (line,) = warned()
+    assert line.count('has a uuid that is none') == 3
+    assert '; 2 more; enroll them anew' in line
+
+
+@pytest.mark.parametrize(
+    ('filters', 'line'),
+    [
+        ({'shard': 'typo'}, "[ironic] shard 'typo' has no nodes in Ironic"),
+        (
+            {'conductor_group': ''},
+            "[ironic] conductor_group '' has no nodes in Ironic",
+        ),
+        (
+            {'shard': 'b', 'conductor_group': 'a'},
+            "[ironic] shard 'b' with conductor_group 'a' has no nodes in Ironic",
+        ),
+    ],
+)
+def test_a_filter_that_nothing_passes_is_said_until_that_changes(
+    made, api, warned, filters, line
+):
+    api.filters = filters
+    made.get_available_nodes()
+    assert warned() == []
+    rows = [*api.rows]
+    api.rows.clear()
+    for _ in range(2):
+        assert made.get_available_nodes() == []
+    assert warned() == [line]
+    api.rows += rows
+    made.get_available_nodes()
+    api.rows.clear()
+    made.get_available_nodes()
+    assert warned() == [line]
+
+
+def test_an_ironic_without_nodes_and_filters_is_nothing_odd(made, api, warned):
+    api.rows.clear()
+    made.get_available_nodes()
+    assert warned() == []
 
 
 def test_a_cycle_is_one_listing(made, api):
@@ -184,8 +305,14 @@ def test_a_node_that_is_nowhere_is_said(made):
 @pytest.mark.parametrize(
     ('fields', 'why'),
     [
-        ({'resource_class': None}, 'say "baremetal node set'),
-        ({'resource_class': ''}, 'say "baremetal node set'),
+        (
+            {'resource_class': None},
+            'say "baremetal node set node-1 --resource-class CLASS"',
+        ),
+        (
+            {'resource_class': '', 'name': None},
+            'say "baremetal node set 00000001-0000-4000-8000-000000000000 --',
+        ),
         ({'resource_class': 'x' * 300}, 'has 300 characters'),
         ({'resource_class': 'Silver'}, "'Silver' and 'silver' would all be"),
     ],
@@ -237,6 +364,28 @@ def test_a_disabled_service_is_left_as_it_is_in_placement(made, api, uuid):
     assert finding.found is virt.Found.UNKNOWN
     assert finding.reason
     assert 'COMPUTE_STATUS_DISABLED' not in made.get_traits(uuid)
+
+
+def test_a_trait_that_placement_could_not_take_is_left_out(made, api, uuid):
+    api.rows[0]['traits'] = ['CUSTOM_NVME', 'CUSTOM_X\n']
+    made.get_available_nodes()
+    finding = evidence(made, uuid)[r'CUSTOM_X\n']
+    assert finding.found is virt.Found.UNKNOWN
+    assert 'placement takes 1 to 255' in finding.reason
+    assert made.get_traits(uuid) == [*CAPABILITIES, 'CUSTOM_NVME']
+
+
+def test_no_fact_moves_the_cursor(made, api, uuid):
+    odd = 'a\x1b[2J\nb'
+    names = ('name', 'resource_class', 'power_state', 'instance_uuid')
+    api.rows[0] |= dict.fromkeys(names, odd)
+    for more in ({'provision_state': odd}, {'resource_class': odd * 99}):
+        api.rows[0] |= more
+        made.get_available_nodes()
+        for finding in made.evidence(uuid):
+            assert finding.fact.isprintable()
+            assert finding.reason.isprintable()
+    assert r"power_state='a\x1b[2J\nb'" in evidence(made, uuid)
 
 
 def test_the_facts_behind_the_inventory_are_shown(made, rows):

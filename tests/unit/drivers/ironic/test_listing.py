@@ -37,7 +37,7 @@ def rows(make_row):
 
 def test_one_page_is_one_request(pages, make_api, rows, sent):
     pages(page(rows))
-    assert list(make_api().nodes()) == [r['uuid'] for r in rows]
+    assert list(make_api().nodes().nodes) == [r['uuid'] for r in rows]
     assert sent() == [f'GET {LIST}']
 
 
@@ -51,14 +51,14 @@ def test_the_next_cycle_is_one_request_again(pages, make_api, rows, sent):
 
 def test_an_ironic_without_nodes_has_none(pages, make_api):
     pages(page([]))
-    assert make_api().nodes() == {}
+    assert make_api().nodes().nodes == {}
 
 
 def test_pages_follow_by_the_last_uuid(pages, make_api, rows, sent):
     pages(
         page(rows[:2], more=True), page(rows[2:4], more=True), page(rows[4:])
     )
-    assert len(make_api().nodes()) == 5
+    assert len(make_api().nodes().nodes) == 5
     assert sent() == [
         f'GET {LIST}',
         f'GET {LIST}&marker={rows[1]["uuid"]}',
@@ -70,14 +70,22 @@ def test_a_page_that_is_just_full_is_followed_by_an_empty_one(
     pages, make_api, rows
 ):
     pages(page(rows, more=True), page([]))
-    assert len(make_api().nodes()) == 5
+    assert len(make_api().nodes().nodes) == 5
 
 
 def test_the_marker_keeps_ironic_s_spelling(pages, make_api, make_row, sent):
     odd = 'AAAAAAAA-0000-4000-8000-00000000000A'
     pages(page([make_row(uuid=odd)], more=True), page([]))
-    assert list(make_api().nodes()) == [odd.lower()]
+    assert list(make_api().nodes().nodes) == [odd]
     assert sent()[1].endswith(f'marker={odd}')
+
+
+def test_two_nodes_of_one_uuid_may_stand_on_two_pages(pages, make_api, rows):
+    twin = {**rows[0], 'uuid': f'{{{rows[0]["uuid"]}}}'}
+    pages(page(rows, more=True), page([twin]))
+    found = make_api().nodes()
+    assert list(found.nodes) == [r['uuid'] for r in rows[1:]]
+    assert len(found.left_out) == 1
 
 
 @pytest.mark.parametrize(
@@ -86,11 +94,13 @@ def test_the_marker_keeps_ironic_s_spelling(pages, make_api, make_row, sent):
         ({}, ''),
         ({'conductor_group': ''}, '&conductor_group='),
         ({'conductor_group': 'hall-1'}, '&conductor_group=hall-1'),
+        ({'conductor_group': 'Hall-1'}, '&conductor_group=hall-1'),
         (
             {'conductor_group': 'a&b=c d/é'},
             '&conductor_group=a%26b%3Dc%20d%2F%C3%A9',
         ),
         ({'shard': 'rack.7'}, '&shard=rack.7'),
+        ({'shard': 'Rack.7'}, '&shard=Rack.7'),
         (
             {'conductor_group': 'g', 'shard': 's'},
             '&conductor_group=g&shard=s',

@@ -88,6 +88,7 @@ def test_the_sample_has_the_usual_plugins_options(plugin_option):
         ('conductor_group =', ''),
         ('conductor_group = hall-1', 'hall-1'),
         ('partition_key = hall-2', 'hall-2'),
+        ('conductor_group = Hall-3', 'hall-3'),
     ],
 )
 def test_an_empty_conductor_group_is_the_default_one(

@@ -92,6 +92,26 @@ def test_ironic_s_words_and_request_id_are_in_the_line(play, make_connection):
         make_connection().request('GET', '/v1/nodes')
 
 
+@pytest.mark.parametrize('status', [400, 404, 409, 500, 503])
+def test_last_words_cannot_move_the_cursor(play, make_connection, status):
+    odd = 'gone\x1b[2J\n\x07 locked'
+    play(
+        '/v1/nodes',
+        {
+            'status_code': status,
+            'json': {'error_message': json.dumps({'faultstring': odd})},
+            'headers': {
+                'content-type': 'application/json',
+                'x-openstack-request-id': 'req\x1b[2J',
+            },
+        },
+    )
+    with pytest.raises(errors.AgentError) as raised:
+        make_connection().request('GET', '/v1/nodes')
+    assert str(raised.value).isprintable()
+    assert r'gone\x1b[2J \x07 locked' in str(raised.value)
+
+
 @pytest.mark.parametrize('status', [401, 403])
 def test_who_is_not_let_in_is_told_which_options(
     play, make_connection, status

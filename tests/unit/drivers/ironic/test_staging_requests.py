@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node is read once and patched at most once, through its own uuid."""
+"""A node is read once and patched at most once, through its own uuid.
+
+It is read again only if the patch is refused.
+"""
+
+import json
 
 import pytest
 
@@ -86,7 +91,7 @@ def test_a_dry_run_of_taking_back_reads_and_tells(ironic):
     assert requested.unstage(ironic, UUID).changed
 
 
-@pytest.mark.parametrize('node', [UUID, UUID.upper(), 'node1'])
+@pytest.mark.parametrize('node', [UUID, UUID.upper(), f'{{{UUID}}}', 'node1'])
 @pytest.mark.parametrize('has', [UUID, UUID.upper(), UUID.replace('-', '')])
 def test_a_uuid_is_found_and_patched_as_ironic_spells_it(ironic, node, has):
     ironic.row['uuid'] = has
@@ -95,6 +100,12 @@ def test_a_uuid_is_found_and_patched_as_ironic_spells_it(ironic, node, has):
         [('GET', has), ('PATCH', has)],
         [('GET', 'node1'), ('PATCH', has)],
     )
+
+
+def test_an_odd_spelling_is_asked_for_as_it_is_said(ironic):
+    odd = ironic.row['uuid'] = f'urn:uuid:{UUID}'
+    assert requested.stage(ironic, odd, WANTED).uuid == UUID
+    assert ironic.asked == [('GET', odd), ('PATCH', odd)]
 
 
 def test_a_database_may_not_tell_capitals_from_small_letters(ironic):
@@ -165,6 +176,104 @@ def test_what_ironic_refuses_is_passed_on(ironic):
     ironic.patch = locked
     with pytest.raises(errors.Refused, match='locked by conductor1'):
         requested.stage(ironic, UUID, WANTED)
+
+
+class Repeated(FakeIronic):
+    """An Ironic whose answer to a patch is lost, so that it comes again."""
+
+    def patch(self, uuid, patch):
+        super().patch(uuid, patch)
+        try:
+            super().patch(uuid, patch)
+        except KeyError as exc:
+            raise errors.Refused(f'no {exc} to remove (HTTP 400)') from exc
+
+
+def test_a_patch_whose_answer_was_lost_is_done():
+    ironic = Repeated()
+    assert requested.stage(ironic, UUID, WANTED).summary == 'staged'
+    done = requested.unstage(ironic, 'node1')
+    assert (done.summary, done.changed) == ('taken back', True)
+    assert done.traits == ('CUSTOM_A',)
+    assert ironic.row['instance_info'] == {}
+    assert ironic.asked[-4:] == [
+        ('GET', 'node1'),
+        ('PATCH', UUID),
+        ('PATCH', UUID),
+        ('GET', UUID),
+    ]
+
+
+def test_a_request_staged_over_another_may_lose_its_answer_too():
+    ironic = Repeated()
+    requested.stage(ironic, UUID, WANTED)
+    other = extra_specs.parse([('capabilities:a', 'b')])
+    done = requested.stage(ironic, UUID, other)
+    assert (done.summary, done.changed) == ('staged', True)
+    assert 'traits' not in ironic.row['instance_info']
+    assert ironic.row['instance_info']['capabilities'] == '{"a": "b"}'
+
+
+def test_a_patch_refused_for_its_own_sake_changed_nothing(ironic):
+    def refuse(uuid, patch):
+        ironic.asked.append(('PATCH', uuid))
+        raise errors.Refused('no such field (HTTP 400)')
+
+    ironic.patch = refuse
+    with pytest.raises(errors.Refused, match='no such field'):
+        requested.stage(ironic, UUID, WANTED)
+    assert ironic.asked == [('GET', UUID), ('PATCH', UUID), ('GET', UUID)]
+
+
+@pytest.mark.parametrize(
+    'trouble', [errors.Unavailable('away'), errors.Refused('in maintenance')]
+)
+def test_a_refusal_is_what_is_said_if_the_second_look_fails(ironic, trouble):
+    read = ironic.node
+
+    def refuse(uuid, patch):
+        ironic.node = fail
+        raise errors.Refused('no (HTTP 400)')
+
+    def fail(ident, fields):
+        raise trouble
+
+    ironic.patch = refuse
+    with pytest.raises(errors.Refused, match=r'^no \(HTTP 400\)$'):
+        requested.stage(ironic, UUID, WANTED)
+    assert read(UUID, ('instance_info',)) == {'instance_info': {}}
+
+
+@pytest.mark.parametrize('kind', [errors.Unavailable, errors.UnknownState])
+def test_what_is_not_known_is_not_looked_at_again(ironic, kind):
+    def lose(uuid, patch):
+        raise kind('who knows')
+
+    ironic.patch = lose
+    with pytest.raises(kind, match='who knows'):
+        requested.stage(ironic, UUID, WANTED)
+    assert ironic.asked == [('GET', UUID)]
+
+
+def test_what_is_reported_cannot_move_the_cursor(ironic):
+    odd = '\x1b[2J\n'
+    ironic.row['name'] = f'node1{odd}'
+    staged = {'traits': [odd], 'capabilities': {odd: odd, 'b': 'c'}}
+    capabilities = json.dumps({odd: odd, 'b': odd})
+    ironic.row['instance_info'] = {
+        'traits': [odd],
+        'capabilities': capabilities,
+        'compute_agent_staged': staged,
+    }
+    done = requested.unstage(ironic, UUID)
+    assert done.changed
+    assert done.traits == (r'\x1b[2J\n',)
+    assert done.notes
+    assert all(line.isprintable() for line in done.lines)
+    ironic.row['instance_uuid'] = f'vm{odd}'
+    with pytest.raises(errors.Refused, match='has the instance vm') as raised:
+        requested.stage(ironic, UUID, WANTED)
+    assert str(raised.value).isprintable()
 
 
 def test_a_driver_with_both_methods_can_be_told_of_requests():

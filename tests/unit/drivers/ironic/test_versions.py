@@ -127,7 +127,7 @@ def test_an_ironic_that_is_just_new_enough_will_do(
     ironic, make_api, asked, options, newest
 ):
     ironic(((1, 1), newest))
-    assert make_api(**options).nodes() == {}
+    assert make_api(**options).nodes().nodes == {}
     assert asked() == [MINE, versions.spelled(newest)]
 
 
