@@ -4,6 +4,7 @@
 LookAgain
 ├── Conflict          another writer came between: 409 placement.concurrent_…
 └── Vanished          404, or 400 for a name: names and providers are re-read
+    └── UnknownName   the 400: a trait or resource class placement lacks
 UnknownState
 ├── MalformedAnswer   no JSON, or JSON of another shape
 └── ServerFault       500: fails its provider, the others go on
@@ -13,6 +14,7 @@ Unavailable
 Refused
 ├── InUse             allocations, or children, stand against it
 ├── NameTaken         the provider's name stands under another uuid
+├── NotFound          what somebody named is not in placement
 └── BadRequest        any other 4xx
 ConfigError
 └── TooOld            the service lacks the microversion this client needs
@@ -46,6 +48,10 @@ class Vanished(errors.LookAgain):
     """A provider, or a name, is not (or no longer) there."""
 
 
+class UnknownName(Vanished):
+    """Placement knows no such trait or resource class (400)."""
+
+
 class MalformedAnswer(errors.UnknownState):
     """The answer cannot be understood, so it says nothing."""
 
@@ -77,6 +83,10 @@ class NameTaken(errors.Refused):
             f'this agent knows it as {uuid}: give it that uuid (a host has it '
             'from the file compute_id), or delete or rename the other one'
         )
+
+
+class NotFound(errors.Refused):
+    """There is no such provider, trait or class; whoever named it decides."""
 
 
 class BadRequest(errors.Refused):

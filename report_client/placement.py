@@ -7,6 +7,7 @@ discovery call: the first answer of a server that is older (406) says what it
 has. Retries are the caller's; authentication is keystoneauth's.
 """
 
+import dataclasses
 import logging
 import re
 from typing import Any, Protocol
@@ -36,6 +37,17 @@ _BY_CODE: dict[str, type[Exception]] = {
     'placement.resource_provider.cannot_delete_parent': errors.InUse,
     'placement.resource_provider.inuse': errors.InUse,
 }
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What placement answered to a request that it carried out.
+
+    :ivar body: decoded, None if there is none
+    """
+
+    status: int
+    body: Any
 
 
 class Response(Protocol):
@@ -75,24 +87,49 @@ class Placement:
         self.where = where
         self._version = wire.NEWEST
 
-    def get(self, path: str) -> Any:
-        """Return the body of one read."""
-        return self.send(wire.Request(method='GET', path=path))
+    def get(self, path: str, needed: wire.Version = wire.OLDEST) -> Any:
+        """Return the body of one read.
 
-    def send(self, request: wire.Request) -> Any:
+        :param needed: the microversion that this request first works in
+        """
+        return self.send(wire.Request(method='GET', path=path), needed)
+
+    def send(
+        self, request: wire.Request, needed: wire.Version = wire.OLDEST
+    ) -> Any:
         """Send one request; return the decoded body, None if there is none.
 
         :raises report_client.errors: everything but a 2xx, by what to do next
         """
+        return self.reply(request, needed).body
+
+    def reply(
+        self, request: wire.Request, needed: wire.Version = wire.OLDEST
+    ) -> Reply:
+        """Send one request; return which 2xx came, and the body.
+
+        :raises errors.TooOld: this placement is older than ``needed``
+        :raises report_client.errors: everything but a 2xx, by what to do next
+        """
+        sent = self._version
+        self._check(request, needed)
         response = self._request(request)
-        if response.status_code == 406:  # noqa: SIM102 (two different whys)
-            if self._negotiate(response):
-                response = self._request(request)
+        if response.status_code == 406 and self._negotiate(response, sent):
+            self._check(request, needed)
+            response = self._request(request)
         if response.status_code >= 300:
             raise self._refusal(request, response)
-        if not response.content:
-            return None
-        return _json(response)
+        body = _json(response) if response.content else None
+        return Reply(status=response.status_code, body=body)
+
+    def _check(self, request: wire.Request, needed: wire.Version) -> None:
+        """Refuse what this placement is known to be too old for."""
+        if needed > self._version:
+            raise errors.TooOld(
+                f'{self.where} has API version {_dotted(self._version)}; '
+                f'{request.method} {request.path} needs {_dotted(needed)} or '
+                'newer: upgrade placement'
+            )
 
     def _request(self, request: wire.Request) -> Response:
         try:
@@ -100,7 +137,7 @@ class Placement:
                 request.path,
                 request.method,
                 json=request.body,
-                microversion='{}.{}'.format(*self._version),
+                microversion=_dotted(self._version),
                 raise_exc=False,
                 headers={'Accept': 'application/json'},
             )
@@ -134,7 +171,7 @@ class Placement:
                 f'{_short(exc)}): check the options in [placement]'
             ) from exc
 
-    def _negotiate(self, response: Response) -> bool:
+    def _negotiate(self, response: Response, sent: wire.Version) -> bool:
         """Take the server's newest version; return whether to ask again."""
         said = _errors(response)
         match = re.fullmatch(r'(\d+)\.(\d+)', str(said.get('max_version')))
@@ -144,12 +181,11 @@ class Placement:
         if newest < wire.OLDEST:
             raise errors.TooOld(
                 f'{self.where} has API version {match[0]}; this agent needs '
-                '{}.{} or newer: upgrade placement'.format(*wire.OLDEST)
+                f'{_dotted(wire.OLDEST)} or newer: upgrade placement'
             )
         LOG.debug('%s has API version %s', self.where, match[0])
-        again = newest != self._version
         self._version = min(newest, wire.NEWEST)
-        return again
+        return sent != self._version
 
     def _refusal(self, request: wire.Request, response: Response) -> Exception:
         said = _errors(response)
@@ -159,7 +195,9 @@ class Placement:
             detail=str(said.get('detail') or said.get('title') or ''),
             request_id=str(said.get('request_id', '')),
         )
-        if answer.status in {404, 405} and _is_list(request):
+        if answer.status in {404, 405} and (
+            _is_list(request) or 'status' not in said
+        ):
             return errors.Unreachable(
                 f'there is no placement at {self.where} (HTTP '
                 f'{answer.status}): {self._hint}'
@@ -177,8 +215,15 @@ class Placement:
 def _is_list(request: wire.Request) -> bool:
     """Whether every placement has what is asked for, if only as nothing."""
     route = request.path.partition('?')[0]
-    lists = {wire.PROVIDERS, '/traits', '/resource_classes'}
+    lists = {wire.PROVIDERS, wire.TRAITS, wire.RESOURCE_CLASSES}
     return request.method == 'GET' and route in lists
+
+
+def _is_one(request: wire.Request) -> bool:
+    """Whether it is about one thing that may be there or not."""
+    if request.path.startswith(f'{wire.TRAITS}/'):
+        return request.method != 'PUT'  # which creates it
+    return request.path.startswith(wire.PROVIDERS)
 
 
 def _kind(request: wire.Request, answer: errors.Answer) -> type[Exception]:
@@ -190,9 +235,17 @@ def _kind(request: wire.Request, answer: errors.Answer) -> type[Exception]:
         # A race that placement's traits handler does not catch.
         raced = _RACE in answer.detail
         return errors.Conflict if raced else errors.ServerFault
-    gone = answer.status == 404 and request.path.startswith(wire.PROVIDERS)
-    unnamed = answer.status == 400 and _NO_SUCH_NAME.search(answer.detail)
-    return errors.Vanished if gone or unnamed else errors.BadRequest
+    if answer.status == 400 and _NO_SUCH_NAME.search(answer.detail):
+        return errors.UnknownName
+    if answer.status == 404 and _is_one(request):
+        return errors.Vanished
+    if answer.status == 409 and request.path.startswith(f'{wire.TRAITS}/'):
+        return errors.InUse  # it has no code of its own
+    return errors.BadRequest
+
+
+def _dotted(version: wire.Version) -> str:
+    return '{}.{}'.format(*version)
 
 
 def _cause(exc: BaseException) -> str:

@@ -17,9 +17,13 @@ from compute_agent import assertion, inventory, names
 from . import errors
 from . import operations as ops
 
-NEWEST = (1, 39)
-OLDEST = (1, 30)
+Version = tuple[int, int]
+
+NEWEST: Version = (1, 39)
+OLDEST: Version = (1, 30)
 PROVIDERS = '/resource_providers'
+TRAITS = '/traits'
+RESOURCE_CLASSES = '/resource_classes'
 
 _T = TypeVar('_T')
 
@@ -69,6 +73,21 @@ def named(name: str) -> str:
     return f'{PROVIDERS}?{urllib.parse.urlencode({"name": name})}'
 
 
+def identified(uuid: str) -> str:
+    """Return the path that lists the provider of one uuid."""
+    return f'{PROVIDERS}?uuid={uuid}'
+
+
+def requiring(name: str) -> str:
+    """Return the path that lists the providers with a trait (1.18)."""
+    return f'{PROVIDERS}?required={name}'
+
+
+def trait(name: str) -> str:
+    """Return the path of one trait."""
+    return f'{TRAITS}/{name}'
+
+
 _COLLECTIONS = {
     assertion.Kind.TRAIT: 'traits',
     assertion.Kind.AGGREGATE: 'aggregates',
@@ -96,9 +115,9 @@ def request(operation: ops.Operation, generation: int | None) -> Request:
     """
     match operation:
         case ops.CreateTrait(name=name):
-            return Request(method='PUT', path=f'/traits/{name}')
+            return Request(method='PUT', path=trait(name))
         case ops.CreateResourceClass(name=name):
-            return Request(method='PUT', path=f'/resource_classes/{name}')
+            return Request(method='PUT', path=f'{RESOURCE_CLASSES}/{name}')
         case ops.CreateProvider():
             body: dict[str, Any] = {
                 'uuid': operation.uuid,
@@ -156,18 +175,8 @@ def listed(body: object) -> list[Listed]:
     """
 
     def rows() -> list[Listed]:
-        return [
-            Listed(
-                uuid=_string(row['uuid']),
-                name=_string(row['name']),
-                generation=_integer(row['generation']),
-                parent_uuid=None
-                if row['parent_provider_uuid'] is None
-                else _string(row['parent_provider_uuid']),
-                root_uuid=_string(row['root_provider_uuid']),
-            )
-            for row in _sequence(_mapping(body)['resource_providers'])
-        ]
+        found = _sequence(_mapping(body)['resource_providers'])
+        return [_row(row) for row in found]
 
     return _checked(rows, body)
 
@@ -225,6 +234,25 @@ def resource_classes(body: object) -> frozenset[str]:
             for rc in _sequence(_mapping(body)['resource_classes'])
         ),
         body,
+    )
+
+
+def created(body: object) -> Listed:
+    """Return the provider in the answer to a creation (1.20).
+
+    :raises errors.MalformedAnswer: not as documented
+    """
+    return _checked(lambda: _row(_mapping(body)), body)
+
+
+def _row(row: Mapping[str, Any]) -> Listed:
+    parent = row['parent_provider_uuid']
+    return Listed(
+        uuid=_string(row['uuid']),
+        name=_string(row['name']),
+        generation=_integer(row['generation']),
+        parent_uuid=None if parent is None else _string(parent),
+        root_uuid=_string(row['root_provider_uuid']),
     )
 
 

@@ -3,8 +3,8 @@
 
 Options for oslo.config are accepted before and after the command. Errors the
 operator can mend are one line on stderr; exit codes are 0, 1 and, for ``plan``
-alone, 2; a mistyped command line is 1. Commands are entry points and import
-what they need when they run, so that ``--help`` is quick.
+and ``trait sync-check``, 2; a mistyped command line is 1. Commands are entry
+points and import what they need when they run, so that ``--help`` is quick.
 """
 
 import argparse
@@ -161,7 +161,7 @@ def _run(argv: Sequence[str] | None) -> int:
             rest = ['--debug', *rest]
         return ComputeAgent(options).run(rest or ['--help'])
     except SystemExit as exc:
-        # argparse leaves with 2, which is plan's word for "changes".
+        # argparse leaves with 2, which is the word for a difference.
         return 1 if exc.code == 2 else int(exc.code or 0)
 
 

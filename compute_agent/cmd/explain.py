@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent explain``: why a node has a trait, or has it not."""
+
+import argparse
+import dataclasses
+import typing
+from collections.abc import Sequence
+
+from . import command
+
+if typing.TYPE_CHECKING:
+    from .. import explanation, resource_tracker
+    from ..virt import finding
+    from . import wiring
+
+
+class Explain(command.Report):
+    """Explain a trait: who has it, who added it, and what it stands on.
+
+    For each provider of a node: whether placement has the trait there, whether
+    this agent added it, and what the next sync would do; then what the driver
+    found that speaks for the trait or against it.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the trait and the node."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument('trait', metavar='TRAIT', help='Its name.')
+        parser.add_argument(
+            '--node',
+            metavar='NODE',
+            help="A node's name or uuid (default: all of this agent's).",
+        )
+        return parser
+
+    def report(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[typing.Any, str | None, int]:
+        """Return the explanation for each node; exit 1 if one has none."""
+        from .. import describe, names  # noqa: PLC0415 (quick --help)
+        from . import wiring  # noqa: PLC0415
+
+        trait = names.check_symbol(parsed_args.trait, 'trait')
+        with wiring.agent(self.conf(), looking=True) as agent:
+            results = agent.tracker.plan()
+            chosen = describe.chosen(
+                [r.node for r in results], parsed_args.node
+            )
+            told = [
+                _told(agent, result, trait)
+                for result in results
+                if result.node in chosen
+            ]
+        return (
+            [_data(trait, one) for one in told],
+            '\n'.join(_text(trait, one) for one in told) or 'no nodes',
+            1 if any(one.providers is None for one in told) else 0,
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """What there is to say of one node.
+
+    :ivar providers: None if the node could not be planned
+    """
+
+    result: 'resource_tracker.NodeResult'
+    providers: 'Sequence[explanation.Explanation] | None'
+    findings: 'Sequence[finding.Finding]'
+    notes: Sequence[str]
+
+
+def _told(
+    agent: 'wiring.Agent', result: 'resource_tracker.NodeResult', trait: str
+) -> _Told:
+    from .. import explanation  # noqa: PLC0415
+    from ..virt import finding  # noqa: PLC0415
+
+    found: Sequence[finding.Finding] = ()
+    if isinstance(agent.driver, finding.Evidence):
+        every = agent.driver.evidence(result.node.name)
+        found = [one for one in every if one.trait == trait]
+    plan = typing.cast(typing.Any, result.plan)
+    providers = None
+    if plan is not None:
+        after = plan.before
+        for operation in plan.operations:
+            after = operation.apply_to(after)
+        every_uuid = {*plan.before, *after}
+        providers = explanation.explain(
+            trait, plan.before, after, agent.records.record(every_uuid)
+        )
+    return _Told(
+        result=result,
+        providers=providers,
+        findings=found,
+        notes=[note for note in result.notes if trait in note],
+    )
+
+
+def _text(trait: str, told: _Told) -> str:
+    lines = [f'{trait} on {told.result.node}']
+    if told.providers is None:
+        lines.append(f'  unknown: {told.result.reason}')
+    for one in told.providers or ():
+        held = f'; held by {", ".join(one.held_by)}' if one.held_by else ''
+        lines.append(f'  {one.provider}: {one.state.value}{held}')
+    for found in told.findings:
+        seen = f' [{", ".join(found.sources)}]' if found.sources else ''
+        why = f': {found.reason}' if found.reason else ''
+        lines.append(
+            f'  driver: {found.found.value} by {found.fact}{seen}{why}'
+        )
+    if not told.findings:
+        lines.append('  driver: it found nothing that speaks for it')
+    lines += [f'  note: {note}' for note in told.notes]
+    return '\n'.join(lines)
+
+
+def _data(trait: str, told: _Told) -> dict[str, typing.Any]:
+    from . import probe  # noqa: PLC0415
+
+    return {
+        'trait': trait,
+        'node': told.result.node.called,
+        'uuid': told.result.node.uuid,
+        'reason': told.result.reason,
+        'providers': [
+            {
+                'provider': one.provider.name,
+                'uuid': one.provider.uuid,
+                'state': one.state.name.lower(),
+                'held_by': list(one.held_by),
+            }
+            for one in told.providers or ()
+        ],
+        'findings': [probe.finding_data(one) for one in told.findings],
+        'notes': list(told.notes),
+    }

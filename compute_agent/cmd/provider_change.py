@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands that change a provider share: who it is, what was done."""
+
+import abc
+import argparse
+import typing
+
+from . import command
+
+if typing.TYPE_CHECKING:
+    from report_client import operations as ops
+    from report_client import providers as providers_api
+    from report_client import wire
+
+
+def providers(asked: command.AgentCommand) -> 'providers_api.Providers':
+    """Return the providers of the configured placement; none is asked for."""
+    from report_client import providers as providers_api  # noqa: PLC0415 (quick --help)
+
+    from . import wiring  # noqa: PLC0415
+
+    return providers_api.Providers(wiring.placement_service(asked.conf()))
+
+
+class ProviderChange(command.Report):
+    """A command that changes what one provider holds."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the provider."""
+        parser = super().get_parser(prog_name)
+        add_provider(parser)
+        return parser
+
+    def report(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[typing.Any, str | None, int]:
+        """Return what was changed."""
+        from report_client import guarded, render  # noqa: PLC0415 (quick --help)
+
+        self.check(parsed_args)
+        service = providers(self)
+        one = service.find(parsed_args.provider)
+        done = self.change(service, one, parsed_args)
+        changed = guarded.is_change(done)
+        data = {**render.operation_data(done), 'changed': changed}
+        del data['foreign']  # whose it was, only an agent's record knows
+        text = render.line(done)
+        return data, text if changed else f'{text}: {render.NOTHING}', 0
+
+    def check(self, parsed_args: argparse.Namespace) -> None:
+        """Refuse what needs no placement to be found wrong."""
+
+    @abc.abstractmethod
+    def change(
+        self,
+        service: 'providers_api.Providers',
+        one: 'wire.Listed',
+        parsed_args: argparse.Namespace,
+    ) -> 'ops.SetOperation':
+        """Change the provider; return the operation that did it."""
+
+
+def add_provider(parser: argparse.ArgumentParser) -> None:
+    """Add the provider that a command is about."""
+    parser.add_argument(
+        'provider', metavar='PROVIDER', help='Its name, or its uuid.'
+    )

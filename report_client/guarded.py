@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changing one collection of one provider so that no other change is lost.
+
+Traits, aggregates and inventories are replaced as a whole, under the
+provider's generation: so a change reads, merges and writes with the generation
+that was read, and does it all again when another writer came between.
+Placement guards the PUT alone, never the DELETE, of a collection; this is why
+even "none" is written by a PUT.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import tenacity
+
+from compute_agent import provider
+
+from . import errors, operations, placement, wire
+
+ATTEMPTS = 30
+FIRST_WAIT = 0.05  # seconds; each wait is drawn from 0 to twice the last one
+LONGEST_WAIT = 2
+
+_Edit = TypeVar('_Edit', bound=operations.SetOperation)
+
+
+class Guarded:
+    """Makes guarded changes in one placement service.
+
+    :param sleep: waits for so many seconds before another attempt
+    """
+
+    def __init__(
+        self,
+        service: placement.Placement,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._service = service
+        self._retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(ATTEMPTS),
+            wait=tenacity.wait_random_exponential(
+                multiplier=FIRST_WAIT, max=LONGEST_WAIT
+            ),
+            retry=tenacity.retry_if_exception_type(
+                (errors.Conflict, errors.UnknownName)
+            ),
+            sleep=sleep,
+            reraise=True,
+        )
+
+    def change(
+        self,
+        one: wire.Listed,
+        kind: Any,
+        edit: Callable[[Any], _Edit],
+        unknown: Callable[[_Edit], object] = lambda _: None,
+    ) -> _Edit:
+        """Return what was written, or what need not be for it is so.
+
+        :param edit: turns what is there into what shall be
+        :param unknown: called when placement does not know a name in it;
+            creates what may be created, and raises for the rest
+        :raises errors.Conflict: others came between, each time
+        :raises errors.Vanished: the provider is gone
+        """
+
+        def attempt() -> _Edit:
+            generation, before = self.contents(one, kind)
+            wanted = edit(before)
+            if not is_change(wanted):
+                return wanted
+            try:
+                self._service.send(wire.request(wanted, generation))
+            except errors.UnknownName:
+                unknown(wanted)
+                raise
+            return wanted
+
+        try:
+            return self._retrying(attempt)
+        except (errors.Conflict, errors.UnknownName) as exc:
+            raise errors.Conflict(
+                f'{provider.title(one.name, one.uuid)}: others changed it '
+                f'during each of {ATTEMPTS} attempts; nothing was written, '
+                f'try again ({exc})'
+            ) from exc
+
+    def contents(self, one: wire.Listed, kind: Any) -> tuple[int, Any]:
+        """Return generation and content of one collection."""
+        path = wire.collection(one.uuid, kind)
+        return wire.contents(kind, self._service.get(path))
+
+
+def is_change(operation: operations.SetOperation) -> bool:
+    """Whether it leaves another content than it found."""
+    if isinstance(operation, operations.SetInventories):
+        return operation.inventories != operation.before
+    return operation.names != operation.before

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fields of inventories as a person writes them: ``VCPU=8 VCPU:reserved=1``.
+
+Pure: no I/O, configuration, logging or clock. Ranges are checked where the
+whole record is known (``compute_agent.inventory``).
+"""
+
+import re
+from collections.abc import Iterable
+
+from compute_agent import errors, inventory, names
+
+TOTAL = 'total'
+RATIO = 'allocation_ratio'
+_WORD = re.compile(r'(?P<rc>[^:=]*)(:(?P<field>[^=]*))?=(?P<value>.*)')
+
+Number = int | float
+
+
+def parse(words: Iterable[str]) -> dict[str, dict[str, Number]]:
+    """Return resource class → field → number.
+
+    :param words: each ``RC=TOTAL`` or ``RC:FIELD=VALUE``
+    :raises errors.InvalidName: one is written otherwise, or twice
+    """
+    found: dict[str, dict[str, Number]] = {}
+    for word in words:
+        parts = _WORD.fullmatch(word)
+        if parts is None:
+            raise errors.InvalidName(
+                f'{word!r} is no field of an inventory: write RC=TOTAL or '
+                'RC:FIELD=VALUE, for example VCPU=8 VCPU:reserved=1'
+            )
+        rc = names.check_symbol(parts['rc'], 'resource class')
+        field = TOTAL if parts['field'] is None else parts['field']
+        fields = found.setdefault(rc, {})
+        if field in fields:
+            raise errors.InvalidName(f'{rc}:{field} is given twice: keep one')
+        fields[field] = number(rc, field, parts['value'])
+    return found
+
+
+def number(rc: str, field: str, text: str) -> Number:
+    """Return the value of a field.
+
+    :raises errors.InvalidName: there is no such field, or it is no number
+    """
+    if field not in inventory.FIELDS:
+        raise errors.InvalidName(
+            f'{rc}: an inventory has no {field!r}; it has '
+            f'{", ".join(sorted(inventory.FIELDS))}'
+        )
+    try:
+        return float(text) if field == RATIO else int(text)
+    except ValueError:
+        kind = 'number' if field == RATIO else 'whole number'
+        raise errors.InvalidName(
+            f'{rc}: {field} {text!r} is no {kind}'
+        ) from None

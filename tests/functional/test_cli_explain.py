@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``explain``: who has a trait, who added it, and what it stands on."""
+
+import pytest
+import yaml
+
+NODE = '11111111-1111-4111-8111-111111111111'
+CHILD = '22222222-2222-4222-8222-222222222222'
+
+
+def write(cli, *traits, child=()):
+    node = {
+        'name': 'cn1',
+        'uuid': NODE,
+        'inventories': {'VCPU': 8},
+        'traits': list(traits),
+        'children': [{'name': 'nic', 'uuid': CHILD, 'traits': list(child)}],
+    }
+    cli.fake_file.write_text(yaml.safe_dump({'nodes': [node]}))
+
+
+def add_by_hand(cli, trait):
+    path = f'/resource_providers/{NODE}/traits'
+    body = cli.placement(path)
+    cli.placement(f'/traits/{trait}', 'PUT')
+    body['traits'].append(trait)
+    cli.placement(path, 'PUT', body)
+
+
+def states(cli, trait):
+    (told,) = cli.run('explain', trait, '-f', 'json').data
+    return {p['provider']: p['state'] for p in told['providers']}
+
+
+def test_each_provider_is_told_apart(cli):
+    write(cli, 'CUSTOM_GOLD', child=['HW_NIC_SRIOV'])
+    assert states(cli, 'CUSTOM_GOLD') == {'cn1': 'due', 'nic': 'absent'}
+    cli.run('sync')
+    assert states(cli, 'CUSTOM_GOLD') == {'cn1': 'ours', 'nic': 'absent'}
+    assert states(cli, 'HW_NIC_SRIOV') == {'cn1': 'absent', 'nic': 'ours'}
+    add_by_hand(cli, 'CUSTOM_HAND')
+    assert states(cli, 'CUSTOM_HAND')['cn1'] == 'others'
+    write(cli, 'CUSTOM_HAND')
+    assert states(cli, 'CUSTOM_GOLD')['cn1'] == 'leaving'
+    cli.run('sync')
+    assert states(cli, 'CUSTOM_GOLD')['cn1'] == 'absent'
+    assert states(cli, 'CUSTOM_HAND')['cn1'] == 'shared'
+
+
+def test_it_reads_well(cli):
+    write(cli, 'CUSTOM_GOLD')
+    cli.run('sync')
+    result = cli.run('explain', 'CUSTOM_GOLD', '--node', 'cn1')
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert lines[:3] == [
+        f'CUSTOM_GOLD on cn1 ({NODE})',
+        f'  cn1 ({NODE}): there: this agent added it; held by driver',
+        f'  nic ({CHILD}): not there',
+    ]
+    assert lines[3].startswith('  driver: present by cn1 [')
+    assert 'fake.yaml' in lines[3]
+
+
+def test_a_trait_that_placement_lacks_is_said_with_the_reason(cli):
+    write(cli, 'HW_FROM_TOMORROW')
+    result = cli.run('explain', 'HW_FROM_TOMORROW')
+    assert 'not there' in result.out
+    assert 'note: HW_FROM_TOMORROW: left out' in result.out
+
+
+def test_nothing_is_written(cli):
+    write(cli, 'CUSTOM_GOLD')
+    cli.run('explain', 'CUSTOM_GOLD')
+    assert cli.placement('/resource_providers') == {'resource_providers': []}
+
+
+@pytest.mark.parametrize(
+    ('words', 'said'),
+    [
+        (['no trait'], 'is not a name placement takes'),
+        (['CUSTOM_GOLD', '--node', 'cn9'], 'no node cn9'),
+    ],
+)
+def test_a_mistake_is_one_line(cli, words, said):
+    result = cli.run('explain', *words)
+    assert result.code == 1
+    assert said in result.line
+
+
+def test_a_node_that_cannot_be_planned_is_unknown(cli):
+    write(cli, 'CUSTOM_GOLD')
+    cli.placement(
+        '/resource_providers', 'POST', {'uuid': NODE, 'name': 'another'}
+    )
+    result = cli.run('explain', 'CUSTOM_GOLD')
+    assert result.code == 1
+    assert 'unknown: placement knows provider' in result.out
+
+
+def test_a_cpu_trait_names_its_flag(cli):
+    cli.configure(compute_driver='libvirt', host='cn1')
+    (told,) = cli.run('explain', 'HW_CPU_X86_SSE2', '-f', 'json').data
+    (found,) = told['findings']
+    assert found['fact'] == 'sse2'
+    assert found['sources']

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Twenty processes change one provider's traits at once: nothing is lost.
+
+Each is the program itself, started beforehand, so that all begin together: it
+adds traits of its own, and removes one that was there and one that it added.
+"""
+
+import contextlib
+import dataclasses
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+NODE = '11111111-1111-4111-8111-111111111111'
+PATH = f'/resource_providers/{NODE}/traits'
+WRITERS = 20
+PATIENCE = 240  # seconds; two cores share all of them
+
+# Says that it is ready, waits for a word, then runs one command after another.
+WRITER = """
+import sys
+from compute_agent.cmd import main, wiring
+
+config, number = sys.argv[1:]
+print('ready', flush=True)
+sys.stdin.readline()
+for words in (
+    ('add', f'CUSTOM_NEW_{number}', f'CUSTOM_BRIEF_{number}', '--create'),
+    ('remove', f'CUSTOM_OLD_{number}'),
+    ('add', f'CUSTOM_LATER_{number}', '--create'),
+    ('remove', f'CUSTOM_BRIEF_{number}'),
+):
+    verb, *rest = words
+    code = main.main(
+        ['--debug', '--config-file', config]
+        + ['provider', 'trait', verb, 'cn1', *rest]
+    )
+    if code:
+        sys.exit(code)
+"""
+
+
+@pytest.fixture
+def provider(cli):
+    """A provider with a trait for each writer to remove, and one to keep."""
+    cli.placement('/resource_providers', 'POST', {'name': 'cn1', 'uuid': NODE})
+    traits = [f'CUSTOM_OLD_{number}' for number in range(WRITERS)]
+    traits.append('CUSTOM_KEPT')
+    for name in traits:
+        cli.placement(f'/traits/{name}', 'PUT')
+    body = {'traits': traits, 'resource_provider_generation': 0}
+    cli.placement(PATH, 'PUT', body)
+    return cli
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """One process, and the file that it writes its log to."""
+
+    process: subprocess.Popen
+    log: pathlib.Path
+
+
+def start(number, config, log):
+    with log.open('wb') as out:
+        process = subprocess.Popen(
+            [sys.executable, '-c', WRITER, str(config), str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=out,
+            text=True,
+        )
+    return Writer(process=process, log=log)
+
+
+@pytest.fixture
+def writers(provider, tmp_path):
+    """Twenty writers, ready; what still runs at the end is killed."""
+    with contextlib.ExitStack() as stack:
+        started = []
+        for number in range(WRITERS):
+            log = tmp_path / f'writer{number}.log'
+            one = start(number, provider.config, log)
+            stack.enter_context(one.process)
+            stack.callback(one.process.kill)
+            started.append(one)
+        for one in started:
+            assert one.process.stdout.readline() == 'ready\n'
+        yield started
+
+
+def test_no_trait_is_lost_and_none_comes_back(provider, writers):
+    before = provider.placement(PATH)['resource_provider_generation']
+    for one in writers:
+        one.process.stdin.write('go\n')
+        one.process.stdin.flush()
+    for one in writers:
+        one.process.communicate(timeout=PATIENCE)
+        assert one.process.returncode == 0, one.log.read_text()[-2000:]
+    answer = provider.placement(PATH)
+    assert set(answer['traits']) == {
+        'CUSTOM_KEPT',
+        *(f'CUSTOM_NEW_{number}' for number in range(WRITERS)),
+        *(f'CUSTOM_LATER_{number}' for number in range(WRITERS)),
+    }
+    # Each of the changes was one write, whoever came first.
+    writes = answer['resource_provider_generation'] - before
+    assert writes == 4 * WRITERS
+    # And they did come between each other.
+    assert any('RESP: [409]' in one.log.read_text() for one in writers)

@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent trait``: what a person types, and what they are told."""
+
+import csv
+import io
+import json
+import sys
+
+import os_traits
+import pytest
+import yaml
+
+NODE = '11111111-1111-4111-8111-111111111111'
+
+
+@pytest.fixture
+def known(cli):
+    """CUSTOM_GOLD is a provider's, CUSTOM_OLD and CUSTOM_SPARE nobody's."""
+    for name in ('CUSTOM_GOLD', 'CUSTOM_OLD', 'CUSTOM_SPARE'):
+        cli.placement(f'/traits/{name}', 'PUT')
+    provider = {'name': 'cn1', 'uuid': NODE}
+    cli.placement('/resource_providers', 'POST', provider)
+    cli.placement(
+        f'/resource_providers/{NODE}/traits',
+        'PUT',
+        {'traits': ['CUSTOM_GOLD'], 'resource_provider_generation': 0},
+    )
+    return cli
+
+
+def custom(cli):
+    return cli.placement('/traits?name=startswith:CUSTOM')['traits']
+
+
+def values(result):
+    assert result.code == 0, result.err
+    return result.out.split()
+
+
+class Terminal(io.StringIO):
+    """What somebody types at a terminal."""
+
+    def isatty(self):
+        return True
+
+
+# --- list ---------------------------------------------------------------------
+
+
+def test_every_trait_is_listed(known):
+    found = values(known.run('trait', 'list', '-f', 'value'))
+    customs = ['CUSTOM_GOLD', 'CUSTOM_OLD', 'CUSTOM_SPARE']
+    assert found == sorted([*os_traits.get_traits(), *customs])
+
+
+@pytest.mark.parametrize(
+    ('options', 'found'),
+    [
+        (['--starts-with', 'CUSTOM_O'], ['CUSTOM_OLD']),
+        (['--name-in', 'CUSTOM_OLD,HW_CPU_X86_AVX2,HW_NOPE'],
+         ['CUSTOM_OLD', 'HW_CPU_X86_AVX2']),
+        (['--name-in', 'CUSTOM_OLD', '--name-in', ' CUSTOM_GOLD '],
+         ['CUSTOM_GOLD', 'CUSTOM_OLD']),
+        (['--associated', 'yes'], ['CUSTOM_GOLD']),
+        (['--associated', 'no', '--starts-with', 'CUSTOM'],
+         ['CUSTOM_OLD', 'CUSTOM_SPARE']),
+        (['--starts-with', 'CUSTOM', '--name-in', 'CUSTOM_OLD,COMPUTE_NODE'],
+         ['CUSTOM_OLD']),
+        (['--starts-with', 'CUSTOM_NO'], []),
+    ],
+)  # fmt: skip
+def test_conditions_hold_together(known, options, found):
+    assert values(known.run('trait', 'list', *options, '-f', 'value')) == found
+
+
+def test_a_list_is_one_request(cli, requests_mock):
+    requests_mock.get(f'{cli.url}/traits', json={'traits': ['CUSTOM_A']})
+    assert values(cli.run('trait', 'list', '-f', 'value')) == ['CUSTOM_A']
+    assert len(requests_mock.request_history) == 1
+
+
+def test_a_list_is_printed_in_every_format_with_the_same_column(known):
+    def printed(form):
+        words = ('--starts-with', 'CUSTOM_O', '-f', form)
+        result = known.run('trait', 'list', *words)
+        assert (result.code, result.err) == (0, '')
+        return result.out
+
+    rows = [{'Name': 'CUSTOM_OLD'}]
+    assert json.loads(printed('json')) == rows
+    assert yaml.safe_load(printed('yaml')) == rows
+    assert list(csv.DictReader(io.StringIO(printed('csv')))) == rows
+    assert printed('value') == 'CUSTOM_OLD\n'
+    assert printed('table').splitlines()[1:4:2] == [
+        '| Name       |',
+        '| CUSTOM_OLD |',
+    ]
+
+
+def test_a_column_that_is_none_is_refused_before_a_request(cli, requests_mock):
+    result = cli.run('trait', 'list', '-c', 'Nam')
+    assert result.code == 1
+    assert result.line.endswith("no column 'Nam' here; there are Name")
+    assert requests_mock.request_history == []
+
+
+@pytest.mark.parametrize(
+    'options',
+    [
+        ['--starts-with', 'custom'],
+        ['--name-in', 'A,,B'],
+        ['--name-in', ''],
+    ],
+)
+def test_what_is_no_name_is_one_line(cli, options):
+    result = cli.run('trait', 'list', *options)
+    assert result.code == 1
+    assert 'A-Z, 0-9 and _' in result.line
+
+
+def test_associated_is_yes_or_no(cli):
+    result = cli.run('trait', 'list', '--associated', 'maybe')
+    assert result.code == 1
+    assert 'choose from' in result.err
+
+
+# --- show ---------------------------------------------------------------------
+
+
+def test_a_trait_is_shown_with_the_providers_that_have_it(known):
+    result = known.run('trait', 'show', 'CUSTOM_GOLD')
+    assert (result.code, result.err) == (0, '')
+    assert result.out == (
+        f'CUSTOM_GOLD: a custom trait\n  cn1 ({NODE}) has it\n'
+    )
+
+
+def test_a_trait_is_shown_as_data(known):
+    result = known.run('trait', 'show', 'HW_CPU_X86_AVX2', '-f', 'json')
+    assert result.data == {
+        'name': 'HW_CPU_X86_AVX2',
+        'kind': 'standard',
+        'providers': [],
+    }
+    text = known.run('trait', 'show', 'HW_CPU_X86_AVX2').out
+    assert text.endswith('  no provider has it\n')
+
+
+def test_a_trait_that_is_not_there_is_an_error_that_names_it(known):
+    result = known.run('trait', 'show', 'CUSTOM_GOLDEN')
+    assert result.code == 1
+    assert 'placement knows no trait CUSTOM_GOLDEN' in result.line
+    assert 'did you mean CUSTOM_GOLD?' in result.line
+
+
+def test_a_standard_trait_of_another_os_traits_is_shown_as_such(
+    cli, requests_mock
+):
+    requests_mock.get(f'{cli.url}/traits/HW_NEW', status_code=204)
+    requests_mock.get(
+        f'{cli.url}/resource_providers', json={'resource_providers': []}
+    )
+    shown = cli.run('trait', 'show', 'HW_NEW').out
+    assert 'standard trait, though the os-traits here does not' in shown
+
+
+# --- add ----------------------------------------------------------------------
+
+
+def test_what_is_added_and_what_was_there_are_told_apart(known):
+    result = known.run('trait', 'add', 'CUSTOM_NEW', 'CUSTOM_OLD')
+    assert (result.code, result.err) == (0, '')
+    assert result.out == 'added CUSTOM_NEW\nCUSTOM_OLD was there\n'
+    again = known.run('trait', 'add', 'CUSTOM_NEW', 'CUSTOM_NEW', '-f', 'json')
+    assert again.data == [{'name': 'CUSTOM_NEW', 'added': False}]
+
+
+@pytest.mark.parametrize('verb', ['add', 'remove'])
+@pytest.mark.parametrize(
+    ('name', 'said'),
+    [
+        ('HW_CPU_X86_AVX2', 'HW_CPU_X86_AVX2 is a standard trait'),
+        ('HW_CPU_X86_AVX22', 'did you mean HW_CPU_X86_AVX2?'),
+        ('custom_gold', 'did you mean CUSTOM_GOLD?'),
+        ('GOLD', 'custom traits begin with CUSTOM_'),
+    ],
+)
+def test_of_several_names_one_that_is_none_stops_all(known, verb, name, said):
+    before = custom(known)
+    result = known.run('trait', verb, 'CUSTOM_OLD', 'CUSTOM_NEW', name)
+    assert (result.code, result.out) == (1, '')
+    assert said in result.line
+    assert custom(known) == before
+
+
+# --- remove -------------------------------------------------------------------
+
+
+def test_traits_are_removed(known):
+    result = known.run('trait', 'remove', 'CUSTOM_OLD', 'CUSTOM_SPARE')
+    assert (result.code, result.err) == (0, '')
+    assert result.out == 'removed CUSTOM_OLD\nremoved CUSTOM_SPARE\n'
+    assert custom(known) == ['CUSTOM_GOLD']
+
+
+def test_each_that_cannot_be_removed_is_a_line_and_the_others_go(known):
+    names = ('CUSTOM_GOLD', 'CUSTOM_GONE', 'CUSTOM_OLD')
+    result = known.run('trait', 'remove', *names)
+    assert result.code == 1
+    assert result.out == 'removed CUSTOM_OLD\n'
+    in_use, missing = result.err.splitlines()
+    assert f'CUSTOM_GOLD is not removed: cn1 ({NODE}) has it' in in_use
+    assert 'placement knows no trait CUSTOM_GONE' in missing
+
+
+def test_what_was_removed_and_what_was_not_is_data(known):
+    words = ('CUSTOM_GOLD', 'CUSTOM_OLD', '-f', 'yaml')
+    result = known.run('trait', 'remove', *words)
+    data = yaml.safe_load(result.out)
+    assert data['removed'] == ['CUSTOM_OLD']
+    assert list(data['kept']) == ['CUSTOM_GOLD']
+
+
+# --- prune --------------------------------------------------------------------
+
+
+def test_prune_without_a_terminal_shows_and_removes_nothing(known):
+    result = known.run('trait', 'prune')
+    assert result.code == 1
+    assert result.out == 'CUSTOM_OLD\nCUSTOM_SPARE\n'
+    assert 'no provider has these 2 custom traits: --yes' in result.line
+    assert len(custom(known)) == 3
+
+
+def test_prune_with_yes_removes_what_no_provider_has(known):
+    result = known.run('trait', 'prune', '--yes')
+    assert (result.code, result.err) == (0, '')
+    assert result.out == 'removed CUSTOM_OLD\nremoved CUSTOM_SPARE\n'
+    assert custom(known) == ['CUSTOM_GOLD']
+    again = known.run('trait', 'prune')
+    assert (again.code, again.err) == (0, '')
+    assert again.out == 'every custom trait has a provider\n'
+
+
+@pytest.mark.parametrize(
+    ('typed', 'left'),
+    [('y\n', 1), ('YES\n', 1), ('n\n', 3), ('\n', 3), ('', 3)],
+)
+def test_prune_at_a_terminal_asks(known, monkeypatch, typed, left):
+    monkeypatch.setattr(sys, 'stdin', Terminal(typed))
+    result = known.run('trait', 'prune')
+    assert result.code == 0
+    assert result.err.splitlines()[:2] == ['CUSTOM_OLD', 'CUSTOM_SPARE']
+    assert result.err.endswith('remove these 2 custom traits? [y/N] ')
+    assert len(custom(known)) == left
+    assert ('nothing was removed' in result.out) is (left == 3)
+
+
+def test_prune_keeps_what_a_provider_was_given_in_between(
+    known, requests_mock
+):
+    requests_mock.register_uri('DELETE', f'{known.url}/traits/CUSTOM_OLD',
+        status_code=409, json={'errors': [{'status': 409}]})  # fmt: skip
+    requests_mock.get(f'{known.url}/traits',
+        json={'traits': ['CUSTOM_OLD']})  # fmt: skip
+    requests_mock.get(
+        f'{known.url}/resource_providers', json={'resource_providers': []}
+    )
+    result = known.run('trait', 'prune', '--yes', '-f', 'json')
+    assert (result.code, result.err) == (0, '')
+    assert result.data['unused'] == ['CUSTOM_OLD']
+    assert result.data['removed'] == []
+    assert 'is not removed' in result.data['kept']['CUSTOM_OLD']
+
+
+# --- sync-check ---------------------------------------------------------------
+
+
+def test_sync_check_of_the_same_os_traits_finds_no_difference(known):
+    result = known.run('trait', 'sync-check', '-f', 'json')
+    assert (result.code, result.data) == (0, [])
+    count = len(os_traits.get_traits())
+    assert (
+        f'here has {count} standard traits, placement {count}' in result.line
+    )
+    assert result.line.endswith('no differences')
+
+
+def test_sync_check_shows_both_sides_and_exits_2(cli, requests_mock):
+    there = {*os_traits.get_traits(), 'HW_NEW', 'CUSTOM_A'} - {'COMPUTE_NODE'}
+    requests_mock.get(f'{cli.url}/traits', json={'traits': sorted(there)})
+    result = cli.run('trait', 'sync-check', '-f', 'json')
+    assert result.code == 2
+    assert result.data == [
+        {'Name': 'COMPUTE_NODE', 'Missing in': 'placement'},
+        {'Name': 'HW_NEW', 'Missing in': 'os-traits here'},
+    ]
+    assert result.line.endswith('2 differences')
+
+
+# --- what every one of them does ----------------------------------------------
+
+COMMANDS = [
+    ('list',),
+    ('show', 'CUSTOM_A'),
+    ('add', 'CUSTOM_A'),
+    ('remove', 'CUSTOM_A'),
+    ('prune', '--yes'),
+    ('sync-check',),
+]
+
+
+@pytest.mark.parametrize('words', COMMANDS)
+def test_a_placement_that_is_away_is_one_line(cli, unused_port, words):
+    cli.configure({'endpoint': f'http://127.0.0.1:{unused_port}'})
+    result = cli.run('trait', *words)
+    assert (result.code, result.out) == (1, '')
+    assert 'cannot be reached' in result.line
+
+
+@pytest.mark.parametrize('words', COMMANDS)
+def test_a_user_without_rights_is_one_line(cli, words):
+    cli.configure({'token': 'somebody'})
+    result = cli.run('trait', *words)
+    assert (result.code, result.out) == (1, '')
+    assert 'role admin or service' in result.line
+
+
+def test_debug_shows_the_requests_and_never_a_token(cli):
+    cli.configure({'token': 'admin:my-secret-token'})
+    result = cli.run('trait', 'list', '--starts-with', 'CUSTOM', '--debug')
+    assert result.code == 0
+    assert 'GET' in result.err
+    assert '/traits?name=startswith:CUSTOM' in result.err
+    assert 'my-secret-token' not in result.err + result.out
+
+
+def test_debug_shows_no_password_and_no_token_of_keystone(cli, requests_mock):
+    auth = 'http://keystone.test/v3'
+    cli.configure(
+        {
+            'auth_type': 'password',
+            'auth_url': auth,
+            'username': 'agent',
+            'password': 'my-secret-password',
+            'project_name': 'service',
+            'user_domain_id': 'default',
+            'project_domain_id': 'default',
+            'endpoint': None,
+            'endpoint_override': cli.url,
+            'token': None,
+        }
+    )
+    requests_mock.get(
+        auth, json={'version': {'id': 'v3.14', 'status': 'stable',
+        'links': [{'rel': 'self', 'href': auth}]}},
+    )  # fmt: skip
+    requests_mock.post(
+        f'{auth}/auth/tokens',
+        headers={'X-Subject-Token': 'my-secret-token'},
+        json={
+            'token': {
+                'methods': ['password'],
+                'expires_at': '2999-01-01T00:00:00.000000Z',
+                'issued_at': '2020-01-01T00:00:00.000000Z',
+                'user': {'id': 'u', 'name': 'agent', 'domain': {'id': 'd'}},
+                'catalog': [],
+            }
+        },
+    )
+    requests_mock.get(f'{cli.url}/traits', json={'traits': ['CUSTOM_A']})
+    result = cli.run('trait', 'list', '-f', 'value', '--debug')
+    assert (result.code, result.out) == (0, 'CUSTOM_A\n'), result.err
+    last = requests_mock.request_history[-1]
+    assert last.headers['X-Auth-Token'] == 'my-secret-token'
+    assert f'{cli.url}/traits' in result.err
+    assert 'my-secret' not in result.err
+
+
+def test_completion_knows_the_commands_and_their_options(cli):
+    result = cli.run('complete')
+    assert result.code == 0
+    assert 'sync-check' in result.out
+    assert '--starts-with' in result.out

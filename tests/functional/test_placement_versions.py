@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The microversion: learned from a refusal, and enough for the request."""
+
+import pytest
+
+from report_client import errors, wire
+
+pytest_plugins = ['placement_api']
+
+
+def test_the_newest_is_asked_for_and_an_older_one_is_learned_once(
+    placement, service, newest
+):
+    newest('1.30')
+    service.get('/traits')
+    service.get('/traits')
+    asked = [request.microversion for request in placement.requests]
+    assert asked == ['1.39', '1.30', '1.30']
+
+
+def test_two_who_learn_it_at_the_same_time_both_go_on(
+    placement, service, newest
+):
+    newest('1.30')
+    left = [lambda: service.get('/resource_classes')]
+
+    def meanwhile(request):
+        if request.path == '/traits' and left:
+            left.pop()()
+
+    placement.before_request(meanwhile)
+    assert wire.traits(service.get('/traits'))
+    asked = [(r.path, r.microversion, r.status) for r in placement.requests]
+    assert asked == [
+        ('/resource_classes', '1.39', 406),
+        ('/resource_classes', '1.30', 200),
+        ('/traits', '1.39', 406),
+        ('/traits', '1.30', 200),
+    ]
+
+
+@pytest.mark.parametrize('needed', [(1, 32), (1, 39)])
+def test_what_an_older_one_lacks_is_not_sent_to_it(
+    placement, service, newest, needed
+):
+    newest('1.31')
+    with pytest.raises(errors.TooOld) as raised:
+        service.get('/traits', needed)
+    assert str(raised.value) == (
+        'the placement of this test has API version 1.31; GET /traits needs '
+        f'1.{needed[1]} or newer: upgrade placement'
+    )
+    assert [r.status for r in placement.requests] == [406]
+    assert wire.traits(service.get('/traits', (1, 31)))
+
+
+def test_what_a_reply_says_besides_its_body_is_its_status(service):
+    request = wire.Request(method='PUT', path='/traits/CUSTOM_A')
+    assert service.reply(request).status == 201
+    again = service.reply(request)
+    assert (again.status, again.body) == (204, None)
+
+
+@pytest.mark.parametrize('path', ['/traits/CUSTOM_A', '/resource_providers/x'])
+@pytest.mark.parametrize('body', ['', '<h1>Not Found</h1>', '[]'])
+def test_a_404_in_other_words_than_placement_s_is_no_placement(
+    placement, service, path, body
+):
+    placement.fault('GET *', (404, body))
+    with pytest.raises(errors.Unreachable, match='there is no placement at'):
+        service.get(path)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The typed API over the ``placement`` fixture, and placement's bare answers.
+
+A pytest plugin: ``traits`` and ``providers`` are the code under test, ``raw``
+sends what it is told and returns the answer as it came, for what placement
+itself says to a request that the code under test would not send.
+"""
+
+import typing
+
+import pytest
+from keystoneauth1 import adapter, session, token_endpoint
+
+from report_client import placement as placement_api
+from report_client import providers as providers_api
+from report_client import traits as traits_api
+
+WHERE = 'the placement of this test'
+
+
+class Waits(list):
+    """The seconds that were waited between attempts; nobody waits them."""
+
+    def __call__(self, seconds: float) -> None:
+        self.append(seconds)
+
+
+def service_of(placement: typing.Any, token: str = 'admin') -> typing.Any:
+    """Return placement's API with the rights of a token."""
+    made = session.Session(
+        auth=token_endpoint.Token(placement.url, token),
+        session=placement.session,
+    )
+    return placement_api.Placement(
+        adapter.Adapter(made, service_type='placement'), WHERE
+    )
+
+
+@pytest.fixture
+def service(placement):
+    """Placement's API on this test's placement."""
+    return service_of(placement)
+
+
+@pytest.fixture
+def traits(service):
+    """The traits of this test's placement."""
+    return traits_api.Traits(service)
+
+
+@pytest.fixture
+def waits():
+    """The seconds that ``providers`` waited between attempts."""
+    return Waits()
+
+
+@pytest.fixture
+def providers(service, waits):
+    """The providers of this test's placement."""
+    return providers_api.Providers(service, waits)
+
+
+@pytest.fixture
+def raw(placement):
+    """Send a request as an operator; return the answer as it came."""
+
+    def send(method, path, body=None, microversion='1.39', token='admin'):
+        return placement.session.request(
+            method,
+            placement.url + path,
+            json=body,
+            headers={
+                'X-Auth-Token': token,
+                'OpenStack-API-Version': f'placement {microversion}',
+            },
+        )
+
+    return send
+
+
+class OldPlacement:
+    """Lets a placement refuse what is newer than a microversion."""
+
+    def __init__(self, placement: typing.Any) -> None:
+        self._placement = placement
+
+    def __call__(self, newest: str) -> None:
+        """Answer 406 to requests of newer microversions from now on."""
+        limit = tuple(map(int, newest.split('.')))
+
+        def newer(request):
+            asked = tuple(map(int, request.microversion.split('.')))
+            return asked > limit
+
+        refusal = {
+            'status': 406,
+            'title': 'Not Acceptable',
+            'detail': 'Unacceptable version header',
+            'max_version': newest,
+            'min_version': '1.0',
+        }
+        self._placement.fault(newer, (406, {'errors': [refusal]}), times=None)
+
+
+@pytest.fixture
+def newest(placement):
+    """Make this test's placement an older one: ``newest('1.30')``."""
+    return OldPlacement(placement)
