@@ -298,7 +298,9 @@ def test_a_gone_node_that_somebody_renamed_is_reserved(
 
 
 def test_a_node_that_left_is_called_as_people_call_it(agent_factory, rack):
-    rack.get_titles = lambda: {name: f'rack1-{name}' for name in NODES.values()}
+    rack.get_titles = lambda: {
+        name: f'rack1-{name}' for name in NODES.values()
+    }
     agent = agent_factory(rack)
     agent.done()
     rack.lose(TWO, virt.Existence.YES)
