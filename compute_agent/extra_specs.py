@@ -23,10 +23,8 @@ TRAITS_REQUIRED = 'traits_required'
 Pairs = Iterable[tuple[str, str]]
 
 # Placement's grammar of a group's suffix since microversion 1.33.
-_SUFFIX = r'[A-Za-z0-9_-]{1,64}'
-_TRAIT_KEY = re.compile(
-    f'{TRAIT}(?P<group>{_SUFFIX})?:(?P<name>.*)', re.DOTALL
-)
+SUFFIX = r'[A-Za-z0-9_-]{1,64}'
+_TRAIT_KEY = re.compile(f'{TRAIT}(?P<group>{SUFFIX})?:(?P<name>.*)', re.DOTALL)
 # "traits:X" is the trait X in the group "s", but nobody means that.
 _PLURAL = re.compile(r's(?![A-Za-z])')
 _SPELLINGS = {
@@ -59,11 +57,7 @@ class TraitRequest:
 
     def __post_init__(self) -> None:
         names.check_symbol(self.name, 'trait')
-        if self.group and not re.fullmatch(_SUFFIX, self.group):
-            raise errors.InvalidName(
-                f'group {self.group!r} is not one placement takes: use 1 to '
-                '64 letters, digits, _ and -'
-            )
+        check_group(self.group)
 
     @property
     def key(self) -> str:
@@ -116,6 +110,19 @@ class ExtraSpecs:
 
     def _named(self, need: Need) -> tuple[str, ...]:
         return _unique(t.name for t in self.traits if t.need is need)
+
+
+def check_group(name: str) -> str:
+    """Return the name of a request group; '' is the unnamed one's.
+
+    :raises errors.InvalidName: placement takes no such name
+    """
+    if name and not re.fullmatch(SUFFIX, name):
+        raise errors.InvalidName(
+            f'group {name!r} is not one placement takes: use 1 to 64 letters, '
+            'digits, _ and -'
+        )
+    return name
 
 
 def parse(properties: Pairs = (), image_properties: Pairs = ()) -> ExtraSpecs:
@@ -199,7 +206,7 @@ def _check_flavor_key(key: str) -> None:
     word, right = _meant(family)
     if right is not None and colon:
         group = family.strip()[len(word) :] if right == TRAIT else ''
-        group = group if re.fullmatch(_SUFFIX, group) else ''
+        group = group if re.fullmatch(SUFFIX, group) else ''
         raise errors.ConfigError(f'{key}: did you mean {right}{group}:{name}?')
 
 

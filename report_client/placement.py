@@ -14,13 +14,14 @@ from typing import Any, Protocol
 
 from keystoneauth1 import exceptions as ksa_exceptions
 
+from compute_agent import causes
+
 from . import errors, wire
 
 LOG = logging.getLogger(__name__)
 
 _RACE = 'Another thread concurrently updated'
 _ADDRESS = re.compile(r'https?://[^/\s]+')
-_ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
 _NO_SUCH_NAME = re.compile(r'No such (trait|resource class)', re.IGNORECASE)
 _BY_STATUS: dict[int, type[Exception]] = {
     401: errors.NotAuthorised,
@@ -157,7 +158,7 @@ class Placement:
                 '[placement], or set endpoint_override'
             ) from exc
         except ksa_exceptions.ClientException as exc:
-            cause, address = _cause(exc), _ADDRESS.search(str(exc))
+            cause, address = causes.cause(exc), _ADDRESS.search(str(exc))
             if address and address[0] not in self.where:
                 cause += f' at {address[0]}'
             raise errors.Unreachable(
@@ -168,7 +169,7 @@ class Placement:
             # is none, an option that is missing: no request was answered.
             raise errors.Unreachable(
                 f'{self.where} cannot be asked ({type(exc).__name__}: '
-                f'{_short(exc)}): check the options in [placement]'
+                f'{causes.short(exc)}): check the options in [placement]'
             ) from exc
 
     def _negotiate(self, response: Response, sent: wire.Version) -> bool:
@@ -246,21 +247,6 @@ def _kind(request: wire.Request, answer: errors.Answer) -> type[Exception]:
 
 def _dotted(version: wire.Version) -> str:
     return '{}.{}'.format(*version)
-
-
-def _cause(exc: BaseException) -> str:
-    """Return the innermost reason of a failed connection, in a few words."""
-    if match := _ERRNO.search(str(exc)):
-        return match[1]
-    if isinstance(exc, ksa_exceptions.ConnectTimeout):
-        return 'no answer in time'
-    while (inner := exc.__cause__ or exc.__context__) is not None:
-        exc = inner
-    return _short(exc) or type(exc).__name__
-
-
-def _short(exc: BaseException) -> str:
-    return ' '.join(str(exc).split())[:120]
 
 
 def _json(response: Response) -> Any:

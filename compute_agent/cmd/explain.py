@@ -3,6 +3,7 @@
 
 import argparse
 import dataclasses
+import re
 import typing
 from collections.abc import Sequence
 
@@ -37,10 +38,12 @@ class Explain(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the explanation for each node; exit 1 if one has none."""
-        from .. import describe, names  # noqa: PLC0415 (quick --help)
+        from report_client import trait_names  # noqa: PLC0415 (quick --help)
+
+        from .. import describe  # noqa: PLC0415
         from . import wiring  # noqa: PLC0415
 
-        trait = names.check_symbol(parsed_args.trait, 'trait')
+        trait = trait_names.check(parsed_args.trait)
         with wiring.agent(self.conf(), looking=True) as agent:
             results = agent.tracker.plan()
             chosen = describe.chosen(
@@ -51,10 +54,11 @@ class Explain(command.Report):
                 for result in results
                 if result.node in chosen
             ]
+        _check_known(trait, told)
         return (
             [_data(trait, one) for one in told],
             '\n'.join(_text(trait, one) for one in told) or 'no nodes',
-            1 if any(one.providers is None for one in told) else 0,
+            1 if any(one.is_unknown for one in told) else 0,
         )
 
 
@@ -63,24 +67,28 @@ class _Told:
     """What there is to say of one node.
 
     :ivar providers: None if the node could not be planned
+    :ivar findings: None if the driver gives no evidence, or cannot now
+    :ivar failure: why it cannot
     """
 
     result: 'resource_tracker.NodeResult'
     providers: 'Sequence[explanation.Explanation] | None'
-    findings: 'Sequence[finding.Finding]'
+    findings: 'Sequence[finding.Finding] | None'
     notes: Sequence[str]
+    failure: str = ''
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether part of the answer could not be had."""
+        return self.providers is None or bool(self.failure)
 
 
 def _told(
     agent: 'wiring.Agent', result: 'resource_tracker.NodeResult', trait: str
 ) -> _Told:
     from .. import explanation  # noqa: PLC0415
-    from ..virt import finding  # noqa: PLC0415
 
-    found: Sequence[finding.Finding] = ()
-    if isinstance(agent.driver, finding.Evidence):
-        every = agent.driver.evidence(result.node.name)
-        found = [one for one in every if one.trait == trait]
+    found, failure = _findings(agent, result.node.name, trait)
     plan = typing.cast(typing.Any, result.plan)
     providers = None
     if plan is not None:
@@ -95,7 +103,51 @@ def _told(
         result=result,
         providers=providers,
         findings=found,
-        notes=[note for note in result.notes if trait in note],
+        notes=[note for note in result.notes if _names(note, trait)],
+        failure=failure,
+    )
+
+
+def _findings(
+    agent: 'wiring.Agent', node: str, trait: str
+) -> 'tuple[Sequence[finding.Finding] | None, str]':
+    """Return what the driver found of a trait, or why it cannot say."""
+    from .. import errors  # noqa: PLC0415
+    from ..virt import finding  # noqa: PLC0415
+
+    if not isinstance(agent.driver, finding.Evidence):
+        return None, ''
+    try:
+        every = agent.driver.evidence(node)
+    except errors.AgentError as exc:
+        return None, str(exc)
+    return [one for one in every if one.trait == trait], ''
+
+
+def _names(note: str, trait: str) -> bool:
+    """Whether a note is about this trait, and not a longer name."""
+    return bool(re.search(rf'(?<![A-Z0-9_]){trait}(?![A-Z0-9_])', note))
+
+
+def _check_known(trait: str, told: Sequence[_Told]) -> None:
+    """Refuse a name of which nobody here knows anything.
+
+    :raises errors.InvalidName: with the name that may be meant
+    """
+    from report_client import trait_names  # noqa: PLC0415
+
+    from .. import errors, explanation  # noqa: PLC0415
+
+    absent = explanation.State.ABSENT
+    if (
+        trait_names.is_known_here(trait)
+        or any(one.is_unknown or one.findings or one.notes for one in told)
+        or any(p.state is not absent for t in told for p in t.providers or ())
+    ):
+        return
+    raise errors.InvalidName(
+        f'no provider has {trait}, and the os-traits here do not know it'
+        f'{trait_names.did_you_mean(trait)}'
     )
 
 
@@ -106,13 +158,17 @@ def _text(trait: str, told: _Told) -> str:
     for one in told.providers or ():
         held = f'; held by {", ".join(one.held_by)}' if one.held_by else ''
         lines.append(f'  {one.provider}: {one.state.value}{held}')
-    for found in told.findings:
+    for found in told.findings or ():
         seen = f' [{", ".join(found.sources)}]' if found.sources else ''
         why = f': {found.reason}' if found.reason else ''
         lines.append(
             f'  driver: {found.found.value} by {found.fact}{seen}{why}'
         )
-    if not told.findings:
+    if told.failure:
+        lines.append(f'  driver: unknown: {told.failure}')
+    elif told.findings is None:
+        lines.append('  driver: it gives no evidence')
+    elif not told.findings:
         lines.append('  driver: it found nothing that speaks for it')
     lines += [f'  note: {note}' for note in told.notes]
     return '\n'.join(lines)
@@ -135,6 +191,9 @@ def _data(trait: str, told: _Told) -> dict[str, typing.Any]:
             }
             for one in told.providers or ()
         ],
-        'findings': [probe.finding_data(one) for one in told.findings],
+        'findings': None
+        if told.findings is None
+        else [probe.finding_data(one) for one in told.findings],
+        'failure': told.failure,
         'notes': list(told.notes),
     }

@@ -83,9 +83,10 @@ class ComputeAgent(app.App):
         root.addHandler(console)
         debug = self.global_options.debug
         root.setLevel(logging.DEBUG if debug else logging.WARNING)
-        if not debug:  # they say what our own error says better
-            for library in ('keystoneauth', 'stevedore'):
-                logging.getLogger(library).setLevel(logging.ERROR)
+        # They say what our own error says better, or nothing of interest.
+        quiet = () if debug else ('keystoneauth',)
+        for library in (*quiet, 'stevedore'):
+            logging.getLogger(library).setLevel(logging.ERROR)
 
     def run_subcommand(self, argv: list[str]) -> int:
         """Run a command; one that does not exist is a usage error."""

@@ -11,12 +11,11 @@ import re
 from ironicclient import exc as ironic_exc
 from keystoneauth1 import exceptions as ksa_exceptions
 
-from compute_agent import errors
+from compute_agent import causes, errors
 
 from . import answers, plain
 
 _AWAY = frozenset({408, 429, 502, 503, 504})
-_ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
 _ADDRESS = re.compile(r'https?://[^/\s]+')
 # What the client trips over when an error body is not what it expects.
 _TRIPS = (AttributeError, IndexError, KeyError, TypeError)
@@ -84,7 +83,7 @@ def _unreached(
             f'no token for {where}: {answers.one_line(str(exc), 120)}; check '
             'auth_type, auth_url, username and password in [ironic]'
         )
-    cause = _cause(exc)
+    cause = answers.one_line(causes.cause(exc), 120)
     address = _ADDRESS.search(answers.one_line(str(exc)))
     if address and address[0] not in where:
         cause += f' at {address[0]}'
@@ -98,14 +97,3 @@ _NO_TOKEN = (
     ksa_exceptions.AuthorizationFailure,
     ksa_exceptions.AuthPluginException,
 )
-
-
-def _cause(exc: BaseException) -> str:
-    """Return the innermost reason of a failed connection, in a few words."""
-    if match := _ERRNO.search(str(exc)):
-        return match[1]
-    if isinstance(exc, ksa_exceptions.ConnectTimeout):
-        return 'no answer in time'
-    while (inner := exc.__cause__ or exc.__context__) is not None:
-        exc = inner
-    return answers.one_line(str(exc), 120) or type(exc).__name__

@@ -4,6 +4,8 @@
 import pytest
 import yaml
 
+from compute_agent import errors
+
 NODE = '11111111-1111-4111-8111-111111111111'
 CHILD = '22222222-2222-4222-8222-222222222222'
 
@@ -69,6 +71,25 @@ def test_a_trait_that_placement_lacks_is_said_with_the_reason(cli):
     assert 'note: HW_FROM_TOMORROW: left out' in result.out
 
 
+def test_notes_on_longer_names_are_not_this_ones(cli):
+    write(cli, 'HW_CPU_X86_AVX2', 'HW_CPU_X86_AVX2_TOMORROW')
+    assert 'note:' not in cli.run('explain', 'HW_CPU_X86_AVX2').out
+
+
+def test_a_driver_that_cannot_say_is_unknown(cli, monkeypatch):
+    def fail(self, nodename):
+        raise errors.DriverError('the host does not tell')
+
+    write(cli, 'CUSTOM_GOLD')
+    monkeypatch.setattr('drivers.fake.driver.FakeDriver.evidence', fail)
+    result = cli.run('explain', 'CUSTOM_GOLD')
+    assert result.code == 1
+    assert 'driver: unknown: the host does not tell' in result.out
+    assert f'cn1 ({NODE}): not there, and the next sync adds it' in result.out
+    (told,) = cli.run('explain', 'CUSTOM_GOLD', '-f', 'json').data
+    assert told['findings'] is None
+
+
 def test_nothing_is_written(cli):
     write(cli, 'CUSTOM_GOLD')
     cli.run('explain', 'CUSTOM_GOLD')
@@ -80,6 +101,8 @@ def test_nothing_is_written(cli):
     [
         (['no trait'], 'is not a name placement takes'),
         (['CUSTOM_GOLD', '--node', 'cn9'], 'no node cn9'),
+        (['hw_cpu_x86_avx2'], 'did you mean HW_CPU_X86_AVX2?'),
+        (['HW_CPU_X86_AVX22'], 'did you mean HW_CPU_X86_AVX2?'),
     ],
 )
 def test_a_mistake_is_one_line(cli, words, said):

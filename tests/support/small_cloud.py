@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small clouds for tests: providers as values, and how they are made.
+
+``build`` makes them through any function that sends a request to placement as
+its operator: the fixture's, or the command line's behind a port.
+"""
+
+import dataclasses
+import typing
+from collections.abc import Callable, Iterable, Mapping
+
+from compute_agent import names
+
+SHARES = names.MISC_SHARES_VIA_AGGREGATE
+
+Send: typing.TypeAlias = Callable[[str, str, typing.Any], typing.Any]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Made:
+    """A provider to be made.
+
+    :ivar parent: its name
+    :ivar inventories: class → total, or record
+    :ivar used: what is allocated of it, by class
+    """
+
+    name: str
+    uuid: str
+    parent: str | None = None
+    inventories: Mapping[str, typing.Any] = dataclasses.field(
+        default_factory=dict
+    )
+    used: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    traits: frozenset[str] = frozenset()
+    aggregates: frozenset[str] = frozenset()
+
+    @property
+    def shares(self) -> bool:
+        """Whether others may be given something of it."""
+        return SHARES in self.traits
+
+
+def uuid(number: int) -> str:
+    """Return a uuid that is easy to tell from others."""
+    return f'{number:08}-0000-4000-8000-000000000000'
+
+
+def build(send: Send, cloud: Iterable[Made]) -> None:
+    """Make these providers, parents first, with all they hold."""
+    uuids = {}
+    for one in cloud:
+        uuids[one.name] = one.uuid
+        body = {'uuid': one.uuid, 'name': one.name}
+        if one.parent:
+            body['parent_provider_uuid'] = uuids[one.parent]
+        send('POST', '/resource_providers', body)
+        _fill(send, one)
+
+
+def _fill(send: Send, one: Made) -> None:
+    for name in sorted(one.traits):
+        if name.startswith('CUSTOM_'):
+            send('PUT', f'/traits/{name}', None)
+    records = {
+        rc: given if isinstance(given, dict) else {'total': given}
+        for rc, given in one.inventories.items()
+    }
+    for rc in records:
+        if rc.startswith('CUSTOM_'):
+            send('PUT', f'/resource_classes/{rc}', None)
+    if one.used:
+        # As if it were allocated before the provider became what it is.
+        _put(send, one, 'inventories', {rc: {'total': 1000} for rc in records})
+        _allocate(send, one)
+    _put(send, one, 'inventories', records)
+    _put(send, one, 'traits', sorted(one.traits))
+    _put(send, one, 'aggregates', sorted(one.aggregates))
+
+
+def _put(send: Send, one: Made, what: str, content: typing.Any) -> None:
+    path = f'/resource_providers/{one.uuid}'
+    generation = send('GET', path, None)['generation']
+    body = {what: content, 'resource_provider_generation': generation}
+    send('PUT', f'{path}/{what}', body)
+
+
+def _allocate(send: Send, one: Made) -> None:
+    send(
+        'PUT',
+        f'/allocations/{one.uuid}',
+        {
+            'allocations': {one.uuid: {'resources': dict(one.used)}},
+            'project_id': 'project',
+            'user_id': 'user',
+            'consumer_generation': None,
+            'consumer_type': 'INSTANCE',
+        },
+    )
+
+
+# Two compute nodes, the first with two network cards of which one is used up,
+# and a share that the first one has by an aggregate.
+AGGREGATE = uuid(99)
+RACK = (
+    Made(
+        name='cn1',
+        uuid=uuid(1),
+        inventories={
+            'VCPU': 8,
+            'MEMORY_MB': {'total': 4096, 'reserved': 512},
+        },
+        used={'VCPU': 7},
+        traits=frozenset({'COMPUTE_NODE', 'CUSTOM_GOLD', 'HW_CPU_X86_AVX2'}),
+        aggregates=frozenset({AGGREGATE}),
+    ),
+    Made(
+        name='cn1_pf1',
+        uuid=uuid(2),
+        parent='cn1',
+        inventories={'SRIOV_NET_VF': 4},
+        used={'SRIOV_NET_VF': 4},
+        traits=frozenset({'CUSTOM_PHYSNET_A'}),
+    ),
+    Made(
+        name='cn1_pf2',
+        uuid=uuid(3),
+        parent='cn1',
+        inventories={'SRIOV_NET_VF': 4},
+        traits=frozenset({'CUSTOM_PHYSNET_B'}),
+    ),
+    Made(
+        name='cn2',
+        uuid=uuid(4),
+        inventories={'VCPU': 8, 'MEMORY_MB': 4096, 'DISK_GB': 100},
+        traits=frozenset({'COMPUTE_NODE'}),
+    ),
+    Made(
+        name='nfs',
+        uuid=uuid(5),
+        inventories={'DISK_GB': {'total': 100, 'min_unit': 10}},
+        traits=frozenset({SHARES, 'STORAGE_DISK_SSD'}),
+        aggregates=frozenset({AGGREGATE}),
+    ),
+)
