@@ -192,7 +192,7 @@ class Contents:
         :raises errors.NotFound: it does not know all of them
         """
         known = self._classes()
-        missing = sorted(set(some) - known)
+        missing = sorted(set(trait_names.collection(some)) - known)
         if missing:
             raise _no_class(missing, known)
 
@@ -221,14 +221,10 @@ class Contents:
         :raises errors.NotFound: one is standard, or they are not to be created
         """
         missing = self._known.missing(some)
-        standard = [name for name in missing if not names.is_custom(name)]
-        if standard:
-            raise self._known.not_found(standard)
-        if missing and not create:
-            them = 'it' if len(missing) == 1 else 'them'
-            raise errors.NotFound(
-                f'{self._known.not_found(missing)}; --create creates {them}'
-            )
+        wrong = _not_to_be_created(missing, create=create)
+        if wrong:
+            hint = _create_hint(wrong)
+            raise errors.NotFound(f'{self._known.not_found(wrong)}{hint}')
         for name in missing:
             self._known.add(name)
 
@@ -241,10 +237,10 @@ class Contents:
         """
         known = self._classes()
         missing = sorted(set(some) - known)
-        custom = all(names.is_custom(rc) for rc in missing)
-        if missing and not (custom and create):
-            hint = '; --create creates it' if custom else ''
-            raise errors.NotFound(f'{_no_class(missing, known)}{hint}')
+        wrong = _not_to_be_created(missing, create=create)
+        if wrong:
+            hint = _create_hint(wrong)
+            raise errors.NotFound(f'{_no_class(wrong, known)}{hint}')
         for name in missing:
             operation = ops.CreateResourceClass(name=name)
             self._service.send(wire.request(operation, None))
@@ -268,7 +264,22 @@ class Contents:
 
 
 def _checked(some: Iterable[str]) -> Names:
-    return frozenset(trait_names.check(name) for name in some)
+    names_ = trait_names.collection(some)
+    return frozenset(trait_names.check(name) for name in names_)
+
+
+def _not_to_be_created(missing: Sequence[str], *, create: bool) -> list[str]:
+    return [n for n in missing if not (create and names.is_custom(n))]
+
+
+def _create_hint(missing: Sequence[str]) -> str:
+    """Return which of these --create would create, as the end of a line."""
+    custom = [name for name in missing if names.is_custom(name)]
+    if not custom:
+        return ''
+    if len(custom) < len(missing):
+        return f'; --create creates {", ".join(custom)}'
+    return f'; --create creates {"it" if len(custom) == 1 else "them"}'
 
 
 def _no_class(missing: Sequence[str], known: Names) -> errors.NotFound:

@@ -8,8 +8,9 @@ Placement guards the PUT alone, never the DELETE, of a collection; this is why
 even "none" is written by a PUT.
 """
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import tenacity
@@ -71,7 +72,8 @@ class Guarded:
             if not is_change(wanted):
                 return wanted
             try:
-                self._service.send(wire.request(wanted, generation))
+                with naming(one):
+                    self._service.send(wire.request(wanted, generation))
             except errors.UnknownName:
                 unknown(wanted)
                 raise
@@ -87,9 +89,25 @@ class Guarded:
             ) from exc
 
     def contents(self, one: wire.Listed, kind: Any) -> tuple[int, Any]:
-        """Return generation and content of one collection."""
+        """Return generation and content of one collection.
+
+        :raises errors.Vanished: the provider is gone
+        """
         path = wire.collection(one.uuid, kind)
-        return wire.contents(kind, self._service.get(path))
+        with naming(one):
+            return wire.contents(kind, self._service.get(path))
+
+
+@contextlib.contextmanager
+def naming(one: wire.Listed) -> Iterator[None]:
+    """Let an error that the provider is gone name it."""
+    try:
+        yield
+    except errors.UnknownName:
+        raise  # the provider is there
+    except errors.Vanished as exc:
+        title = provider.title(one.name, one.uuid)
+        raise errors.Vanished(f'{title} is gone') from exc
 
 
 def is_change(operation: operations.SetOperation) -> bool:

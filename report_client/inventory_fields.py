@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fields of inventories as a person writes them: ``VCPU=8 VCPU:reserved=1``.
 
-Pure: no I/O, configuration, logging or clock. Ranges are checked where the
-whole record is known (``compute_agent.inventory``).
+Pure: no I/O, configuration, logging or clock. What is longer than any number
+placement takes is refused here; ranges are checked where the whole record is
+known (``compute_agent.inventory``).
 """
 
 import re
@@ -10,9 +11,17 @@ from collections.abc import Iterable
 
 from compute_agent import errors, inventory, names
 
+from . import trait_names
+
 TOTAL = 'total'
 RATIO = 'allocation_ratio'
 _WORD = re.compile(r'(?P<rc>[^:=]*)(:(?P<field>[^=]*))?=(?P<value>.*)')
+
+# Digits as placement has them: int() and float() take much besides.
+_WHOLE = re.compile(r'-?[0-9]+')
+_DECIMAL = re.compile(r'-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?')
+_LONGEST_RATIO = 60  # characters
+_LONGEST_WHOLE = len(str(-inventory.MAX_INT))
 
 Number = int | float
 
@@ -24,11 +33,11 @@ def parse(words: Iterable[str]) -> dict[str, dict[str, Number]]:
     :raises errors.InvalidName: one is written otherwise, or twice
     """
     found: dict[str, dict[str, Number]] = {}
-    for word in words:
+    for word in trait_names.collection(words):
         parts = _WORD.fullmatch(word)
         if parts is None:
             raise errors.InvalidName(
-                f'{word!r} is no field of an inventory: write RC=TOTAL or '
+                f'{word!r:.60} is no field of an inventory: write RC=TOTAL or '
                 'RC:FIELD=VALUE, for example VCPU=8 VCPU:reserved=1'
             )
         rc = names.check_symbol(parts['rc'], 'resource class')
@@ -47,13 +56,19 @@ def number(rc: str, field: str, text: str) -> Number:
     """
     if field not in inventory.FIELDS:
         raise errors.InvalidName(
-            f'{rc}: an inventory has no {field!r}; it has '
+            f'{rc}: an inventory has no {field!r:.60}; it has '
             f'{", ".join(sorted(inventory.FIELDS))}'
         )
-    try:
-        return float(text) if field == RATIO else int(text)
-    except ValueError:
-        kind = 'number' if field == RATIO else 'whole number'
+    form, kind = _DECIMAL, 'number'
+    longest = _LONGEST_RATIO
+    if field != RATIO:
+        form, kind = _WHOLE, 'whole number'
+        longest = _LONGEST_WHOLE
+    if not form.fullmatch(text):
+        raise errors.InvalidName(f'{rc}: {field} {text!r:.40} is no {kind}')
+    if len(text) > longest:
         raise errors.InvalidName(
-            f'{rc}: {field} {text!r} is no {kind}'
-        ) from None
+            f'{rc}: {field} {text!r:.20}... is longer than any {kind} that '
+            'placement takes'
+        )
+    return float(text) if field == RATIO else int(text)

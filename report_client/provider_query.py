@@ -12,13 +12,14 @@ import urllib.parse
 from collections.abc import Iterable, Mapping
 from typing import Self
 
-from compute_agent import errors, names
+from compute_agent import errors, inventory, names
 
-from . import trait_query, wire
+from . import trait_names, trait_query, wire
 
 ANY_OF = trait_query.ANY_OF
 NOT = trait_query.NOT
 _AS_THEY_ARE = ':,!/'
+_DIGITS = len(str(inventory.MAX_INT))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,8 @@ class MemberOf:
     forbidden: bool = False
 
     def __post_init__(self) -> None:
-        checked = [names.check_uuid(a, 'aggregate') for a in self.aggregates]
+        some = trait_names.collection(self.aggregates)
+        checked = [names.check_uuid(one, 'aggregate') for one in some]
         object.__setattr__(self, 'aggregates', tuple(dict.fromkeys(checked)))
 
     @classmethod
@@ -49,7 +51,7 @@ class MemberOf:
             some = [one.strip() for one in several]
         elif ',' in bare:
             raise errors.InvalidName(
-                f'{text!r} has several aggregates: write {ANY_OF} before them '
+                f'{text!r:.60} has several aggregates: write {ANY_OF} before them '
                 'for one of these, or give each an option for all of them'
             )
         forbidden = text.strip().startswith(NOT)
@@ -86,6 +88,7 @@ class ProviderQuery:
                 raise errors.InvalidName(
                     f'{rc}: an amount of {amount} is none; ask for 1 or more'
                 )
+            _check_most(rc, amount > inventory.MAX_INT)
         for field, what in (('in_tree', 'tree'), ('uuid', 'provider')):
             if getattr(self, field) is not None:
                 uuid = names.check_uuid(getattr(self, field), what)
@@ -129,17 +132,28 @@ def parse_resources(texts: Iterable[str]) -> dict[str, int]:
     :raises errors.InvalidName: one is written otherwise, or given twice
     """
     found: dict[str, int] = {}
-    for term in (part.strip() for text in texts for part in text.split(',')):
+    some = trait_names.collection(texts)
+    for term in (part.strip() for text in some for part in text.split(',')):
         rc, _, amount = term.replace('=', ':', 1).partition(':')
         if not amount.isascii() or not amount.isdigit():
             raise errors.InvalidName(
-                f'{term!r} is no amount of a resource class: write for '
+                f'{term!r:.60} is no amount of a resource class: write for '
                 'example VCPU:2'
             )
         if rc in found:
             raise errors.InvalidName(f'{rc} is asked for twice: keep one')
-        found[rc] = int(amount)
+        # int() is slow with many digits, and refuses very many.
+        _check_most(rc, len(amount.lstrip('0')) > _DIGITS)
+        found[rc] = int(amount.lstrip('0') or '0')
     return found
+
+
+def _check_most(rc: str, too_many: bool) -> None:  # noqa: FBT001
+    if too_many:
+        raise errors.InvalidName(
+            f'{rc:.60}: no provider has that many; ask for '
+            f'{inventory.MAX_INT} at most'
+        )
 
 
 def _listed(resources: Mapping[str, int]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from compute_agent import errors as agent_errors
 from compute_agent import names, provider
 
-from . import contents, errors, provider_query, wire
+from . import contents, errors, guarded, provider_query, wire
 from . import operations as ops
 
 _SHOWN = 5  # names in a message
@@ -24,20 +24,27 @@ class Providers(contents.Contents):
         """Return the provider of this uuid or name.
 
         ``GET /resource_providers?name=`` (1.0), 200; what looks like a uuid is
-        first tried as one, with ``?uuid=``.
+        tried as one too, with ``?uuid=``.
 
-        :raises errors.NotFound: there is none
+        :raises errors.NotFound: there is none, or one has this uuid and
+            another this name
         :raises agent_errors.InvalidName: no provider could be called that
         """
         names.check_provider_name(name_or_uuid)
+        found: list[wire.Listed] = []
         if names.is_uuid(name_or_uuid):
             found = self._rows(wire.identified(name_or_uuid.lower()))
-            if found:
-                return found[0]
         rows = self._rows(wire.named(name_or_uuid))
-        for row in rows:
-            if row.name == name_or_uuid:
-                return row
+        known = {row.uuid for row in found}
+        found += [
+            row
+            for row in rows
+            if row.name == name_or_uuid and row.uuid not in known
+        ]
+        if len(found) > 1:
+            raise _ambiguous(name_or_uuid, *found)
+        if found:
+            return found[0]
         # MariaDB takes two names of other case for one.
         near = f'; did you mean {rows[0].name}?' if rows else ''
         raise errors.NotFound(f'no provider is called {name_or_uuid}{near}')
@@ -80,8 +87,10 @@ class Providers(contents.Contents):
         :param parent: the uuid of the provider that it goes below
         :raises agent_errors.InvalidName: a name or a uuid is none
         :raises errors.NameTaken: another provider has that name, or that uuid
-        :raises errors.BadRequest: there is no such parent
+        :raises errors.NotFound: there is no such parent
         """
+        if parent is not None:
+            parent = names.check_uuid(parent, 'parent')
         operation = ops.CreateProvider(
             uuid=names.check_uuid(uuid or uuidlib.uuid4(), 'provider'),
             name=names.check_provider_name(name),
@@ -92,6 +101,13 @@ class Providers(contents.Contents):
             answer = self._service.send(wire.request(operation, None))
         except errors.NameTaken as exc:
             raise self._taken(operation) from exc
+        except errors.BadRequest as exc:
+            if parent is None or self._rows(wire.identified(parent)):
+                raise
+            raise errors.NotFound(
+                f'{name} is not created: there is no provider {parent} that '
+                'it could go below'
+            ) from exc
         made = wire.created(answer)
         try:
             if wanted:
@@ -155,9 +171,9 @@ class Providers(contents.Contents):
         ]
         if children:
             return f'delete its children first: {_some(sorted(children))}'
-        _, consumers = wire.allocated(
-            self._service.get(wire.allocations(one.uuid))
-        )
+        with guarded.naming(one):
+            answer = self._service.get(wire.allocations(one.uuid))
+        _, consumers = wire.allocated(answer)
         who = {uuid for some in consumers.values() for uuid in some}
         if not who:
             return 'somebody had something of it a moment ago; try again'
@@ -165,6 +181,15 @@ class Providers(contents.Contents):
             f'its {", ".join(sorted(consumers))} is allocated to '
             f'{_some(sorted(who))}'
         )
+
+
+def _ambiguous(
+    word: str, by_uuid: wire.Listed, by_name: wire.Listed
+) -> errors.NotFound:
+    return errors.NotFound(
+        f'{word} is the uuid of the provider {by_uuid.name} and the name of '
+        f'the provider {by_name.uuid}: say which of these you mean'
+    )
 
 
 def _some(names_: list[str]) -> str:

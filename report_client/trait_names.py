@@ -9,10 +9,13 @@ import difflib
 import functools
 import re
 from collections.abc import Iterable
+from typing import TypeVar
 
 import os_traits
 
 from compute_agent import errors, names
+
+_T = TypeVar('_T')
 
 _CLOSE = 0.8  # standard names share long beginnings
 _CLOSE_CUSTOM = 0.75  # takes two letters of four exchanged
@@ -41,6 +44,19 @@ def check(name: str) -> str:
         raise errors.InvalidName(f'{exc}{did_you_mean(name)}') from None
 
 
+def collection(some: Iterable[_T]) -> Iterable[_T]:
+    """Return what came, if it is a collection.
+
+    :raises errors.InvalidName: it is a bare string, whose letters would be
+        taken for them
+    """
+    if isinstance(some, str):
+        raise errors.InvalidName(
+            f'{some!r:.60} is one string where a collection of them belongs'
+        )
+    return some
+
+
 def check_custom(name: str, verb: str) -> str:
     """Return the name of a custom trait.
 
@@ -52,6 +68,11 @@ def check_custom(name: str, verb: str) -> str:
         raise errors.InvalidName(
             f'{name} is a standard trait, and no one can {verb} those: they '
             "come with placement's os-traits"
+        )
+    if name == names.CUSTOM_PREFIX:
+        raise errors.InvalidName(
+            f'{name} is not a name one can {verb}: something must follow '
+            f'{names.CUSTOM_PREFIX}'
         )
     if not names.is_custom(name):
         raise errors.InvalidName(

@@ -38,6 +38,9 @@ class TraitQuery:
     forbidden: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        given = (self.required, self.any_of, *self.any_of, self.forbidden)
+        for some in given:
+            trait_names.collection(some)
         for group in self.any_of:
             if not group:
                 raise errors.InvalidName(
@@ -58,7 +61,7 @@ class TraitQuery:
         required: list[str] = []
         any_of: list[tuple[str, ...]] = []
         forbidden: list[str] = []
-        for text in texts:
+        for text in trait_names.collection(texts):
             if text.strip().startswith(ANY_OF):
                 any_of.append(_any_of(text))
                 continue

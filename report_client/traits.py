@@ -47,7 +47,8 @@ class Traits:
         if name_in is None:
             parts: Iterable[Sequence[str] | None] = [None]
         else:
-            wanted = sorted({trait_names.check(name) for name in name_in})
+            some = trait_names.collection(name_in)
+            wanted = sorted({trait_names.check(name) for name in some})
             parts = _parts(wanted)
         found: set[str] = set()
         for part in parts:
@@ -63,8 +64,9 @@ class Traits:
 
         :raises errors.InvalidName: the name is outside the grammar
         """
+        path = wire.trait(trait_names.check(name))
         try:
-            self._service.get(wire.trait(trait_names.check(name)))
+            self._status(wire.Request(method='GET', path=path), {204})
         except errors.Vanished:
             return False
         return True
@@ -81,7 +83,7 @@ class Traits:
         """
         trait_names.check_custom(name, 'add')
         request = wire.request(ops.CreateTrait(name=name), None)
-        return self._service.reply(request).status == 201
+        return self._status(request, {201, 204}) == 201
 
     def remove(self, name: str) -> None:
         """Remove a custom trait that no provider has.
@@ -96,7 +98,7 @@ class Traits:
         trait_names.check_custom(name, 'remove')
         request = wire.Request(method='DELETE', path=wire.trait(name))
         try:
-            self._service.send(request)
+            self._status(request, {204})
         except errors.Vanished as exc:
             raise self.not_found([name]) from exc
         except errors.InUse as exc:
@@ -121,7 +123,7 @@ class Traits:
 
         ``GET /traits?name=in:…`` (1.6), the use that seed 000 gives for it.
         """
-        wanted = set(some)
+        wanted = set(trait_names.collection(some))
         return sorted(wanted - set(self.names(name_in=wanted)))
 
     def not_found(self, missing: Sequence[str]) -> errors.NotFound:
@@ -143,6 +145,17 @@ class Traits:
         custom = self.names(starts_with=names.CUSTOM_PREFIX)
         meant = trait_names.did_you_mean(name, custom)
         return errors.NotFound(f'placement knows no trait {name}{meant}')
+
+    def _status(self, request: wire.Request, known: set[int]) -> int:
+        """Return which of the answers that the route has came."""
+        status = self._service.reply(request).status
+        if status not in known:
+            raise errors.MalformedAnswer(
+                f'{request.method} {request.path}: HTTP {status}, which '
+                'placement never answers here; is there something else at '
+                'that address?'
+            )
+        return status
 
     def _in_use(self, name: str) -> str:
         try:

@@ -8,6 +8,7 @@ import abc
 import argparse
 import json
 import typing
+from collections.abc import Sequence
 
 from cliff import command
 from oslo_config import cfg
@@ -20,6 +21,7 @@ class AgentCommand(command.Command):
     """A command that reads the agent's configuration."""
 
     app: main.ComputeAgent
+    _printing = False
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser; options are never guessed from a prefix."""
@@ -36,6 +38,10 @@ class AgentCommand(command.Command):
         except errors.AgentError as exc:
             self._fail(str(exc), exc)
         except Exception as exc:  # noqa: BLE001 (said, and shown on demand)
+            if self._printing and isinstance(exc, OSError):
+                # Cliff would say what it can of one that is raised here.
+                self._fail(f'cannot write: {exc.strerror}', exc)
+                return 1
             self._fail(
                 f'unexpected {type(exc).__name__}: {exc}; --debug shows where',
                 exc,
@@ -45,7 +51,12 @@ class AgentCommand(command.Command):
     def _fail(self, why: str, cause: Exception) -> None:
         if self.app.global_options.debug:
             self.app.LOG.debug('the cause', exc_info=cause)
-        self.app.stderr.write(f'compute-agent: {" ".join(why.split())}\n')
+        self.say(why)
+
+    def say(self, text: str) -> None:
+        """Write one line to stderr, whatever is in the text."""
+        line = printable(' '.join(text.split()))
+        self.app.stderr.write(f'compute-agent: {line}\n')
 
     def conf(self) -> cfg.ConfigOpts:
         """Return the configuration."""
@@ -53,7 +64,12 @@ class AgentCommand(command.Command):
 
 
 class Report(AgentCommand):
-    """A command whose result is printed, as text or as data."""
+    """A command whose result is printed, as text or as data.
+
+    :cvar styled: its text has colours at a terminal, and is escaped already
+    """
+
+    styled: typing.ClassVar[bool] = False
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the choice of a format."""
@@ -70,6 +86,7 @@ class Report(AgentCommand):
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Print the report; return the exit code."""
         data, text, code = self.report(parsed_args)
+        self._printing = True
         out = self.app.stdout
         if parsed_args.format == 'json':
             json.dump(data, out, indent=2, ensure_ascii=False)
@@ -79,7 +96,9 @@ class Report(AgentCommand):
 
             yaml.safe_dump(data, out, sort_keys=False, allow_unicode=True)
         elif text is not None:
-            out.write(f'{text}\n')
+            lines = text.split('\n')
+            shown = lines if self.styled else map(printable, lines)
+            out.write('\n'.join([*shown, '']))
         return code
 
     @abc.abstractmethod
@@ -87,3 +106,40 @@ class Report(AgentCommand):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the report as data and as text, and the exit code."""
+
+
+def take_words(
+    parser: argparse.ArgumentParser, dest: str
+) -> argparse.ArgumentParser:
+    """Return a parser that takes words of its last argument anywhere.
+
+    argparse itself takes them in one place: those behind an option that
+    stands among them, it does not recognize.
+    """
+    known = parser.parse_known_args
+
+    def parse(
+        args: Sequence[str] | None = None,
+        namespace: argparse.Namespace | None = None,
+    ) -> argparse.Namespace:
+        found, rest = known(args, namespace)
+        if any(word.startswith('-') for word in rest):
+            parser.error(f'unrecognized arguments: {" ".join(rest)}')
+        setattr(found, dest, [*getattr(found, dest), *rest])
+        return found
+
+    setattr(parser, 'parse_args', parse)  # noqa: B010 (mypy: no method)
+    return parser
+
+
+def printable(text: str) -> str:
+    """Return a text that moves neither cursor nor line, else as it is.
+
+    Names of providers may hold any character, and so may what servers say.
+    """
+    if text.isprintable():
+        return text
+    return ''.join(
+        c if c.isprintable() else c.encode('unicode_escape').decode('ascii')
+        for c in text
+    )

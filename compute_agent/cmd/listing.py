@@ -12,6 +12,7 @@ import typing
 from collections.abc import Iterable, Sequence
 
 from cliff import lister
+from cliff.formatters import yaml_format
 
 from .. import errors
 from . import command
@@ -40,7 +41,7 @@ class Listing(command.AgentCommand, lister.Lister):
         self._check(parsed_args.columns)
         rows, note, self._code = self.rows(parsed_args)
         if note:
-            self.app.stderr.write(f'compute-agent: {note}\n')
+            self.say(note)
         return self.COLUMNS, rows
 
     def produce_output(
@@ -51,6 +52,12 @@ class Listing(command.AgentCommand, lister.Lister):
     ) -> int:
         """Print the rows; JSON and YAML have null and arrays, text has not."""
         form = parsed_args.formatter
+        self._printing = True
+        data = list(data)
+        if form == 'table' and not data and not parsed_args.print_empty:
+            return 0  # cliff would print an empty line
+        if form == 'yaml':
+            self.formatter = _Yaml()
         if form not in _WITH_ARRAYS:
             shown = _in_a_table if form == 'table' else _in_a_line
             data = [[shown(value) for value in row] for row in data]
@@ -77,17 +84,36 @@ class Listing(command.AgentCommand, lister.Lister):
                 )
 
 
+class _Yaml(yaml_format.YAMLFormatter):
+    """YAML with the columns in their order, and letters as they are."""
+
+    def emit_list(
+        self,
+        column_names: Sequence[str],
+        data: Rows,
+        stdout: typing.TextIO,
+        parsed_args: argparse.Namespace,  # noqa: ARG002
+    ) -> None:
+        """Print the rows."""
+        import yaml  # noqa: PLC0415 (only here)
+
+        rows = [dict(zip(column_names, row, strict=True)) for row in data]
+        yaml.safe_dump(rows, stdout, sort_keys=False, allow_unicode=True)
+
+
 def _in_a_table(value: typing.Any) -> typing.Any:
     """Return a value as a cell: names below each other, no escape sequence."""
     if isinstance(value, (list, tuple)):
         return '\n'.join(str(_in_a_table(one)) for one in value)
-    if isinstance(value, str) and not value.isprintable():
-        return value.encode('unicode_escape').decode('ascii')
+    if isinstance(value, str):
+        return command.printable(value)
     return '' if value is None else value
 
 
 def _in_a_line(value: typing.Any) -> typing.Any:
     """Return a value for CSV or bare values: names with commas between."""
     if isinstance(value, (list, tuple)):
-        return ','.join(map(str, value))
+        return ','.join(str(_in_a_line(one)) for one in value)
+    if isinstance(value, str):
+        return command.printable(value)
     return '' if value is None else value

@@ -110,6 +110,8 @@ class ProviderCreate(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Create the provider; return what it is."""
+        from .. import provider  # noqa: PLC0415 (quick --help)
+
         service = provider_change.providers(self)
         above = parsed_args.parent
         made = service.create(
@@ -126,7 +128,8 @@ class ProviderCreate(command.Report):
             'root': made.root_uuid,
             'aggregates': some,
         }
-        text = f'created provider {made.name} ({made.uuid})'
+        title = provider.title(command.printable(made.name), made.uuid)
+        text = f'created provider {title}'
         if some:
             text += f', in aggregate {", ".join(some)}'
         return data, text, 0
@@ -154,8 +157,5 @@ class ProviderDelete(command.Report):
         one = service.find(parsed_args.provider)
         service.delete(one)
         data = {'name': one.name, 'uuid': one.uuid}
-        return (
-            data,
-            f'deleted provider {provider.title(one.name, one.uuid)}',
-            0,
-        )
+        title = provider.title(command.printable(one.name), one.uuid)
+        return data, f'deleted provider {title}', 0

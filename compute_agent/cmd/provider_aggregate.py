@@ -4,7 +4,7 @@
 import argparse
 import typing
 
-from . import provider_change
+from . import command, provider_change
 
 if typing.TYPE_CHECKING:
     from report_client import operations as ops
@@ -24,7 +24,7 @@ class _AggregatesGiven(provider_change.ProviderChange):
             metavar='UUID',
             help="An aggregate's uuid; placement knows no names of them.",
         )
-        return parser
+        return command.take_words(parser, 'aggregates')
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse what is no uuid."""

@@ -35,7 +35,11 @@ class ProviderChange(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return what was changed."""
-        from report_client import guarded, render  # noqa: PLC0415 (quick --help)
+        from report_client import (  # noqa: PLC0415 (quick --help)
+            guarded,
+            operations,
+            render,
+        )
 
         self.check(parsed_args)
         service = providers(self)
@@ -43,6 +47,8 @@ class ProviderChange(command.Report):
         done = self.change(service, one, parsed_args)
         changed = guarded.is_change(done)
         data = {**render.operation_data(done), 'changed': changed}
+        if isinstance(done, operations.SetInventories):
+            data['changed_classes'] = sorted(done.changed)
         del data['foreign']  # whose it was, only an agent's record knows
         text = render.line(done)
         return data, text if changed else f'{text}: {render.NOTHING}', 0

@@ -4,7 +4,7 @@
 import argparse
 import typing
 
-from . import provider_change
+from . import command, provider_change
 
 if typing.TYPE_CHECKING:
     from report_client import operations as ops
@@ -51,7 +51,7 @@ class ProviderInventorySet(provider_change.ProviderChange):
             action='store_true',
             help='Create the custom classes that placement does not know.',
         )
-        return parser
+        return command.take_words(parser, 'fields')
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse what is no field."""
@@ -90,6 +90,12 @@ def _records(
             '--resource-class RC'
         )
     words += [f'{rc}:{field}={value}' for field, value in options.items()]
+    if rc is not None and not options and words:
+        raise errors.ConfigError(
+            f'what of {rc:.60} is to be set? say --total N or another field, '
+            'or leave out --resource-class: the words have classes of their '
+            'own'
+        )
     if not words:
         raise errors.ConfigError(
             'nothing is to be set: say RC=TOTAL, or --resource-class RC '

@@ -7,7 +7,7 @@ What other writers change at the same time is kept, whoever comes first.
 import argparse
 import typing
 
-from . import listing, provider_change
+from . import command, listing, provider_change
 
 if typing.TYPE_CHECKING:
     from report_client import operations as ops
@@ -44,7 +44,7 @@ class _TraitsGiven(provider_change.ProviderChange):
         parser.add_argument(
             'traits', nargs='+', metavar='TRAIT', help='A name.'
         )
-        return parser
+        return command.take_words(parser, 'traits')
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse a name that is none."""
@@ -99,9 +99,8 @@ class ProviderTraitRemove(_TraitsGiven):
         for name in sorted(set(parsed_args.traits) - done.before):
             meant = trait_names.nearest(name, done.before)
             hint = f'; did you mean {meant}?' if meant else ''
-            self.app.stderr.write(
-                f'compute-agent: {one.name} has no trait {name}{hint}\n'
-            )
+            who = command.printable(one.name)
+            self.say(f'{who} has no trait {name}{hint}')
         return done
 
 

@@ -2,10 +2,11 @@
 """``compute-agent trait``: the traits that placement knows (seed 000)."""
 
 import argparse
+import dataclasses
 import importlib.metadata
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from . import command, listing
 
@@ -24,10 +25,11 @@ def _traits(asked: command.AgentCommand) -> 'traits_api.Traits':
     return traits_api.Traits(wiring.placement_service(asked.conf()))
 
 
-def _add_names(parser: argparse.ArgumentParser) -> None:
+def _add_names(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument(
         'names', nargs='+', metavar='NAME', help='It begins with CUSTOM_.'
     )
+    return command.take_words(parser, 'names')
 
 
 class TraitList(listing.Listing):
@@ -105,7 +107,8 @@ class TraitShow(command.Report):
         )
         lines = [f'{name}: a {kind} trait{here}']
         lines += [
-            f'  {provider.title(r.name, r.uuid)} has it' for r in holders
+            f'  {provider.title(command.printable(r.name), r.uuid)} has it'
+            for r in holders
         ]
         if not holders:
             lines.append('  no provider has it')
@@ -118,13 +121,15 @@ class TraitShow(command.Report):
 
 
 class TraitAdd(command.Report):
-    """Create custom traits; those that are there already are said to be."""
+    """Create custom traits; those that are there already are said to be.
+
+    Each that cannot be created is a line on stderr, and the exit code is 1.
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the names."""
         parser = super().get_parser(prog_name)
-        _add_names(parser)
-        return parser
+        return _add_names(parser)
 
     def report(
         self, parsed_args: argparse.Namespace
@@ -135,14 +140,21 @@ class TraitAdd(command.Report):
         wanted = list(dict.fromkeys(parsed_args.names))
         for name in wanted:
             trait_names.check_custom(name, 'add')
-        service = _traits(self)
-        added = {name: service.add(name) for name in wanted}
+        found = _each(_traits(self).add, wanted)
+        for why in found.not_done.values():
+            self.say(why)
         lines = [
             f'added {name}' if new else f'{name} was there'
-            for name, new in added.items()
+            for name, new in found.done.items()
         ]
-        data = [{'name': n, 'added': new} for n, new in added.items()]
-        return data, '\n'.join(lines), 0
+        data: list[dict[str, typing.Any]] = [
+            {'name': name, 'added': new} for name, new in found.done.items()
+        ]
+        data += [
+            {'name': name, 'added': None, 'error': why}
+            for name, why in found.not_done.items()
+        ]
+        return data, '\n'.join(lines) or None, 1 if found.not_done else 0
 
 
 class TraitRemove(command.Report):
@@ -154,8 +166,7 @@ class TraitRemove(command.Report):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the names."""
         parser = super().get_parser(prog_name)
-        _add_names(parser)
-        return parser
+        return _add_names(parser)
 
     def report(
         self, parsed_args: argparse.Namespace
@@ -166,11 +177,12 @@ class TraitRemove(command.Report):
         wanted = list(dict.fromkeys(parsed_args.names))
         for name in wanted:
             trait_names.check_custom(name, 'remove')
-        removed, kept = _remove(_traits(self), wanted)
+        found = _each(_traits(self).remove, wanted)
+        kept = found.not_done
         for why in kept.values():
-            _say(self, why)
-        lines = [f'removed {name}' for name in removed]
-        data = {'removed': removed, 'kept': kept}
+            self.say(why)
+        lines = [f'removed {name}' for name in found.done]
+        data = {'removed': list(found.done), 'kept': kept}
         return data, '\n'.join(lines) or None, 1 if kept else 0
 
 
@@ -203,13 +215,17 @@ class TraitPrune(command.Report):
         if not unused:
             return _pruned(unused), 'every custom trait has a provider', 0
         if not parsed_args.yes and not self.app.stdin.isatty():
-            _say(self, f'no provider has these {what}: --yes removes them')
+            self.say(f'no provider has these {what}: --yes removes them')
             return _pruned(unused), '\n'.join(unused), 1
         if not parsed_args.yes and not self._agreed(unused, what):
             return _pruned(unused), 'nothing was removed', 0
-        removed, kept = _remove(service, unused)
-        lines = [*(f'removed {name}' for name in removed), *kept.values()]
-        return _pruned(unused, removed, kept), '\n'.join(lines), 0
+        found = _each(service.remove, unused)
+        for why in found.failed.values():
+            self.say(why)
+        lines = [f'removed {name}' for name in found.done]
+        lines += found.kept.values()
+        data = _pruned(unused, list(found.done), found.not_done)
+        return data, '\n'.join(lines) or None, 1 if found.failed else 0
 
     def _agreed(self, unused: Sequence[str], what: str) -> bool:
         """Show the traits and ask, at the terminal."""
@@ -265,22 +281,42 @@ def _pruned(
     }
 
 
-def _say(asked: command.AgentCommand, text: str) -> None:
-    asked.app.stderr.write(f'compute-agent: {" ".join(text.split())}\n')
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    """What became of each of some traits.
+
+    :ivar done: what the act returned
+    :ivar kept: why it was not done, where placement has a reason
+    :ivar failed: why it was not done, or may not be, for an error
+    """
+
+    done: dict[str, typing.Any]
+    kept: dict[str, str]
+    failed: dict[str, str]
+
+    @property
+    def not_done(self) -> dict[str, str]:
+        """Why it was not done, of all that it was not."""
+        return {**self.kept, **self.failed}
 
 
-def _remove(
-    service: 'traits_api.Traits', some: Sequence[str]
-) -> tuple[list[str], dict[str, str]]:
-    """Remove traits; return those that are gone, and why others are not."""
+def _each(act: Callable[[str], typing.Any], some: Sequence[str]) -> _Outcome:
+    """Do something with each trait; stop where placement is away."""
     from report_client import errors  # noqa: PLC0415 (quick --help)
 
-    removed, kept = [], {}
-    for name in some:
+    from .. import errors as agent_errors  # noqa: PLC0415
+
+    found = _Outcome(done={}, kept={}, failed={})
+    for number, name in enumerate(some, 1):
         try:
-            service.remove(name)
+            found.done[name] = act(name)
         except (errors.InUse, errors.NotFound) as exc:
-            kept[name] = str(exc)
-        else:
-            removed.append(name)
-    return removed, kept
+            found.kept[name] = str(exc)
+        except (agent_errors.Unavailable, agent_errors.ConfigError) as exc:
+            found.failed[name] = f'{name}: {exc}'
+            for later in some[number:]:
+                found.failed[later] = f'{later}: not tried'
+            break
+        except agent_errors.AgentError as exc:
+            found.failed[name] = f'{name}: {exc}'
+    return found

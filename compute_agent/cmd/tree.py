@@ -13,6 +13,8 @@ class TreeShow(command.Report):
     Sharing providers that it reaches through aggregates stand beside it.
     """
 
+    styled = True
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the node."""
         parser = super().get_parser(prog_name)

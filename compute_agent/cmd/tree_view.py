@@ -6,6 +6,7 @@ import typing
 from collections.abc import Sequence
 
 from .. import describe, inventory, provider
+from . import command
 
 _COLUMNS = 100
 
@@ -21,7 +22,8 @@ def text(
     branches: dict[str, tree.Tree] = {}
     roots = []
     for uuid, one in providers.items():
-        called = node.called if uuid == node.uuid else one.name
+        name = node.called if uuid == node.uuid else one.name
+        called = command.printable(name)
         label = f'[bold]{markup.escape(called)}[/bold]'
         label += f' ({uuid})' if called != uuid else ''
         above = branches.get(str(one.parent_uuid))

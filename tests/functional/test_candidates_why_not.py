@@ -90,6 +90,22 @@ def test_a_shared_disk_is_not_held_against_a_node_without_one(why):
 
 
 @pytest.mark.usefixtures('rack')
+def test_nor_is_a_condition_that_the_share_meets(why):
+    disk = {'DISK_GB': 10}
+    fast = group('1', required='STORAGE_DISK_SSD', **disk)
+    slow = group('1', required='STORAGE_DISK_HDD', **disk)
+    failing = [f'{FULL}ratio 1.0)']
+    assert why('cn1', Request.of(group(VCPU=2), fast)) == failing
+    assert why('cn1', Request.of(group(VCPU=2), slow)) == [
+        *failing,
+        (
+            'STORAGE_DISK_HDD required (group 1) | nfs | nothing in its tree has '
+            'this trait, nor has what shares with it'
+        ),
+    ]
+
+
+@pytest.mark.usefixtures('rack')
 def test_a_share_is_asked_about_like_a_node(why):
     assert why('nfs', asked(VCPU=1, DISK_GB=10)) == []
     assert why('nfs', asked(VCPU=1, DISK_GB=200)) == [

@@ -76,3 +76,22 @@ def test_logs_of_the_daemon_go_to_stderr(cli):
     assert 'Ctrl-C ends it' in shown
     assert 'INFO' not in out
     assert 'create provider cn1' in err
+
+
+def test_a_tree_has_its_colours_at_a_terminal_and_no_others(cli):
+    text = cli.fake_file.read_text(encoding='utf-8')
+    cli.fake_file.write_text(text.replace('name: cn1', r'name: "c\e[31m1"'))
+    cli.configure(host=None)
+    cli.run('sync')
+    reading, writing = os.openpty()
+    done = program(
+        *('--config-file', str(cli.config), 'tree', 'show'),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+    )
+    os.close(writing)
+    with os.fdopen(reading, 'rb', buffering=0) as terminal:
+        shown = terminal.read(4096)
+    assert done.returncode == 0, done.stderr
+    assert b'\x1b[1m' in shown
+    assert b'c\\x1b[31m1' in shown

@@ -277,6 +277,10 @@ def test_an_inventory_that_is_so_already_is_said(known):
         (['--total', '4'], '--total of which class? say --resource-class RC'),
         (['--max-unit', '4'], '--max-unit of which class?'),
         (['--resource-class', 'VCPU'], 'nothing is to be set'),
+        (['--resource-class', 'DISK_GB', 'VCPU=8'],
+         'what of DISK_GB is to be set? say --total N'),
+        (['VCPU=' + '9' * 5000], 'is longer than any whole number'),
+        (['VCPU=' + '9' * 10], 'must be a whole number from 1 to 2147483647'),
         (['VCPU=8', '--resource-class', 'VCPU', '--total', '9'],
          'VCPU:total is given twice'),
         (['VCPU=many'], "VCPU: total 'many' is no whole number"),
@@ -298,6 +302,75 @@ def test_a_class_of_one_s_own_is_created_with_create(known):
     words = ('provider', 'inventory', 'set', 'cn1', 'CUSTOM_X=1', '--create')
     assert known.run(*words).code == 0
     assert inventories(known)['CUSTOM_X']['total'] == 1
+
+
+@pytest.mark.parametrize(
+    'words',
+    [
+        ('cn1', '--create', 'CUSTOM_X=1'),
+        ('--create', 'cn1', 'CUSTOM_X=1'),
+        ('cn1', 'CUSTOM_X=1', '--create', 'VCPU=8'),
+        ('cn1', '-f', 'json', 'CUSTOM_X=1', '--create'),
+        ('cn1', '--resource-class', 'VCPU', 'CUSTOM_X=1', '--total=8',
+         '--create'),
+    ],
+)  # fmt: skip
+def test_options_may_stand_anywhere(known, words):
+    result = known.run('provider', 'inventory', 'set', *words)
+    assert (result.code, result.err) == (0, '')
+    assert {rc: one['total'] for rc, one in inventories(known).items()} == {
+        'CUSTOM_X': 1,
+        'VCPU': 8,
+    }
+
+
+def test_what_is_no_option_is_not_taken_for_a_word(known):
+    words = ('cn1', '--create', 'CUSTOM_X=1', '--spare=1')
+    result = known.run('provider', 'inventory', 'set', *words)
+    assert (result.code, result.out) == (1, '')
+    assert 'unrecognized arguments' in result.err
+    assert '--spare=1' in result.err
+    assert list(inventories(known)) == ['VCPU']
+
+
+def test_a_provider_whose_name_looks_like_an_option_is_named_so(known):
+    words = ('provider', 'create', '--uuid', AGG2, '--', '--odd')
+    assert known.run(*words).code == 0
+    words = ('provider', 'inventory', 'set', '--', '--odd', 'VCPU=1')
+    assert known.run(*words).code == 0
+    assert inventories(known, AGG2)['VCPU']['total'] == 1
+
+
+def test_which_classes_changed_is_data(known):
+    words = ('provider', 'inventory', 'set', 'cn1', '-f', 'json')
+    data = known.run(*words, 'VCPU=9', 'DISK_GB=1').data
+    assert data['changed'] is True
+    assert data['changed_classes'] == ['VCPU']
+    assert data['added'] == ['DISK_GB']
+
+
+# --- names that move the cursor -----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('name', 'shown'),
+    [('nl\nname', r'nl\nname'), ('esc\x1b[31m', r'esc\x1b[31m'), ('Ω', 'Ω')],
+)
+def test_a_name_is_shown_on_one_line_and_kept_as_it_is(cli, name, shown):
+    made = cli.run('provider', 'create', name, '--uuid', NODE)
+    assert made.out == f'created provider {shown} ({NODE})\n'
+    for form in ('table', 'value', 'csv'):
+        listed = cli.run('provider', 'list', '-c', 'Name', '-f', form).out
+        # CSV doubles the backslash.
+        assert shown in listed.replace('\\\\', '\\')
+        assert name == shown or name not in listed
+    for form, read in (('json', json.loads), ('yaml', yaml.safe_load)):
+        listed = cli.run('provider', 'list', '-c', 'Name', '-f', form).out
+        assert read(listed) == [{'Name': name}]
+    unknown = cli.run('provider', 'delete', f'{name}x')
+    assert '\x1b' not in unknown.line
+    gone = cli.run('provider', 'delete', name)
+    assert gone.out == f'deleted provider {shown} ({NODE})\n'
 
 
 # --- aggregates ---------------------------------------------------------------

@@ -148,5 +148,23 @@ def test_a_provider_that_goes_meanwhile_is_one_line(cli, requests_mock):
         json={'errors': [{'status': 404, 'detail': 'No resource provider'}]},
     )  # fmt: skip
     result = cli.run('provider', 'trait', 'add', 'cn1', 'COMPUTE_NODE')
-    assert result.code == 1
-    assert 'HTTP 404: No resource provider' in result.line
+    assert (result.code, result.out) == (1, '')
+    assert result.line == f'compute-agent: cn1 ({NODE}) is gone'
+
+
+def test_options_may_stand_among_the_traits(known):
+    result = known.run('provider', 'trait', 'add', 'cn1', 'COMPUTE_NODE',
+                       '--create', 'CUSTOM_NEW', '-f', 'json')  # fmt: skip
+    assert result.data['added'] == ['COMPUTE_NODE', 'CUSTOM_NEW']
+
+
+def test_of_names_that_are_not_there_those_to_be_created_are_said(known):
+    words = ('provider', 'trait', 'add', 'cn1', 'CUSTOM_NEW', 'STORAGE_SSD')
+    result = known.run(*words)
+    assert (
+        'placement knows no traits CUSTOM_NEW, STORAGE_SSD; --create creates '
+        'CUSTOM_NEW'
+    ) in result.line
+    result = known.run(*words, '--create')
+    assert 'no trait STORAGE_SSD; did you mean STORAGE_DISK' in result.line
+    assert 'CUSTOM_NEW' not in result.line

@@ -4,10 +4,13 @@
 import csv
 import io
 import json
+import pathlib
+import subprocess
 import sys
 
 import os_traits
 import pytest
+import requests_mock as requests_mock_api
 import yaml
 
 NODE = '11111111-1111-4111-8111-111111111111'
@@ -221,6 +224,91 @@ def test_what_was_removed_and_what_was_not_is_data(known):
     assert list(data['kept']) == ['CUSTOM_GOLD']
 
 
+def test_options_may_stand_among_the_names(known):
+    words = ('CUSTOM_OLD', '-f', 'json', 'CUSTOM_SPARE')
+    result = known.run('trait', 'remove', *words)
+    assert result.data['removed'] == ['CUSTOM_OLD', 'CUSTOM_SPARE']
+
+
+def answer(cli, requests_mock, answers):
+    """Let ``METHOD NAME`` answer a status instead of placement."""
+    requests_mock.register_uri(
+        requests_mock_api.ANY, requests_mock_api.ANY, real_http=True
+    )
+    for what, status in answers.items():
+        method, name = what.split()
+        refusal = {'status': status, 'detail': 'says the test'}
+        requests_mock.register_uri(
+            method,
+            f'{cli.url}/traits/{name}',
+            status_code=status,
+            json={'errors': [refusal]},
+        )
+
+
+def test_an_error_of_one_does_not_stop_the_others(known, requests_mock):
+    answer(known, requests_mock, {'DELETE CUSTOM_GOLD': 500})
+    result = known.run('trait', 'remove', 'CUSTOM_GOLD', 'CUSTOM_OLD')
+    assert (result.code, result.out) == (1, 'removed CUSTOM_OLD\n')
+    assert 'CUSTOM_GOLD: ' in result.line
+    assert 'HTTP 500: says the test' in result.line
+
+
+def test_what_was_done_before_placement_went_away_is_said(
+    known, requests_mock
+):
+    answer(known, requests_mock, {'DELETE CUSTOM_SPARE': 503})
+    names = ('CUSTOM_OLD', 'CUSTOM_SPARE', 'CUSTOM_GOLD')
+    result = known.run('trait', 'remove', *names)
+    assert (result.code, result.out) == (1, 'removed CUSTOM_OLD\n')
+    away, untried = result.err.splitlines()
+    assert 'CUSTOM_SPARE: ' in away
+    assert 'HTTP 503' in away
+    assert untried == 'compute-agent: CUSTOM_GOLD: not tried'
+
+
+def test_what_was_added_before_placement_went_away_is_said(
+    known, requests_mock
+):
+    answer(known, requests_mock, {'PUT CUSTOM_B': 503})
+    names = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C')
+    result = known.run('trait', 'add', *names)
+    assert (result.code, result.out) == (1, 'added CUSTOM_A\n')
+    assert len(result.err.splitlines()) == 2
+    result = known.run('trait', 'add', *names, '-f', 'json')
+    first, second, third = result.data
+    assert first == {'name': 'CUSTOM_A', 'added': False}
+    assert second['added'] is third['added'] is None
+    assert third['error'] == 'CUSTOM_C: not tried'
+    assert 'CUSTOM_C' not in custom(known)
+
+
+def test_prune_says_what_it_did_before_placement_went_away(
+    known, requests_mock
+):
+    answer(known, requests_mock, {'DELETE CUSTOM_SPARE': 503})
+    result = known.run('trait', 'prune', '--yes')
+    assert (result.code, result.out) == (1, 'removed CUSTOM_OLD\n')
+    assert 'CUSTOM_SPARE: ' in result.line
+
+
+@pytest.mark.parametrize(
+    ('words', 'method', 'status'),
+    [
+        (('add', 'CUSTOM_A'), 'PUT', 200),
+        (('remove', 'CUSTOM_A'), 'DELETE', 202),
+        (('show', 'CUSTOM_A'), 'GET', 200),
+    ],
+)
+def test_a_success_that_placement_does_not_have_is_none(
+    cli, requests_mock, words, method, status
+):
+    answer(cli, requests_mock, {f'{method} CUSTOM_A': status})
+    result = cli.run('trait', *words)
+    assert (result.code, result.out) == (1, '')
+    assert f'HTTP {status}, which placement never answers' in result.line
+
+
 # --- prune --------------------------------------------------------------------
 
 
@@ -382,3 +470,20 @@ def test_completion_knows_the_commands_and_their_options(cli):
     assert result.code == 0
     assert 'sync-check' in result.out
     assert '--starts-with' in result.out
+
+
+@pytest.mark.parametrize(
+    'words', [('trait', 'list'), ('trait', 'add', 'CUSTOM_A')]
+)
+@pytest.mark.parametrize('form', ['json', 'yaml'])
+def test_a_full_disk_is_one_line(cli, words, form):
+    with pathlib.Path('/dev/full').open('w') as full:
+        ended = subprocess.run(
+            [sys.executable, '-m', 'compute_agent.cmd.main', '--config-file',
+             str(cli.config), *words, '-f', form],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+            timeout=30,
+        )  # fmt: skip
+    assert ended.returncode == 1
+    said = 'compute-agent: cannot write: No space left on device\n'
+    assert ended.stderr == said

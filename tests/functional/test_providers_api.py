@@ -45,7 +45,7 @@ def test_a_provider_is_found_by_name_and_by_uuid(
     placement, providers, one, word
 ):
     assert providers.find(word) == one
-    assert len(placement.requests) == 1
+    assert len(placement.requests) == (1 if word == NAME else 2)
 
 
 def test_a_name_that_looks_like_a_uuid_is_found(providers, operator):
@@ -53,10 +53,22 @@ def test_a_name_that_looks_like_a_uuid_is_found(providers, operator):
     assert providers.find(OTHER).uuid == NODE
 
 
-def test_a_uuid_goes_before_a_name(providers, operator):
+def test_one_by_uuid_and_another_by_name_are_both_named(providers, operator):
     operator.create(NODE, OTHER)
     operator.create(OTHER, 'another')
-    assert providers.find(OTHER).name == 'another'
+    with pytest.raises(errors.NotFound) as raised:
+        providers.find(OTHER)
+    assert str(raised.value) == (
+        f'{OTHER} is the uuid of the provider another and the name of the '
+        f'provider {NODE}: say which of these you mean'
+    )
+    assert providers.find('another').uuid == OTHER
+    assert providers.find(NODE).name == OTHER
+
+
+def test_a_provider_called_by_its_own_uuid_is_one(providers, operator):
+    operator.create(NODE, NODE)
+    assert providers.find(NODE).uuid == NODE
 
 
 @pytest.mark.parametrize('name', ['/mnt/nfs/row1 & co/', 'Ω?=#%', 'a+b'])
@@ -147,13 +159,31 @@ def test_a_name_that_is_free_again_can_be_tried_again(
 
 
 def test_a_parent_that_is_not_there_is_said(providers):
-    with pytest.raises(errors.BadRequest, match='parent'):
+    with pytest.raises(errors.NotFound) as raised:
         providers.create('disk', parent=OTHER)
+    assert str(raised.value) == (
+        f'disk is not created: there is no provider {OTHER} that it could go '
+        'below'
+    )
+
+
+def test_what_else_placement_refuses_is_said_in_its_words(
+    placement, providers, one
+):
+    placement.fault('POST *', 400)
+    with pytest.raises(errors.BadRequest, match='injected by the test'):
+        providers.create('disk', parent=NODE)
 
 
 @pytest.mark.parametrize(
     'arguments',
-    [('',), ('x', 'cn1'), ('x', None, None, ['rack'])],
+    [
+        ('',),
+        ('x', 'cn1'),
+        ('x', None, 'cn1'),
+        ('x', None, None, ['rack']),
+        ('x', None, None, AGG1),
+    ],
 )
 def test_nothing_is_created_of_names_that_are_none(
     placement, providers, arguments
@@ -368,5 +398,48 @@ def test_what_is_read_of_a_provider_that_is_gone_is_no_empty_set(
 ):
     operator.delete(NODE)
     for read in (providers.aggregates, providers.inventories):
-        with pytest.raises(errors.Vanished):
+        with pytest.raises(errors.Vanished) as raised:
             read(one)
+        assert str(raised.value) == f'{NAME} ({NODE}) is gone'
+
+
+def test_a_provider_that_goes_before_it_is_written_is_named(
+    placement, providers, one, operator
+):
+    once(placement, lambda: operator.delete(NODE))
+    with pytest.raises(errors.Vanished) as raised:
+        providers.set_inventory(one, {'VCPU': {'total': 1}})
+    assert str(raised.value) == f'{NAME} ({NODE}) is gone'
+
+
+def test_of_several_classes_those_are_named_that_stand_in_the_way(
+    placement, providers, one
+):
+    records = {'CUSTOM_X': {'total': 1}, 'VCPUS': {'total': 1}}
+    with pytest.raises(errors.NotFound) as raised:
+        providers.set_inventory(one, records)
+    assert str(raised.value) == (
+        'placement knows no resource class CUSTOM_X, VCPUS; --create creates '
+        'CUSTOM_X'
+    )
+    with pytest.raises(errors.NotFound) as raised:
+        providers.set_inventory(one, records, create=True)
+    assert str(raised.value) == (
+        'placement knows no resource class VCPUS; did you mean VCPU?'
+    )
+
+
+@pytest.mark.parametrize(
+    'act',
+    [
+        lambda api, one: api.add_traits(one, 'COMPUTE_NODE'),
+        lambda api, one: api.remove_traits(one, 'COMPUTE_NODE'),
+        lambda api, one: api.set_traits(one, 'COMPUTE_NODE'),
+        lambda api, one: api.add_aggregates(one, AGG1),
+        lambda api, _: api.check_traits('COMPUTE_NODE'),
+    ],
+)
+def test_a_bare_string_is_no_collection(placement, providers, one, act):
+    with pytest.raises(agent_errors.InvalidName, match='is one string where'):
+        act(providers, one)
+    assert placement.requests == []

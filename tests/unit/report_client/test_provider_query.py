@@ -90,6 +90,8 @@ def test_what_names_no_aggregate_is_refused(text, said):
         (['VCPU=2'], {'VCPU': 2}),
         (['VCPU:2, MEMORY_MB:512', 'DISK_GB:1'],
          {'VCPU': 2, 'MEMORY_MB': 512, 'DISK_GB': 1}),
+        (['VCPU:2147483647'], {'VCPU': 2147483647}),
+        (['VCPU:' + '0' * 5000 + '2'], {'VCPU': 2}),
         ([], {}),
     ],
 )  # fmt: skip
@@ -108,11 +110,18 @@ def test_resources_are_read(texts, resources):
         (['VCPU:²'], 'no amount'),
         ([''], 'no amount'),
         (['VCPU:1,VCPU:2'], 'VCPU is asked for twice'),
+        (['VCPU:٣'], 'no amount'),
+        (['VCPU:1_000'], 'no amount'),
+        (['VCPU:' + '9' * 20], 'VCPU: no provider has that many'),
+        (['VCPU:' + '9' * 5000], 'VCPU: no provider has that many'),
+        (['V' * 5000], 'no amount'),
+        ('VCPU:1', 'is one string where'),
     ],
 )
 def test_what_is_no_amount_is_refused(texts, said):
-    with pytest.raises(errors.InvalidName, match=said):
+    with pytest.raises(errors.InvalidName, match=said) as raised:
         provider_query.parse_resources(texts)
+    assert len(str(raised.value)) < 150
 
 
 @pytest.mark.parametrize(
@@ -120,6 +129,8 @@ def test_what_is_no_amount_is_refused(texts, said):
     [
         {'resources': {'VCPU': 0}},
         {'resources': {'vcpu': 1}},
+        {'resources': {'VCPU': 2147483648}},
+        {'resources': {'VCPU': 10**5000}},
         {'in_tree': 'cn1'},
         {'uuid': 'cn1'},
         {'name': ''},

@@ -27,7 +27,7 @@ def test_a_standard_trait_is_nobody_s_to_add_or_remove(verb):
     ('name', 'said'),
     [
         ('GOLD', 'GOLD is not a name one can add: custom traits begin with'),
-        ('CUSTOM_', 'custom traits begin with CUSTOM_'),
+        ('CUSTOM_', 'something must follow CUSTOM_'),
         ('HW_CPU_X86_AVX22', 'did you mean HW_CPU_X86_AVX2?'),
         ('custom_gold', 'did you mean CUSTOM_GOLD?'),
         ('CUSTOM_GOLD-1', 'did you mean CUSTOM_GOLD_1?'),

@@ -129,3 +129,17 @@ def test_a_query_is_checked_however_it_is_made():
         TraitQuery(required=('!A',))
     with pytest.raises(errors.InvalidName, match='names no trait'):
         TraitQuery(any_of=((),))
+
+
+@pytest.mark.parametrize(
+    'make',
+    [
+        lambda: TraitQuery.parse('A'),
+        lambda: TraitQuery(required='A'),
+        lambda: TraitQuery(any_of=('AB',)),
+        lambda: TraitQuery(forbidden='A'),
+    ],
+)
+def test_a_bare_string_is_no_collection(make):
+    with pytest.raises(errors.InvalidName, match='is one string where'):
+        make()
