@@ -27,8 +27,8 @@ def is_certain(
         return _OF_ROOT[part.kind](part.names, near)
     having = [near.having(rc) for rc in amounts]
     if part.kind in _OF_ONE:
-        some = (one for few in having for one in few)
-        return not any(one.has_any(part.names) for one in some)
+        some = [one for few in having for one in few] or near.near
+        return bool(amounts) and not any(o.has_any(part.names) for o in some)
     fails = _OF_ALL.get(part.kind)
     return fails is not None and any(
         some and all(fails(one, near.root, part.names) for one in some)
@@ -36,7 +36,7 @@ def is_certain(
     )
 
 
-# One of those that give something must be so.
+# One of those that give something must be so, be it who gets the class yet.
 _OF_ONE = frozenset({Kind.REQUIRED, Kind.ANY_OF})
 
 # Each that gives something must not be so; with the root of the tree.

@@ -6,6 +6,7 @@ only counts whether the tree is in it. ``why_not.py`` has it put into words.
 """
 
 import dataclasses
+import functools
 import operator
 from collections.abc import Callable, Sequence
 
@@ -69,22 +70,25 @@ class Inquiry:
         return certainty.is_certain(part, self._near, amounts)
 
     def _of_amounts(self) -> list[tuple[Requirement, ...]]:
-        """Return sets of amounts that cannot be had."""
+        """Return sets of amounts that cannot be had.
+
+        What others would give is held against the tree last, and only where
+        they would give all of it.
+        """
         amounts = [p for p in self._every if p.kind is Kind.RESOURCE]
         if self._fits(amounts, _takes_part):
             return []
-        found = conflicts.conflicts(
-            amounts, lambda some: self._fits(some, _goes_with)
-        )
-        if found:
-            return found
-        # All of it would come from others: what of its own does not?
-        own = {rc for one in self._near.tree for rc in one.inventories}
-        some = [part for part in amounts if part.names[0] in own] or amounts
-        found = conflicts.conflicts(
-            some, lambda fewer: self._fits(fewer, _takes_part)
-        )
-        return found or [(part,) for part in some]
+        classes = {rc for one in self._near.tree for rc in one.inventories}
+        own = [part for part in amounts if part.names[0] in classes]
+        found: list[tuple[Requirement, ...]] = []
+        for some, judge in (
+            (amounts, _goes_with),
+            (own, _takes_part),
+            (amounts, _takes_part),
+        ):
+            fits = functools.partial(self._fits, judge=judge)
+            found = found or conflicts.conflicts(some, fits)
+        return found
 
     def _fits(self, some: Sequence[Requirement], judge: _Judge) -> bool:
         request = requirements.kept(self._request, some)

@@ -167,12 +167,24 @@ class Daemon:
 
 @pytest.fixture(autouse=True)
 def logging_as_before():
-    """Take away the handlers that a command put up in this process."""
+    """Take back what a command did to this process's logging."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
+    before = {n: (one.level, one.disabled) for n, one in _loggers()}
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
+    for name, one in _loggers():
+        was, one.disabled = before.get(name, (logging.NOTSET, False))
+        one.setLevel(was)
+
+
+def _loggers():
+    return [
+        (name, one)
+        for name, one in logging.root.manager.loggerDict.items()
+        if isinstance(one, logging.Logger)
+    ]
 
 
 @pytest.fixture

@@ -271,6 +271,8 @@ STORE = standing('nfs', SHARES, 'CUSTOM_A', aggregates=['agg1'], VCPU=1)
         (Kind.REQUIRED, near(LACKING, ASIDE), True),
         (Kind.REQUIRED, near(LACKING, sharing=[STORE]), False),
         (Kind.REQUIRED, near(HAVING, CHILD), False),
+        (Kind.REQUIRED, near(standing('cn1', 'CUSTOM_A')), False),
+        (Kind.REQUIRED, near(standing('cn1')), True),
         (Kind.ANY_OF, near(LACKING), True),
         (Kind.ANY_OF, near(HAVING), False),
         (Kind.FORBIDDEN, near(HAVING), True),
@@ -305,6 +307,12 @@ def test_a_condition_fails_for_certain_only_if_no_amount_could_help(
     }
     one = part(kind, names_.get(kind, 'CUSTOM_A'))
     assert certainty.is_certain(one, vicinity, {'VCPU': 99}) is certain
+
+
+@pytest.mark.parametrize('kind', [Kind.REQUIRED, Kind.FORBIDDEN])
+def test_of_a_group_without_amounts_nothing_is_certain(kind):
+    one = part(kind, 'CUSTOM_A')
+    assert not certainty.is_certain(one, near(LACKING), {})
 
 
 # --- who is a candidate, and who could be ------------------------------------
