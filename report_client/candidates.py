@@ -2,11 +2,14 @@
 """Asking placement which providers could meet a request.
 
 One request, one answer, and what went wrong in words: an unknown name, which
-placement finds only if nothing else was in the way, and the fault that some
-placements have with forbidden traits.
+placement finds only if nothing else was in the way, and faults that some
+placements have.
 """
 
+import re
 from collections.abc import Iterable
+
+from compute_agent import names
 
 from . import (
     candidates_answer,
@@ -22,6 +25,8 @@ from . import (
 _TREES = 16
 # How PostgreSQL puts it that placement 16.0 compares ids with names.
 _IDS_ARE_NO_NAMES = 'invalid input syntax for type integer'
+# What a KeyError of placement's leaves of an id.
+_ID_ALONE = re.compile(r'the requested operation\. \d+( \[|$)')
 
 
 class Candidates:
@@ -96,11 +101,18 @@ def _in_words(
     forbidden = [
         n for g in request.groups if not g.name for n in g.traits.forbidden
     ]
-    if not forbidden or _IDS_ARE_NO_NAMES not in str(exc):
-        return str(exc)
-    return (
-        'placement failed inside (HTTP 500) on the forbidden '
-        f'{", ".join(forbidden)}: it is a bug of placement 16 on PostgreSQL, '
-        'which takes names of traits for numbers there; ask without it, or '
-        'mend placement'
-    )
+    if forbidden and _IDS_ARE_NO_NAMES in str(exc):
+        return (
+            'placement failed inside (HTTP 500) on the forbidden '
+            f'{", ".join(forbidden)}: it is a bug of placement 16 on '
+            'PostgreSQL, which takes names of traits for numbers there; ask '
+            'without it, or mend placement'
+        )
+    if _ID_ALONE.search(str(exc)):
+        return (
+            'placement failed inside (HTTP 500): it is a bug of placement 16, '
+            'which loses sight of a provider that shares '
+            f'({names.MISC_SHARES_VIA_AGGREGATE}) and has a parent; let roots '
+            'of trees share, or mend placement'
+        )
+    return str(exc)

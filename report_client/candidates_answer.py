@@ -10,6 +10,8 @@ import operator
 from collections.abc import Mapping
 from typing import Any
 
+from compute_agent import excerpt
+
 from . import errors
 
 
@@ -94,7 +96,22 @@ def _answer(body: Any) -> Answer:
     strangers = answer.given().keys() - answer.summaries.keys()
     if strangers:
         raise ValueError(f'no summary of {", ".join(sorted(strangers))}')
+    for uuid in answer.summaries:
+        _check_parents(uuid, answer.summaries)
     return answer
+
+
+def _check_parents(uuid: str, summaries: Mapping[str, Summary]) -> None:
+    """Refuse a provider whose parents do not end at a root."""
+    seen = {uuid}
+    above = summaries[uuid].parent_uuid
+    while above is not None:
+        if above in seen:
+            raise ValueError(f'{above} is above itself')
+        if above not in summaries:
+            raise ValueError(f'no summary of the parent {above}')
+        seen.add(above)
+        above = summaries[above].parent_uuid
 
 
 def _allocation(one: Any) -> Allocation:
@@ -131,5 +148,5 @@ def _summary(uuid: str, one: Any) -> Summary:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f'{value!r:.40} is no string')
+        raise TypeError(f'{excerpt.of(value)} is no string')
     return value

@@ -48,6 +48,7 @@ class Group:
 
     def __post_init__(self) -> None:
         extra_specs.check_group(self.name)
+        provider_query.check_member_of(self.member_of)
         for rc, amount in self.resources.items():
             check_class(rc)
             if not 1 <= amount <= inventory.MAX_INT:

@@ -12,9 +12,9 @@ import urllib.parse
 from collections.abc import Iterable, Mapping
 from typing import Self
 
-from compute_agent import errors, inventory, names
+from compute_agent import errors, excerpt, inventory, names
 
-from . import trait_names, trait_query, wire
+from . import trait_query, wire
 
 ANY_OF = trait_query.ANY_OF
 NOT = trait_query.NOT
@@ -33,7 +33,7 @@ class MemberOf:
     forbidden: bool = False
 
     def __post_init__(self) -> None:
-        some = trait_names.collection(self.aggregates)
+        some = names.collection(self.aggregates)
         checked = [names.check_uuid(one, 'aggregate') for one in some]
         object.__setattr__(self, 'aggregates', tuple(dict.fromkeys(checked)))
 
@@ -44,23 +44,38 @@ class MemberOf:
         :param text: ``UUID``, ``in:UUID,UUID``, and each with ``!`` before it
         :raises errors.InvalidName: it is written otherwise
         """
-        bare = text.strip().removeprefix(NOT)
+        text = _checked(text)
+        bare = text.removeprefix(NOT)
         some = [bare]
         if bare.startswith(ANY_OF):
             several = bare.removeprefix(ANY_OF).split(',')
             some = [one.strip() for one in several]
         elif ',' in bare:
             raise errors.InvalidName(
-                f'{text!r:.60} has several aggregates: write {ANY_OF} before them '
+                f'{excerpt.of(text)} has several aggregates: write {ANY_OF} before them '
                 'for one of these, or give each an option for all of them'
             )
-        forbidden = text.strip().startswith(NOT)
-        return cls(aggregates=tuple(some), forbidden=forbidden)
+        return cls(aggregates=tuple(some), forbidden=text.startswith(NOT))
 
     def __str__(self) -> str:
         several = ANY_OF if len(self.aggregates) > 1 else ''
         some = ','.join(self.aggregates)
         return f'{NOT if self.forbidden else ""}{several}{some}'
+
+
+def check_member_of(some: Iterable[MemberOf]) -> None:
+    """Refuse conditions on aggregates that nothing can meet together.
+
+    :raises errors.InvalidName: all that one leaves to be in, others forbid
+    """
+    several = tuple(some)
+    forbidden = {a for one in several if one.forbidden for a in one.aggregates}
+    for one in several:
+        if not one.forbidden and forbidden.issuperset(one.aggregates):
+            raise errors.InvalidName(
+                f'aggregate {" and ".join(one.aggregates)} cannot be asked for '
+                'and forbidden at once: no provider is like that'
+            )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +97,7 @@ class ProviderQuery:
     uuid: str | None = None
 
     def __post_init__(self) -> None:
+        check_member_of(self.member_of)
         for rc, amount in self.resources.items():
             names.check_symbol(rc, 'resource class')
             if amount < 1:
@@ -132,12 +148,12 @@ def parse_resources(texts: Iterable[str]) -> dict[str, int]:
     :raises errors.InvalidName: one is written otherwise, or given twice
     """
     found: dict[str, int] = {}
-    some = trait_names.collection(texts)
+    some = [_checked(text) for text in names.collection(texts)]
     for term in (part.strip() for text in some for part in text.split(',')):
         rc, _, amount = term.replace('=', ':', 1).partition(':')
         if not amount.isascii() or not amount.isdigit():
             raise errors.InvalidName(
-                f'{term!r:.60} is no amount of a resource class: write for '
+                f'{excerpt.of(term)} is no amount of a resource class: write for '
                 'example VCPU:2'
             )
         if rc in found:
@@ -146,6 +162,18 @@ def parse_resources(texts: Iterable[str]) -> dict[str, int]:
         _check_most(rc, len(amount.lstrip('0')) > _DIGITS)
         found[rc] = int(amount.lstrip('0') or '0')
     return found
+
+
+def _checked(text: object) -> str:
+    """Return what somebody wrote, without what surrounds it.
+
+    :raises errors.InvalidName: it is no text
+    """
+    if not isinstance(text, str):
+        raise errors.InvalidName(
+            f'{excerpt.of(text)} is no text: give each condition as a string'
+        )
+    return text.strip()
 
 
 def _check_most(rc: str, too_many: bool) -> None:  # noqa: FBT001

@@ -76,29 +76,20 @@ def taken_apart(request: Request) -> tuple[Requirement, ...]:
     """Return all that a request asks for, its resources first."""
     parts = [part for group in request.groups for part in _of_group(group)]
     parts += [
-        Requirement(kind=Kind.ROOT_REQUIRED, names=(name,))
-        for name in request.root_required.required
+        Requirement(kind=kind, names=names)
+        for kind, names in _of_whole(request)
     ]
-    parts += [
-        Requirement(kind=Kind.ROOT_FORBIDDEN, names=(name,))
-        for name in request.root_required.forbidden
-    ]
-    parts += [
-        Requirement(kind=Kind.SAME_SUBTREE, names=some)
-        for some in request.same_subtree
-    ]
-    if request.group_policy == candidates_query.ISOLATE:
-        named = tuple(group.name for group in request.groups if group.name)
-        parts.append(Requirement(kind=Kind.ISOLATE, names=named))
     return tuple(sorted(parts, key=lambda p: p.kind is not Kind.RESOURCE))
 
 
-def kept(request: Request, some: Collection[Requirement]) -> Request | None:
+def kept(request: Request, some: Collection[Requirement]) -> Request:
     """Return the request for these of its requirements, without a limit.
 
     What can only be asked together with what is left out is left out as well:
     conditions of a group without resources, groups below a tree that nobody
-    asks for. None: nothing is left to ask for.
+    asks for.
+
+    :raises errors.ConfigError: no amount is among them
     """
     subtrees = [p.names for p in some if p.kind is Kind.SAME_SUBTREE]
     beside = {name for names in subtrees for name in names}
@@ -108,8 +99,6 @@ def kept(request: Request, some: Collection[Requirement]) -> Request | None:
         for group in groups
         if group.resources or (group.name in beside and group.parameters())
     )
-    if not any(group.resources for group in asked):
-        return None
     there = {group.name for group in asked}
     same = (tuple(n for n in names if n in there) for names in subtrees)
     return Request(
@@ -127,9 +116,13 @@ def without(request: Request, some: Collection[Requirement]) -> Request | None:
     """Return the request less these requirements and what hangs on them.
 
     Conditions on traits, aggregates and trees are conditions on those that
-    provide all resources of a group: they go with the first of these.
+    provide all resources of a group: they go with the first of these. None:
+    no amount is left to ask for.
     """
-    return kept(request, left(taken_apart(request), some))
+    rest = left(taken_apart(request), some)
+    if any(part.kind is Kind.RESOURCE for part in rest):
+        return kept(request, rest)
+    return None
 
 
 def left(
@@ -180,6 +173,19 @@ def _of_group(group: Group) -> Iterator[Requirement]:
         yield part(kind, *one.aggregates)
     if group.in_tree:
         yield part(Kind.IN_TREE, group.in_tree)
+
+
+def _of_whole(request: Request) -> Iterator[tuple[Kind, tuple[str, ...]]]:
+    """Yield what is asked beside the groups: its kind and its names."""
+    for name in request.root_required.required:
+        yield Kind.ROOT_REQUIRED, (name,)
+    for name in request.root_required.forbidden:
+        yield Kind.ROOT_FORBIDDEN, (name,)
+    for some in request.same_subtree:
+        yield Kind.SAME_SUBTREE, some
+    if request.group_policy == candidates_query.ISOLATE:
+        named = (group.name for group in request.groups if group.name)
+        yield Kind.ISOLATE, tuple(named)
 
 
 def _group(name: str, some: Iterable[Requirement]) -> Group:

@@ -105,6 +105,11 @@ class Vicinity:
         """Whether something of the tree is shared with others."""
         return any(one.shares for one in self.tree)
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether nothing is shared with the tree, nor by it."""
+        return not self.sharing and not self.shares
+
     def having(self, rc: str) -> list[Standing]:
         """Return who has a resource class, the tree's own first."""
         return [one for one in self.near if rc in one.inventories]

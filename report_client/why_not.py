@@ -7,7 +7,7 @@ trees, for sharing and for groups alike. ``shortfall.py`` puts it into words.
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from compute_agent import errors as agent_errors
 
@@ -41,6 +41,18 @@ class Failure:
     why: str
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why a provider is not among the candidates.
+
+    :ivar failures: nothing, exactly if it is one
+    :ivar doubts: why there may be more than that
+    """
+
+    failures: tuple[Failure, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
 class WhyNot:
     """Answers the question for one placement service.
 
@@ -53,9 +65,7 @@ class WhyNot:
         self._candidates = candidates.Candidates(service)
         self._surroundings = surroundings.Surroundings(service, clock)
 
-    def failures(
-        self, request: Request, target: wire.Listed
-    ) -> tuple[Failure, ...]:
+    def explain(self, request: Request, target: wire.Listed) -> Explanation:
         """Return which requirements keep a provider's tree out.
 
         Nothing is returned exactly when the provider is in the answer to the
@@ -66,26 +76,52 @@ class WhyNot:
 
         It asks for candidates once if the provider is one. Else, for a request
         of r amounts and c conditions, mostly r + c + 4 times and never more
-        than 3 + (r + 1)(r + 2) / 2 + (c + 1)(c + 2) / 2 times. Beside that it
-        reads four collections of each provider of the tree and of each that
-        shares with it.
+        than 4 + (r + 1)(r + 2) / 2 + (c + 1)(c + 2) / 2 times; where something
+        is shared, once more for each answer that may have been cut. Beside
+        that it reads four collections of each provider of the tree and of each
+        that shares with it.
 
         :raises errors.NotFound: the request names what placement lacks
-        :raises agent_errors.UnknownState: placement changed in the meantime
+        :raises agent_errors.UnknownState: nothing is known; or placement
+            changed in the meantime, or left the provider out
         """
         whole = dataclasses.replace(request, limit=None)
-        if target.uuid in self._candidates.ask(whole).summaries:
-            return ()
+        answer = self._candidates.ask(whole)
+        if target.uuid in answer.summaries:
+            return Explanation()
         near = self._surroundings.of(target)
-        asked = inquiry.Inquiry(self._candidates, whole, near)
+        ways = len(answer.allocations)
+        asked = inquiry.Inquiry(self._candidates, whole, near, ways)
         found = asked.conflicts()
         if not found:
-            raise agent_errors.UnknownState(
+            raise self._nothing(whole, target, asked.doubts)
+        words = shortfall.Shortfall(near=near, amounts=request.amounts)
+        return Explanation(
+            failures=tuple(_failure(words, parts) for parts in found),
+            doubts=tuple(asked.doubts),
+        )
+
+    def _nothing(
+        self, whole: Request, target: wire.Listed, doubts: Sequence[str]
+    ) -> agent_errors.UnknownState:
+        """Return what to say if no requirement is known not to be met."""
+        if doubts:
+            return agent_errors.UnknownState(
+                f'{target.name}: why it is not a candidate is not known: '
+                f'{"; ".join(doubts)}'
+            )
+        answer = self._candidates.ask(whole)
+        if target.uuid in answer.summaries:
+            return agent_errors.UnknownState(
                 f'{target.name}: what is free, or who may have it, changed '
                 'while placement was asked about it: ask again'
             )
-        words = shortfall.Shortfall(near=near, amounts=request.amounts)
-        return tuple(_failure(words, parts) for parts in found)
+        return agent_errors.UnknownState(
+            f'{target.name} meets the request, but placement leaves it out: it '
+            f'stops after {len(answer.allocations)} ways; raise [placement] '
+            'max_allocation_candidates on the server, or set '
+            'allocation_candidates_generation_strategy = breadth-first there'
+        )
 
 
 def _failure(

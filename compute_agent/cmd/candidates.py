@@ -91,22 +91,25 @@ class _WhyNot(listing.Listing):
         service = _service(self)
         request = _request(self, parsed_args, service)
         one = providers.Providers(service).find(parsed_args.why_not)
-        found = why_not.WhyNot(service, time.time).failures(request, one)
+        found = why_not.WhyNot(service, time.time).explain(request, one)
         rows = [
             (
                 ' and '.join(part.text for part in failure.requirements),
                 failure.nearest,
                 failure.why,
             )
-            for failure in found
+            for failure in found.failures
         ]
-        return rows, None if rows else f'{one.name} is a candidate', 0
+        note = None if rows else f'{one.name} is a candidate'
+        if found.doubts:
+            note = f'there may be more: {"; ".join(found.doubts)}'
+        return rows, note, 0
 
 
 def _service(asked: listing.Listing) -> 'placement_api.Placement':
-    from . import wiring  # noqa: PLC0415 (quick --help)
+    from . import placement_connection  # noqa: PLC0415 (quick --help)
 
-    return wiring.placement_service(asked.conf())
+    return placement_connection.placement_service(asked.conf())
 
 
 def _request(

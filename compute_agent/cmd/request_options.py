@@ -2,7 +2,7 @@
 """The options that make up a request for candidates, and that request.
 
 A flavor, from a file or by its extra specs; an image's properties; and the
-parameters of placement, of the unnamed group and of numbered ones.
+parameters of placement, of the unnamed group and of named ones.
 """
 
 import argparse
@@ -65,7 +65,8 @@ def _add_whole(parser: argparse.ArgumentParser) -> None:
         action='append',
         default=[],
         metavar='TRAIT,!TRAIT',
-        help='Traits that the root of the tree has, or has not.',
+        help='Traits that the root of the tree has, or has not. Nova adds '
+        '!COMPUTE_STATUS_DISABLED to every request.',
     )
     parser.add_argument(
         '--same-subtree',

@@ -7,7 +7,7 @@ import json
 
 import pytest
 import yaml
-from small_cloud import RACK, build, uuid
+from small_cloud import AGGREGATE, RACK, SHARES, Made, build, uuid
 
 CN1, PF1, PF2, CN2, NFS = (uuid(number) for number in range(1, 6))
 COLUMNS = ['Name', 'UUID', 'Tree', 'Gives', 'Offers', 'Traits']
@@ -176,6 +176,13 @@ WAYS = [
          '--group-policy=none'],
         ['cn1_pf2'],
     ),
+    (
+        ['--resources=VCPU:1', '--resources_NET', 'SRIOV_NET_VF:1',
+         '--required_NET=!CUSTOM_PHYSNET_A', '--in-tree_NET', 'cn1_pf1',
+         '--resources10=MEMORY_MB:1', '--member-of10', uuid(99),
+         '--group-policy=none'],
+        ['cn1', 'cn1_pf2'],
+    ),
     (['--resources=VCPU:1', '--in-tree', 'cn1_pf1'], ['cn1']),
     (['--resources=VCPU:1', '--member-of', uuid(99)], ['cn1']),
     (['--resources=VCPU:1', '--member-of', f'!{uuid(99)}'], ['cn2']),
@@ -253,6 +260,33 @@ def test_of_a_candidate_it_lists_nothing(ask, name):
     assert result.line == 'compute-agent: cn2 is a candidate'
 
 
+def test_what_is_not_known_is_a_line_beside_the_rows(cli):
+    gold, share = frozenset({'CUSTOM_GOLD'}), frozenset({SHARES})
+    near = {'aggregates': frozenset({AGGREGATE})}
+    cloud = [
+        Made(name='a', uuid=CN1, inventories={'VCPU': 8}, traits=gold, **near),
+        Made(name='b', uuid=CN2),
+        Made(
+            name='b_disks',
+            uuid=NFS,
+            parent='b',
+            inventories={'DISK_GB': 100},
+            traits=share,
+            **near,
+        ),
+    ]
+    build(lambda method, path, body: cli.placement(path, method, body), cloud)
+    words = ('--resources=VCPU:99,DISK_GB:10', '--root-required=CUSTOM_GOLD')
+    result = run(cli, *words, '--why-not', 'a', '-f', 'json')
+    assert result.code == 0
+    assert [row['Requirement'] for row in result.data] == ['VCPU: 99']
+    # Placement, in this process, says more of it.
+    assert (
+        'compute-agent: there may be more: a part of the request cannot be '
+        'asked, for a bug of the server: placement failed inside (HTTP 500)'
+    ) in result.err
+
+
 # --- one line for what is wrong -----------------------------------------------
 
 
@@ -286,6 +320,24 @@ def test_of_a_candidate_it_lists_nothing(ask, name):
         (
             ['--resources1=VCPU:1', '--resources2=VCPU:1'],
             'add group_policy=no',
+        ),
+        (
+            ['--resources.NET=VCPU:1'],
+            "group '.NET' is not one placement takes: use 1 to 64 letters",
+        ),
+        (
+            ['resources:VCPU=1', '--required_NET=CUSTOM_GOLD'],
+            'group _NET asks for no resources, only for required_NET=CUSTOM_G',
+        ),
+        (
+            [
+                'resources:VCPU=1',
+                '--member-of',
+                uuid(99),
+                '--member-of',
+                f'!{uuid(99)}',
+            ],
+            'cannot be asked for and forbidden at once',
         ),
         (['--property', 'x'], "--property 'x': write KEY=VALUE"),
         (['--flavor', '/nowhere.yaml'], '/nowhere.yaml:1: there is no such f'),
@@ -322,6 +374,29 @@ def test_debug_shows_the_requests_and_never_a_token(cli):
 def test_help_says_how_to_ask(cli):
     result = cli.run('candidates', '--help')
     assert result.code == 0
-    for words in ('--property', '--flavor', '--why-not', '--required1'):
+    for words in (
+        '--property',
+        '--flavor',
+        '--why-not',
+        '--required1',
+        '--required_NET',
+        '!COMPUTE_STATUS_DISABLED',
+    ):
         assert words in result.out
     assert '--required9' not in result.out
+
+
+def test_a_list_of_providers_says_that_it_has_no_groups(cli):
+    result = cli.run('provider', 'list', '--required_NET', 'CUSTOM_GOLD')
+    assert (result.code, result.out) == (1, '')
+    assert result.err.endswith(
+        'error: --required_NET: there are no groups here, each condition is on '
+        'one provider; "compute-agent candidates" has them\n'
+    )
+
+
+def test_a_list_of_providers_refuses_a_contradiction_too(cli):
+    words = ('--member-of', uuid(99), '--member-of', f'!{uuid(99)}')
+    result = cli.run('provider', 'list', *words)
+    assert (result.code, result.out) == (1, '')
+    assert 'cannot be asked for and forbidden at once' in result.line

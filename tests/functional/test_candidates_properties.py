@@ -7,15 +7,19 @@ traits, aggregates and trees. Placement is real, and it alone is believed.
 """
 
 import dataclasses
+import os
+import re
 import time
 
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 from small_cloud import SHARES, Made, build
 
+from compute_agent import errors as agent_errors
 from report_client import (
     candidates,
     certainty,
+    errors,
     requirements,
     surroundings,
     why_not,
@@ -25,7 +29,7 @@ from report_client.candidates_query import Group, Request, TraitQuery, merged
 from report_client.provider_query import MemberOf
 from report_client.requirements import Kind
 
-pytest_plugins = ['placement_api']
+pytest_plugins = ['capped_placement', 'placement_api']
 
 CLASSES = ('DISK_GB', 'MEMORY_MB', 'VCPU')
 TRAITS = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C')
@@ -59,13 +63,19 @@ def records():
     )
 
 
+def rarely():
+    """Whether a child shares, of whatever tree it is."""
+    return st.sampled_from((False, False, False, True))
+
+
 @st.composite
 def providers(draw, name, parent):
     classes = draw(st.sets(st.sampled_from(CLASSES)))
     if parent is None and name.startswith('cn'):
         classes |= {'VCPU'}
     traits = draw(st.frozensets(st.sampled_from(TRAITS)))
-    if parent is None and name.startswith('ss'):
+    shares = name.startswith('ss') if parent is None else draw(rarely())
+    if shares:
         traits |= {SHARES}
     share = st.sampled_from((0, 0, 0, 1, 4))
     used = {rc: draw(share) for rc in sorted(classes)}
@@ -208,6 +218,12 @@ def bound(parts):
     return 3 + sum((n + 1) * (n + 2) // 2 for n in (amounts, others))
 
 
+# How many examples; more of them are drawn at random.
+EXAMPLES = int(os.environ.get('CANDIDATES_EXAMPLES', '40'))
+RANDOM = EXAMPLES > 40
+# Of which provider it is asked.
+WHICH = st.integers(0, len(NAMES) - 1)
+NOTHING = why_not.Explanation()
 LENIENT = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
@@ -218,52 +234,140 @@ def build_anew(placement, cloud):
     build(placement._operate, cloud)
 
 
+def rows_of(service):
+    return {row.name: row for row in wire.listed(service.get(wire.PROVIDERS))}
+
+
+def explained(service, request_, row):
+    """Return the explanation; nothing where none could be given, and why."""
+    try:
+        found = why_not.WhyNot(service, time.time).explain(request_, row)
+    except agent_errors.UnknownState as exc:
+        return None, str(exc)
+    return found, '; '.join(found.doubts)
+
+
+def check_failures(ask, request_, one, failures):
+    """Whether placement lets the provider out for what is named, and alone."""
+    every = requirements.taken_apart(request_)
+    amounts = [part for part in every if part.kind is Kind.RESOURCE]
+    named = [part for f in failures for part in f.requirements]
+    assert len(set(named)) == len(named)
+    for failure in failures:
+        assert failure.why
+        some = failure.requirements
+        if set(named).isdisjoint(amounts):
+            some = [*amounts, *some]
+        if set(some) & set(amounts):
+            alone = ask(requirements.kept(request_, some))
+            assert one.uuid not in alone.summaries
+
+
+def check_rest(ask, request_, cloud, one, failures):
+    """Whether nothing else keeps it out."""
+    named = [part for f in failures for part in f.requirements]
+    rest = requirements.without(request_, named)
+    if rest is not None:
+        left = ask(rest)
+        assert one.uuid in left.summaries or could_join(cloud, one, left)
+
+
+def asked_for(placement, cloud):
+    """Return how often candidates were asked for, for a verdict or to count."""
+    asked = [r for r in placement.requests if '/allocation_c' in r.path]
+    counts = [r for r in asked if 'same_subtree=_MORE' in r.path]
+    assert not counts or any(one.shares for one in cloud)
+    return len(asked) - len(counts), len(counts)
+
+
 @settings(
     deadline=None,
-    max_examples=40,
-    derandomize=True,  # the same clouds in every run
+    max_examples=EXAMPLES,
+    derandomize=not RANDOM,  # the same clouds in every run
     suppress_health_check=LENIENT,
 )
-@given(cloud=clouds(), request_=requests())
+@given(cloud=clouds(), request_=requests(), which=WHICH)
 def test_it_is_silent_for_candidates_and_right_for_all_others(
-    placement, service, cloud, request_
+    placement, service, cloud, request_, which
 ):
     build_anew(placement, cloud)
     ask = candidates.Candidates(service).ask
-    explain = why_not.WhyNot(service, time.time).failures
     every = requirements.taken_apart(request_)
-    answer = ask(requirements.kept(request_, every))
     note(request_.path())
-    rows = {r.name: r for r in wire.listed(service.get(wire.PROVIDERS))}
-    for one in cloud:
-        placement.clear()
-        failures = explain(request_, rows[one.name])
-        asked = [r for r in placement.requests if '/allocation_c' in r.path]
-        note(f'{one.name}: {failures}')
-        assert len(asked) <= (bound(every) if failures else 1)
-        assert (not failures) is (one.uuid in answer.summaries)
-        named = [part for f in failures for part in f.requirements]
-        assert len(set(named)) == len(named)
-        rest = requirements.without(request_, named)
-        if failures and rest is not None:
-            left = ask(rest)
-            assert one.uuid in left.summaries or could_join(cloud, one, left)
-        amounts = [part for part in every if part.kind is Kind.RESOURCE]
-        for failure in failures:
-            assert failure.nearest in rows
-            assert failure.why
-            some = failure.requirements
-            if set(named).isdisjoint(amounts):
-                some = [*amounts, *some]
-            if set(some) & set(amounts):
-                alone = ask(requirements.kept(request_, some))
-                assert one.uuid not in alone.summaries
+    try:
+        answer = ask(requirements.kept(request_, every))
+    except errors.ServerFault:
+        event('placement fails inside')
+        return
+    one = cloud[which % len(cloud)]
+    rows = rows_of(service)
+    placement.clear()
+    found, doubts = explained(service, request_, rows[one.name])
+    note(f'{one.name}: {found} {doubts}')
+    event(f'doubts: {re.sub("[0-9]+|:.*", "", doubts)}')
+    asked, counts = asked_for(placement, cloud)
+    assert asked <= (bound(every) if found != NOTHING else 1)
+    assert counts <= 5 * asked
+    if found is None:
+        assert one.uuid not in answer.summaries
+        assert 'not known' in doubts
+        return
+    assert (found == NOTHING) is (one.uuid in answer.summaries)
+    assert {f.nearest for f in found.failures} <= set(rows)
+    check_failures(ask, request_, one, found.failures)
+    if found.failures and not doubts:
+        check_rest(ask, request_, cloud, one, found.failures)
 
 
 @settings(
     deadline=None,
-    max_examples=20,
-    derandomize=True,
+    max_examples=EXAMPLES,
+    derandomize=not RANDOM,
+    suppress_health_check=LENIENT,
+)
+@given(
+    cloud=clouds(),
+    request_=requests(),
+    which=WHICH,
+    cap=st.integers(1, 3),
+    breadth_first=st.booleans(),
+)
+def test_an_answer_that_is_cut_short_is_held_against_nothing(
+    placement, service, capped, cloud, request_, which, cap, breadth_first
+):
+    build_anew(placement, cloud)
+    ask = candidates.Candidates(service).ask
+    note(request_.path())
+    one = cloud[which % len(cloud)]
+    row = rows_of(service)[one.name]
+    whole, unsure = explained(service, request_, row)
+    capped(cap, breadth_first=breadth_first)
+    found, doubts = explained(service, request_, row)
+    capped(None)
+    note(f'{one.name}: {found} {doubts}; without a cap {whole} {unsure}')
+    event(f'capped: {found is None} {re.sub("[0-9]+|:.*", "", doubts)}')
+    if not doubts and not unsure:
+        assert found == whole
+    if found is None:
+        assert 'max_allocation_candidates' in doubts or unsure
+    elif found.failures:
+        assert whole != NOTHING
+        check_failures(ask, request_, one, found.failures)
+
+
+def is_candidate(service, request_, row):
+    """Whether it is; it is not for what placement fails at."""
+    try:
+        answer = candidates.Candidates(service).ask(request_)
+    except errors.ServerFault:
+        return False
+    return row.uuid in answer.summaries
+
+
+@settings(
+    deadline=None,
+    max_examples=EXAMPLES // 2,
+    derandomize=not RANDOM,
     suppress_health_check=LENIENT,
 )
 @given(cloud=clouds(), request_=requests())
@@ -288,5 +392,4 @@ def test_what_is_certain_fails_however_much_there_is(
             if certainty.is_certain(part, near, asked):
                 note(f'{row.name}: {part.text}')
                 request = requirements.kept(request_, [*amounts, part])
-                answer = candidates.Candidates(service).ask(request)
-                assert row.uuid not in answer.summaries
+                assert not is_candidate(service, request, row)

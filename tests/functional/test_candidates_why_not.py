@@ -31,11 +31,12 @@ def why(service, providers, placement):
     def ask(name, request):
         one = providers.find(name)
         placement.clear()
-        found = why_not.WhyNot(service, time.time).failures(request, one)
+        found = why_not.WhyNot(service, time.time).explain(request, one)
+        assert found.doubts == ()
         return [
             f'{" + ".join(p.text for p in f.requirements)} | {f.nearest} | '
             f'{f.why}'
-            for f in found
+            for f in found.failures
         ]
 
     return ask

@@ -124,8 +124,25 @@ SUMMARY = ('provider_summaries', NODE)
         broken(*SUMMARY, 'root_provider_uuid'),
         broken(*SUMMARY, 'parent_provider_uuid'),
         broken(*SUMMARY, 'parent_provider_uuid', value=7),
+        # A parent that is not there, itself, and a circle.
+        broken(*SUMMARY, 'parent_provider_uuid', value='other'),
+        broken(*SUMMARY, 'parent_provider_uuid', value=NODE),
+        broken(*SUMMARY, 'parent_provider_uuid', value=DISK),
     ],
 )
 def test_an_answer_of_another_shape_says_nothing(body):
     with pytest.raises(errors.MalformedAnswer, match='request for candid'):
+        candidates_answer.read(body)
+
+
+@pytest.mark.parametrize(
+    ('parent', 'said'),
+    [
+        ('other', 'no summary of the parent other'),
+        (DISK, 'node is above itself'),
+    ],
+)
+def test_parents_that_lead_nowhere_are_named(parent, said):
+    body = broken(*SUMMARY, 'parent_provider_uuid', value=parent)
+    with pytest.raises(errors.MalformedAnswer, match=said):
         candidates_answer.read(body)

@@ -233,3 +233,8 @@ def test_a_request_is_made_of_groups_alone():
     assert Request.of(VCPU, required('CUSTOM_A')) == request(
         VCPU, required('CUSTOM_A')
     )
+
+
+def test_the_amounts_are_those_of_the_groups():
+    asked = request(VCPU, amounts('1', VGPU=2))
+    assert asked.amounts == {'': {'VCPU': 1}, '1': {'VGPU': 2}}

@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent import errors
-from report_client import provider_query, trait_query
+from report_client import candidates_query, provider_query, trait_query
 
 A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 B = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'
@@ -160,3 +160,39 @@ def test_a_value_that_placement_refuses_is_refused_here(wrong):
 )
 def test_a_query_says_what_it_needs(query, version):
     assert query.least_version == version
+
+
+@pytest.mark.parametrize(
+    ('texts', 'named'),
+    [
+        ([A, f'!{A}'], A),
+        ([f'!{A.upper()}', A], A),
+        ([f'in:{A},{B}', f'!in:{B},{A}'], f'{A} and {B}'),
+        ([f'in:{A},{B}', f'!{A}', f'!{B}'], f'{A} and {B}'),
+    ],
+)
+def test_aggregates_that_are_asked_for_and_forbidden_are_refused(texts, named):
+    some = tuple(map(MemberOf.parse, texts))
+    words = f'aggregate {named} cannot be asked for and forbidden at once'
+    with pytest.raises(errors.InvalidName, match=words):
+        ProviderQuery(member_of=some)
+    with pytest.raises(errors.InvalidName, match=words):
+        candidates_query.Group(member_of=some)
+
+
+@pytest.mark.parametrize(
+    'texts', [[A, f'!{B}'], [f'in:{A},{B}', f'!{A}'], [A, B], [f'!{A}']]
+)
+def test_aggregates_that_leave_one_to_be_in_are_asked_for(texts):
+    some = tuple(map(MemberOf.parse, texts))
+    assert ProviderQuery(member_of=some).path().count('member_of') == len(
+        texts
+    )
+
+
+@pytest.mark.parametrize('wrong', [5, None, b'VCPU:1', ['VCPU:1']])
+def test_what_is_no_text_is_said_in_one_line(wrong):
+    with pytest.raises(errors.InvalidName, match='is no text: give each'):
+        provider_query.parse_resources([wrong])
+    with pytest.raises(errors.InvalidName, match='is no text: give each'):
+        provider_query.MemberOf.parse(wrong)
