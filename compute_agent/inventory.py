@@ -13,7 +13,7 @@ import math
 import typing
 from collections.abc import Mapping
 
-from . import errors
+from . import errors, excerpt
 
 MAX_INT = 2147483647
 MAX_RATIO = 3.40282e38  # placement's schema: a single-precision number
@@ -55,7 +55,7 @@ class Inventory:
         )
         if not number or not 0 <= ratio <= MAX_RATIO:
             raise errors.TreeError(
-                f'allocation_ratio {ratio!r:.40} must be a number from 0 '
+                f'allocation_ratio {excerpt.of(ratio)} must be a number from 0 '
                 f'to {MAX_RATIO:g}'
             )
         object.__setattr__(self, 'allocation_ratio', float(ratio))
@@ -67,12 +67,14 @@ class Inventory:
         :raises TreeError: an unknown field, a value out of range, no total
         """
         if not isinstance(record, Mapping):
-            raise errors.TreeError(f'{record!r} is not an inventory record')
-        unknown = sorted(set(record) - FIELDS)
-        if unknown:
             raise errors.TreeError(
-                f'unknown inventory field {", ".join(map(str, unknown))}'
+                f'{excerpt.of(record)} is not an inventory record'
             )
+        fields = {f if isinstance(f, str) else excerpt.of(f) for f in record}
+        unknown = sorted(fields - FIELDS)
+        if unknown:
+            which = ', '.join(unknown)
+            raise errors.TreeError(f'unknown inventory field {which:.60}')
         if 'total' not in record:
             raise errors.TreeError('an inventory record needs a total')
         return cls(**record)  # type: ignore[arg-type]
@@ -132,6 +134,6 @@ def _check_integer(field: str, value: object, low: int) -> None:
     if not whole or not low <= typing.cast(int, value) <= MAX_INT:
         hint = '; leave out a class of which there is none'
         raise errors.TreeError(
-            f'{field} {value!r} must be a whole number from {low} to {MAX_INT}'
-            f'{hint if field == "total" else ""}'
+            f'{field} {excerpt.of(value)} must be a whole number from {low} '
+            f'to {MAX_INT}{hint if field == "total" else ""}'
         )

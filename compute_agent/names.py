@@ -10,8 +10,11 @@ import dataclasses
 import re
 import uuid as uuidlib
 from collections.abc import Iterable
+from typing import TypeVar
 
-from . import errors
+from . import errors, excerpt
+
+_T = TypeVar('_T')
 
 CUSTOM_PREFIX = 'CUSTOM_'
 MAX_NAME = 255
@@ -40,8 +43,8 @@ def check_symbol(name: object, what: str) -> str:
     """
     if not isinstance(name, str) or not _SYMBOL.fullmatch(name):
         raise errors.InvalidName(
-            f'{what} {name!r} is not a name placement takes: use 1 to '
-            f'{MAX_NAME} of the characters A-Z, 0-9 and _'
+            f'{what} {excerpt.of(name)} is not a name placement takes: use 1 '
+            f'to {MAX_NAME} of the characters A-Z, 0-9 and _'
         )
     return name
 
@@ -52,7 +55,7 @@ def check_traits(names: Iterable[str]) -> frozenset[str]:
     :raises InvalidName: one of them is outside the grammar, or a bare string
         came in place of a collection
     """
-    return frozenset(check_symbol(n, 'trait') for n in _collection(names))
+    return frozenset(check_symbol(n, 'trait') for n in collection(names))
 
 
 def check_aggregates(uuids: Iterable[str]) -> frozenset[str]:
@@ -60,7 +63,7 @@ def check_aggregates(uuids: Iterable[str]) -> frozenset[str]:
 
     :raises InvalidName: one of them is no uuid, or a bare string came
     """
-    return frozenset(check_uuid(u, 'aggregate') for u in _collection(uuids))
+    return frozenset(check_uuid(u, 'aggregate') for u in collection(uuids))
 
 
 def check_uuid(text: object, what: str) -> str:
@@ -70,8 +73,8 @@ def check_uuid(text: object, what: str) -> str:
     """
     if not is_uuid(text):
         raise errors.InvalidName(
-            f'{what} {text!r} is not a uuid: write it as 32 hexadecimal '
-            'digits in five groups'
+            f'{what} {excerpt.of(text)} is not a uuid: write it as 32 '
+            'hexadecimal digits in five groups'
         )
     return str(text).lower()
 
@@ -91,8 +94,8 @@ def check_provider_name(name: object) -> str:
     """
     if not isinstance(name, str) or not 1 <= len(name) <= MAX_PROVIDER_NAME:
         raise errors.InvalidName(
-            f'provider name {name!r} is not one placement takes: use 1 to '
-            f'{MAX_PROVIDER_NAME} characters'
+            f'provider name {excerpt.of(name)} is not one placement takes: '
+            f'use 1 to {MAX_PROVIDER_NAME} characters'
         )
     return name
 
@@ -111,12 +114,18 @@ def custom_name(text: str) -> str:
     return check_symbol(name if text else text, 'name')
 
 
-def _collection(names: Iterable[str]) -> Iterable[str]:
-    if isinstance(names, str):
+def collection(some: Iterable[_T]) -> Iterable[_T]:
+    """Return what came, if it is a collection.
+
+    :raises InvalidName: it is none, or a bare string, whose letters would be
+        taken for what is in it
+    """
+    if isinstance(some, (str, bytes)) or not isinstance(some, Iterable):
+        what = 'one string' if isinstance(some, str) else 'no collection'
         raise errors.InvalidName(
-            f'{names!r} is one string where a collection of names belongs'
+            f'{excerpt.of(some)} is {what} where a collection of names belongs'
         )
-    return names
+    return some
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

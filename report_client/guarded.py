@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 import tenacity
 
-from compute_agent import provider
+from compute_agent import errors as agent_errors
+from compute_agent import excerpt, provider
 
 from . import errors, operations, placement, wire
 
@@ -93,9 +94,37 @@ class Guarded:
 
         :raises errors.Vanished: the provider is gone
         """
-        path = wire.collection(one.uuid, kind)
+        path = wire.collection(check(one).uuid, kind)
         with naming(one):
             return wire.contents(kind, self._service.get(path))
+
+
+class Changes:
+    """What reads and changes one kind of contents: it has what this needs.
+
+    :param sleep: waits for so many seconds before another attempt
+    """
+
+    def __init__(
+        self,
+        service: placement.Placement,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._service = service
+        self._guarded = Guarded(service, sleep)
+
+
+def check(one: wire.Listed) -> wire.Listed:
+    """Return a provider, if it is one.
+
+    :raises agent_errors.InvalidName: it is something else, its name perhaps
+    """
+    if not isinstance(one, wire.Listed):
+        raise agent_errors.InvalidName(
+            f'{excerpt.of(one)} is no provider: Providers.find() returns the '
+            'one of a name or uuid'
+        )
+    return one
 
 
 @contextlib.contextmanager

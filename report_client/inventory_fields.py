@@ -9,9 +9,7 @@ known (``compute_agent.inventory``).
 import re
 from collections.abc import Iterable
 
-from compute_agent import errors, inventory, names
-
-from . import trait_names
+from compute_agent import errors, excerpt, inventory, names
 
 TOTAL = 'total'
 RATIO = 'allocation_ratio'
@@ -33,12 +31,13 @@ def parse(words: Iterable[str]) -> dict[str, dict[str, Number]]:
     :raises errors.InvalidName: one is written otherwise, or twice
     """
     found: dict[str, dict[str, Number]] = {}
-    for word in trait_names.collection(words):
-        parts = _WORD.fullmatch(word)
+    for word in names.collection(words):
+        parts = _WORD.fullmatch(word) if isinstance(word, str) else None
         if parts is None:
             raise errors.InvalidName(
-                f'{word!r:.60} is no field of an inventory: write RC=TOTAL or '
-                'RC:FIELD=VALUE, for example VCPU=8 VCPU:reserved=1'
+                f'{excerpt.of(word)} is no field of an inventory: write '
+                'RC=TOTAL or RC:FIELD=VALUE, for example VCPU=8 '
+                'VCPU:reserved=1'
             )
         rc = names.check_symbol(parts['rc'], 'resource class')
         field = TOTAL if parts['field'] is None else parts['field']
@@ -56,7 +55,7 @@ def number(rc: str, field: str, text: str) -> Number:
     """
     if field not in inventory.FIELDS:
         raise errors.InvalidName(
-            f'{rc}: an inventory has no {field!r:.60}; it has '
+            f'{rc}: an inventory has no {excerpt.of(field)}; it has '
             f'{", ".join(sorted(inventory.FIELDS))}'
         )
     form, kind = _DECIMAL, 'number'
@@ -65,10 +64,12 @@ def number(rc: str, field: str, text: str) -> Number:
         form, kind = _WHOLE, 'whole number'
         longest = _LONGEST_WHOLE
     if not form.fullmatch(text):
-        raise errors.InvalidName(f'{rc}: {field} {text!r:.40} is no {kind}')
+        raise errors.InvalidName(
+            f'{rc}: {field} {excerpt.of(text)} is no {kind}'
+        )
     if len(text) > longest:
         raise errors.InvalidName(
-            f'{rc}: {field} {text!r:.20}... is longer than any {kind} that '
+            f'{rc}: {field} {excerpt.of(text)} is longer than any {kind} that '
             'placement takes'
         )
     return float(text) if field == RATIO else int(text)

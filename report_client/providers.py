@@ -9,7 +9,7 @@ import uuid as uuidlib
 from collections.abc import Iterable
 
 from compute_agent import errors as agent_errors
-from compute_agent import names, provider
+from compute_agent import excerpt, names, provider
 
 from . import contents, errors, guarded, provider_query, wire
 from . import operations as ops
@@ -61,7 +61,12 @@ class Providers(contents.Contents):
             class of the query (400)
         :raises errors.TooOld: this placement cannot answer such a query
         """
-        query = query or provider_query.ProviderQuery()
+        if query is None:
+            query = provider_query.ProviderQuery()
+        elif not isinstance(query, provider_query.ProviderQuery):
+            raise agent_errors.InvalidName(
+                f'{excerpt.of(query)} is no ProviderQuery'
+            )
         try:
             rows = self._rows(query.path(), query.least_version)
         except errors.UnknownName as exc:
@@ -91,8 +96,10 @@ class Providers(contents.Contents):
         """
         if parent is not None:
             parent = names.check_uuid(parent, 'parent')
+        if uuid is None:
+            uuid = str(uuidlib.uuid4())
         operation = ops.CreateProvider(
-            uuid=names.check_uuid(uuid or uuidlib.uuid4(), 'provider'),
+            uuid=names.check_uuid(uuid, 'provider'),
             name=names.check_provider_name(name),
             parent_uuid=parent,
         )
@@ -128,6 +135,7 @@ class Providers(contents.Contents):
         :raises errors.NotFound: it is gone already (404)
         :raises errors.InUse: what stands against it is named (409)
         """
+        guarded.check(one)
         operation = ops.DeleteProvider(uuid=one.uuid, name=one.name)
         try:
             self._service.send(wire.request(operation, None))

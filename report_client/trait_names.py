@@ -9,13 +9,10 @@ import difflib
 import functools
 import re
 from collections.abc import Iterable
-from typing import TypeVar
 
 import os_traits
 
 from compute_agent import errors, names
-
-_T = TypeVar('_T')
 
 _CLOSE = 0.8  # standard names share long beginnings
 _CLOSE_CUSTOM = 0.75  # takes two letters of four exchanged
@@ -41,20 +38,8 @@ def check(name: str) -> str:
     try:
         return names.check_symbol(name, 'trait')
     except errors.InvalidName as exc:
-        raise errors.InvalidName(f'{exc}{did_you_mean(name)}') from None
-
-
-def collection(some: Iterable[_T]) -> Iterable[_T]:
-    """Return what came, if it is a collection.
-
-    :raises errors.InvalidName: it is a bare string, whose letters would be
-        taken for them
-    """
-    if isinstance(some, str):
-        raise errors.InvalidName(
-            f'{some!r:.60} is one string where a collection of them belongs'
-        )
-    return some
+        hint = did_you_mean(name) if isinstance(name, str) else ''
+        raise errors.InvalidName(f'{exc}{hint}') from None
 
 
 def check_custom(name: str, verb: str) -> str:

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import Self
 
-from compute_agent import errors
+from compute_agent import errors, excerpt, names
 
 from . import trait_names
 
@@ -38,9 +38,10 @@ class TraitQuery:
     forbidden: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        given = (self.required, self.any_of, *self.any_of, self.forbidden)
-        for some in given:
-            trait_names.collection(some)
+        for some in (self.required, self.any_of, self.forbidden):
+            names.collection(some)
+        for some in self.any_of:
+            names.collection(some)
         for group in self.any_of:
             if not group:
                 raise errors.InvalidName(
@@ -61,7 +62,11 @@ class TraitQuery:
         required: list[str] = []
         any_of: list[tuple[str, ...]] = []
         forbidden: list[str] = []
-        for text in trait_names.collection(texts):
+        for text in names.collection(texts):
+            if not isinstance(text, str):
+                raise errors.InvalidName(
+                    f'{excerpt.of(text)} is no text: write "NAME,{NOT}NAME"'
+                )
             if text.strip().startswith(ANY_OF):
                 any_of.append(_any_of(text))
                 continue
@@ -125,7 +130,7 @@ def _terms(text: str, whole: str, form: str) -> Iterator[str]:
         term = part.strip()
         if not term or term == NOT:
             raise errors.InvalidName(
-                f'there is a trait missing in {whole!r}: write {form}'
+                f'there is a trait missing in {excerpt.of(whole)}: write {form}'
             )
         yield term
 
@@ -136,8 +141,8 @@ def _any_of(text: str) -> tuple[str, ...]:
     for term in _terms(some, text, f'{ANY_OF}NAME,NAME'):
         if term.startswith(NOT):
             raise errors.InvalidName(
-                f'{term} cannot stand behind "{ANY_OF}" in {text!r}: forbid '
-                'it in an option of its own'
+                f'{term:.60} cannot stand behind "{ANY_OF}" in '
+                f'{excerpt.of(text)}: forbid it in an option of its own'
             )
         found.append(_required(term, text))
     return tuple(dict.fromkeys(found))
@@ -147,13 +152,13 @@ def _forbidden(term: str, text: str) -> str:
     name = term.removeprefix(NOT)
     if name != name.lstrip():
         raise errors.InvalidName(
-            f'there is a space behind "{NOT}" in {text!r}: write '
-            f'{NOT}{name.strip()}'
+            f'there is a space behind "{NOT}" in {excerpt.of(text)}: write '
+            f'{NOT}{name.strip():.60}'
         )
     if name.startswith(NOT):
         raise errors.InvalidName(
-            f'there is more than one "{NOT}" in {term!r}: write '
-            f'{NOT}{name.lstrip(NOT)}'
+            f'there is more than one "{NOT}" in {excerpt.of(term)}: write '
+            f'{NOT}{name.lstrip(NOT):.60}'
         )
     return _required(name, text)
 
@@ -161,7 +166,7 @@ def _forbidden(term: str, text: str) -> str:
 def _required(name: str, text: str) -> str:
     if name.startswith(ANY_OF):
         raise errors.InvalidName(
-            f'"{ANY_OF}" stands in the middle of {text!r}: give {name} an '
-            'option of its own'
+            f'"{ANY_OF}" stands in the middle of {excerpt.of(text)}: give '
+            f'{name:.60} an option of its own'
         )
     return trait_names.check(name)

@@ -8,7 +8,8 @@ it otherwise (``docs/traits-api.md`` has both). It remembers nothing.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from compute_agent import names, provider
+from compute_agent import errors as agent_errors
+from compute_agent import excerpt, names, provider
 
 from . import errors, placement, trait_names, wire
 from . import operations as ops
@@ -44,10 +45,15 @@ class Traits:
         """
         if starts_with is not None:
             names.check_symbol(starts_with, 'the beginning of a trait')
+        if associated is not None and not isinstance(associated, bool):
+            raise agent_errors.InvalidName(
+                f'associated is {excerpt.of(associated)}: say True, False or '
+                'None'
+            )
         if name_in is None:
             parts: Iterable[Sequence[str] | None] = [None]
         else:
-            some = trait_names.collection(name_in)
+            some = names.collection(name_in)
             wanted = sorted({trait_names.check(name) for name in some})
             parts = _parts(wanted)
         found: set[str] = set()
@@ -123,7 +129,7 @@ class Traits:
 
         ``GET /traits?name=in:…`` (1.6), the use that seed 000 gives for it.
         """
-        wanted = set(trait_names.collection(some))
+        wanted = {trait_names.check(n) for n in names.collection(some)}
         return sorted(wanted - set(self.names(name_in=wanted)))
 
     def not_found(self, missing: Sequence[str]) -> errors.NotFound:
@@ -131,11 +137,12 @@ class Traits:
 
         Of one trait it also says which was perhaps meant.
         """
-        if len(missing) > 1:
+        some = list(names.collection(missing))
+        if len(some) != 1:
             return errors.NotFound(
-                f'placement knows no traits {", ".join(missing)}'
+                f'placement knows no traits {", ".join(some)}'
             )
-        (name,) = missing
+        (name,) = some
         if name in trait_names.standard():
             return errors.NotFound(
                 f'placement does not know the standard trait {name}: its '

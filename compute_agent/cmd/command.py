@@ -13,15 +13,14 @@ from collections.abc import Sequence
 from cliff import command
 from oslo_config import cfg
 
-from .. import errors
-from . import configuration, main
+from .. import errors, excerpt
+from . import configuration, main, output
 
 
 class AgentCommand(command.Command):
     """A command that reads the agent's configuration."""
 
     app: main.ComputeAgent
-    _printing = False
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser; options are never guessed from a prefix."""
@@ -35,13 +34,9 @@ class AgentCommand(command.Command):
             return int(super().run(parsed_args) or 0)
         except BrokenPipeError:
             raise
-        except errors.AgentError as exc:
+        except (errors.AgentError, output.CannotWrite) as exc:
             self._fail(str(exc), exc)
         except Exception as exc:  # noqa: BLE001 (said, and shown on demand)
-            if self._printing and isinstance(exc, OSError):
-                # Cliff would say what it can of one that is raised here.
-                self._fail(f'cannot write: {exc.strerror}', exc)
-                return 1
             self._fail(
                 f'unexpected {type(exc).__name__}: {exc}; --debug shows where',
                 exc,
@@ -55,7 +50,7 @@ class AgentCommand(command.Command):
 
     def say(self, text: str) -> None:
         """Write one line to stderr, whatever is in the text."""
-        line = printable(' '.join(text.split()))
+        line = excerpt.printable(' '.join(text.split()))
         self.app.stderr.write(f'compute-agent: {line}\n')
 
     def conf(self) -> cfg.ConfigOpts:
@@ -86,7 +81,6 @@ class Report(AgentCommand):
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Print the report; return the exit code."""
         data, text, code = self.report(parsed_args)
-        self._printing = True
         out = self.app.stdout
         if parsed_args.format == 'json':
             json.dump(data, out, indent=2, ensure_ascii=False)
@@ -97,7 +91,7 @@ class Report(AgentCommand):
             yaml.safe_dump(data, out, sort_keys=False, allow_unicode=True)
         elif text is not None:
             lines = text.split('\n')
-            shown = lines if self.styled else map(printable, lines)
+            shown = lines if self.styled else map(excerpt.printable, lines)
             out.write('\n'.join([*shown, '']))
         return code
 
@@ -114,7 +108,7 @@ def take_words(
     """Return a parser that takes words of its last argument anywhere.
 
     argparse itself takes them in one place: those behind an option that
-    stands among them, it does not recognize.
+    stands among them, it does not recognize. Behind ``--`` all are words.
     """
     known = parser.parse_known_args
 
@@ -123,23 +117,12 @@ def take_words(
         namespace: argparse.Namespace | None = None,
     ) -> argparse.Namespace:
         found, rest = known(args, namespace)
-        if any(word.startswith('-') for word in rest):
-            parser.error(f'unrecognized arguments: {" ".join(rest)}')
-        setattr(found, dest, [*getattr(found, dest), *rest])
+        end = rest.index('--') if '--' in rest else len(rest)
+        words, behind = rest[:end], rest[end + 1 :]
+        if any(word.startswith('-') for word in words):
+            parser.error(f'unrecognized arguments: {" ".join(words)}')
+        setattr(found, dest, [*getattr(found, dest), *words, *behind])
         return found
 
     setattr(parser, 'parse_args', parse)  # noqa: B010 (mypy: no method)
     return parser
-
-
-def printable(text: str) -> str:
-    """Return a text that moves neither cursor nor line, else as it is.
-
-    Names of providers may hold any character, and so may what servers say.
-    """
-    if text.isprintable():
-        return text
-    return ''.join(
-        c if c.isprintable() else c.encode('unicode_escape').decode('ascii')
-        for c in text
-    )

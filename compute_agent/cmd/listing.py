@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from cliff import lister
 from cliff.formatters import yaml_format
 
-from .. import errors
+from .. import errors, excerpt
 from . import command
 
 Rows = Iterable[Sequence[typing.Any]]
@@ -52,7 +52,6 @@ class Listing(command.AgentCommand, lister.Lister):
     ) -> int:
         """Print the rows; JSON and YAML have null and arrays, text has not."""
         form = parsed_args.formatter
-        self._printing = True
         data = list(data)
         if form == 'table' and not data and not parsed_args.print_empty:
             return 0  # cliff would print an empty line
@@ -106,7 +105,7 @@ def _in_a_table(value: typing.Any) -> typing.Any:
     if isinstance(value, (list, tuple)):
         return '\n'.join(str(_in_a_table(one)) for one in value)
     if isinstance(value, str):
-        return command.printable(value)
+        return excerpt.printable(value)
     return '' if value is None else value
 
 
@@ -115,5 +114,5 @@ def _in_a_line(value: typing.Any) -> typing.Any:
     if isinstance(value, (list, tuple)):
         return ','.join(str(_in_a_line(one)) for one in value)
     if isinstance(value, str):
-        return command.printable(value)
+        return excerpt.printable(value)
     return '' if value is None else value

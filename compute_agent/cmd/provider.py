@@ -5,7 +5,8 @@ import argparse
 import dataclasses
 import typing
 
-from . import command, listing, provider_change
+from .. import excerpt
+from . import command, group_options, listing, provider_change
 
 
 class ProviderList(listing.Listing):
@@ -50,6 +51,7 @@ class ProviderList(listing.Listing):
         )
         parser.add_argument('--name', help='The one of this name.')
         parser.add_argument('--uuid', help='The one of this uuid.')
+        group_options.refuse(parser, 'compute-agent candidates')
         return parser
 
     def rows(
@@ -128,7 +130,7 @@ class ProviderCreate(command.Report):
             'root': made.root_uuid,
             'aggregates': some,
         }
-        title = provider.title(command.printable(made.name), made.uuid)
+        title = provider.title(excerpt.printable(made.name), made.uuid)
         text = f'created provider {title}'
         if some:
             text += f', in aggregate {", ".join(some)}'
@@ -157,5 +159,5 @@ class ProviderDelete(command.Report):
         one = service.find(parsed_args.provider)
         service.delete(one)
         data = {'name': one.name, 'uuid': one.uuid}
-        title = provider.title(command.printable(one.name), one.uuid)
+        title = provider.title(excerpt.printable(one.name), one.uuid)
         return data, f'deleted provider {title}', 0

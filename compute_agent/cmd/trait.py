@@ -2,34 +2,18 @@
 """``compute-agent trait``: the traits that placement knows (seed 000)."""
 
 import argparse
-import dataclasses
 import importlib.metadata
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
-from . import command, listing
+from .. import excerpt
+from . import command, consent, listing, trait_change
 
 if typing.TYPE_CHECKING:
     from report_client import traits as traits_api
 
 YES_NO = {'yes': True, 'no': False}
-
-
-def _traits(asked: command.AgentCommand) -> 'traits_api.Traits':
-    """Return the traits of the configured placement; nothing is asked yet."""
-    from report_client import traits as traits_api  # noqa: PLC0415 (quick --help)
-
-    from . import wiring  # noqa: PLC0415
-
-    return traits_api.Traits(wiring.placement_service(asked.conf()))
-
-
-def _add_names(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    parser.add_argument(
-        'names', nargs='+', metavar='NAME', help='It begins with CUSTOM_.'
-    )
-    return command.take_words(parser, 'names')
 
 
 class TraitList(listing.Listing):
@@ -70,7 +54,7 @@ class TraitList(listing.Listing):
             some = (part for text in wanted for part in text.split(','))
             wanted = {name.strip() for name in some}
         associated = parsed_args.associated
-        found = _traits(self).names(
+        found = trait_change.traits(self).names(
             starts_with=parsed_args.starts_with,
             name_in=wanted,
             associated=None if associated is None else YES_NO[associated],
@@ -95,7 +79,7 @@ class TraitShow(command.Report):
 
         from .. import names, provider  # noqa: PLC0415
 
-        name, service = parsed_args.name, _traits(self)
+        name, service = parsed_args.name, trait_change.traits(self)
         if not service.exists(name):
             raise service.not_found([name])
         holders = service.holders(name)
@@ -107,7 +91,7 @@ class TraitShow(command.Report):
         )
         lines = [f'{name}: a {kind} trait{here}']
         lines += [
-            f'  {provider.title(command.printable(r.name), r.uuid)} has it'
+            f'  {provider.title(excerpt.printable(r.name), r.uuid)} has it'
             for r in holders
         ]
         if not holders:
@@ -120,29 +104,22 @@ class TraitShow(command.Report):
         return data, '\n'.join(lines), 0
 
 
-class TraitAdd(command.Report):
+class TraitAdd(trait_change.TraitChange):
     """Create custom traits; those that are there already are said to be.
 
     Each that cannot be created is a line on stderr, and the exit code is 1.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the names."""
-        parser = super().get_parser(prog_name)
-        return _add_names(parser)
+    VERB = 'add'
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
-        """Create the traits; nothing is, if a name among them is none."""
-        from report_client import trait_names  # noqa: PLC0415 (quick --help)
+    def act(self, service: 'traits_api.Traits') -> Callable[[str], typing.Any]:
+        """Return what creates a trait."""
+        return service.add
 
-        wanted = list(dict.fromkeys(parsed_args.names))
-        for name in wanted:
-            trait_names.check_custom(name, 'add')
-        found = _each(_traits(self).add, wanted)
-        for why in found.not_done.values():
-            self.say(why)
+    def told(
+        self, found: trait_change.Outcome
+    ) -> tuple[typing.Any, list[str]]:
+        """Return which were added, and which were there."""
         lines = [
             f'added {name}' if new else f'{name} was there'
             for name, new in found.done.items()
@@ -154,36 +131,27 @@ class TraitAdd(command.Report):
             {'name': name, 'added': None, 'error': why}
             for name, why in found.not_done.items()
         ]
-        return data, '\n'.join(lines) or None, 1 if found.not_done else 0
+        return data, lines
 
 
-class TraitRemove(command.Report):
+class TraitRemove(trait_change.TraitChange):
     """Remove custom traits that no provider has.
 
     Each that cannot be removed is a line on stderr, and the exit code is 1.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the names."""
-        parser = super().get_parser(prog_name)
-        return _add_names(parser)
+    VERB = 'remove'
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
-        """Remove the traits; none is, if a name among them is none."""
-        from report_client import trait_names  # noqa: PLC0415 (quick --help)
+    def act(self, service: 'traits_api.Traits') -> Callable[[str], typing.Any]:
+        """Return what removes a trait."""
+        return service.remove
 
-        wanted = list(dict.fromkeys(parsed_args.names))
-        for name in wanted:
-            trait_names.check_custom(name, 'remove')
-        found = _each(_traits(self).remove, wanted)
-        kept = found.not_done
-        for why in kept.values():
-            self.say(why)
+    def told(
+        self, found: trait_change.Outcome
+    ) -> tuple[typing.Any, list[str]]:
+        """Return which were removed, and which were not."""
         lines = [f'removed {name}' for name in found.done]
-        data = {'removed': list(found.done), 'kept': kept}
-        return data, '\n'.join(lines) or None, 1 if kept else 0
+        return {'removed': list(found.done), 'kept': found.not_done}, lines
 
 
 class TraitPrune(command.Report):
@@ -196,11 +164,7 @@ class TraitPrune(command.Report):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the choice not to be asked."""
         parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '--yes',
-            action='store_true',
-            help='Do not ask. Needed where there is no terminal.',
-        )
+        consent.add(parser)
         return parser
 
     def report(
@@ -209,30 +173,21 @@ class TraitPrune(command.Report):
         """Remove them if that is wanted; return which are gone."""
         from .. import names  # noqa: PLC0415 (quick --help)
 
-        service = _traits(self)
+        service = trait_change.traits(self)
         unused = service.names(names.CUSTOM_PREFIX, associated=False)
-        what = f'{len(unused)} custom trait{"s" * (len(unused) != 1)}'
         if not unused:
             return _pruned(unused), 'every custom trait has a provider', 0
-        if not parsed_args.yes and not self.app.stdin.isatty():
-            self.say(f'no provider has these {what}: --yes removes them')
-            return _pruned(unused), '\n'.join(unused), 1
-        if not parsed_args.yes and not self._agreed(unused, what):
-            return _pruned(unused), 'nothing was removed', 0
-        found = _each(service.remove, unused)
+        plan = [f'{name}: no provider has it, so it goes' for name in unused]
+        refused = consent.refused(self, plan, yes=parsed_args.yes)
+        if refused:
+            return _pruned(unused), *refused
+        found = trait_change.of_each(service.remove, unused)
         for why in found.failed.values():
             self.say(why)
         lines = [f'removed {name}' for name in found.done]
         lines += found.kept.values()
         data = _pruned(unused, list(found.done), found.not_done)
         return data, '\n'.join(lines) or None, 1 if found.failed else 0
-
-    def _agreed(self, unused: Sequence[str], what: str) -> bool:
-        """Show the traits and ask, at the terminal."""
-        self.app.stderr.write('\n'.join([*unused, f'remove these {what}? ']))
-        self.app.stderr.write('[y/N] ')
-        self.app.stderr.flush()
-        return self.app.stdin.readline().strip().lower() in {'y', 'yes'}
 
 
 class TraitSyncCheck(listing.Listing):
@@ -254,7 +209,7 @@ class TraitSyncCheck(listing.Listing):
 
         from .. import names  # noqa: PLC0415
 
-        known = _traits(self).names()
+        known = trait_change.traits(self).names()
         there = {name for name in known if not names.is_custom(name)}
         here = trait_names.standard()
         rows = [(name, 'placement') for name in sorted(here - there)]
@@ -279,44 +234,3 @@ def _pruned(
         'removed': list(removed),
         'kept': dict(kept),
     }
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Outcome:
-    """What became of each of some traits.
-
-    :ivar done: what the act returned
-    :ivar kept: why it was not done, where placement has a reason
-    :ivar failed: why it was not done, or may not be, for an error
-    """
-
-    done: dict[str, typing.Any]
-    kept: dict[str, str]
-    failed: dict[str, str]
-
-    @property
-    def not_done(self) -> dict[str, str]:
-        """Why it was not done, of all that it was not."""
-        return {**self.kept, **self.failed}
-
-
-def _each(act: Callable[[str], typing.Any], some: Sequence[str]) -> _Outcome:
-    """Do something with each trait; stop where placement is away."""
-    from report_client import errors  # noqa: PLC0415 (quick --help)
-
-    from .. import errors as agent_errors  # noqa: PLC0415
-
-    found = _Outcome(done={}, kept={}, failed={})
-    for number, name in enumerate(some, 1):
-        try:
-            found.done[name] = act(name)
-        except (errors.InUse, errors.NotFound) as exc:
-            found.kept[name] = str(exc)
-        except (agent_errors.Unavailable, agent_errors.ConfigError) as exc:
-            found.failed[name] = f'{name}: {exc}'
-            for later in some[number:]:
-                found.failed[later] = f'{later}: not tried'
-            break
-        except agent_errors.AgentError as exc:
-            found.failed[name] = f'{name}: {exc}'
-    return found

@@ -132,9 +132,19 @@ def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
 def check(conf: cfg.ConfigOpts) -> None:
     """Read every option once, so that a bad one is said at the start.
 
-    :raises cfg.Error: a value is out of range or of another type
+    :raises cfg.Error: a value is out of range, of another type, or empty
+        where that would be no limit
     """
     for group, opts in list_opts():
         for opt in opts:
             if opt.dest in conf[group]:
-                conf[group][opt.dest]
+                _refuse_empty(group, opt, conf[group][opt.dest])
+
+
+def _refuse_empty(group: str, opt: cfg.Opt, value: object) -> None:
+    """Refuse "option =" of a number, which oslo.config takes for None."""
+    if value is None and opt.default is not None:
+        raise cfg.Error(
+            f'[{group}] {opt.name} is empty: give it a value, or take the '
+            f'line out, which means {opt.default}'
+        )

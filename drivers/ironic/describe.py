@@ -10,7 +10,6 @@ placement does not have yet is not put there.
 import dataclasses
 from collections.abc import Mapping
 
-from compute_agent import inventory as agent_inventory
 from compute_agent import provider, provider_tree
 
 from . import classes, inventory, traits
@@ -83,7 +82,7 @@ def _reserve(
     problem: classes.Problem | None,
 ) -> None:
     """Keep what placement has of the node, with nothing of it to be had."""
-    tree.update_inventory(node.uuid, _all_reserved(there))
+    tree.update_inventory(node.uuid, there.whole_reserved().records())
     kept = ', '.join(sorted(there.inventories))
     stays = f'{kept} stays, reserved' if kept else 'it offers nothing'
     if problem is not None:
@@ -92,15 +91,6 @@ def _reserve(
         tree.fault(f'{_no_class(node)}: {stays}; {_give_one(node)}')
     else:
         tree.note(f'{_no_class(node)}: {stays}; {_give_one(node)}')
-
-
-def _all_reserved(
-    there: provider.Provider,
-) -> dict[str, agent_inventory.Record]:
-    return {
-        rc: record.whole_reserved().to_record()
-        for rc, record in there.inventories.items()
-    }
 
 
 def _no_class(node: ironic.Node) -> str:

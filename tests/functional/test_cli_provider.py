@@ -120,7 +120,7 @@ def test_a_condition_that_is_wrong_is_one_line(known, options, said):
 def test_groups_are_candidates_alone_as_placement_has_them(known):
     result = known.run('provider', 'list', '--required1', 'COMPUTE_NODE')
     assert result.code == 1
-    assert 'unrecognized arguments: --required1' in result.err
+    assert '--required1: there are no groups here' in result.err
     told = known.run('provider', 'list', '--help').out
     assert 'are for "candidates"' in ' '.join(told.split())
 
@@ -311,6 +311,9 @@ def test_a_class_of_one_s_own_is_created_with_create(known):
         ('--create', 'cn1', 'CUSTOM_X=1'),
         ('cn1', 'CUSTOM_X=1', '--create', 'VCPU=8'),
         ('cn1', '-f', 'json', 'CUSTOM_X=1', '--create'),
+        ('cn1', '--create', '--', 'CUSTOM_X=1'),
+        ('--create', '--', 'cn1', 'CUSTOM_X=1'),
+        ('cn1', 'VCPU=8', '--create', '--', 'CUSTOM_X=1'),
         ('cn1', '--resource-class', 'VCPU', 'CUSTOM_X=1', '--total=8',
          '--create'),
     ],
@@ -331,6 +334,13 @@ def test_what_is_no_option_is_not_taken_for_a_word(known):
     assert 'unrecognized arguments' in result.err
     assert '--spare=1' in result.err
     assert list(inventories(known)) == ['VCPU']
+
+
+def test_behind_two_dashes_nothing_is_an_option(known):
+    words = ('cn1', 'CUSTOM_X=1', '-f', 'json', '--', '--create')
+    result = known.run('provider', 'inventory', 'set', *words)
+    assert (result.code, result.out) == (1, '')
+    assert "'--create' is no field of an inventory" in result.line
 
 
 def test_a_provider_whose_name_looks_like_an_option_is_named_so(known):

@@ -158,6 +158,12 @@ def test_options_may_stand_among_the_traits(known):
     assert result.data['added'] == ['COMPUTE_NODE', 'CUSTOM_NEW']
 
 
+def test_two_dashes_end_the_options(known):
+    words = ('cn1', '--create', '-f', 'json', '--', 'CUSTOM_NEW')
+    result = known.run('provider', 'trait', 'add', *words)
+    assert result.data['added'] == ['CUSTOM_NEW']
+
+
 def test_of_names_that_are_not_there_those_to_be_created_are_said(known):
     words = ('provider', 'trait', 'add', 'cn1', 'CUSTOM_NEW', 'STORAGE_SSD')
     result = known.run(*words)

@@ -230,6 +230,12 @@ def test_options_may_stand_among_the_names(known):
     assert result.data['removed'] == ['CUSTOM_OLD', 'CUSTOM_SPARE']
 
 
+def test_two_dashes_end_the_options(known):
+    words = ('CUSTOM_OLD', '-f', 'json', '--', 'CUSTOM_SPARE')
+    result = known.run('trait', 'remove', *words)
+    assert result.data['removed'] == ['CUSTOM_OLD', 'CUSTOM_SPARE']
+
+
 def answer(cli, requests_mock, answers):
     """Let ``METHOD NAME`` answer a status instead of placement."""
     requests_mock.register_uri(
@@ -312,12 +318,25 @@ def test_a_success_that_placement_does_not_have_is_none(
 # --- prune --------------------------------------------------------------------
 
 
+PRUNED = [
+    'CUSTOM_OLD: no provider has it, so it goes',
+    'CUSTOM_SPARE: no provider has it, so it goes',
+]
+
+
 def test_prune_without_a_terminal_shows_and_removes_nothing(known):
     result = known.run('trait', 'prune')
     assert result.code == 1
-    assert result.out == 'CUSTOM_OLD\nCUSTOM_SPARE\n'
-    assert 'no provider has these 2 custom traits: --yes' in result.line
+    assert result.out.splitlines() == PRUNED
+    assert result.line.endswith('nothing was changed: --yes does it')
     assert len(custom(known)) == 3
+
+
+def test_prune_with_stdin_closed_removes_nothing(known, monkeypatch):
+    monkeypatch.setattr('sys.stdin', None)
+    result = known.run('trait', 'prune')
+    assert (result.code, len(custom(known))) == (1, 3)
+    assert result.line.endswith('nothing was changed: --yes does it')
 
 
 def test_prune_with_yes_removes_what_no_provider_has(known):
@@ -338,10 +357,9 @@ def test_prune_at_a_terminal_asks(known, monkeypatch, typed, left):
     monkeypatch.setattr(sys, 'stdin', Terminal(typed))
     result = known.run('trait', 'prune')
     assert result.code == 0
-    assert result.err.splitlines()[:2] == ['CUSTOM_OLD', 'CUSTOM_SPARE']
-    assert result.err.endswith('remove these 2 custom traits? [y/N] ')
+    assert result.err.splitlines() == [*PRUNED, 'go on? [y/N] ']
     assert len(custom(known)) == left
-    assert ('nothing was removed' in result.out) is (left == 3)
+    assert ('nothing was changed' in result.out) is (left == 3)
 
 
 def test_prune_keeps_what_a_provider_was_given_in_between(

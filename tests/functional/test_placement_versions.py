@@ -69,3 +69,52 @@ def test_a_404_in_other_words_than_placement_s_is_no_placement(
     placement.fault('GET *', (404, body))
     with pytest.raises(errors.Unreachable, match='there is no placement at'):
         service.get(path)
+
+
+REFUSED = 'the placement of this test refuses API version 1.39 (HTTP 406) and '
+SPOKEN = '; this agent speaks 1.30 to 1.39: '
+ELSE = (
+    ', or set endpoint_override in [placement] if that is not placement itself'
+)
+
+
+@pytest.mark.parametrize(
+    ('body', 'offer', 'advice'),
+    [
+        ('<h1>no</h1>', 'does not say which it takes', 'upgrade placement'),
+        (
+            {'errors': [{'max_version': 'latest', 'min_version': '1.0'}]},
+            'does not say which it takes',
+            'upgrade placement',
+        ),
+        (
+            {'errors': [{'max_version': '1.39', 'min_version': '1.0'}]},
+            'says it takes 1.0 to 1.39',
+            'upgrade placement',
+        ),
+        (
+            {'errors': [{'max_version': '2.7', 'min_version': '2.1'}]},
+            'says it takes 2.1 to 2.7',
+            'upgrade this agent',
+        ),
+    ],
+)
+def test_one_that_refuses_every_version_is_asked_once_and_said(
+    placement, service, body, offer, advice
+):
+    placement.fault('*', (406, body), times=None)
+    with pytest.raises(errors.TooOld) as raised:
+        service.get('/traits')
+    assert str(raised.value) == REFUSED + offer + SPOKEN + advice + ELSE
+    assert len(placement.requests) == 1
+
+
+def test_one_that_refuses_what_it_offers_is_asked_twice_and_said(
+    placement, service
+):
+    offer = {'max_version': '1.35', 'min_version': '1.0'}
+    placement.fault('*', (406, {'errors': [offer]}), times=None)
+    with pytest.raises(errors.TooOld, match=r'refuses API version 1\.35 '):
+        service.get('/traits')
+    asked = [request.microversion for request in placement.requests]
+    assert asked == ['1.39', '1.35']

@@ -140,3 +140,25 @@ def test_a_record_is_made_of_plain_numbers():
 def test_a_value_does_not_change():
     with pytest.raises(AttributeError):
         Inventory(total=8).total = 9
+
+
+@pytest.mark.parametrize('digits', [500, 5000])
+@pytest.mark.parametrize('field', ['total', 'allocation_ratio'])
+def test_a_huge_number_is_refused_without_its_digits(field, digits):
+    with pytest.raises(errors.TreeError) as caught:
+        Inventory.from_record(record(**{field: 10**digits}))
+    assert len(str(caught.value)) < 200
+
+
+def test_fields_that_are_no_strings_are_named():
+    with pytest.raises(
+        errors.TreeError, match=r'^unknown inventory field 7, used$'
+    ):
+        Inventory.from_record({**record(used=1), 7: 2})
+
+
+def test_of_many_unknown_fields_some_are_named():
+    unknown = dict.fromkeys(('x' * 5000, 10**5000), 1)
+    with pytest.raises(errors.TreeError) as caught:
+        Inventory.from_record({**record(), **unknown})
+    assert len(str(caught.value)) < 200

@@ -8,7 +8,7 @@ import json
 import pytest
 import yaml
 
-from compute_agent.cmd import command, listing, main
+from compute_agent.cmd import command, listing, main, output
 
 ROWS = [('one', None, ['A', 'B'], 1), ('two\x1b[2J', 'x', (), 2)]
 
@@ -151,7 +151,7 @@ def test_a_report_has_lines_and_no_escape_sequence(printed):
 @pytest.mark.parametrize('kind', [Things, Thing])
 @pytest.mark.parametrize('form', ['json', 'yaml'])
 def test_a_full_disk_is_one_line(printed, kind, form):
-    code, _, err = printed('-f', form, kind=kind, out=FullDisk())
+    code, _, err = printed('-f', form, kind=kind, out=output.Out(FullDisk()))
     assert code == 1
     assert err.endswith(
         'compute-agent: cannot write: No space left on device\n'

@@ -5,7 +5,7 @@ import os_resource_classes
 import os_traits
 import pytest
 
-from compute_agent import errors, names
+from compute_agent import errors, excerpt, names
 
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
 
@@ -54,8 +54,8 @@ def test_what_is_no_name_is_refused_and_shown(name):
     with pytest.raises(errors.InvalidName) as caught:
         names.check_symbol(name, 'resource class')
     assert str(caught.value) == (
-        f'resource class {name!r} is not a name placement takes: use 1 to '
-        '255 of the characters A-Z, 0-9 and _'
+        f'resource class {excerpt.of(name)} is not a name placement takes: '
+        'use 1 to 255 of the characters A-Z, 0-9 and _'
     )
 
 
@@ -87,6 +87,29 @@ def test_a_bare_string_is_not_taken_for_its_letters(check, text):
         errors.InvalidName, match='is one string where a collection'
     ):
         check(text)
+
+
+@pytest.mark.parametrize('check', [names.check_traits, names.check_aggregates])
+@pytest.mark.parametrize('given', [None, 7, b'HW_CPU_X86_AVX2', len])
+def test_what_is_no_collection_is_refused(check, given):
+    with pytest.raises(errors.InvalidName, match=r'is no collection where'):
+        check(given)
+
+
+@pytest.mark.parametrize(
+    'check',
+    [
+        lambda text: names.check_symbol(text, 'trait'),
+        lambda text: names.check_uuid(text, 'provider'),
+        names.check_provider_name,
+        names.check_traits,
+    ],
+)
+@pytest.mark.parametrize('given', ['a' * 5000, 10**5000], ids=['text', 'int'])
+def test_what_is_refused_is_shown_in_part(check, given):
+    with pytest.raises(errors.InvalidName) as caught:
+        check(given)
+    assert len(str(caught.value)) < 200
 
 
 def test_aggregates_are_uuids_in_lower_case():
@@ -125,8 +148,8 @@ def test_another_provider_name_is_refused(name):
     with pytest.raises(errors.InvalidName) as caught:
         names.check_provider_name(name)
     assert str(caught.value) == (
-        f'provider name {name!r} is not one placement takes: use 1 to 200 '
-        'characters'
+        f'provider name {excerpt.of(name)} is not one placement takes: use 1 '
+        'to 200 characters'
     )
 
 

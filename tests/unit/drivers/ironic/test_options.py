@@ -53,6 +53,15 @@ def test_the_driver_is_made_by_its_name_or_nova_s(
     assert requests_mock.request_history == []
 
 
+@pytest.mark.parametrize(
+    'option', ['api_max_retries', 'api_retry_interval', 'timeout']
+)
+def test_an_empty_number_is_refused_with_what_its_absence_means(load, option):
+    said = rf'\[ironic\] {option} is empty: give it a value, or take the line'
+    with pytest.raises(errors.ConfigError, match=said):
+        load(f'{NOAUTH}{option} =\n')
+
+
 def test_unset_options_have_the_documented_values(load):
     _, conf = load(NOAUTH)
     assert conf.ironic.service_type == 'baremetal'
