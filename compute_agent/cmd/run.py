@@ -16,7 +16,7 @@ from . import command, configuration
 
 if typing.TYPE_CHECKING:
     from .. import resource_tracker
-    from . import wiring
+    from . import cycles, stopping, wiring
 
 LOG = logging.getLogger(__name__)
 
@@ -26,7 +26,9 @@ GRACE = 1.0  # seconds that a cycle at work is given when the daemon ends
 class Run(command.AgentCommand):
     """Keep placement in step with this agent's nodes until interrupted.
 
-    With "[placement] embedded = true" it serves that placement too.
+    At SIGHUP it reads its configuration and provider-config files anew, and a
+    cycle begins at once. With "[placement] embedded = true" it serves that
+    placement too.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -46,25 +48,35 @@ class Run(command.AgentCommand):
         )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Run until SIGINT or SIGTERM."""
+        """Run until SIGINT or SIGTERM; read the files anew at SIGHUP."""
         from .. import instance_lock  # noqa: PLC0415 (quick --help)
-        from . import stopping, wiring  # noqa: PLC0415
+        from . import (  # noqa: PLC0415
+            cycles,
+            placement_connection,
+            stopping,
+            wiring,
+        )
 
         conf = self.conf()
         _set_up_logging(conf, debug=self.app.global_options.debug)
-        stop = stopping.on_signals()
+        wishes = stopping.Wishes()
+        wishes.hear()
         with contextlib.ExitStack() as stack:
             stack.enter_context(instance_lock.hold(wiring.state_path(conf)))
             if conf.placement.embedded:
                 server = wiring.embedded_placement(conf)
                 stack.enter_context(server)
             agent = stack.enter_context(wiring.agent(conf, looking=False))
-            show = _Show(self.app.stdout, agent, wiring.where(conf))
+            show = _Show(
+                self.app.stdout, agent, placement_connection.where(conf)
+            )
             worker = _Worker(
-                conf, agent, stop, show.once if parsed_args.show_tree else None
+                cycles.Cycles(conf, self.conf, agent, wishes),
+                wishes,
+                show.once if parsed_args.show_tree else None,
             )
             worker.start()
-            stop.wait()
+            wishes.wait_for_end()
             worker.join(GRACE)
             if worker.is_alive():
                 # A request that hangs keeps the thread; every step of a cycle
@@ -82,21 +94,19 @@ class _Worker(threading.Thread):
 
     def __init__(
         self,
-        conf: cfg.ConfigOpts,
-        agent: 'wiring.Agent',
-        stop: threading.Event,
+        work: 'cycles.Cycles',
+        wishes: 'stopping.Wishes',
         done: typing.Callable[..., None] | None,
     ) -> None:
         from .. import service  # noqa: PLC0415 (quick --help)
-        from ..conf import default  # noqa: PLC0415
 
         super().__init__(name='cycles', daemon=True)
-        interval = conf.update_resources_interval or default.DEFAULT_INTERVAL
-        self._stop_asked = stop
+        self._work = work
+        self._wishes = wishes
         self._service = service.Service(
-            agent.tracker.sync,
-            interval=interval,
-            stop=stop,
+            self._cycle,
+            interval=work.interval(),
+            stop=wishes,
             **({'done': done} if done else {}),
         )
         self.failure: Exception | None = None
@@ -108,7 +118,12 @@ class _Worker(threading.Thread):
         except Exception as exc:  # noqa: BLE001 (raised in the main thread)
             self.failure = exc
         finally:
-            self._stop_asked.set()
+            self._wishes.set()
+
+    def _cycle(self) -> 'Sequence[resource_tracker.NodeResult]':
+        self._work.reload_if_asked()
+        self._service.interval = self._work.interval()
+        return self._work.sync()
 
 
 class _Show:

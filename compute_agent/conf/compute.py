@@ -8,6 +8,16 @@ from oslo_config import cfg
 GROUP = 'compute'
 
 _OPTS: list[cfg.Opt] = [
+    cfg.StrOpt(
+        'provider_config_location',
+        default='/etc/nova/provider_config/',
+        mutable=True,
+        help='The directory of provider-config files: traits and inventories '
+        'of your own that are added to what the driver reports. Every *.yaml '
+        "in it is read, in nova's format, at the start and at SIGHUP. That "
+        'this directory is missing is a mistake only where the option is '
+        'set.',
+    ),
     cfg.IntOpt(
         'update_resources_max_workers',
         default=4,

@@ -6,8 +6,11 @@ from typing import Any
 
 from oslo_config import cfg, types
 
+from .. import inventory
+
 GROUP = 'DEFAULT'
 DEFAULT_INTERVAL = 60
+LONGEST_INTERVAL = 7 * 24 * 3600  # a week; far below what clocks overflow by
 
 _IDENTITY = [
     cfg.StrOpt(
@@ -16,8 +19,8 @@ _IDENTITY = [
         help='The name of the compute node where the driver describes the '
         'host itself. Unset, it is the canonical host name, which is the '
         'hypervisor hostname that nova-compute has from libvirt. A provider '
-        'keeps the name it was created with: after a change, rename it in '
-        'placement too.',
+        'keeps the name it was created with: after a change, rename it too '
+        '("compute-agent provider rename").',
     ),
     cfg.StrOpt(
         'compute_driver',
@@ -44,6 +47,8 @@ _IDENTITY = [
         'update_resources_interval',
         default=0,
         min=-1,
+        max=LONGEST_INTERVAL,
+        mutable=True,
         help='Seconds from one cycle of the daemon to the next. 0 means the '
         f'default of {DEFAULT_INTERVAL} seconds; a negative value means that '
         'the daemon does one cycle and then only waits.',
@@ -55,18 +60,21 @@ _RESERVED = [
         'reserved_host_cpus',
         default=0,
         min=0,
+        max=inventory.MAX_INT,
         help='The number of CPUs that the host keeps for itself.',
     ),
     cfg.IntOpt(
         'reserved_host_memory_mb',
         default=512,
         min=0,
+        max=inventory.MAX_INT,
         help='The memory, in MiB, that the host keeps for itself.',
     ),
     cfg.IntOpt(
         'reserved_host_disk_mb',
         default=0,
         min=0,
+        max=inventory.MAX_INT * 1024,
         help='The disk space, in MiB, that the host keeps for itself. It is '
         'rounded up to whole GiB.',
     ),
@@ -81,15 +89,15 @@ RATIOS = {
 
 
 class _Ratio(types.Float):
-    """A number from 0 that is one: not infinite, not "nan"."""
+    """A number that placement takes as a ratio: not infinite, not "nan"."""
 
     def __init__(self) -> None:
-        super().__init__(min=0.0)
+        super().__init__(min=0.0, max=inventory.MAX_RATIO)
 
-    def __call__(self, value: Any) -> float:
-        """Return the number."""
-        number = super().__call__(value)
-        if number is None or not math.isfinite(number):
+    def __call__(self, value: Any) -> float | None:
+        """Return the number, None of an empty text."""
+        number: float | None = super().__call__(value)
+        if number is not None and not math.isfinite(number):
             raise ValueError('Should be a finite number')
         return number
 
@@ -102,7 +110,7 @@ _RATIOS = [
             f'{stem}_allocation_ratio',
             type=_Ratio(),
             help=f'The allocation ratio of {rc}, forced: what operators set '
-            'in placement is overwritten. Unset, or 0, means that it is '
+            'in placement is overwritten. Unset, empty or 0 means that it is '
             'theirs.',
         ),
         cfg.Opt(

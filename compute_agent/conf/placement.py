@@ -8,8 +8,14 @@ from oslo_config import cfg
 
 GROUP = 'placement'
 SERVICE_TYPE = 'placement'
-TIMEOUT = 30
 PORT = 8778
+
+# Of keystoneauth's options.
+DEFAULTS = {
+    'service_type': SERVICE_TYPE,
+    'valid_interfaces': ['internal', 'public'],
+    'timeout': 30,
+}
 
 _EMBEDDED = [
     cfg.BoolOpt(
@@ -39,9 +45,8 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     loading.register_adapter_conf_options(
         conf, GROUP, include_deprecated=False
     )
-    conf.set_default('service_type', SERVICE_TYPE, group=GROUP)
-    conf.set_default('valid_interfaces', ['internal', 'public'], group=GROUP)
-    conf.set_default('timeout', TIMEOUT, group=GROUP)
+    for name, default in DEFAULTS.items():
+        conf.set_default(name, default, group=GROUP)
 
 
 def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
@@ -58,4 +63,6 @@ def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
             *loading.get_auth_plugin_conf_options('admin_token'),
         )
     }
+    for name, default in DEFAULTS.items():
+        opts[name].default = default  # of our own copy
     return [(GROUP, list(opts.values()))]

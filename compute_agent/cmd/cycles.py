@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon's cycles, and what a SIGHUP changes between two of them.
+
+The configuration and the operator's files are taken over each as a whole, or
+not at all. ``run.py`` makes it, and calls it from the thread of the cycles.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+
+from oslo_config import cfg
+
+from .. import errors, node_result
+from ..conf import default
+from . import configuration, stopping, wiring
+
+LOG = logging.getLogger(__name__)
+
+
+class Cycles:
+    """Does the cycles, the first after a SIGHUP by what the files say then.
+
+    What is wrong at that time stays as it was.
+    """
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        anew: Callable[[], cfg.ConfigOpts],
+        agent: wiring.Agent,
+        wishes: stopping.Wishes,
+    ) -> None:
+        self._conf = conf
+        self._anew = anew
+        self._agent = agent
+        self._wishes = wishes
+
+    def interval(self) -> float:
+        """Return the seconds from one cycle to the next."""
+        seconds: int = self._conf.update_resources_interval
+        return seconds or default.DEFAULT_INTERVAL
+
+    def sync(self) -> Sequence[node_result.NodeResult]:
+        """Do one cycle."""
+        return self._agent.tracker.sync()
+
+    def reload_if_asked(self) -> None:
+        """Read the files anew, if somebody wishes it."""
+        if not self._wishes.take_reload():
+            return
+        wrong = [_wrong(self._mutate), _wrong(self._read)]
+        for exc in filter(None, wrong):
+            LOG.error('not taken over, and what was in force stays: %s', exc)
+        if not any(wrong):
+            LOG.info('configuration and provider-config files read anew')
+
+    def _mutate(self) -> None:
+        """Take over the options that can be changed while it runs."""
+        self._anew()  # a mistake is found before anything is taken over
+        with configuration.explained():
+            self._conf.mutate_config_files()
+
+    def _read(self) -> None:
+        self._agent.files.reload()
+
+
+def _wrong(read: Callable[[], None]) -> errors.ConfigError | None:
+    """Read; return what is wrong, if anything is.
+
+    It is returned and not said here: inside of an ``except`` oslo.log would
+    say it twice.
+    """
+    try:
+        read()
+    except errors.ConfigError as exc:
+        return exc
+    return None
