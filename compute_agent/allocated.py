@@ -41,7 +41,9 @@ def settle(
     """
     used = {u: c for u, c in allocated.items() if c}
     staying = {
-        uuid: _reserved(before[uuid]) for uuid in used if uuid not in after
+        uuid: before[uuid].whole_reserved()
+        for uuid in used
+        if uuid not in after
     }
 
     def called(uuid: str) -> str:
@@ -52,7 +54,7 @@ def settle(
     if staying:
         settled, notes = standing.settle(before, settled, staying)
         settled = {
-            u: _reserved(p) if u not in after else p
+            u: p.whole_reserved() if u not in after else p
             for u, p in settled.items()
         }
         faults += notes
@@ -85,15 +87,6 @@ def _held_up(
             else record.reduced_to(wanted.inventories[rc])
             for rc, record in one.inventories.items()
             if rc in stuck or rc in wanted.inventories
-        },
-    )
-
-
-def _reserved(one: provider.Provider) -> provider.Provider:
-    return dataclasses.replace(
-        one,
-        inventories={
-            rc: i.whole_reserved() for rc, i in one.inventories.items()
         },
     )
 

@@ -9,17 +9,18 @@ node's driver fault is that node's alone. It does no I/O of its own.
 
 import dataclasses
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from . import (
     assertion,
     errors,
     host_inventory,
     names,
-    ownership,
     provider,
     provider_tree,
 )
+from .record import Record
 from .virt import driver as virt
 
 LOG = logging.getLogger(__name__)
@@ -66,18 +67,25 @@ def describe(
     tree: provider_tree.ProviderTree,
     node: Node,
     reserved: host_inventory.Reserved,
+    allocations: Mapping[str, Any] | None = None,
 ) -> None:
     """Edit the tree until it describes the node.
 
     Without a root for the node nothing is reported of it for now.
 
+    :param allocations: what is allocated of the tree, for a driver that asked
+        for it, to be edited in place
     :raises errors.DriverError: the driver failed, or removed what placement has
+    :raises errors.Renamed: another renamed what the driver names
+    :raises errors.ReshapeNeeded: it asks for the allocations; the tree is of
+        no use any more
     """
     if not tree.exists(node.uuid):
         tree.new_root(node.name, node.uuid)
     try:
-        _ask(driver, tree, node, reserved)
-    except errors.DriverError:
+        if not _updated(driver, tree, node, allocations):
+            _fall_back(driver, tree, node, reserved)
+    except (errors.DriverError, errors.ReshapeNeeded, errors.Renamed):
         raise
     except Exception as exc:
         LOG.debug('driver failed for %s', node, exc_info=True)
@@ -93,47 +101,89 @@ def describe(
 
 
 def assert_own_traits(
-    tree: provider_tree.ProviderTree, node: Node, record: ownership.Record
+    tree: provider_tree.ProviderTree, node: Node, record: Record
 ) -> None:
     """Assert what tells schedulers that these providers are compute nodes'.
 
     COMPUTE_NODE on the root; OWNER_NOVA there and on each provider below that
-    this agent created, now or earlier. Others' children stay as they are.
+    this agent created, now or earlier. Others' children stay as they are. One
+    that the driver takes out of the node's tree is no part of it any more.
     """
     if not tree.exists(node.uuid):
         return
+    below = tree.get_provider_uuids(node.uuid)
+    inside = set(below)
     with tree.asserting(assertion.AGENT):
         tree.add_traits(node.uuid, names.COMPUTE_NODE, names.OWNER_NOVA)
-        for uuid in tree.get_provider_uuids(node.uuid)[1:]:
+        for uuid in below[1:]:
             if uuid not in tree.baseline or uuid in record.created:
                 tree.add_traits(uuid, names.OWNER_NOVA)
+        for uuid in provider.descendants(tree.baseline, node.uuid):
+            if uuid not in inside and tree.exists(uuid):
+                tree.visit(uuid, assertion.Kind.TRAIT)
 
 
-def _ask(
+def _updated(
+    driver: virt.ComputeDriver,
+    tree: provider_tree.ProviderTree,
+    node: Node,
+    allocations: Mapping[str, Any] | None,
+) -> bool:
+    """Whether the driver edits trees; if so, it did."""
+    given = () if allocations is None else (allocations,)
+    try:
+        driver.update_provider_tree(tree, node.name, *given)
+    except NotImplementedError:
+        return False
+    except errors.ReshapeNeeded as exc:
+        if not given:
+            raise
+        raise errors.DriverError(
+            f'{type(driver).__name__} asks for the allocations of {node}, '
+            'which it was given'
+        ) from exc
+    return True
+
+
+def _fall_back(
     driver: virt.ComputeDriver,
     tree: provider_tree.ProviderTree,
     node: Node,
     reserved: host_inventory.Reserved,
 ) -> None:
+    """Describe by the older methods, which have only the root to describe."""
     try:
-        driver.update_provider_tree(tree, node.name)
-    except NotImplementedError:
-        pass
-    else:
-        return
+        tree.update_inventory(node.uuid, _inventory(driver, node, reserved))
+        traits = _traits(driver, node)
+    except errors.ReshapeNeeded as exc:
+        raise errors.DriverError(
+            f'{type(driver).__name__} asks for the allocations of {node}: '
+            'only update_provider_tree can move what is allocated'
+        ) from exc
+    if traits is not None:  # an empty set is a visit too
+        tree.add_traits(node.uuid, *traits)
+
+
+def _inventory(
+    driver: virt.ComputeDriver,
+    node: Node,
+    reserved: host_inventory.Reserved,
+) -> provider_tree.Records:
     try:
-        records = driver.get_inventory(node.name)
+        return driver.get_inventory(node.name)
     except NotImplementedError:
         resources = driver.get_available_resource(node.name)
-        records = host_inventory.records(
-            vcpus=resources.get('vcpus', 0),
-            memory_mb=resources.get('memory_mb', 0),
-            disk_gb=resources.get('local_gb', 0),
-            reserved=reserved,
-        )
-    tree.update_inventory(node.uuid, records)
+    return host_inventory.records(
+        vcpus=resources.get('vcpus', 0),
+        memory_mb=resources.get('memory_mb', 0),
+        disk_gb=resources.get('local_gb', 0),
+        reserved=reserved,
+    )
+
+
+def _traits(driver: virt.ComputeDriver, node: Node) -> frozenset[str] | None:
+    """Return the driver's traits, None if it has no say in them."""
     try:
-        traits = driver.get_traits(node.name)
+        return names.check_traits(driver.get_traits(node.name))
     except NotImplementedError:
-        return
-    tree.add_traits(node.uuid, *names.check_traits(traits))
+        return None

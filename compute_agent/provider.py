@@ -34,6 +34,17 @@ class Provider:
     def __str__(self) -> str:
         return title(self.name, self.uuid)
 
+    def whole_reserved(self) -> 'Provider':
+        """Return the provider with nothing left to allocate of any class."""
+        reserved = {
+            rc: one.whole_reserved() for rc, one in self.inventories.items()
+        }
+        return dataclasses.replace(self, inventories=reserved)
+
+    def records(self) -> dict[str, inventory.Record]:
+        """Return the inventories as a tree's ``update_inventory`` takes them."""
+        return {rc: one.to_record() for rc, one in self.inventories.items()}
+
 
 def title(name: str, uuid: str) -> str:
     """Return how a provider is called in messages: its uuid never missing."""
@@ -66,6 +77,14 @@ def snapshot(providers: Iterable[Provider]) -> dict[str, Provider]:
     if ring:
         raise errors.TreeError(f'{", ".join(ring)} would be in a cycle')
     return ordered
+
+
+def root(providers: Snapshot, uuid: str) -> Provider:
+    """Return the provider above all others of one's tree, of those here."""
+    one = providers[uuid]
+    while one.parent_uuid in providers:
+        one = providers[str(one.parent_uuid)]
+    return one
 
 
 def descendants(providers: Snapshot, root_uuid: str) -> list[str]:

@@ -7,19 +7,24 @@ holds no state of its own: what is remembered is in the store. Made in
 the library's front door.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from compute_agent import (
     allocated,
+    blast_radius,
+    contention,
     errors,
     ownership,
     provider,
     provider_tree,
 )
+from compute_agent.policy import Policy
 
+from . import allocations as alloc
 from . import apply as applying
+from . import effects, fresh, observation, operations, placement, reader, store
 from . import errors as placement_errors
-from . import observation, operations, placement, store
+from . import moves as checking
 from . import observe as observing
 from . import plan as planning
 
@@ -44,6 +49,7 @@ class SchedulerReportClient:
         self._observer = observing.Observer(
             service, state, clock=clock, full_read_interval=full_read_interval
         )
+        self._fresh = fresh.Fresh(reader.Reader(service, clock), state)
         self._executor = applying.Executor(
             service, state, self._observer, clock=clock
         )
@@ -62,11 +68,22 @@ class SchedulerReportClient:
         """
         return self._observer.observe(node_uuids)
 
+    def allocations(self, seen: observation.Observation) -> alloc.Allocations:
+        """Return what is allocated of a node's own tree, for its driver.
+
+        ``GET /resource_providers/{uuid}/allocations`` for each provider and
+        ``GET /allocations/{consumer}`` (1.28) for each consumer.
+
+        :raises errors.LookAgain: placement moved since ``seen``
+        """
+        return self._fresh.allocations(seen)
+
     def plan(
         self,
         tree: provider_tree.ProviderTree,
         seen: observation.Observation,
-        policy: ownership.Policy,
+        policy: Policy,
+        allocations: alloc.Allocations | None = None,
     ) -> planning.Plan:
         """Return what would be sent to make placement match an edited tree.
 
@@ -74,30 +91,32 @@ class SchedulerReportClient:
         rests on no memory; a plan of nothing costs no request.
 
         :param tree: ``seen.tree()``, edited
+        :param allocations: ``allocations(seen)``, edited with it; None if the
+            driver moves nothing that is allocated
+        :raises errors.DriverError: what it made of those cannot be done
         :raises errors.LookAgain: placement moved since ``seen``
         :raises errors.Refused: a root's name belongs to another provider
         """
         record = self._state.record(
-            {*seen.providers, *tree.get_provider_uuids()}
+            {*seen.providers, *tree.get_provider_uuids()}, seen.node_uuid
         )
         wanted = ownership.resolve(tree, record, policy)
-        after, faults = self._without_the_allocated(seen, wanted.after)
+        moves = allocations.moves() if allocations is not None else ()
+        after, contended = contention.leave(
+            seen.providers, wanted.after, () if moves else policy.contended
+        )
+        after, faults = self._without_the_allocated(seen, after, moves)
         create: tuple[operations.NameOperation, ...] = ()
         notes: list[str] = []
         if planning.adds_names(seen.providers, after):
             known = self._observer.known_names()
             after, create, notes = planning.admit(seen.providers, after, known)
-        changes = planning.operations(seen.providers, after, wanted.foreign)
-        self._check_names_of_roots(changes)
-        self._observer.verify(
-            seen,
-            {
-                (op.uuid, op.kind)
-                for op in changes
-                if isinstance(op, operations.SetOperation)
-                and op.uuid in seen.providers
-            },
+        _check_moves(seen, after, moves)
+        changes = planning.operations(
+            seen.providers, after, wanted.foreign, moves
         )
+        self._check_names_of_roots(changes, seen.node_uuid)
+        self._fresh.verify(seen, _written(changes, seen))
         return planning.Plan(
             node_uuid=seen.node_uuid,
             operations=(*create, *changes),
@@ -105,22 +124,38 @@ class SchedulerReportClient:
             held=wanted.held,
             notes=(*seen.notes, *tree.notes, *wanted.notes, *notes),
             faults=(*tree.faults, *faults),
+            contended=contended,
         )
 
     def _without_the_allocated(
-        self, seen: observation.Observation, after: provider.Snapshot
+        self,
+        seen: observation.Observation,
+        after: provider.Snapshot,
+        moves: checking.Moves,
     ) -> tuple[provider.Snapshot, list[str]]:
-        """Let what is allocated stay; asked only where something goes."""
+        """Let what is allocated stay; asked only where something goes.
+
+        What moves to another provider need not stay.
+        """
         stake = allocated.at_stake(seen.providers, after)
         if not stake:
             return after, []
-        consumers = self._observer.allocated(stake)
+        moved = checking.consumers(moves)
+        known = seen.home if moves else frozenset[str]()
+        consumers = self._fresh.allocated(
+            one for one in stake if one.uuid not in known
+        )
         return allocated.settle(
-            seen.providers, after, consumers, seen.node_uuid
+            seen.providers,
+            after,
+            {**{u: moved.get(u, {}) for u in known}, **consumers},
+            seen.node_uuid,
         )
 
     def _check_names_of_roots(
-        self, changes: Iterable[operations.ProviderOperation]
+        self,
+        changes: Iterable[operations.ProviderOperation],
+        node_uuid: str,
     ) -> None:
         """Refuse what placement would: a host that came back as another."""
         for operation in changes:
@@ -129,30 +164,81 @@ class SchedulerReportClient:
             if operation.parent_uuid is not None:
                 continue
             other = self._observer.holder_of(operation.name)
-            if other not in {None, operation.uuid}:
+            if other == operation.uuid:
+                self._observer.find(node_uuid, operation.uuid)
+                raise placement_errors.Exists(operation.name, operation.uuid)
+            if other is not None:
                 raise placement_errors.NameTaken.by(
                     str(other), operation.name, operation.uuid
                 )
 
-    def apply(self, plan: planning.Plan) -> applying.Outcome:
+    def apply(
+        self,
+        plan: planning.Plan,
+        without: Collection[operations.Operation] = (),
+    ) -> applying.Outcome:
         """Send a plan's operations; return which were done and which refused.
 
+        :param without: operations that were refused just now: they are left,
+            with what depends on them
         :raises errors.LookAgain: another writer came between: observe again
         :raises errors.AgentError: the node's cycle is over; what was done is
             recorded, and the next cycle goes on from there
         """
         try:
-            outcome = self._executor.apply(plan)
+            outcome = self._executor.apply(plan, without)
         except placement_errors.Vanished:
             self._state.save_known_names(None)
             raise
+        except placement_errors.Exists as exc:
+            self._observer.find(plan.node_uuid, exc.uuid)
+            raise
         return outcome
+
+    def removals(self, plan: planning.Plan) -> blast_radius.Removals:
+        """Return what a plan removes."""
+        return effects.removals(plan.operations)
+
+    def changes(
+        self, applied: Iterable[operations.Operation]
+    ) -> frozenset[contention.Item]:
+        """Return what these operations make of each item they change."""
+        return effects.changes(applied)
 
     def update_from_provider_tree(
         self,
         new_tree: provider_tree.ProviderTree,
         seen: observation.Observation,
-        policy: ownership.Policy,
+        policy: Policy,
     ) -> applying.Outcome:
         """Make placement match an edited tree: ``plan``, then ``apply``."""
         return self.apply(self.plan(new_tree, seen, policy))
+
+
+def _check_moves(
+    seen: observation.Observation,
+    after: provider.Snapshot,
+    moves: checking.Moves,
+) -> None:
+    """Refuse what placement would, before anything is sent.
+
+    :raises errors.DriverError: it cannot be done
+    """
+    own = seen.home | set(provider.descendants(after, seen.node_uuid))
+    problems = checking.problems(moves, after, own)
+    if problems:
+        raise alloc.refusal(problems)
+
+
+def _written(
+    changes: Iterable[operations.ProviderOperation],
+    seen: observation.Observation,
+) -> set[observation.Part]:
+    """Return the parts that these write of what was there before."""
+    parts: set[observation.Part] = set()
+    for operation in changes:
+        if isinstance(operation, operations.Reshape):
+            parts |= {(one.uuid, one.kind) for one in operation.inventories}
+        elif isinstance(operation, operations.SetOperation):
+            parts.add((operation.uuid, operation.kind))
+    return {part for part in parts if part[0] in seen.providers}

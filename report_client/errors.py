@@ -3,8 +3,11 @@
 
 LookAgain
 ├── Conflict          another writer came between: 409 placement.concurrent_…
-└── Vanished          404, or 400 for a name: names and providers are re-read
-    └── UnknownName   the 400: a trait or resource class placement lacks
+│   └── Exists        what was to be created is there, and was not seen
+├── Reshaped          done, but no generation is told: the tree is re-read
+└── LookOnce
+    └── Vanished      404, or 400 for a name: names and providers are re-read
+        └── UnknownName   the 400: a trait or resource class placement lacks
 UnknownState
 ├── MalformedAnswer   no JSON, or JSON of another shape
 └── ServerFault       500: fails its provider, the others go on
@@ -13,6 +16,7 @@ Unavailable
 └── NotAuthorised     401, 403, or no token to be had
 Refused
 ├── InUse             allocations, or children, stand against it
+├── NotAllowed        403 for this one request: it needs another role
 ├── NameTaken         the provider's name stands under another uuid
 ├── NotFound          what somebody named is not in placement
 └── BadRequest        any other 4xx
@@ -22,7 +26,7 @@ ConfigError
 
 import dataclasses
 
-from compute_agent import errors
+from compute_agent import errors, provider
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +48,19 @@ class Conflict(errors.LookAgain):
     """The provider's generation moved since it was read."""
 
 
-class Vanished(errors.LookAgain):
+class Exists(Conflict):
+    """A provider that was to be created is there, and nothing led to it."""
+
+    def __init__(self, name: str, uuid: str) -> None:
+        super().__init__(f'{provider.title(name, uuid)} exists already')
+        self.uuid = uuid
+
+
+class Reshaped(errors.LookAgain):
+    """Allocations were moved; what is left is planned on what is there now."""
+
+
+class Vanished(errors.LookOnce):
     """A provider, or a name, is not (or no longer) there."""
 
 
@@ -72,6 +88,10 @@ class InUse(errors.Refused):
     """Allocations or children stand against it; the operator decides."""
 
 
+class NotAllowed(errors.Refused):
+    """The user may do most things in placement, but not this."""
+
+
 class NameTaken(errors.Refused):
     """The name a provider should have belongs to another uuid."""
 
@@ -80,8 +100,10 @@ class NameTaken(errors.Refused):
         """Return the error that says who has the name, and what to do."""
         return cls(
             f'the name {name} belongs to provider {other} in placement, and '
-            f'this agent knows it as {uuid}: give it that uuid (a host has it '
-            'from the file compute_id), or delete or rename the other one'
+            f'this agent knows it as {uuid}: "compute-agent provider adopt '
+            f'{other}" gives that uuid to a host that was installed anew; '
+            'else give the other one another name ("compute-agent provider '
+            f'rename {other} NEW_NAME"), or delete it'
         )
 
 

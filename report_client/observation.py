@@ -48,19 +48,24 @@ class Observation:
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Look:
-    """One node's observation while it is being made."""
+    """One node's observation while it is being made.
+
+    :ivar since: the store's moment when it began
+    :ivar notes: lines for the operator, by provider
+    """
 
     node_uuid: str
+    since: int
     rows: Sequence[wire.Listed]
     home: set[str] = dataclasses.field(default_factory=set)
     readings: dict[str, provider.Reading] = dataclasses.field(
         default_factory=dict
     )
     fresh: set[Part] = dataclasses.field(default_factory=set)
-    intents: Mapping[str, Sequence[intentions.Intent]] = dataclasses.field(
+    intents: dict[str, Sequence[intentions.Intent]] = dataclasses.field(
         default_factory=dict
     )
-    notes: tuple[str, ...] = ()
+    notes: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     error: errors.AgentError | None = None
     failed: dict[str, errors.AgentError] = dataclasses.field(
         default_factory=dict
@@ -83,11 +88,11 @@ class Look:
         :param last: what was last read of those that cannot be read now; one
             that never was may be in any aggregate
         """
-        self.notes += shared.notes
         for uuid, reading in shared.readings.items():
             near = reading.provider.aggregates & aggregates
             if near and uuid not in self.home:
                 self.readings[uuid] = reading
+                self.notes[uuid] = shared.notes[uuid]
                 self.fresh |= {p for p in shared.fresh if p[0] == uuid}
         for uuid, error in shared.failed.items():
             if uuid not in last or last[uuid].provider.aggregates & aggregates:
@@ -102,5 +107,5 @@ class Look:
             ),
             home=frozenset(self.home),
             fresh=frozenset(self.fresh),
-            notes=self.notes,
+            notes=tuple(n for some in self.notes.values() for n in some),
         )

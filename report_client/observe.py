@@ -9,22 +9,13 @@ nothing to placement; ``client.py`` calls it.
 """
 
 import dataclasses
-import hashlib
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
-from compute_agent import (
-    allocated,
-    assertion,
-    errors,
-    intentions,
-    names,
-    provider,
-)
+from compute_agent import errors, intentions, names
 
-from . import errors as placement_errors
-from . import observation, placement, reader, store, wire
+from . import observation, placement, reader, readings, store, wire
 
 LOG = logging.getLogger(__name__)
 
@@ -49,11 +40,13 @@ class Observer:
     ) -> None:
         self._reader = reader.Reader(service, clock)
         self._store = kept
-        self._clock = clock
-        self._interval = full_read_interval
+        self._readings = readings.Readings(
+            self._reader, kept, clock=clock, interval=full_read_interval
+        )
         self._doubted = False
         self._asking = threading.Lock()
         self._names: frozenset[str] | None = None
+        self._found: dict[str, set[str]] = {}
 
     def observe(
         self, node_uuids: Sequence[str]
@@ -64,55 +57,25 @@ class Observer:
 
         :raises errors.AgentError: not even the list could be read
         """
+        since = self._store.moment()
         try:
             rows = self._list(node_uuids)
         except (errors.Unavailable, errors.UnknownState):
             self._doubted = True
             raise
         looks = [
-            observation.Look(node_uuid=uuid, rows=rows.get(uuid, []))
+            observation.Look(
+                node_uuid=uuid, since=since, rows=rows.get(uuid, [])
+            )
             for uuid in node_uuids
         ]
         for look in looks:
             self._attempt(look, self._own_tree)
-        self._sharing([look for look in looks if look.error is None])
+        self._sharing([look for look in looks if look.error is None], since)
         for look in looks:
             self._attempt(look, self._other_roots)
             self._attempt(look, self._forget_the_gone)
         return {look.node_uuid: look.error or look.seen() for look in looks}
-
-    def verify(
-        self, seen: observation.Observation, parts: Iterable[observation.Part]
-    ) -> None:
-        """Read these parts afresh, but for those that were in this cycle.
-
-        :raises errors.LookAgain: one is not as observed
-        """
-        for uuid, kind in sorted(set(parts) - seen.fresh):
-            one = seen.providers[uuid]
-            generation, content = self._reader.contents(uuid, kind)
-            if generation != one.generation:
-                raise placement_errors.Conflict(f'{one} moved while planning')
-            if content != getattr(one, reader.FIELDS[kind]):
-                self._store_without(one)
-                raise placement_errors.Conflict(
-                    f'{one}: its {reader.FIELDS[kind]} changed without a generation'
-                )
-
-    def allocated(
-        self, providers: Iterable[provider.Provider]
-    ) -> dict[str, allocated.Consumers]:
-        """Return the consumers by class of these providers.
-
-        :raises errors.LookAgain: one of them moved since it was observed
-        """
-        found: dict[str, allocated.Consumers] = {}
-        for one in providers:
-            generation, consumers = self._reader.allocated(one.uuid)
-            if generation != one.generation:
-                raise placement_errors.Conflict(f'{one} moved while planning')
-            found[one.uuid] = consumers
-        return found
 
     def known_names(self) -> names.KnownNames:
         """Return the traits and classes placement knows.
@@ -125,7 +88,7 @@ class Observer:
             if (
                 known is None
                 or self._doubted
-                or self._overdue(known.read_at, 1)
+                or self._readings.is_overdue(known.read_at)
             ):
                 known = self._reader.known_names()
                 self._store.save_known_names(known)
@@ -159,6 +122,14 @@ class Observer:
             return None
         rows = self._reader.listed(wire.named(name))
         return next((row.uuid for row in rows if row.name == name), None)
+
+    def find(self, node_uuid: str, uuid: str) -> None:
+        """Look at a provider for a node from now on, while it is there.
+
+        For one that the driver names, that exists, and that neither the
+        record nor an aggregate leads to.
+        """
+        self._found.setdefault(node_uuid, set()).add(uuid)
 
     # --- lists ----------------------------------------------------------------
 
@@ -195,9 +166,9 @@ class Observer:
     def _own_tree(self, look: observation.Look) -> None:
         look.intents = self._store.intents(look.node_uuid)
         look.home = {row.uuid for row in look.rows}
-        self._read(look, look.rows)
+        self._readings.read(look, look.rows)
 
-    def _sharing(self, looks: Sequence[observation.Look]) -> None:
+    def _sharing(self, looks: Sequence[observation.Look], since: int) -> None:
         """Add to each node the sharing providers of its aggregates."""
         reach = [(look, look.aggregates()) for look in looks]
         every = frozenset[str]().union(*(some for _, some in reach))
@@ -205,12 +176,14 @@ class Observer:
             return
         few = every if len(every) <= MAX_AGGREGATES else frozenset[str]()
         rows = self._reader.listed(wire.sharing(few))
-        shared = observation.Look(node_uuid='', rows=rows)
+        shared = observation.Look(node_uuid='', since=since, rows=rows)
         for look, _ in reach:
-            shared.intents = {**shared.intents, **look.intents}
+            for uuid, intents in look.intents.items():
+                there = shared.intents.get(uuid, ())
+                shared.intents[uuid] = (*there, *intents)
         for row in rows:
             try:
-                self._read(shared, [row])
+                self._readings.read(shared, [row])
             except _ONE_NODE as exc:
                 shared.failed[row.uuid] = exc
         last = self._store.readings(shared.failed)
@@ -221,13 +194,18 @@ class Observer:
     def _other_roots(self, look: observation.Look) -> None:
         """Add what was created for this node and stands in other trees.
 
-        Or may have been: an intent may be all that a crash left of it.
+        Or may have been: an intent may be all that a crash left of it; a
+        provider that was found is there, whoever created it. Of a tree that
+        such a one was moved into, what is not below it is not looked at.
         """
         created = self._store.created_for(look.node_uuid)
-        for uuid in [*created, *look.intents]:
+        found = self._found.get(look.node_uuid, set())
+        for uuid in [*created, *look.intents, *sorted(found)]:
             if uuid not in look.readings:
-                path = wire.in_tree(uuid)
-                self._read(look, self._reader.listed(path))
+                rows = self._reader.listed(wire.in_tree(uuid))
+                self._readings.read(look, _below(rows, uuid))
+                if not rows:
+                    found.discard(uuid)
 
     def _forget_the_gone(self, look: observation.Look) -> None:
         """A provider that a complete list lacks is no more, nor its record."""
@@ -243,114 +221,14 @@ class Observer:
             settled = intentions.settle(look.intents[uuid], None)
             self._store.settle((), settled.dropped)
 
-    # --- providers ------------------------------------------------------------
 
-    def _read(
-        self, look: observation.Look, rows: Sequence[wire.Listed]
-    ) -> None:
-        """Read these providers for one node, where not remembered."""
-        kept = self._store.readings(row.uuid for row in rows)
-        kept = self._without_regressed(rows, kept)
-        new = []
-        for row in rows:
-            old = kept.get(row.uuid)
-            intents = look.intents.get(row.uuid, [])
-            if old is None or intents or self._stale(row, old):
-                old = self._reader.provider(row)
-                new.append(old)
-                look.fresh |= {(row.uuid, kind) for kind in assertion.Kind}
-            look.readings[row.uuid] = old
-            look.notes += self._settle(intents, old)
-        if new:
-            self._store.save(new)
-
-    def _stale(self, row: wire.Listed, old: provider.Reading) -> bool:
-        """Whether what is remembered is not, or may not be, what is there."""
-        return old.suspect or not _same(row, old) or self._due(old)
-
-    def _without_regressed(
-        self,
-        rows: Sequence[wire.Listed],
-        kept: dict[str, provider.Reading],
-    ) -> dict[str, provider.Reading]:
-        """A generation never falls: unknown at first, then another provider.
-
-        :raises errors.UnknownState: one fell that had not in the last look
-        """
-        fallen = [
-            kept[row.uuid]
-            for row in rows
-            if row.uuid in kept
-            and row.generation < _generation(kept[row.uuid])
-        ]
-        suspects = [old for old in fallen if not old.suspect]
-        if suspects:
-            self._store.save(
-                dataclasses.replace(old, suspect=True) for old in suspects
-            )
-            who = ', '.join(str(old.provider) for old in suspects)
-            raise errors.UnknownState(
-                f'{who}: the generation fell; if it has in the next cycle too, '
-                'they count as deleted and created anew by another'
-            )
-        for old in fallen:
-            LOG.warning(
-                '%s was deleted and created again by another: what this '
-                'agent added to the old one is forgotten',
-                old.provider,
-            )
-        gone = {old.provider.uuid for old in fallen}
-        if gone:
-            self._store.forget(gone)
-        return {u: r for u, r in kept.items() if u not in gone}
-
-    def _settle(
-        self,
-        intents: Sequence[intentions.Intent],
-        reading: provider.Reading,
-    ) -> tuple[str, ...]:
-        if not intents:
-            return ()
-        settlement = intentions.settle(intents, reading.provider)
-        self._store.settle(settlement.done, settlement.dropped)
-        return settlement.notes
-
-    def _store_without(self, one: provider.Provider) -> None:
-        """Make sure that this provider is read whole at the next look."""
-        kept = self._store.readings([one.uuid])
-        self._store.save(
-            dataclasses.replace(r, read_at=0.0) for r in kept.values()
-        )
-
-    def _due(self, old: provider.Reading) -> bool:
-        """Whether it is time to read a provider that seems unchanged.
-
-        Spread by uuid over a tenth of the interval, so that providers read
-        together do not stay together.
-        """
-        digest = hashlib.sha256(old.provider.uuid.encode()).digest()
-        return self._overdue(old.read_at, 0.9 + 0.1 * digest[0] / 255)
-
-    def _overdue(self, read_at: float, share: float) -> bool:
-        """Whether this share of the slow read's interval has passed."""
-        if not self._interval and read_at > 0:
-            return False
-        age = self._clock() - read_at
-        return age < 0 or age >= self._interval * share
-
-
-def _same(row: wire.Listed, old: provider.Reading) -> bool:
-    one = old.provider
-    return (row.generation, row.name, row.parent_uuid, row.root_uuid) == (
-        one.generation,
-        one.name,
-        one.parent_uuid,
-        old.root_uuid,
-    )
-
-
-def _generation(reading: provider.Reading) -> int:
-    return reading.provider.generation or 0
+def _below(rows: Sequence[wire.Listed], uuid: str) -> list[wire.Listed]:
+    """Return the row of a provider, and those of what stands below it."""
+    found, before = {uuid}, 0
+    while len(found) > before:  # no order is promised
+        before = len(found)
+        found |= {row.uuid for row in rows if row.parent_uuid in found}
+    return [row for row in rows if row.uuid in found]
 
 
 # What fails one node's look; all else means the service itself is away.

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 
 from compute_agent import assertion, inventory, provider
 
+from . import allocations as alloc
+
 
 class Impossible(ValueError):
     """Placement would refuse this operation on that snapshot."""
@@ -194,11 +196,58 @@ class SetInventories:
         return {**providers, self.uuid: changed}
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Reshape:
+    """Move inventory with what is allocated of it; ``POST /reshaper`` (1.30).
+
+    :ivar uuid: the node, and so is ``name``
+    :ivar inventories: whole inventories, as they would be set by themselves
+    :ivar moves: the consumers that have it elsewhere afterwards, with all
+        that they have
+    """
+
+    uuid: str
+    name: str
+    inventories: tuple[SetInventories, ...]
+    moves: tuple[alloc.Move, ...]
+
+    @property
+    def providers(self) -> frozenset[str]:
+        """The providers whose generations it moves."""
+        return frozenset(
+            {one.uuid for one in self.inventories}
+            | {uuid for move in self.moves for uuid in move.allocations}
+        )
+
+    @property
+    def added(self) -> frozenset[str]:
+        """The resource classes that come to a provider."""
+        return frozenset[str]().union(*(i.added for i in self.inventories))
+
+    @property
+    def moved(self) -> frozenset[str]:
+        """The resource classes of which something is elsewhere afterwards."""
+        changes = [change for move in self.moves for change in move.changes()]
+        return frozenset(rc for _, rc, _ in changes)
+
+    def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
+        """Return the snapshot with the new inventories."""
+        for one in self.inventories:
+            providers = one.apply_to(providers)
+        for move in self.moves:
+            for uuid, resources in move.allocations.items():
+                there = providers.get(uuid)
+                lacks = there and set(resources) - set(there.inventories)
+                if lacks:
+                    raise Impossible(f'{there} has no {", ".join(lacks)}')
+        return providers
+
+
 Inventories = Mapping[str, inventory.Inventory]
 NameOperation = CreateTrait | CreateResourceClass
 SetOperation = SetTraits | SetAggregates | SetInventories
 ProviderOperation = (
-    CreateProvider | UpdateProvider | DeleteProvider | SetOperation
+    CreateProvider | UpdateProvider | DeleteProvider | SetOperation | Reshape
 )
 Operation = NameOperation | ProviderOperation
 

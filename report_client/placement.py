@@ -37,6 +37,7 @@ _BY_CODE: dict[str, type[Exception]] = {
     'placement.inventory.inuse': errors.InUse,
     'placement.resource_provider.cannot_delete_parent': errors.InUse,
     'placement.resource_provider.inuse': errors.InUse,
+    'placement.resource_provider.not_found': errors.Vanished,
 }
 
 
@@ -109,7 +110,8 @@ class Placement:
     ) -> Reply:
         """Send one request; return which 2xx came, and the body.
 
-        :raises errors.TooOld: this placement is older than ``needed``
+        :raises errors.TooOld: this placement is older than ``needed``, or has
+            no version that this agent speaks
         :raises report_client.errors: everything but a 2xx, by what to do next
         """
         sent = self._version
@@ -118,6 +120,8 @@ class Placement:
         if response.status_code == 406 and self._negotiate(response, sent):
             self._check(request, needed)
             response = self._request(request)
+        if response.status_code == 406:
+            raise self._no_version(response)
         if response.status_code >= 300:
             raise self._refusal(request, response)
         body = _json(response) if response.content else None
@@ -138,7 +142,7 @@ class Placement:
                 request.path,
                 request.method,
                 json=request.body,
-                microversion=_dotted(self._version),
+                microversion=_dotted(min(self._version, request.newest)),
                 raise_exc=False,
                 headers={'Accept': 'application/json'},
             )
@@ -174,19 +178,36 @@ class Placement:
 
     def _negotiate(self, response: Response, sent: wire.Version) -> bool:
         """Take the server's newest version; return whether to ask again."""
-        said = _errors(response)
-        match = re.fullmatch(r'(\d+)\.(\d+)', str(said.get('max_version')))
-        if match is None:
+        newest = _version(_errors(response).get('max_version'))
+        if newest is None:
             return False
-        newest = (int(match[1]), int(match[2]))
         if newest < wire.OLDEST:
             raise errors.TooOld(
-                f'{self.where} has API version {match[0]}; this agent needs '
-                f'{_dotted(wire.OLDEST)} or newer: upgrade placement'
+                f'{self.where} has API version {_dotted(newest)}; this agent '
+                f'needs {_dotted(wire.OLDEST)} or newer: upgrade placement'
             )
-        LOG.debug('%s has API version %s', self.where, match[0])
+        LOG.debug('%s has API version %s', self.where, _dotted(newest))
         self._version = min(newest, wire.NEWEST)
         return sent != self._version
+
+    def _no_version(self, response: Response) -> errors.TooOld:
+        """Return the error for a 406 that taught nothing."""
+        said = _errors(response)
+        oldest = _version(said.get('min_version'))
+        newest = _version(said.get('max_version'))
+        advice = 'upgrade placement'
+        if oldest is None or newest is None:
+            offer = 'does not say which it takes'
+        else:
+            offer = f'says it takes {_dotted(oldest)} to {_dotted(newest)}'
+            if oldest > wire.NEWEST:
+                advice = 'upgrade this agent'
+        return errors.TooOld(
+            f'{self.where} refuses API version {_dotted(self._version)} (HTTP '
+            f'406) and {offer}; this agent speaks {_dotted(wire.OLDEST)} to '
+            f'{_dotted(wire.NEWEST)}: {advice}, or set endpoint_override in '
+            '[placement] if that is not placement itself'
+        )
 
     def _refusal(self, request: wire.Request, response: Response) -> Exception:
         said = _errors(response)
@@ -210,6 +231,12 @@ class Placement:
                 f'; {self.where} does not let this agent in: it needs a user '
                 'with the role admin or service in [placement]'
             )
+        if kind is errors.NotAllowed:
+            text += (
+                '; to move what is allocated, the user in [placement] '
+                '(username) needs the role service too: add that role in '
+                'keystone'
+            )
         return kind(text)
 
 
@@ -224,11 +251,15 @@ def _is_one(request: wire.Request) -> bool:
     """Whether it is about one thing that may be there or not."""
     if request.path.startswith(f'{wire.TRAITS}/'):
         return request.method != 'PUT'  # which creates it
-    return request.path.startswith(wire.PROVIDERS)
+    return request.path.startswith((wire.PROVIDERS, wire.CONSUMERS))
 
 
-def _kind(request: wire.Request, answer: errors.Answer) -> type[Exception]:
+def _kind(  # noqa: PLR0911 (a row for each meaning)
+    request: wire.Request, answer: errors.Answer
+) -> type[Exception]:
     """Return the error for an answer that is not 2xx: what to do next."""
+    if answer.status == 403 and request.path == wire.RESHAPER:
+        return errors.NotAllowed
     meant = _BY_STATUS.get(answer.status) or _BY_CODE.get(answer.code)
     if meant is not None:
         return meant
@@ -245,6 +276,12 @@ def _kind(request: wire.Request, answer: errors.Answer) -> type[Exception]:
     return errors.BadRequest
 
 
+def _version(text: object) -> wire.Version | None:
+    """Return a microversion from a server's answer, None for no such."""
+    match = re.fullmatch(r'([0-9]{1,4})\.([0-9]{1,4})', str(text))
+    return (int(match[1]), int(match[2])) if match else None
+
+
 def _dotted(version: wire.Version) -> str:
     return '{}.{}'.format(*version)
 
@@ -252,7 +289,7 @@ def _dotted(version: wire.Version) -> str:
 def _json(response: Response) -> Any:
     try:
         return response.json()
-    except ValueError as exc:
+    except (RecursionError, ValueError) as exc:
         start = response.content[:60]
         raise errors.MalformedAnswer(
             f'placement answered no JSON: {start!r}; is there something '
@@ -264,6 +301,6 @@ def _errors(response: Response) -> dict[str, Any]:
     """Return the first error of placement's error body, or {}."""
     try:
         first = response.json()['errors'][0]
-    except (ValueError, KeyError, IndexError, TypeError):
+    except (LookupError, RecursionError, TypeError, ValueError):
         return {'detail': response.content[:200].decode(errors='replace')}
     return first if isinstance(first, dict) else {}

@@ -4,22 +4,32 @@
 Pure: no I/O, configuration, logging or clock. Applying ``operations(a, b)`` to
 ``a`` gives ``b``, and ``operations(b, b)`` is empty. The order: custom names;
 the shape of the trees (parents before children); what is gone, smaller or
-reserved; traits and aggregates; what is new or larger; deletions, leaves
-first. So no capacity is offered before its provider's traits are there.
+reserved; traits and aggregates; allocated inventory that moves; what is new or
+larger; deletions, leaves first. So no capacity is offered before its
+provider's traits are there.
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import TypeAlias
 
 import os_resource_classes
 import os_traits
 
-from compute_agent import names, ownership, provider
+from compute_agent import contention, names, provider
+from compute_agent.record import Held, Key
 
+from . import allocations as alloc
 from . import operations as ops
-from . import shape
+from . import reshape, shape, stages
 
-NO_FOREIGN: Mapping[ownership.Key, frozenset[str]] = {}
+Moves: TypeAlias = tuple[alloc.Move, ...]
+
+# The library that has the standard names → those it has here.
+_STANDARD = {
+    'os-traits': frozenset(os_traits.get_traits()),
+    'os-resource-classes': frozenset(os_resource_classes.STANDARDS),
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,16 +40,16 @@ class Plan:
     :ivar held: who will hold which names, to be recorded with it
     :ivar notes: lines for the operator: what will not be done, and why
     :ivar faults: lines that say why the node is not done even so
+    :ivar contended: what was left as it is, for another writer undoes it
     """
 
     node_uuid: str
     operations: tuple[ops.Operation, ...]
     before: provider.Snapshot
-    held: Mapping[ownership.Key, ownership.Held] = dataclasses.field(
-        default_factory=dict
-    )
+    held: Mapping[Key, Held] = dataclasses.field(default_factory=dict)
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    contended: tuple[contention.Item, ...] = ()
 
     def says_anything(self) -> bool:
         """Whether there is anything in it for a reader."""
@@ -56,22 +66,30 @@ def is_known(operation: ops.NameOperation, known: names.KnownNames) -> bool:
 def operations(
     before: provider.Snapshot,
     after: provider.Snapshot,
-    foreign: Mapping[ownership.Key, frozenset[str]] = NO_FOREIGN,
+    foreign: stages.Foreign = stages.NO_FOREIGN,
+    moves: Moves = (),
 ) -> tuple[ops.ProviderOperation, ...]:
     """Return the operations that turn one snapshot into the other, in order.
 
     :param foreign: the names whose removal takes something of another's
+    :param moves: what is allocated and goes with the inventories it is of
     """
-    reshaping, deletions = shape.changes(before, after)
-    contents = [
-        _contents(before.get(uuid), wanted, foreign)
+    gives, takes = alloc.providers(moves)
+    shaping, deletions = shape.changes(before, after, gives)
+    contents = {
+        uuid: stages.of(before.get(uuid), wanted, foreign)
         for uuid, wanted in after.items()
-    ]
+    }
+    reshaped: tuple[ops.Reshape, ...] = ()
+    if gives or takes:
+        reshaped, contents = reshape.fold(before, after, contents, moves)
     return (
-        *reshaping,
-        *(op for one in contents for op in one.shrink),
-        *(op for one in contents for op in one.labels),
-        *(op for one in contents for op in one.grow),
+        *shaping,
+        *(op for one in contents.values() for op in one.shrink),
+        *(op for one in contents.values() for op in one.labels),
+        *reshaped,
+        *(op for one in contents.values() for op in one.late_labels),
+        *(op for one in contents.values() for op in one.grow),
         *deletions,
     )
 
@@ -100,7 +118,10 @@ def admit(
     ]
     lost_traits = {n for n in new_traits if not names.is_custom(n)}
     lost_classes = {n for n in new_classes if not names.is_custom(n)}
-    notes = [_left_out(name) for name in sorted(lost_traits | lost_classes)]
+    notes = [
+        *(_left_out(name, 'os-traits') for name in sorted(lost_traits)),
+        *(_left_out(n, 'os-resource-classes') for n in sorted(lost_classes)),
+    ]
     if notes:
         after = {
             uuid: _without(one, lost_traits, lost_classes)
@@ -109,12 +130,11 @@ def admit(
     return after, tuple(create), notes
 
 
-def _left_out(name: str) -> str:
-    standard = {*os_traits.get_traits(), *os_resource_classes.STANDARDS}
+def _left_out(name: str, library: str) -> str:
     why = (
-        "its os-traits or os-resource-classes are older than this agent's"
-        if name in standard
-        else "nor do this agent's os-traits: is it misspelt?"
+        f"its {library} is older than this agent's"
+        if name in _STANDARD[library]
+        else f"nor does this agent's {library}: is it misspelt?"
     )
     return f'{name}: left out, for this placement does not know it; {why}'
 
@@ -144,91 +164,4 @@ def _without(
     kept = {rc: i for rc, i in one.inventories.items() if rc not in classes}
     return dataclasses.replace(
         one, traits=one.traits - traits, inventories=kept
-    )
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Contents:
-    """One provider's operations, by when they may be sent."""
-
-    shrink: tuple[ops.SetOperation, ...] = ()
-    labels: tuple[ops.SetOperation, ...] = ()
-    grow: tuple[ops.SetOperation, ...] = ()
-
-
-def _contents(
-    before: provider.Provider | None,
-    after: provider.Provider,
-    foreign: Mapping[ownership.Key, frozenset[str]],
-) -> _Contents:
-    old = before or dataclasses.replace(
-        after, inventories={}, traits=frozenset(), aggregates=frozenset()
-    )
-    labels = tuple(_labels(old, after, foreign))
-    if old.inventories == after.inventories:
-        return _Contents(labels=labels)
-    smaller = _smaller(old, after)
-    shrinks = smaller != old.inventories
-    grows = smaller != after.inventories
-    if not labels and grows:
-        smaller, shrinks = old.inventories, False
-    return _Contents(
-        shrink=(_inventories(after, old.inventories, smaller, foreign),)
-        if shrinks
-        else (),
-        labels=labels,
-        grow=(_inventories(after, smaller, after.inventories, foreign),)
-        if grows
-        else (),
-    )
-
-
-def _labels(
-    old: provider.Provider,
-    new: provider.Provider,
-    foreign: Mapping[ownership.Key, frozenset[str]],
-) -> Iterator[ops.SetOperation]:
-    if old.traits != new.traits:
-        yield ops.SetTraits(
-            uuid=new.uuid,
-            name=new.name,
-            names=new.traits,
-            before=old.traits,
-            foreign=foreign.get((new.uuid, ops.SetTraits.kind), frozenset()),
-        )
-    if old.aggregates != new.aggregates:
-        key = (new.uuid, ops.SetAggregates.kind)
-        yield ops.SetAggregates(
-            uuid=new.uuid,
-            name=new.name,
-            names=new.aggregates,
-            before=old.aggregates,
-            foreign=foreign.get(key, frozenset()),
-        )
-
-
-def _smaller(
-    old: provider.Provider, new: provider.Provider
-) -> ops.Inventories:
-    """Return the old inventories less what is gone or smaller in the new."""
-    return {
-        rc: record.reduced_to(new.inventories[rc])
-        for rc, record in old.inventories.items()
-        if rc in new.inventories
-    }
-
-
-def _inventories(
-    one: provider.Provider,
-    before: ops.Inventories,
-    after: ops.Inventories,
-    foreign: Mapping[ownership.Key, frozenset[str]],
-) -> ops.SetInventories:
-    marked = foreign.get((one.uuid, ops.SetInventories.kind), frozenset())
-    return ops.SetInventories(
-        uuid=one.uuid,
-        name=one.name,
-        inventories=after,
-        before=before,
-        foreign=marked & (set(before) - set(after)),
     )

@@ -5,14 +5,16 @@ What comes back is complete and well-formed, or an error is raised. It
 remembers nothing; ``observe.py`` decides what need not be read at all.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from compute_agent import assertion, errors, names, provider
+from compute_agent import assertion, names, provider
 
-from . import placement, wire
+from . import allocations as alloc
+from . import errors as placement_errors
+from . import placement, wire, wire_allocations
 
-READS = 3  # times a provider that moves between our reads is read anew
+REREADS = 4  # times what is older than the rest of a provider is read anew
 
 # The fields of a Provider, by the kind of what is in them.
 FIELDS = {
@@ -20,6 +22,9 @@ FIELDS = {
     assertion.Kind.AGGREGATE: 'aggregates',
     assertion.Kind.INVENTORY: 'inventories',
 }
+
+# What was read of each kind, and at which generation.
+_Parts = Mapping[assertion.Kind, tuple[int, Any]]
 
 
 class Reader:
@@ -41,26 +46,19 @@ class Reader:
     def provider(self, row: wire.Listed) -> provider.Reading:
         """Read one provider whole, all parts at one generation.
 
-        :raises errors.UnknownState: it moved during each reading
+        What is older than the newest part is read again, a few times.
+
+        :raises errors.LookAgain: it moved all the while
         """
-        for _ in range(READS):
-            parts = {k: self.contents(row.uuid, k) for k in FIELDS}
-            generations = {generation for generation, _ in parts.values()}
-            if len(generations) == 1:
-                return provider.Reading(
-                    provider=provider.Provider(
-                        uuid=row.uuid,
-                        name=row.name,
-                        parent_uuid=row.parent_uuid,
-                        generation=generations.pop(),
-                        **{FIELDS[k]: c for k, (_, c) in parts.items()},
-                    ),
-                    root_uuid=row.root_uuid,
-                    read_at=self._clock(),
-                )
-        raise errors.UnknownState(
-            f'{provider.title(row.name, row.uuid)}: changed by others during each of '
-            f'{READS} readings'
+        parts = {kind: self.contents(row.uuid, kind) for kind in FIELDS}
+        for _ in range(REREADS):
+            for kind in _older(parts):
+                parts[kind] = self.contents(row.uuid, kind)
+        if not _older(parts):
+            return _reading(row, parts, self._clock())
+        raise placement_errors.Conflict(
+            f'{provider.title(row.name, row.uuid)}: changed by others all the '
+            'while it was read'
         )
 
     def contents(self, uuid: str, kind: assertion.Kind) -> tuple[int, Any]:
@@ -72,6 +70,19 @@ class Reader:
         """Return generation and consumers by class of one provider."""
         return wire.allocated(self._service.get(wire.allocations(uuid)))
 
+    def consumer(self, uuid: str) -> tuple[alloc.Consumer, dict[str, int]]:
+        """Return all that a consumer has, and its providers' generations.
+
+        :raises errors.LookAgain: it has nothing any more
+        """
+        body = self._service.get(wire_allocations.path(uuid))
+        found = wire_allocations.consumer(uuid, body)
+        if found is None:
+            raise placement_errors.Conflict(
+                f'consumer {uuid} was deleted while planning'
+            )
+        return found
+
     def known_names(self) -> names.KnownNames:
         """Return the traits and resource classes that placement knows."""
         return names.KnownNames(
@@ -81,3 +92,29 @@ class Reader:
             ),
             read_at=self._clock(),
         )
+
+
+def _newest(parts: _Parts) -> int:
+    return max(generation for generation, _ in parts.values())
+
+
+def _older(parts: _Parts) -> list[assertion.Kind]:
+    """Return the kinds that were read before the provider moved."""
+    newest = _newest(parts)
+    return [kind for kind, (at, _) in parts.items() if at != newest]
+
+
+def _reading(
+    row: wire.Listed, parts: _Parts, read_at: float
+) -> provider.Reading:
+    return provider.Reading(
+        provider=provider.Provider(
+            uuid=row.uuid,
+            name=row.name,
+            parent_uuid=row.parent_uuid,
+            generation=_newest(parts),
+            **{FIELDS[k]: content for k, (_, content) in parts.items()},
+        ),
+        root_uuid=row.root_uuid,
+        read_at=read_at,
+    )

@@ -6,14 +6,14 @@ glyphs are those of every plan: + comes, - goes, ~ changes, ! is another's.
 """
 
 import collections
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from compute_agent import inventory, provider
+from compute_agent import excerpt, provider
 
 from . import operations as ops
 from . import plan as planning
+from . import render_inventory, render_reshape
 
 NOTHING = 'nothing to do'
 
@@ -105,7 +105,9 @@ def operation_data(operation: ops.Operation) -> dict[str, Any]:
         case ops.SetAggregates():
             verb, more = 'set_aggregates', _set_data(operation)
         case ops.SetInventories():
-            verb, more = 'set_inventories', _inventories_data(operation)
+            verb, more = 'set_inventories', render_inventory.data(operation)
+        case ops.Reshape():
+            verb, more = 'reshape', render_reshape.data(operation)
     return {
         'operation': verb,
         'provider': operation.name,
@@ -137,7 +139,10 @@ def _parts(  # noqa: PLR0911 (a row for each operation)
             return f'set aggregates of {_who(operation)}', _names(operation)
         case ops.SetInventories():
             head = f'set inventories of {_who(operation)}'
-            return head, _records(operation)
+            return head, render_inventory.marks(operation)
+        case ops.Reshape():
+            head = f'reshape {_who(operation)}'
+            return head, render_reshape.marks(operation, excerpt.printable)
 
 
 def _who(operation: ops.ProviderOperation) -> str:
@@ -145,20 +150,13 @@ def _who(operation: ops.ProviderOperation) -> str:
 
 
 def _title(name: str, uuid: str) -> str:
-    return provider.title(_shown(name), uuid)
-
-
-def _shown(name: str) -> str:
-    """Return a name that moves neither cursor nor line."""
-    if name.isprintable():
-        return name
-    return name.encode('unicode_escape').decode('ascii')
+    return provider.title(excerpt.printable(name), uuid)
 
 
 def _moves(operation: ops.UpdateProvider) -> list[str]:
     changes = []
     if operation.name != operation.old_name:
-        changes.append(f'rename it to {_shown(operation.name)}')
+        changes.append(f'rename it to {excerpt.printable(operation.name)}')
     if operation.parent_uuid != operation.old_parent_uuid:
         changes.append(f'move it below {operation.parent_uuid or "nothing"}')
     return changes
@@ -166,53 +164,9 @@ def _moves(operation: ops.UpdateProvider) -> list[str]:
 
 def _names(operation: ops.SetTraits | ops.SetAggregates) -> list[str]:
     return [f'+{n}' for n in sorted(operation.added)] + [
-        _gone(n, operation.foreign) for n in sorted(operation.removed)
+        render_inventory.gone(n, operation.foreign)
+        for n in sorted(operation.removed)
     ]
-
-
-def _records(operation: ops.SetInventories) -> list[str]:
-    now, before = operation.inventories, operation.before
-    return [
-        *(f'+{rc} {_record(now[rc])}' for rc in sorted(operation.added)),
-        *(
-            f'~{rc} {_difference(before[rc], now[rc])}'
-            for rc in sorted(operation.changed)
-        ),
-        *(_gone(rc, operation.foreign) for rc in sorted(operation.removed)),
-    ]
-
-
-def _gone(name: str, foreign: frozenset[str]) -> str:
-    return f"-{name} !another's" if name in foreign else f'-{name}'
-
-
-def _record(one: inventory.Inventory) -> str:
-    """Return a record in the order people read it, defaults left out."""
-    usual = inventory.Inventory(total=one.total).to_record()
-    if one.max_unit == one.total:
-        usual['max_unit'] = one.total
-    fields = [
-        f'{field}={value:.10g}'
-        for field, value in one.to_record().items()
-        if value != usual[field]
-    ]
-    return ' '.join([str(one.total), *fields])
-
-
-def _difference(before: inventory.Inventory, now: inventory.Inventory) -> str:
-    """Return the fields that changed; a database's rounding is no change."""
-    old = before.to_record()
-    return ' '.join(
-        f'{field}={old[field]:.10g}→{value:.10g}'
-        for field, value in now.to_record().items()
-        if not _same(field, old[field], value)
-    )
-
-
-def _same(field: str, one: float, other: float) -> bool:
-    if field == 'allocation_ratio':
-        return math.isclose(one, other, rel_tol=inventory.RATIO_TOLERANCE)
-    return one == other
 
 
 def _wrapped(marks: Sequence[str], width: int = 72) -> Iterator[str]:
@@ -234,19 +188,6 @@ def _set_data(
     return {
         'names': sorted(operation.names),
         'added': sorted(operation.added),
-        'removed': sorted(operation.removed),
-        'foreign': sorted(operation.foreign),
-    }
-
-
-def _inventories_data(operation: ops.SetInventories) -> dict[str, Any]:
-    return {
-        'inventories': {
-            rc: one.to_record()
-            for rc, one in sorted(operation.inventories.items())
-        },
-        'added': sorted(operation.added),
-        'changed': sorted(operation.changed),
         'removed': sorted(operation.removed),
         'foreign': sorted(operation.foreign),
     }

@@ -3,9 +3,12 @@
 
 Pure: no I/O, configuration, logging or clock. Placement wants every name used
 once, every parent there, no cycle and no deletion of a parent. So: a provider
-whose name another one needs goes first, or gets a name out of the way; then
-renames; then creations and moves, from the top down; the other deletions last.
+whose name another one needs goes first, or, where something keeps it, gets a
+name out of the way; then renames; then creations and moves, from the top down;
+the other deletions last.
 """
+
+from collections.abc import Container
 
 from compute_agent import provider
 
@@ -15,21 +18,32 @@ Changes = tuple[list[ops.ProviderOperation], list[ops.ProviderOperation]]
 _ASIDE = 'moving-'
 
 
-def changes(before: provider.Snapshot, after: provider.Snapshot) -> Changes:
-    """Return what to do before contents are set, and the deletions after."""
-    return _Shape(before, after).changes()
+def changes(
+    before: provider.Snapshot,
+    after: provider.Snapshot,
+    occupied: Container[str] = (),
+) -> Changes:
+    """Return what to do before contents are set, and the deletions after.
+
+    :param occupied: providers that cannot be deleted before contents are set
+    """
+    return _Shape(before, after, occupied).changes()
 
 
 class _Shape:
     """The forest as it stands after the operations found so far."""
 
     def __init__(
-        self, before: provider.Snapshot, after: provider.Snapshot
+        self,
+        before: provider.Snapshot,
+        after: provider.Snapshot,
+        occupied: Container[str],
     ) -> None:
         wanted = [one.name for one in after.values()]
         if len(set(wanted)) < len(wanted):
             raise ops.Impossible('two providers should have one name')
         self._after = after
+        self._occupied = occupied
         self._now: provider.Snapshot = dict(before)
         self._found: list[ops.ProviderOperation] = []
 
@@ -59,7 +73,7 @@ class _Shape:
             if self._now[uuid].name not in needed:
                 continue
             below = provider.descendants(self._now, uuid)
-            if any(u in self._after for u in below):
+            if any(u in self._after or u in self._occupied for u in below):
                 self._update(uuid, name=_ASIDE + uuid)
                 continue
             for each in reversed(below):

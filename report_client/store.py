@@ -7,7 +7,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from compute_agent import intentions, names, ownership, provider
+from compute_agent import intentions, names, provider
+from compute_agent.record import Held, Key, Record
 
 
 class Settling(Protocol):
@@ -31,7 +32,7 @@ class Journal(Settling, Protocol):
         self,
         node_uuid: str,
         intents: Sequence[intentions.Intent],
-        held: Mapping[ownership.Key, ownership.Held],
+        held: Mapping[Key, Held],
     ) -> None:
         """Record what is about to be sent, durably."""
 
@@ -48,11 +49,21 @@ class Store(Settling, Protocol):
     def created_for(self, node_uuid: str) -> list[str]:
         """Return the providers created while this node was described."""
 
-    def intents(self, node_uuid: str) -> dict[str, list[intentions.Intent]]:
+    def intents(
+        self, node_uuid: str
+    ) -> dict[str, Sequence[intentions.Intent]]:
         """Return this node's unconfirmed intents, by provider."""
 
-    def save(self, readings: Iterable[provider.Reading]) -> None:
-        """Keep these readings."""
+    def moment(self) -> int:
+        """Return the moment at which a look begins."""
+
+    def newer(self, uuids: Iterable[str], since: int) -> set[str]:
+        """Return the providers of which something was learnt since then."""
+
+    def save(
+        self, readings: Iterable[provider.Reading], *, since: int
+    ) -> None:
+        """Keep these readings, but for what is older than what is known."""
 
     def forget(self, uuids: Iterable[str]) -> None:
         """Drop all that is recorded of providers that are no more."""
@@ -67,5 +78,5 @@ class Store(Settling, Protocol):
 class State(Store, Journal, Protocol):
     """All that is remembered."""
 
-    def record(self, uuids: Iterable[str]) -> ownership.Record:
+    def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
         """Return what earlier cycles left of these providers."""

@@ -9,32 +9,44 @@ as documented raises ``MalformedAnswer`` and is taken for nothing.
 
 import dataclasses
 import urllib.parse
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from compute_agent import assertion, inventory, names
 
-from . import errors
+from . import answers
 from . import operations as ops
 
 Version = tuple[int, int]
+# What one provider's generation guards, if any does.
+Guarded = (
+    ops.NameOperation
+    | ops.CreateProvider
+    | ops.UpdateProvider
+    | ops.DeleteProvider
+    | ops.SetOperation
+)
 
 NEWEST: Version = (1, 39)
 OLDEST: Version = (1, 30)
 PROVIDERS = '/resource_providers'
 TRAITS = '/traits'
 RESOURCE_CLASSES = '/resource_classes'
-
-_T = TypeVar('_T')
+CONSUMERS = '/allocations/'
+RESHAPER = '/reshaper'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One HTTP request: method, path with query, JSON body or None."""
+    """One HTTP request: method, path with query, JSON body or None.
+
+    :ivar newest: the last microversion in which it is written like this
+    """
 
     method: str
     path: str
     body: Mapping[str, Any] | None = None
+    newest: Version = NEWEST
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +120,7 @@ def allocations(uuid: str) -> str:
 # --- writes -------------------------------------------------------------------
 
 
-def request(operation: ops.Operation, generation: int | None) -> Request:
+def request(operation: Guarded, generation: int | None) -> Request:
     """Return the request that carries out an operation.
 
     :param generation: the provider's, for the operations that it guards
@@ -139,10 +151,7 @@ def request(operation: ops.Operation, generation: int | None) -> Request:
             path = f'{PROVIDERS}/{operation.uuid}'
             return Request(method='DELETE', path=path)
         case ops.SetInventories():
-            content: Any = {
-                rc: record.to_record()
-                for rc, record in sorted(operation.inventories.items())
-            }
+            content: Any = records(operation.inventories)
         case _:
             content = sorted(operation.names)
     return Request(
@@ -155,14 +164,23 @@ def request(operation: ops.Operation, generation: int | None) -> Request:
     )
 
 
+def records(inventories: ops.Inventories) -> dict[str, Any]:
+    """Return inventories as placement's JSON has them."""
+    return {rc: one.to_record() for rc, one in sorted(inventories.items())}
+
+
 def generation_after(body: object) -> int:
     """Return the provider's generation from the answer to a guarded write."""
-    return _checked(lambda: _generation(_mapping(body)), body)
+    return answers.checked(
+        lambda: answers.generation(answers.mapping(body)), body
+    )
 
 
 def created_generation(body: object) -> int:
     """Return the generation from the answer to a creation (1.20)."""
-    return _checked(lambda: _integer(_mapping(body)['generation']), body)
+    return answers.checked(
+        lambda: answers.count(answers.mapping(body)['generation']), body
+    )
 
 
 # --- answers ------------------------------------------------------------------
@@ -175,10 +193,10 @@ def listed(body: object) -> list[Listed]:
     """
 
     def rows() -> list[Listed]:
-        found = _sequence(_mapping(body)['resource_providers'])
+        found = answers.sequence(answers.mapping(body)['resource_providers'])
         return [_row(row) for row in found]
 
-    return _checked(rows, body)
+    return answers.checked(rows, body)
 
 
 def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
@@ -190,16 +208,18 @@ def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
     """
 
     def read() -> tuple[int, Any]:
-        answer = _mapping(body)
+        answer = answers.mapping(body)
         found = answer[_COLLECTIONS[kind]]
         if kind is assertion.Kind.INVENTORY:
-            return _generation(answer), {
-                _string(rc): inventory.Inventory.from_record(_mapping(record))
-                for rc, record in sorted(_mapping(found).items())
+            return answers.generation(answer), {
+                answers.string(rc): inventory.Inventory.from_record(
+                    answers.mapping(record)
+                )
+                for rc, record in sorted(answers.mapping(found).items())
             }
-        return _generation(answer), _strings(found)
+        return answers.generation(answer), answers.strings(found)
 
-    return _checked(read, body)
+    return answers.checked(read, body)
 
 
 def allocated(body: object) -> tuple[int, dict[str, frozenset[str]]]:
@@ -211,27 +231,33 @@ def allocated(body: object) -> tuple[int, dict[str, frozenset[str]]]:
     """
 
     def read() -> tuple[int, dict[str, frozenset[str]]]:
-        answer = _mapping(body)
+        answer = answers.mapping(body)
         found: dict[str, frozenset[str]] = {}
-        for consumer, one in _mapping(answer['allocations']).items():
-            for rc in _mapping(one['resources']):
-                found[rc] = found.get(rc, frozenset()) | {_string(consumer)}
-        return _generation(answer), found
+        for consumer, one in answers.mapping(answer['allocations']).items():
+            for rc in answers.mapping(one['resources']):
+                found[rc] = found.get(rc, frozenset()) | {
+                    answers.string(consumer)
+                }
+        return answers.generation(answer), found
 
-    return _checked(read, body)
+    return answers.checked(read, body)
 
 
 def traits(body: object) -> frozenset[str]:
     """Return the names in the answer to ``GET /traits``."""
-    return _checked(lambda: _strings(_mapping(body)['traits']), body)
+    return answers.checked(
+        lambda: answers.strings(answers.mapping(body)['traits']), body
+    )
 
 
 def resource_classes(body: object) -> frozenset[str]:
     """Return the names in the answer to ``GET /resource_classes``."""
-    return _checked(
+    return answers.checked(
         lambda: frozenset(
-            _string(rc['name'])
-            for rc in _sequence(_mapping(body)['resource_classes'])
+            answers.string(rc['name'])
+            for rc in answers.sequence(
+                answers.mapping(body)['resource_classes']
+            )
         ),
         body,
     )
@@ -242,57 +268,15 @@ def created(body: object) -> Listed:
 
     :raises errors.MalformedAnswer: not as documented
     """
-    return _checked(lambda: _row(_mapping(body)), body)
+    return answers.checked(lambda: _row(answers.mapping(body)), body)
 
 
 def _row(row: Mapping[str, Any]) -> Listed:
     parent = row['parent_provider_uuid']
     return Listed(
-        uuid=_string(row['uuid']),
-        name=_string(row['name']),
-        generation=_integer(row['generation']),
-        parent_uuid=None if parent is None else _string(parent),
-        root_uuid=_string(row['root_provider_uuid']),
+        uuid=answers.string(row['uuid']),
+        name=answers.string(row['name']),
+        generation=answers.count(row['generation']),
+        parent_uuid=None if parent is None else answers.string(parent),
+        root_uuid=answers.string(row['root_provider_uuid']),
     )
-
-
-def _checked(read: Callable[[], _T], body: object) -> _T:
-    try:
-        return read()
-    except (KeyError, TypeError, ValueError) as exc:
-        raise errors.MalformedAnswer(
-            'placement answered JSON of another shape than documented: '
-            f'{str(body)[:120]!r} ({type(exc).__name__}: {exc})'
-        ) from exc
-
-
-def _generation(body: Mapping[str, Any]) -> int:
-    return _integer(body['resource_provider_generation'])
-
-
-def _strings(value: object) -> frozenset[str]:
-    return frozenset(_string(item) for item in _sequence(value))
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise TypeError(f'{value!r:.40} is no object')
-    return value
-
-
-def _sequence(value: object) -> list[Any]:
-    if not isinstance(value, list):
-        raise TypeError(f'{value!r:.40} is no array')
-    return value
-
-
-def _string(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f'{value!r:.40} is no string')
-    return value
-
-
-def _integer(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f'{value!r:.40} is no number')
-    return value

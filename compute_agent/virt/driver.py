@@ -103,8 +103,15 @@ class ComputeDriver(abc.ABC):
         the whole set, ``keep_*`` says "unknown this time". What is not called
         stays as it is.
 
-        :param allocations: None; given only to a driver that moves inventory
-            which is allocated
+        Where inventory that is allocated has to move to another provider of
+        the node's tree, raise ``errors.ReshapeNeeded``: it is called again, on
+        a fresh tree, with what is allocated, and edits both.
+
+        :param allocations: None, or, after ``ReshapeNeeded``, consumer → what
+            it has, complete: ``{'allocations': {provider uuid: {'resources':
+            {class: amount}}}, ...}``; amounts may be moved between providers
+            of the node's own tree, and nothing else of it may be changed
+        :raises errors.ReshapeNeeded: it must move what is allocated
         """
         raise NotImplementedError
 

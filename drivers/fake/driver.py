@@ -17,7 +17,7 @@ from compute_agent import errors, names, provider_tree, yaml_file
 from compute_agent.virt import driver, finding
 
 from . import conf as options
-from . import describe, schema, tree_file
+from . import describe, moving, schema, tree_file
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +88,25 @@ class FakeDriver(driver.ComputeDriver):
         nodename: str,
         allocations: Mapping[str, typing.Any] | None = None,
     ) -> None:
-        """Edit the tree until it is what the file says of this node."""
-        del allocations  # nothing that is allocated is ever moved
+        """Edit the tree until it is what the file says of this node.
+
+        What is allocated of the classes in ``moves`` goes with them.
+
+        :raises errors.ReshapeNeeded: such a class leaves a provider
+        """
         file = self._reading.file
         self._check_known(file, nodename)
         describe.describe(provider_tree, file, nodename)
+        moves = [
+            rc
+            for rc in file.nodes[nodename].moves
+            if moving.leaves(provider_tree, nodename, rc)
+        ]
+        if not moves:
+            return
+        if allocations is None:
+            raise errors.ReshapeNeeded(f'{", ".join(moves)} moves')
+        moving.move(provider_tree, nodename, moves, allocations)
 
     def evidence(self, nodename: str) -> Sequence[finding.Finding]:
         """Return the line of the file behind each trait of the node's tree."""

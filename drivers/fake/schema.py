@@ -12,7 +12,7 @@ from compute_agent import inventory
 
 KEEP = 'keep'
 
-_KEEP_ONLY = f'^{KEEP}$'
+_KEEP_ONLY = rf'^{KEEP}\Z'
 
 _TEXT: dict[str, Any] = {'type': 'string'}
 
@@ -64,6 +64,15 @@ _BRANCH: dict[str, Any] = {
 }
 
 
+_NODE: dict[str, Any] = {
+    'moves': {
+        'description': 'a list of resource classes',
+        'type': 'array',
+        'items': {**_TEXT, 'description': 'a resource class as text'},
+    },
+}
+
+
 def _mapping(properties: dict[str, Any]) -> dict[str, Any]:
     return {
         'description': 'a provider: a mapping with a name',
@@ -79,6 +88,7 @@ SCHEMA: dict[str, Any] = {
     '$defs': {
         'branch': _mapping({**_PROVIDER, **_BRANCH}),
         'lone': _mapping(_PROVIDER),
+        'node': _mapping({**_PROVIDER, **_BRANCH, **_NODE}),
     },
     'description': 'a mapping with nodes: and a list of compute nodes',
     'type': 'object',
@@ -86,7 +96,7 @@ SCHEMA: dict[str, Any] = {
         'nodes': {
             'description': 'a list of compute nodes, [] for none',
             'type': 'array',
-            'items': {'$ref': '#/$defs/branch'},
+            'items': {'$ref': '#/$defs/node'},
         },
         'sharing_providers': {
             'description': 'a list of providers',

@@ -40,6 +40,8 @@ class Described:
     :ivar traits: trait → the line it stands on
     :ivar exclusive: traits and aggregates are the whole sets
     :ivar leaves_foreign: children that the file lacks are left alone
+    :ivar moves: classes of which what is allocated moves to where the file
+        has them; a node's only
     """
 
     line: int
@@ -50,6 +52,7 @@ class Described:
     aggregates: frozenset[str] | Unsaid
     exclusive: bool
     leaves_foreign: bool
+    moves: tuple[str, ...]
     children: tuple['Described', ...]
 
     @property
@@ -138,6 +141,10 @@ class _Reader:
             aggregates=self._said(data, 'aggregates', self._uuids, path),
             exclusive=data.get('exclusive', False),
             leaves_foreign=data.get('foreign_children') == 'leave',
+            moves=tuple(
+                self._class(text, *path, 'moves', i)
+                for i, text in enumerate(data.get('moves', ()))
+            ),
             children=tuple(
                 self._provider(child, *path, 'children', i)
                 for i, child in enumerate(data.get('children', ()))
@@ -208,6 +215,9 @@ class _Reader:
 
     def _trait(self, text: str, *path: yaml_file.Step) -> str:
         return self._checked(path, names.check_symbol, text, 'trait')
+
+    def _class(self, text: str, *path: yaml_file.Step) -> str:
+        return self._checked(path, names.check_symbol, text, 'resource class')
 
     def _uuids(
         self, data: Sequence[str], *path: yaml_file.Step

@@ -8,10 +8,10 @@ from compute_agent import (
     describe,
     errors,
     host_inventory,
-    ownership,
     provider,
     provider_tree,
 )
+from compute_agent.record import Record
 from compute_agent.virt import driver as virt
 
 UUID = '11111111-1111-4111-8111-111111111111'
@@ -259,20 +259,20 @@ def nested():
 
 def test_the_root_is_a_compute_node_of_novas():
     tree = nested()
-    describe.assert_own_traits(tree, NODE, ownership.Record())
+    describe.assert_own_traits(tree, NODE, Record())
     assert tree.data(UUID).traits == {'COMPUTE_NODE', 'OWNER_NOVA'}
 
 
 def test_a_new_child_is_novas_and_anothers_is_not():
     tree = nested()
-    describe.assert_own_traits(tree, NODE, ownership.Record())
+    describe.assert_own_traits(tree, NODE, Record())
     assert tree.data(CHILD).traits == {'OWNER_NOVA'}
     assert tree.data(THEIRS).traits == set()
 
 
 def test_a_child_that_we_created_earlier_is_novas_still():
     tree = nested()
-    record = ownership.Record(created=frozenset({THEIRS}))
+    record = Record(created=frozenset({THEIRS}))
     describe.assert_own_traits(tree, NODE, record)
     assert tree.data(THEIRS).traits == {'OWNER_NOVA'}
 
@@ -280,7 +280,63 @@ def test_a_child_that_we_created_earlier_is_novas_still():
 def test_own_traits_are_the_agents_word_and_not_the_drivers():
     tree = nested()
     tree.update_traits(UUID, ['HW_CPU_X86_AVX'])
-    describe.assert_own_traits(tree, NODE, ownership.Record())
+    describe.assert_own_traits(tree, NODE, Record())
     said = tree.assertions[UUID, assertion.Kind.TRAIT]
     assert said[assertion.DRIVER].names == {'HW_CPU_X86_AVX'}
     assert said[assertion.AGENT].names == {'COMPUTE_NODE', 'OWNER_NOVA'}
+
+
+class Moving(Silent):
+    """Asks for allocations, as often as the test says.
+
+    :ivar given: what it was called with
+    """
+
+    def __init__(self, times=1):
+        self.times = times
+        self.given = []
+
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        self.given.append(allocations)
+        if len(self.given) <= self.times:
+            raise errors.ReshapeNeeded
+        allocations.clear()
+
+
+def test_a_driver_may_ask_for_allocations_and_edits_them_in_place():
+    driver, tree = Moving(), provider_tree.ProviderTree()
+    with pytest.raises(errors.ReshapeNeeded):
+        describe.describe(driver, tree, NODE, NOTHING_KEPT)
+    allocations = {'consumer': {}}
+    tree = provider_tree.ProviderTree()
+    describe.describe(driver, tree, NODE, NOTHING_KEPT, allocations)
+    assert driver.given[0] is None
+    assert driver.given[1] is allocations
+    assert allocations == {}
+
+
+def test_there_may_be_none():
+    """Which is not the same as not being told."""
+    driver, tree = Moving(times=0), provider_tree.ProviderTree()
+    describe.describe(driver, tree, NODE, NOTHING_KEPT, {})
+    assert driver.given == [{}]
+
+
+def test_a_driver_that_asks_for_what_it_has_fails():
+    driver, tree = Moving(times=2), provider_tree.ProviderTree()
+    with pytest.raises(errors.DriverError, match='which it was given'):
+        describe.describe(driver, tree, NODE, NOTHING_KEPT, {})
+
+
+@pytest.mark.parametrize('method', ['get_inventory', 'get_traits'])
+def test_the_older_methods_cannot_ask_for_allocations(method):
+    class Asking(WithInventoryAndTraits):
+        def ask(self, nodename):
+            raise errors.ReshapeNeeded
+
+    setattr(Asking, method, Asking.ask)
+    with pytest.raises(errors.DriverError) as caught:
+        described(Asking())
+    assert str(caught.value).endswith(
+        'only update_provider_tree can move what is allocated'
+    )

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far one plan has come: its steps, the ledger, what was refused.
+
+Pure: no I/O, configuration, logging or clock. The ledger maps provider to
+generation: the observation seeds it, every answer moves it on. Kept by
+``apply.py``, which sends the operations.
+"""
+
+import dataclasses
+from collections.abc import Collection
+
+from compute_agent import intentions, provider
+
+from . import operations as ops
+from . import plan as planning
+from . import prospect, render, wire
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Step:
+    """One operation on its way: not sent, sent and not answered, done, or not.
+
+    :ivar failed: it was refused, or is left because of that
+    """
+
+    operation: ops.Operation
+    intents: tuple[intentions.Intent, ...] = ()
+    unsure: bool = False
+    done: bool = False
+    failed: bool = False
+
+
+class Run:
+    """How far one plan has come.
+
+    :param without: operations that were refused before, not to be sent again
+    """
+
+    def __init__(
+        self, plan: planning.Plan, without: Collection[ops.Operation] = ()
+    ) -> None:
+        self.providers = plan.before
+        self.ledger = {
+            uuid: p.generation
+            for uuid, p in plan.before.items()
+            if p.generation is not None
+        }
+        self.steps = [Step(operation=op) for op in plan.operations]
+        self.refused: list[str] = []
+        self.left: list[ops.Operation] = []
+        self.node_uuid = plan.node_uuid
+        self._failed: set[str] = set()
+        for step in self.steps:
+            if step.operation in without:
+                self._fail(step)
+
+    def intend(self) -> list[intentions.Intent]:
+        """Return the intents of all that may be sent, or was, from here on.
+
+        A refused write moves no generation, so what comes after it leads to
+        others than it was to.
+        """
+        ahead = [step for step in self.steps if self._is_ahead(step)]
+        now = {
+            uuid: dataclasses.replace(one, generation=self.ledger.get(uuid))
+            for uuid, one in self.providers.items()
+        }
+        meant = prospect.intents(
+            self.node_uuid,
+            [step.operation for step in ahead],
+            now,
+            self._written(),
+        )
+        for step, (_, intents) in zip(ahead, meant, strict=True):
+            step.intents = intents
+        return [intent for step in self.steps for intent in step.intents]
+
+    def _is_ahead(self, step: Step) -> bool:
+        """Whether it may still be sent; forget what it meant to do if not."""
+        if step.done or step.unsure:
+            return False
+        if step.failed or self.blocked(step.operation):
+            step.intents = ()
+            return False
+        return True
+
+    def _written(self) -> set[str]:
+        """The providers that this plan has written to, or may have."""
+        return {
+            step.operation.uuid
+            for step in self.steps
+            if (step.done or step.unsure)
+            and not isinstance(step.operation, ops.NameOperation)
+        }
+
+    def blocked(self, operation: ops.Operation) -> bool:
+        """Whether an earlier refusal stands in the way of this operation.
+
+        A refused inventory keeps no label from being set, which is always
+        safe; but it keeps those that are there, for it still needs them, and
+        what grows waits for it.
+        """
+        match operation:
+            case ops.CreateTrait() | ops.CreateResourceClass():
+                needs = set[str | None]()
+            case ops.SetInventories():
+                needs = {
+                    operation.uuid,
+                    _inventory_of(operation),
+                    *operation.added,
+                }
+            case ops.CreateProvider() | ops.UpdateProvider():
+                needs = {operation.uuid, operation.parent_uuid}
+            case ops.DeleteProvider():
+                children = {
+                    p.uuid
+                    for p in self.providers.values()
+                    if p.parent_uuid == operation.uuid
+                }
+                needs = {operation.uuid, _inventory_of(operation), *children}
+            case ops.Reshape():
+                needs = {*operation.added}
+                for one in operation.inventories:
+                    needs |= {one.uuid, _inventory_of(one)}
+            case _:
+                needs = {operation.uuid, *operation.added}
+                if operation.removed:
+                    needs.add(_inventory_of(operation))
+        return not self._failed.isdisjoint(needs)
+
+    def fail(self, step: Step, exc: Exception | None = None) -> None:
+        """Note that what depends on this operation is left as well."""
+        why = (
+            'left, for what it depends on was refused' if exc is None else exc
+        )
+        self.refused.append(f'{render.line(step.operation)}: {why}')
+        self.left.append(step.operation)
+        self._fail(step)
+
+    def _fail(self, step: Step) -> None:
+        step.failed = True
+        match step.operation:
+            case ops.CreateTrait(name=name):
+                self._failed.add(name)
+            case ops.CreateResourceClass(name=name):
+                self._failed.add(name)
+            case ops.SetInventories() as operation:
+                self._failed.add(_inventory_of(operation))
+            case ops.Reshape(inventories=parts):
+                self._failed |= {_inventory_of(part) for part in parts}
+            case operation:
+                self._failed.add(operation.uuid)
+
+    def finish(self, step: Step, answer: object) -> None:
+        """Note what placement carried out, and move the ledger on."""
+        operation = step.operation
+        match operation:
+            case ops.CreateProvider():
+                generation = wire.created_generation(answer)
+                self.ledger[operation.uuid] = generation
+            case ops.SetTraits() | ops.SetAggregates() | ops.SetInventories():
+                generation = wire.generation_after(answer)
+                self.ledger[operation.uuid] = generation
+        self.providers = operation.apply_to(self.providers)
+        step.unsure, step.done = False, True
+
+    def applied(self) -> tuple[ops.Operation, ...]:
+        """Return the operations that were carried out."""
+        return tuple(step.operation for step in self.steps if step.done)
+
+    def readings(self, now: float) -> list[provider.Reading]:
+        """Return the providers changed, as they stand: no need to read them."""
+        return [
+            provider.Reading(
+                provider=dataclasses.replace(
+                    self.providers[uuid], generation=self.ledger[uuid]
+                ),
+                root_uuid=provider.root(self.providers, uuid).uuid,
+                read_at=now,
+            )
+            for uuid in self._touched() & set(self.providers)
+        ]
+
+    def gone(self) -> set[str]:
+        """Return the providers that were deleted."""
+        return self._touched() - set(self.providers)
+
+    def _touched(self) -> set[str]:
+        """The providers written to, less those of which we are not sure."""
+        done, unsure = set[str](), set[str]()
+        for step in self.steps:
+            if isinstance(step.operation, ops.NameOperation):
+                continue
+            if isinstance(step.operation, ops.Reshape):
+                # Whatever became of it, no answer said where it led.
+                sent = step.done or step.unsure
+                unsure |= step.operation.providers if sent else set()
+                continue
+            if step.done:
+                done.add(step.operation.uuid)
+            if step.unsure:
+                unsure.add(step.operation.uuid)
+        return done - unsure
+
+
+def _inventory_of(
+    operation: ops.SetOperation | ops.DeleteProvider,
+) -> str:
+    return f'inventory of {operation.uuid}'

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is left of a plan when one of its operations is refused, and intended."""
+
+import pytest
+
+from compute_agent import inventory, provider
+from report_client import allocations as alloc
+from report_client import errors, plan, run
+from report_client import operations as ops
+
+TWO, FOUR = inventory.Inventory(total=2), inventory.Inventory(total=4)
+NO = errors.BadRequest('no')
+
+
+def one(uuid='root', parent=None, generation=3, **contents):
+    return provider.Provider(
+        uuid=uuid,
+        name=uuid,
+        parent_uuid=parent,
+        generation=generation,
+        **contents,
+    )
+
+
+def begun(before, after, *, moves=(), without=()):
+    """Return the run of what turns the one into the other."""
+    snapshots = [provider.snapshot(some) for some in (before, after)]
+    operations = plan.operations(*snapshots, moves=moves)
+    made = plan.Plan(
+        node_uuid='root', operations=operations, before=snapshots[0]
+    )
+    return run.Run(made, without)
+
+
+def shrinking(*traits):
+    """A provider that loses a class, relabelled, with one that stays."""
+    return begun(
+        [
+            one(
+                inventories={'VCPU': TWO, 'VGPU': TWO},
+                traits=frozenset('A'),
+            )
+        ],
+        [
+            one(
+                inventories={'VCPU': FOUR},
+                traits=frozenset(traits),
+                aggregates=frozenset('x'),
+            )
+        ],
+    )
+
+
+def refuse(going, kind):
+    step = next(s for s in going.steps if isinstance(s.operation, kind))
+    going.fail(step, NO)
+
+
+def blocked(going):
+    return [
+        type(step.operation)
+        for step in going.steps
+        if not step.failed and going.blocked(step.operation)
+    ]
+
+
+def generations(going):
+    return [intent.generation for intent in going.intend()]
+
+
+def test_a_refused_inventory_keeps_the_labels_that_are_there():
+    going = shrinking('B')
+    refuse(going, ops.SetInventories)
+    assert blocked(going) == [ops.SetTraits, ops.SetInventories]
+
+
+def test_a_refused_inventory_keeps_no_label_from_being_added():
+    going = shrinking('A', 'B')
+    refuse(going, ops.SetInventories)
+    assert blocked(going) == [ops.SetInventories]
+
+
+def test_a_refused_reshape_keeps_the_labels_of_what_gives():
+    consumer = alloc.Consumer(
+        uuid='c',
+        project_id='p',
+        user_id='u',
+        generation=1,
+        allocations={'root': {'VGPU': 1}},
+    )
+    going = begun(
+        [
+            one(inventories={'VGPU': TWO}, traits=frozenset('A')),
+            one('gpu', 'root'),
+        ],
+        [
+            one(),
+            one(
+                'gpu',
+                'root',
+                inventories={'VGPU': TWO},
+                traits=frozenset('A'),
+            ),
+        ],
+        moves=(
+            alloc.Move(consumer=consumer, allocations={'gpu': {'VGPU': 1}}),
+        ),
+    )
+    refuse(going, ops.Reshape)
+    kept = [
+        s.operation.uuid for s in going.steps if going.blocked(s.operation)
+    ]
+    assert kept == ['root', 'root']  # the reshape itself, and what it loses
+
+
+def test_each_write_intends_the_next_generation():
+    assert generations(shrinking('B')) == [4, 5, 6, 7]
+
+
+def test_after_a_refusal_the_rest_intends_what_it_leads_to_now():
+    going = shrinking('A', 'B')
+    going.intend()
+    refuse(going, ops.SetInventories)
+    assert generations(going) == [4, 5]
+
+
+def test_what_was_done_and_what_may_have_been_stay_intended():
+    going = shrinking('A', 'B')
+    going.intend()
+    shrink, traits, *_ = going.steps
+    shrink.unsure = True
+    going.fail(shrink, errors.ServerFault('odd'))
+    assert generations(going) == [4, 4, 5]
+    going.finish(traits, {'resource_provider_generation': 4})
+    assert generations(going) == [4, 4, 5]
+
+
+@pytest.mark.parametrize('number', range(4))
+def test_what_was_refused_before_is_left_without_a_word(number):
+    operation = shrinking('B').steps[number].operation
+    plan_of = shrinking('B')
+    going = run.Run(
+        plan.Plan(
+            node_uuid='root',
+            operations=tuple(s.operation for s in plan_of.steps),
+            before=plan_of.providers,
+        ),
+        [operation],
+    )
+    assert [s.operation for s in going.steps if s.failed] == [operation]
+    assert (going.refused, going.left) == ([], [])
+    going.fail(going.steps[-1], NO)
+    assert going.left == [going.steps[-1].operation]
+    assert len(going.refused) == 1
+
+
+@pytest.mark.parametrize(
+    ('create', 'needs'),
+    [
+        (ops.CreateTrait, ops.SetTraits),
+        (ops.CreateResourceClass, ops.SetInventories),
+    ],
+)
+def test_a_name_that_may_not_be_made_is_written_nowhere(create, needs):
+    after = one(
+        inventories={'CUSTOM_A': TWO},
+        traits=frozenset({'CUSTOM_A'}),
+        aggregates=frozenset('x'),
+    )
+    before = provider.snapshot([one()])
+    operations = plan.operations(before, provider.snapshot([after]))
+    going = run.Run(
+        plan.Plan(
+            node_uuid='root',
+            operations=(create(name='CUSTOM_A'), *operations),
+            before=before,
+        )
+    )
+    going.fail(going.steps[0], NO)
+    assert needs in blocked(going)
+    assert ops.SetAggregates not in blocked(going)
