@@ -22,6 +22,7 @@ class Kind(enum.StrEnum):
 # for each of the operator's files.
 DRIVER = 'driver'
 AGENT = 'agent'
+FILE_PREFIX = 'file:'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

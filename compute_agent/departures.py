@@ -8,13 +8,12 @@ is and asked for again with the slow read. The resource tracker calls this.
 """
 
 import dataclasses
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from . import describe, errors, provider_tree
+from . import describe, errors, estate, provider, record
 from .virt import driver as virt
 
-MAX_DELETIONS = 10
 ASKED_AT_ONCE = 100  # in one cycle, so that many moves do not hold it up
 
 
@@ -44,6 +43,15 @@ class Records(Protocol):
     def forget_nodes(self, uuids: Iterable[str]) -> None:
         """Drop these nodes."""
 
+    def created_for(self, node_uuid: str) -> Collection[str]:
+        """Return the providers created while this node was described."""
+
+    def record(self, uuids: Iterable[str], node_uuid: str) -> record.Record:
+        """Return what earlier cycles left of these providers."""
+
+    def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:
+        """Count a provider as created for another node from now on."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Departed:
@@ -60,13 +68,21 @@ class Departed:
     unknown: Sequence[tuple[describe.Node, str]] = ()
     whole: bool = False
 
+    def refusal(self) -> str | None:
+        """Return why only a person may say that they go, None if they may."""
+        if self.whole and len(self.gone) > 1:
+            return (
+                "it is gone, and so is every node of this driver's list: is "
+                'that the right service? Nothing of them is touched; '
+                '"compute-agent sync --yes" deletes them'
+            )
+        return None
+
 
 class Departures:
     """Keeps the list of a driver's nodes and asks for those that left.
 
     :param interval: seconds between two questions for a node that exists
-    :param max_deletions: how many providers of nodes that are gone one cycle
-        may delete or reserve; None for any number
     """
 
     def __init__(
@@ -76,13 +92,11 @@ class Departures:
         *,
         clock: Callable[[], float],
         interval: float,
-        max_deletions: int | None = MAX_DELETIONS,
     ) -> None:
         self._driver = driver
         self._records = records
         self._clock = clock
         self._interval = interval
-        self._max_deletions = max_deletions
         self._source = f'{type(driver).__module__}:{type(driver).__name__}'
 
     def since(self, nodes: Sequence[describe.Node]) -> Departed:
@@ -127,26 +141,33 @@ class Departures:
                 else CANNOT_TELL.format(why)
             )
 
-    def refusal(self, count: int, departed: Departed) -> str | None:
-        """Return why so many providers are not touched, None if they are.
+    def pass_on(
+        self,
+        node: describe.Node,
+        seen: provider.Snapshot,
+        others: estate.Others,
+        gone: Collection[str],
+    ) -> bool:
+        """Let other nodes have what they use of one that is gone.
 
-        :param count: of providers that would be deleted or reserved
+        Return whether placement still has anything of the node.
+
+        :param others: the nodes of the list, and what was seen of each
+        :param gone: the uuids of all that are gone
+        :raises errors.UnknownState: whether one uses it cannot be told
         """
-        if self._max_deletions is None or not count:
-            return None
-        if departed.whole and len(departed.gone) > 1:
-            return (
-                "it is gone, and so is every node of this driver's list: is "
-                'that the right service? Nothing of them is touched; '
-                '"compute-agent sync --yes" deletes them'
-            )
-        if count <= self._max_deletions:
-            return None
-        return (
-            'it is gone, and so are more than one cycle may delete '
-            f'([compute_agent] max_deletions = {self._max_deletions}): nothing '
-            'of them is touched; "compute-agent sync --yes" deletes them'
-        )
+        created = self._records.created_for(node.uuid)
+        left = estate.outside(node.uuid, seen, created)
+        stays = node.uuid in seen
+        for uuid in left:
+            found = self._records.record([uuid], node.uuid).others.values()
+            holders = {holder for some in found for _, holder in some}
+            heir = estate.heir(uuid, holders, others, gone)
+            if heir is None:
+                stays = True
+            else:
+                self._records.pass_on(uuid, node.uuid, heir)
+        return stays
 
     def forget(self, nodes: Iterable[describe.Node]) -> None:
         """Forget nodes of which placement holds nothing any more."""
@@ -221,47 +242,6 @@ CANNOT_TELL = (
     "left this driver's list, and whether it still exists cannot be told{}: "
     'nothing of it is removed'
 )
-
-
-def describe_gone(
-    tree: provider_tree.ProviderTree,
-    node: describe.Node,
-    created: Container[str],
-) -> None:
-    """Edit the tree until nothing of a node is offered that is gone.
-
-    What this agent created goes; where others' providers are in the tree, or
-    others changed its root, it stays, reserved, for them to see to it.
-
-    :param created: the providers that this agent created
-    """
-    root = tree.baseline[node.uuid]
-    uuids = tree.get_provider_uuids(node.uuid)
-    others = [u for u in uuids if u not in created]
-    changed = root.name != node.name or root.parent_uuid is not None
-    if not others and not changed:
-        tree.remove(node.uuid)
-        return
-    for uuid in uuids:
-        if uuid in created or uuid == node.uuid:
-            records = tree.data(uuid).inventory
-            tree.update_inventory(
-                uuid,
-                {
-                    rc: {**r, 'reserved': r['total']}
-                    for rc, r in records.items()
-                },
-            )
-    names = ', '.join(tree.data(u).name for u in others)
-    why = (
-        f'this agent did not create {names}'
-        if others
-        else 'somebody renamed or moved its provider'
-    )
-    tree.fault(
-        f'it is gone, but {why}: reserved, so that nothing is scheduled '
-        'there; delete it in placement'
-    )
 
 
 def _node(uuid: str, one: Known) -> describe.Node:

@@ -9,7 +9,8 @@ should be there the driver's.
 import dataclasses
 import enum
 
-from . import assertion, ownership, provider
+from . import assertion, provider
+from .record import Record
 
 
 class State(enum.Enum):
@@ -27,7 +28,8 @@ class State(enum.Enum):
 class Explanation:
     """One trait on one provider.
 
-    :ivar held_by: the sources that asserted it when they last visited
+    :ivar held_by: the sources that hold it: they asserted it when they last
+        visited; with the node they did it for if that is another
     """
 
     provider: provider.Provider
@@ -39,7 +41,7 @@ def explain(
     trait: str,
     before: provider.Snapshot,
     after: provider.Snapshot,
-    record: ownership.Record,
+    record: Record,
 ) -> list[Explanation]:
     """Return how the trait stands on each of these providers.
 
@@ -56,16 +58,14 @@ def _of(
     trait: str,
     now: provider.Provider | None,
     wanted: provider.Provider | None,
-    record: ownership.Record,
+    record: Record,
 ) -> Explanation:
     one = now or wanted
     if one is None:
         raise AssertionError  # one of the two snapshots has it
     key = (one.uuid, assertion.Kind.TRAIT)
     held_by = tuple(
-        source
-        for source, names in sorted(record.held.get(key, {}).items())
-        if trait in names
+        source for source, names in record.holders(key) if trait in names
     )
     return Explanation(
         provider=one,

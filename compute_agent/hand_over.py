@@ -21,10 +21,10 @@ from . import (
     errors,
     hand_over_schema,
     names,
-    ownership,
     provider,
     yaml_problems,
 )
+from .record import Record
 
 WANTED = 'give what "compute-agent state export NODE" printed'
 _FEW = 3  # names that an error lists
@@ -57,14 +57,14 @@ class NodeRecord:
     """A node and all that is recorded of its providers."""
 
     node: Node
-    record: ownership.Record
+    record: Record
 
     def __post_init__(self) -> None:
         """Refuse to hand over nothing.
 
         :raises errors.ConfigError: nothing is recorded
         """
-        if self.record == ownership.Record():
+        if self.record == Record():
             raise errors.ConfigError(
                 f'nothing is recorded of {self.node}: there is nothing to '
                 'hand over'
@@ -129,7 +129,7 @@ def from_data(given: Any) -> NodeRecord:
     return _taken(given)
 
 
-def _provider(record: ownership.Record, uuid: str) -> dict[str, Any]:
+def _provider(record: Record, uuid: str) -> dict[str, Any]:
     keys = {kind: (uuid, kind) for kind in assertion.Kind}
     return {
         'uuid': uuid,
@@ -188,7 +188,7 @@ def _taken(given: Mapping[str, Any]) -> NodeRecord:
             driver=given['node']['driver'],
             title=given['node']['title'],
         )
-    parts: dict[str, ownership.Record] = {}
+    parts: dict[str, Record] = {}
     for number, one in enumerate(given['providers']):
         with _in_place('providers', number):
             uuid = names.check_uuid(one['uuid'], 'provider')
@@ -198,7 +198,7 @@ def _taken(given: Mapping[str, Any]) -> NodeRecord:
     every = parts.values()
     return NodeRecord(
         node=node,
-        record=ownership.Record(
+        record=Record(
             created=frozenset().union(*(part.created for part in every)),
             ours={k: v for part in every for k, v in part.ours.items()},
             held={k: v for part in every for k, v in part.held.items()},
@@ -206,10 +206,10 @@ def _taken(given: Mapping[str, Any]) -> NodeRecord:
     )
 
 
-def _part(uuid: str, one: Mapping[str, Any]) -> ownership.Record:
+def _part(uuid: str, one: Mapping[str, Any]) -> Record:
     """Return what is said of one provider; an empty list says nothing."""
     kinds = {kind.value: kind for kind in assertion.Kind}
-    return ownership.Record(
+    return Record(
         created=frozenset({uuid} if one['created'] else ()),
         ours={
             (uuid, kinds[kind]): _CHECKS[kinds[kind]](some)

@@ -3,14 +3,16 @@
 
 A driver may tell it; a node that is named by a uuid has that one; the only node
 of a host has the host's, kept in a write-once file ``compute_id`` as nova keeps
-it. An existing file is read and never replaced. Called by ``cmd`` for the
-resource tracker.
+it. An existing file is read and never replaced, but by ``provider adopt``.
+Called by ``cmd`` for the resource tracker.
 """
 
+import contextlib
 import os
 import pathlib
+import shutil
 import uuid as uuidlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from . import describe, errors, names, provider
 
@@ -29,6 +31,7 @@ def identify(
     :raises errors.DriverError: a name or uuid twice, or no uuid to be had
     """
     known = {name: str(uuid) for uuid, name in by_uuid.items()}
+    the_host = has_host_uuid(nodenames, by_uuid)
     nodes = []
     for name in nodenames:
         if name in known:
@@ -40,7 +43,7 @@ def identify(
                 )
         elif names.is_uuid(name):
             uuid = name.lower()
-        elif len(nodenames) == 1:
+        elif the_host:
             uuid = host_uuid()
         else:
             raise errors.DriverError(
@@ -58,6 +61,17 @@ def identify(
     return nodes
 
 
+def has_host_uuid(
+    nodenames: Sequence[str], by_uuid: Mapping[str, str]
+) -> bool:
+    """Whether there is one node, and its uuid is the host's."""
+    return (
+        len(nodenames) == 1
+        and nodenames[0] not in by_uuid.values()
+        and not names.is_uuid(nodenames[0])
+    )
+
+
 def check(node: describe.Node, providers: provider.Snapshot) -> None:
     """Refuse to write under a uuid that placement knows by another name.
 
@@ -67,15 +81,16 @@ def check(node: describe.Node, providers: provider.Snapshot) -> None:
     if root is not None and root.name != node.name:
         raise errors.Refused(
             f'placement knows provider {node.uuid} as {root.name}, this agent '
-            f'calls it {node.name}: nothing of it is written; rename the '
-            'provider in placement, or give the node its old name again (for '
-            'a host: [DEFAULT] host)'
+            f'calls it {node.name}: nothing of it is written; "compute-agent '
+            f'provider rename {node.uuid}" renames the provider, or give the '
+            'node its old name again (for a host: [DEFAULT] host)'
         )
     if root is not None and root.parent_uuid is not None:
         raise errors.Refused(
             f'{root} is a child of {root.parent_uuid} in placement, and a '
             'compute node is a root: nothing of it is written; move it out '
-            'from under its parent'
+            'from under its parent (PUT /resource_providers/'
+            f'{node.uuid} with "parent_provider_uuid": null, API 1.37)'
         )
 
 
@@ -90,10 +105,8 @@ def host_uuid(
         be written
     """
     found: dict[str, pathlib.Path] = {}
-    for directory in (state_path, *others):
-        path = directory / FILE_NAME
-        if uuid := _read(path):
-            found.setdefault(uuid, path)
+    for path, uuid in _files(state_path, others):
+        found.setdefault(uuid, path)
     if len(found) > 1:
         where = ' and '.join(f'{u} in {p}' for u, p in sorted(found.items()))
         raise errors.ConfigError(
@@ -103,6 +116,42 @@ def host_uuid(
     if found:
         return next(iter(found))
     return _write(state_path / FILE_NAME)
+
+
+def adopt(
+    uuid: str, state_path: pathlib.Path, others: Iterable[pathlib.Path] = ()
+) -> list[pathlib.Path]:
+    """Give this host another uuid; return where its old files are kept.
+
+    Each copy is replaced where it lies, and kept beside itself under a name
+    that says whose it was.
+
+    :raises errors.ConfigError: a file cannot be written; which says so
+    """
+    kept = []
+    for path, old in _files(state_path, others):
+        target = path.resolve()
+        aside = path.with_name(f'{FILE_NAME}.{old}.replaced')
+        new = target.with_name(f'{FILE_NAME}.{os.getpid()}')
+        with _writing(path, 'run this as a user who may write there'):
+            try:
+                new.write_text(uuid + '\n', encoding='utf-8')
+                shutil.copymode(target, new)
+                shutil.copy2(target, aside)
+                new.replace(target)
+            finally:
+                new.unlink(missing_ok=True)
+        kept.append(aside)
+    return kept
+
+
+def _files(
+    state_path: pathlib.Path, others: Iterable[pathlib.Path]
+) -> Iterator[tuple[pathlib.Path, str]]:
+    """Yield the files of this host's uuid, and what they hold."""
+    for path in dict.fromkeys(d / FILE_NAME for d in (state_path, *others)):
+        if uuid := _read(path):
+            yield path, uuid
 
 
 def _read(path: pathlib.Path) -> str | None:
@@ -128,7 +177,7 @@ def _write(path: pathlib.Path) -> str:
     """Make the file so that two starts at once agree on one uuid."""
     uuid = str(uuidlib.uuid4())
     mine = path.with_name(f'{FILE_NAME}.{os.getpid()}')
-    try:
+    with _writing(path, 'give a directory this user may write'):
         path.parent.mkdir(parents=True, exist_ok=True)
         mine.write_text(uuid + '\n', encoding='utf-8')
         try:
@@ -142,9 +191,19 @@ def _write(path: pathlib.Path) -> str:
             ) from exc
         finally:
             mine.unlink()
+    return uuid
+
+
+@contextlib.contextmanager
+def _writing(path: pathlib.Path, advice: str) -> Iterator[None]:
+    """Say in one line which file cannot be written.
+
+    :raises errors.ConfigError: in place of any error of files
+    """
+    try:
+        yield
     except OSError as exc:
         raise errors.ConfigError(
             f'[DEFAULT] state_path: {path} cannot be written: '
-            f'{exc.strerror}; give a directory this user may write'
+            f'{exc.strerror}; {advice}'
         ) from exc
-    return uuid

@@ -12,6 +12,7 @@ names are as unique as uuids, and the tree records what each source asserted
 import contextlib
 import copy
 import dataclasses
+import shlex
 import uuid as uuidlib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
@@ -51,6 +52,8 @@ class ProviderTree:
         self._forest = forest.Forest()
         self._source = assertion.DRIVER
         self.baseline: provider.Snapshot = {}
+        #: Those of the baseline that nobody removed or gave anew.
+        self._untouched: set[str] = set()
         #: Providers whose parent stands outside of this tree.
         self.lone: set[str] = set()
         self.assertions: Assertions = {}
@@ -72,6 +75,7 @@ class ProviderTree:
         """
         tree = cls()
         tree.baseline = provider.snapshot(providers)
+        tree._untouched = set(tree.baseline)
         for one in tree.baseline.values():
             below = one.uuid not in lone and one.parent_uuid in tree._forest
             parent = one.parent_uuid if below else None
@@ -188,12 +192,14 @@ class ProviderTree:
         """Add a provider without a parent; return its uuid.
 
         :raises TreeError: the uuid or the name is in the tree already
+        :raises Renamed: the uuid is, and somebody renamed it in placement
         """
         member = forest.Member(
             uuid=names.check_uuid(uuid, 'provider'),
             name=names.check_provider_name(name),
             generation=generation,
         )
+        self._check_not_renamed(member.uuid, name)
         self._forest.insert(member)
         return member.uuid
 
@@ -210,6 +216,7 @@ class ProviderTree:
         the same uuid after a crash, so its creation can be repeated.
 
         :raises TreeError: no such parent, or the uuid or name is taken
+        :raises Renamed: the uuid is, and somebody renamed it in placement
         """
         above = self._forest[parent]
         names.check_provider_name(name)
@@ -221,6 +228,7 @@ class ProviderTree:
             generation=generation,
             parent=above.uuid,
         )
+        self._check_not_renamed(member.uuid, name)
         self._forest.insert(member)
         return member.uuid
 
@@ -377,16 +385,45 @@ class ProviderTree:
         """Say: unknown this time; what was held stays held."""
         self._keep(name_or_uuid, assertion.Kind.AGGREGATE)
 
+    # --- any kind -------------------------------------------------------------
+
+    def visit(self, name_or_uuid: str, kind: assertion.Kind) -> None:
+        """Say: all that this source holds is what it adds in this cycle.
+
+        Adding nothing says the same of traits and of aggregates; inventory has
+        no such call, for ``update_inventory`` claims the whole of it.
+        """
+        self._assert(self._forest[name_or_uuid], kind, 'adding', ())
+
+    def leave(self, name_or_uuid: str) -> None:
+        """Take back all that was said of a provider: it stays as it is."""
+        self._unsay(self._forest[name_or_uuid].uuid)
+
     # --- inside ---------------------------------------------------------------
 
     def _derived_uuid(self, parent_uuid: str, name: str) -> str:
         attempt, text = 0, name
         while True:
-            uuid = str(uuidlib.uuid5(uuidlib.UUID(parent_uuid), text))
-            if uuid not in self._forest:
+            uuid = derived_uuid(parent_uuid, text)
+            if uuid not in self._forest or self._is_renamed(uuid, name):
                 return uuid
             attempt += 1
             text = f'{name}#{attempt}'
+
+    def _check_not_renamed(self, uuid: str, name: str) -> None:
+        """Refuse a second provider for one that is there by another name."""
+        if self._is_renamed(uuid, name):
+            known = self.baseline[uuid].name
+            raise errors.Renamed(
+                f'placement knows provider {uuid} as {known}, the driver '
+                f'calls it {name}: nothing of this node is written; '
+                f'"compute-agent provider rename {uuid} {shlex.quote(name)}" '
+                'gives it that name again'
+            )
+
+    def _is_renamed(self, uuid: str, name: str) -> bool:
+        """Whether placement has this provider, and only by another name."""
+        return uuid in self._untouched and name not in self._forest
 
     def _assert(
         self,
@@ -422,13 +459,22 @@ class ProviderTree:
     def _take_back(self, member: forest.Member) -> None:
         """Forget what was said of a member that is gone."""
         self.lone.discard(member.uuid)
+        self._untouched.discard(member.uuid)
+        self._unsay(member.uuid)
+
+    def _unsay(self, uuid: str) -> None:
         for kind in assertion.Kind:
-            self.assertions.pop((member.uuid, kind), None)
+            self.assertions.pop((uuid, kind), None)
 
     @staticmethod
     def _note(member: forest.Member, generation: int | None) -> None:
         if generation is not None:
             member.generation = generation
+
+
+def derived_uuid(parent_uuid: str, name: str) -> str:
+    """Return the uuid of a child whose driver gives none."""
+    return str(uuidlib.uuid5(uuidlib.UUID(parent_uuid), name))
 
 
 def _data(member: forest.Member) -> ProviderData:

@@ -8,10 +8,40 @@ Used by ``ownership.py``.
 """
 
 import dataclasses
+from collections.abc import Container, Sequence
 
 from . import provider
 
 Providers = dict[str, provider.Provider]
+
+
+def refused(
+    before: provider.Snapshot,
+    removed: Sequence[str],
+    created: Container[str],
+) -> tuple[list[str], list[str]]:
+    """Return the removed providers that are not ours to delete, and why.
+
+    With one that is not ours, all above it stay as well: placement has no
+    provider without its parent.
+
+    :param removed: their uuids, parents first, as are those returned
+    """
+    staying: set[str] = set()
+    for uuid in reversed(removed):
+        if uuid not in created or uuid in staying:
+            staying.add(uuid)
+            parent = before[uuid].parent_uuid
+            if parent in removed:
+                staying.add(str(parent))
+    notes = [
+        f'{before[uuid]}: not deleted, nor what is above it, for this agent '
+        f'did not create it; "compute-agent provider adopt {uuid}" lets it, '
+        'if it should go'
+        for uuid in removed
+        if uuid not in created
+    ]
+    return [u for u in removed if u in staying], notes
 
 
 def settle(

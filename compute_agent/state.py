@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state database: what this agent added, and what it last saw.
 
-SQLite in ``state_path``, WAL. Two parts: the *record* (created, ours, held,
-intents, nodes: ``state_record.py``), which must be durable before a request is
-sent, and the *snapshot* (readings, known names: ``state_snapshot.py``), which
+SQLite in ``state_path``, WAL. The *record* (created, ours, held, nodes:
+``state_record.py``; intents: ``state_intents.py``) must be durable before a
+request is sent. The *snapshot* (readings, known names: ``state_snapshot.py``)
 can be lost at the price of reading again and is kept by placement service
 (``site``): another spelling of an endpoint costs a full read and no record.
 Here each look and each write is made whole. It knows nothing of HTTP or plans.
 """
 
+import dataclasses
 import pathlib
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,12 +20,16 @@ from . import (
     hand_over,
     intentions,
     names,
-    ownership,
     provider,
+    recency,
+    record_rows,
+    state_account,
     state_database,
 )
+from . import state_intents as intended
 from . import state_record as recorded
 from . import state_snapshot as snapshot
+from .record import Held, Key, Record
 
 
 class State:
@@ -36,6 +41,7 @@ class State:
     def __init__(self, database: state_database.Database, site: str) -> None:
         self._database = database
         self._site = site
+        self._recency = recency.Recency()
 
     @classmethod
     def open(cls, directory: pathlib.Path, site: str = '') -> 'State':
@@ -67,34 +73,44 @@ class State:
 
     # --- the record -----------------------------------------------------------
 
-    def record(self, uuids: Iterable[str]) -> ownership.Record:
-        """Return what earlier cycles left of these providers."""
+    def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
+        """Return what earlier cycles left of these providers.
+
+        :param node_uuid: the node whose sources are the record's ``held``
+        """
+        some = list(uuids)
         with self._database.reading() as db:
-            return recorded.record(db, uuids)
+            return dataclasses.replace(
+                recorded.record(db, some, node_uuid),
+                was=snapshot.was(db, self._site, some),
+            )
 
     def created_for(self, node_uuid: str) -> list[str]:
         """Return the providers created while this node was described."""
         with self._database.reading() as db:
             return recorded.created_for(db, node_uuid)
 
-    def intents(self, node_uuid: str) -> dict[str, list[intentions.Intent]]:
+    def intents(
+        self, node_uuid: str
+    ) -> dict[str, Sequence[intentions.Intent]]:
         """Return this node's unconfirmed intents by provider, oldest first."""
         with self._database.reading() as db:
-            return recorded.intents(db, node_uuid)
+            return intended.intents(db, node_uuid)
 
     def begin(
         self,
         node_uuid: str,
         intents: Sequence[intentions.Intent],
-        held: Mapping[ownership.Key, ownership.Held],
+        held: Mapping[Key, Held],
     ) -> None:
         """Record what is about to be sent, durably, in one transaction.
 
-        :param held: who holds which names from now on
+        :param intents: all of the node's that are open from now on
+        :param held: which source holds which names for the node from now on
         """
         with self._database.writing() as db:
-            recorded.hold(db, held)
-            recorded.intend(db, node_uuid, intents)
+            recorded.hold(db, node_uuid, held)
+            intended.intend(db, node_uuid, intents)
 
     def settle(
         self,
@@ -112,11 +128,13 @@ class State:
         confirmed = list(done)
         with self._database.writing() as db:
             for intent in confirmed:
-                recorded.confirm(db, intent)
+                intended.confirm(db, intent)
+                self._recency.learn(intent.uuid, intent.generation)
             for intent in (*confirmed, *dropped):
-                recorded.drop_intent(db, intent)
+                intended.drop_intent(db, intent)
             for reading in readings:
                 self._save(db, reading)
+                snapshot.drop_was(db, self._site, reading.provider.uuid)
             for uuid in gone:
                 self._forget(db, uuid)
 
@@ -125,6 +143,17 @@ class State:
         with self._database.writing() as db:
             for uuid in uuids:
                 self._forget(db, uuid)
+
+    def adopt(self, node_uuid: str, uuids: Iterable[str]) -> None:
+        """Count these providers as created for a node from now on."""
+        with self._database.writing() as db:
+            taken = Record(created=frozenset(uuids))
+            recorded.take_over(db, node_uuid, taken)
+
+    def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:
+        """Count a provider as created, and held, for another node."""
+        with self._database.writing() as db:
+            recorded.pass_on(db, uuid, node_uuid, heir_uuid)
 
     # --- the nodes ------------------------------------------------------------
 
@@ -156,6 +185,13 @@ class State:
             for uuid in uuids:
                 recorded.forget_node(db, uuid)
 
+    def accounts(
+        self, node: hand_over.Node | None = None
+    ) -> list[record_rows.Account]:
+        """Return what is recorded of a node; of all, and of none, for None."""
+        with self._database.reading() as db:
+            return state_account.accounts(db, node)
+
     # --- handing over ---------------------------------------------------------
 
     def export_record(self, node: hand_over.Node) -> hand_over.NodeRecord:
@@ -165,14 +201,16 @@ class State:
         :raises errors.ConfigError: nothing is recorded
         """
         with self._database.reading() as db:
-            uuids = _providers(db, node.uuid)
-            if recorded.intends(db, node.uuid, uuids):
+            uuids = state_account.providers(db, node.uuid)
+            if intended.intends(db, node.uuid, uuids):
                 raise errors.UnknownState(
                     f'a write to {node} is not confirmed, so what is recorded '
                     'of it is not certain: run "compute-agent sync", or let '
                     'the daemon do its cycle, and export it then'
                 )
-            record = recorded.record(db, uuids)
+            record = recorded.record(db, uuids, node.uuid)
+        # What is held for other nodes stays with them.
+        record = dataclasses.replace(record, others={})
         return hand_over.NodeRecord(node=node, record=record)
 
     def import_record(self, handed: hand_over.NodeRecord) -> None:
@@ -196,7 +234,7 @@ class State:
     def forget_node(self, node_uuid: str) -> None:
         """Drop a node that moved, and all that is known of its providers."""
         with self._database.writing() as db:
-            for uuid in _providers(db, node_uuid):
+            for uuid in state_account.providers(db, node_uuid):
                 recorded.forget(db, uuid)
                 snapshot.forget_everywhere(db, uuid)
             recorded.forget_node(db, node_uuid)
@@ -213,11 +251,30 @@ class State:
         with self._database.reading() as db:
             return snapshot.members(db, self._site, root_uuid)
 
-    def save(self, readings: Iterable[provider.Reading]) -> None:
-        """Keep these readings."""
+    def moment(self) -> int:
+        """Return the moment at which a look begins, for ``save``."""
+        with self._database.reading():
+            return self._recency.now()
+
+    def newer(self, uuids: Iterable[str], since: int) -> set[str]:
+        """Return the providers of which something was learnt since then."""
+        with self._database.reading():
+            return {u for u in uuids if self._recency.is_newer(u, since)}
+
+    def save(
+        self, readings: Iterable[provider.Reading], *, since: int | None = None
+    ) -> None:
+        """Keep these readings, and how others changed what they show.
+
+        :param since: when the look at them began: one that was written to
+            since then, and read before that, is passed over
+        """
         with self._database.writing() as db:
             for reading in readings:
-                self._save(db, reading)
+                one = reading.provider
+                if since is None or not self._recency.is_passed(one, since):
+                    snapshot.keep_was(db, self._site, reading)
+                    self._save(db, reading)
 
     def known_names(self) -> names.KnownNames | None:
         """Return the names this placement knew when it was last asked."""
@@ -238,12 +295,5 @@ class State:
     def _save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
         recorded.keep_to(db, reading.provider)
         snapshot.save(db, self._site, reading)
-
-
-def _providers(db: sqlite3.Connection, node_uuid: str) -> set[str]:
-    """Return the node's provider, those in its tree, those made for it."""
-    return {
-        node_uuid,
-        *recorded.created_for(db, node_uuid),
-        *snapshot.members_anywhere(db, node_uuid),
-    }
+        one = reading.provider
+        self._recency.learn(one.uuid, one.generation)

@@ -8,7 +8,6 @@ fails. It knows no table: those are ``state_record.py``'s and
 
 import contextlib
 import json
-import os
 import pathlib
 import sqlite3
 import threading
@@ -40,7 +39,7 @@ class Database:
         path = directory / state_file.FILE_NAME
         with state_file.explained(path):
             directory.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            state_file.make_private(path)
             with contextlib.ExitStack() as undo:
                 db = undo.enter_context(
                     contextlib.closing(state_file.connect(path.as_posix()))

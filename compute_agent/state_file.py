@@ -6,20 +6,42 @@ and is never repaired or replaced in silence. Used by ``state.py`` alone.
 """
 
 import contextlib
+import os
 import pathlib
 import sqlite3
+import stat
 from collections.abc import Iterator
 
 from . import errors
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 4
 FILE_NAME = 'state.sqlite'
+_MODE = 0o600
 
 _NODE = """
 create table node (
     uuid text primary key, name text not null, title text not null,
     driver text not null, answer text, asked_at real not null)
     without rowid;
+"""
+_WAS = """
+create table was (
+    site integer, uuid text, content text not null,
+    primary key (site, uuid)) without rowid;
+"""
+_HELD = """
+create table held (
+    uuid text, kind text, source text, node_uuid text, names text not null,
+    primary key (uuid, kind, source, node_uuid)) without rowid;
+"""
+# Whose node a source spoke for is told by what it spoke of.
+_KEEP_HELD = 'alter table held rename to held_by_any;'
+_TAKE_HELD = """
+insert into held select uuid, kind, source, coalesce(
+    (select node_uuid from created where created.uuid = held_by_any.uuid),
+    (select root_uuid from reading where reading.uuid = held_by_any.uuid
+     order by read_at desc limit 1), uuid), names from held_by_any;
+drop table held_by_any;
 """
 SCHEMA = f"""
 create table site (id integer primary key, name text unique not null);
@@ -28,9 +50,6 @@ create table created (uuid text primary key, node_uuid text not null)
 create table ours (
     uuid text, kind text, name text,
     primary key (uuid, kind, name)) without rowid;
-create table held (
-    uuid text, kind text, source text, names text not null,
-    primary key (uuid, kind, source)) without rowid;
 create table intent (
     node_uuid text, position integer, uuid text not null,
     kind text, generation integer not null, names text not null,
@@ -46,9 +65,9 @@ create index reading_root on reading (site, root_uuid);
 create table known (
     site integer primary key, traits text not null, classes text not null,
     read_at real not null);
-{_NODE}"""
+{_NODE}{_WAS}{_HELD}"""
 # What makes a database of this version one of the next.
-MIGRATIONS = {1: _NODE}
+MIGRATIONS = {1: _NODE, 2: _WAS, 3: _KEEP_HELD + _HELD + _TAKE_HELD}
 _PRAGMAS = ('foreign_keys = on', 'synchronous = full', 'busy_timeout = 10000')
 
 
@@ -82,6 +101,24 @@ def advice(exc: Exception) -> str:
             'until it knows again what it added'
         )
     return 'see to the space, the permissions and the locks of its disk'
+
+
+def make_private(path: pathlib.Path) -> None:
+    """See to it that the file is there, and that no other user reads it.
+
+    What stands beside it while it is open (-wal, -shm) gets its mode. Another
+    user's file that we may write is theirs to open or close.
+    """
+    file = os.open(path, os.O_CREAT | os.O_RDWR, _MODE)
+    try:
+        found = os.fstat(file)
+        if (
+            stat.S_IMODE(found.st_mode) & ~_MODE
+            and found.st_uid == os.geteuid()
+        ):
+            os.fchmod(file, _MODE)
+    finally:
+        os.close(file)
 
 
 def connect(target: str) -> sqlite3.Connection:

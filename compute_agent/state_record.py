@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The record in the state database: what this agent added, and to what.
 
-Created, ours, held and intents, which must be durable before a request is
-sent, and the nodes they belong to. Losing it means to add only, until it is
-known again what was added. Each function is one part of a look or a write that
-``state.py`` begins and ends.
+Created, ours and held, which must be durable before a request is sent, and the
+nodes they belong to; intents are ``state_intents.py``'s. Losing it means to
+add only, until it is known again what was added. Each function is one part of
+a look or a write that ``state.py`` begins and ends.
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from . import (
     assertion,
     departures,
     hand_over,
     intentions,
-    ownership,
     provider,
     state_database,
 )
+from .record import Held, Holder, Key, Record
 from .virt import driver as virt
 
 _TABLES = ('created', 'ours', 'held', 'intent')
@@ -26,23 +26,34 @@ _TABLES = ('created', 'ours', 'held', 'intent')
 # --- providers ----------------------------------------------------------------
 
 
-def record(db: sqlite3.Connection, uuids: Iterable[str]) -> ownership.Record:
-    """Return what earlier cycles left of these providers."""
-    ours: dict[ownership.Key, frozenset[str]] = {}
-    held: dict[ownership.Key, dict[str, frozenset[str]]] = {}
+def record(
+    db: sqlite3.Connection, uuids: Iterable[str], node_uuid: str
+) -> Record:
+    """Return what earlier cycles left of these providers, as a node has it."""
+    ours: dict[Key, frozenset[str]] = {}
+    held: dict[Key, dict[str, frozenset[str]]] = {}
+    others: dict[Key, dict[Holder, frozenset[str]]] = {}
     created = set()
     for uuid in uuids:
         for kind, name in _rows(db, 'ours', uuid, 'kind, name'):
             key = (uuid, assertion.Kind(kind))
             ours[key] = ours.get(key, frozenset()) | {name}
-        for kind, source, some in _rows(
-            db, 'held', uuid, 'kind, source, names'
+        for kind, source, node, packed in _rows(
+            db, 'held', uuid, 'kind, source, node_uuid, names'
         ):
-            key = (uuid, assertion.Kind(kind))
-            held.setdefault(key, {})[source] = state_database.unpacked(some)
+            key, some = (
+                (uuid, assertion.Kind(kind)),
+                state_database.unpacked(packed),
+            )
+            if node == node_uuid:
+                held.setdefault(key, {})[source] = some
+            else:
+                others.setdefault(key, {})[source, node] = some
         if _rows(db, 'created', uuid, 'uuid'):
             created.add(uuid)
-    return ownership.Record(created=frozenset(created), ours=ours, held=held)
+    return Record(
+        created=frozenset(created), ours=ours, held=held, others=others
+    )
 
 
 def created_for(db: sqlite3.Connection, node_uuid: str) -> list[str]:
@@ -54,13 +65,15 @@ def created_for(db: sqlite3.Connection, node_uuid: str) -> list[str]:
 
 
 def hold(
-    db: sqlite3.Connection, held: Mapping[ownership.Key, ownership.Held]
+    db: sqlite3.Connection,
+    node_uuid: str,
+    held: Mapping[Key, Held],
 ) -> None:
-    """Record who holds which names from now on."""
+    """Record which source holds which names for a node from now on."""
     db.executemany(
-        'replace into held values (?, ?, ?, ?)',
+        'replace into held values (?, ?, ?, ?, ?)',
         [
-            (uuid, kind, source, state_database.packed(some))
+            (uuid, kind, source, node_uuid, state_database.packed(some))
             for (uuid, kind), by_source in held.items()
             for source, some in by_source.items()
         ],
@@ -81,6 +94,15 @@ def keep_to(db: sqlite3.Connection, one: provider.Provider) -> None:
         )
 
 
+def every_provider(db: sqlite3.Connection) -> set[str]:
+    """Return the providers of which anything is recorded."""
+    return {
+        uuid
+        for table in _TABLES
+        for (uuid,) in db.execute(f'select uuid from {table}')  # noqa: S608 (constants)
+    }
+
+
 def forget(db: sqlite3.Connection, uuid: str) -> None:
     """Drop all that is recorded of a provider."""
     for table in _TABLES:
@@ -88,9 +110,7 @@ def forget(db: sqlite3.Connection, uuid: str) -> None:
         db.execute(query, (uuid,))
 
 
-def take_over(
-    db: sqlite3.Connection, node_uuid: str, taken: ownership.Record
-) -> None:
+def take_over(db: sqlite3.Connection, node_uuid: str, taken: Record) -> None:
     """Add what another agent recorded of a node's providers."""
     db.executemany(
         'replace into created values (?, ?)',
@@ -104,84 +124,22 @@ def take_over(
             for name in some
         ],
     )
-    hold(db, taken.held)
+    hold(db, node_uuid, taken.held)
 
 
-# --- intents ------------------------------------------------------------------
-
-
-def intents(
-    db: sqlite3.Connection, node_uuid: str
-) -> dict[str, list[intentions.Intent]]:
-    """Return this node's unconfirmed intents by provider, oldest first."""
-    found: dict[str, list[intentions.Intent]] = {}
-    for row in db.execute(
-        'select uuid, kind, generation, names, added from intent'
-        ' where node_uuid = ? order by position',
-        (node_uuid,),
-    ):
-        found.setdefault(row[0], []).append(_intent(*row))
-    return found
-
-
-def intend(
-    db: sqlite3.Connection,
-    node_uuid: str,
-    sent: Sequence[intentions.Intent],
+def pass_on(
+    db: sqlite3.Connection, uuid: str, node_uuid: str, heir_uuid: str
 ) -> None:
-    """Record what is about to be sent."""
-    db.executemany(
-        'replace into intent values (?, ?, ?, ?, ?, ?, ?)',
-        [
-            (
-                node_uuid,
-                position,
-                i.uuid,
-                i.kind,
-                i.generation,
-                state_database.packed(i.names),
-                state_database.packed(i.added),
-            )
-            for position, i in enumerate(sent)
-        ],
-    )
+    """Let a provider, and what is held of it for a node, be another's.
 
-
-def intends(
-    db: sqlite3.Connection, node_uuid: str, uuids: Iterable[str]
-) -> bool:
-    """Whether a write to this node, or to these providers, is unconfirmed."""
-    return bool(intents(db, node_uuid)) or any(
-        _rows(db, 'intent', uuid, 'uuid') for uuid in uuids
-    )
-
-
-def confirm(db: sqlite3.Connection, intent: intentions.Intent) -> None:
-    """Record that an intent was done, before it is dropped."""
-    if intent.kind is None:
-        db.execute(
-            'replace into created select uuid, node_uuid from intent'
-            ' where uuid = ? and kind is null',
-            (intent.uuid,),
-        )
-        return
-    key = (intent.uuid, intent.kind)
-    had = db.execute(
-        'select name from ours where uuid = ? and kind = ?', key
-    ).fetchall()
-    stay = ({n for (n,) in had} | intent.added) & intent.names
-    db.execute('delete from ours where uuid = ? and kind = ?', key)
-    db.executemany(
-        'insert into ours values (?, ?, ?)',
-        [(*key, name) for name in sorted(stay)],
-    )
-
-
-def drop_intent(db: sqlite3.Connection, intent: intentions.Intent) -> None:
-    """Drop an intent that is settled."""
+    What the other's sources said themselves counts, not what they inherit;
+    and the agent says itself what belongs to the other.
+    """
+    db.execute('replace into created values (?, ?)', (uuid, heir_uuid))
     db.execute(
-        'delete from intent where uuid = ? and kind is ? and generation = ?',
-        (intent.uuid, intent.kind, intent.generation),
+        'update or ignore held set node_uuid = ?'
+        ' where uuid = ? and node_uuid = ? and source != ?',
+        (heir_uuid, uuid, node_uuid, assertion.AGENT),
     )
 
 
@@ -222,8 +180,12 @@ def keep_node(
 
 
 def forget_node(db: sqlite3.Connection, uuid: str) -> None:
-    """Drop a node; what is recorded of its providers stays."""
+    """Drop a node; what is recorded of its providers stays.
+
+    Nobody speaks for it any more, so no source holds anything for it.
+    """
     db.execute('delete from node where uuid = ?', (uuid,))
+    db.execute('delete from held where node_uuid = ?', (uuid,))
 
 
 # --- inside -------------------------------------------------------------------
@@ -234,15 +196,3 @@ def _rows(
 ) -> list[tuple[str, ...]]:
     query = f'select {columns} from {table} where uuid = ?'  # noqa: S608 (constants)
     return db.execute(query, (uuid,)).fetchall()
-
-
-def _intent(
-    uuid: str, kind: str | None, generation: str, sent: str, added: str
-) -> intentions.Intent:
-    return intentions.Intent(
-        uuid=uuid,
-        kind=None if kind is None else assertion.Kind(kind),
-        generation=int(generation),
-        names=state_database.unpacked(sent),
-        added=state_database.unpacked(added),
-    )

@@ -9,6 +9,7 @@ function is one part of a look or a write that ``state.py`` begins and ends.
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from . import inventory, names, provider, state_database
 
@@ -66,8 +67,51 @@ def save(db: sqlite3.Connection, site: str, reading: provider.Reading) -> None:
     )
 
 
+def keep_was(
+    db: sqlite3.Connection, site: str, reading: provider.Reading
+) -> None:
+    """Keep what was read of a provider last, if another changed it since.
+
+    Of several changes the oldest counts, until the provider is written to.
+    """
+    uuid = reading.provider.uuid
+    last = readings(db, site, [uuid]).get(uuid)
+    if last is None or _content(last.provider) == _content(reading.provider):
+        return
+    db.execute(
+        'insert or ignore into was values (?, ?, ?)',
+        (_numbered(db, site), uuid, _content(last.provider)),
+    )
+
+
+def was(
+    db: sqlite3.Connection, site: str, uuids: Iterable[str]
+) -> dict[str, provider.Provider]:
+    """Return the providers as they stood before others changed them."""
+    number, found = _number(db, site), {}
+    for uuid in uuids:
+        row = db.execute(
+            'select content from was where site = ? and uuid = ?',
+            (number, uuid),
+        ).fetchone()
+        if row is not None:
+            found[uuid] = provider.Provider(
+                uuid=uuid, name=uuid, **_contents(row[0])
+            )
+    return found
+
+
+def drop_was(db: sqlite3.Connection, site: str, uuid: str) -> None:
+    """Drop how a provider stood before: it was written to."""
+    db.execute(
+        'delete from was where site = ? and uuid = ?',
+        (_number(db, site), uuid),
+    )
+
+
 def forget(db: sqlite3.Connection, site: str, uuid: str) -> None:
     """Drop what was read of a provider here."""
+    drop_was(db, site, uuid)
     db.execute(
         'delete from reading where site = ? and uuid = ?',
         (_number(db, site), uuid),
@@ -76,7 +120,20 @@ def forget(db: sqlite3.Connection, site: str, uuid: str) -> None:
 
 def forget_everywhere(db: sqlite3.Connection, uuid: str) -> None:
     """Drop what was read of a provider, of any site."""
+    db.execute('delete from was where uuid = ?', (uuid,))
     db.execute('delete from reading where uuid = ?', (uuid,))
+
+
+def last_names(db: sqlite3.Connection, uuids: Iterable[str]) -> dict[str, str]:
+    """Return what providers were called when last read, anywhere."""
+    found = {}
+    for uuid in uuids:
+        row = db.execute(
+            'select name, max(read_at) from reading where uuid = ?', (uuid,)
+        ).fetchone()
+        if row[0] is not None:
+            found[uuid] = str(row[0])
+    return found
 
 
 def doubt(db: sqlite3.Connection, uuid: str) -> None:
@@ -141,22 +198,29 @@ def _content(one: provider.Provider) -> str:
 
 def _reading(row: Sequence[object]) -> provider.Reading:
     _, uuid, root, name, parent, generation, content, read_at, suspect = row
-    inventories, traits, aggregates = json.loads(str(content))
-    fields = list(inventory.Inventory.__dataclass_fields__)
     return provider.Reading(
         provider=provider.Provider(
             uuid=str(uuid),
             name=str(name),
             parent_uuid=None if parent is None else str(parent),
             generation=int(str(generation)),
-            inventories={
-                rc: inventory.Inventory(**dict(zip(fields, i, strict=True)))
-                for rc, i in inventories.items()
-            },
-            traits=frozenset(traits),
-            aggregates=frozenset(aggregates),
+            **_contents(content),
         ),
         root_uuid=str(root),
         read_at=float(str(read_at)),
         suspect=bool(suspect),
     )
+
+
+def _contents(content: object) -> dict[str, Any]:
+    """Return a provider's fields from what ``_content`` made of them."""
+    inventories, traits, aggregates = json.loads(str(content))
+    fields = list(inventory.Inventory.__dataclass_fields__)
+    return {
+        'inventories': {
+            rc: inventory.Inventory(**dict(zip(fields, i, strict=True)))
+            for rc, i in inventories.items()
+        },
+        'traits': frozenset(traits),
+        'aggregates': frozenset(aggregates),
+    }

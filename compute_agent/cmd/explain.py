@@ -20,7 +20,8 @@ class Explain(command.Report):
 
     For each provider of a node: whether placement has the trait there, whether
     this agent added it, and what the next sync would do; then what the driver
-    found that speaks for the trait or against it.
+    found that speaks for the trait or against it, and which line of an
+    operator's file gives it.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -68,14 +69,24 @@ class _Told:
 
     :ivar providers: None if the node could not be planned
     :ivar findings: None if the driver gives no evidence, or cannot now
-    :ivar failure: why it cannot
+    :ivar lines: those of the operator's files
+    :ivar failure: why the driver cannot give evidence
     """
 
     result: 'resource_tracker.NodeResult'
     providers: 'Sequence[explanation.Explanation] | None'
     findings: 'Sequence[finding.Finding] | None'
+    lines: 'Sequence[finding.Finding]'
     notes: Sequence[str]
     failure: str = ''
+
+    @property
+    def is_the_agents(self) -> bool:
+        """Whether the agent gives the trait, whatever the driver says."""
+        from .. import assertion  # noqa: PLC0415 (quick --help)
+
+        every = self.providers or ()
+        return any(assertion.AGENT in one.held_by for one in every)
 
     @property
     def is_unknown(self) -> bool:
@@ -95,14 +106,18 @@ def _told(
         after = plan.before
         for operation in plan.operations:
             after = operation.apply_to(after)
-        every_uuid = {*plan.before, *after}
-        providers = explanation.explain(
-            trait, plan.before, after, agent.records.record(every_uuid)
-        )
+        record = agent.records.record({*plan.before, *after}, result.node.uuid)
+        record = dataclasses.replace(record, held={**record.held, **plan.held})
+        providers = explanation.explain(trait, plan.before, after, record)
     return _Told(
         result=result,
         providers=providers,
         findings=found,
+        lines=[
+            one
+            for one in agent.files.evidence(result.node.uuid)
+            if one.trait == trait
+        ],
         notes=[note for note in result.notes if _names(note, trait)],
         failure=failure,
     )
@@ -141,7 +156,10 @@ def _check_known(trait: str, told: Sequence[_Told]) -> None:
     absent = explanation.State.ABSENT
     if (
         trait_names.is_known_here(trait)
-        or any(one.is_unknown or one.findings or one.notes for one in told)
+        or any(
+            one.is_unknown or one.findings or one.lines or one.notes
+            for one in told
+        )
         or any(p.state is not absent for t in told for p in t.providers or ())
     ):
         return
@@ -168,8 +186,14 @@ def _text(trait: str, told: _Told) -> str:
         lines.append(f'  driver: unknown: {told.failure}')
     elif told.findings is None:
         lines.append('  driver: it gives no evidence')
-    elif not told.findings:
+    elif not told.findings and not told.is_the_agents:
         lines.append('  driver: it found nothing that speaks for it')
+    if told.is_the_agents:
+        lines.append('  agent: it gives this trait by itself')
+    lines += [
+        f'  file: given to {one.fact} at {", ".join(one.sources)}'
+        for one in told.lines
+    ]
     lines += [f'  note: {note}' for note in told.notes]
     return '\n'.join(lines)
 
@@ -194,6 +218,7 @@ def _data(trait: str, told: _Told) -> dict[str, typing.Any]:
         'findings': None
         if told.findings is None
         else [probe.finding_data(one) for one in told.findings],
+        'files': [probe.finding_data(one) for one in told.lines],
         'failure': told.failure,
         'notes': list(told.notes),
     }

@@ -49,7 +49,7 @@ class StateExport(command.AgentCommand):
         """Print the record; drop it if asked to."""
         from .. import hand_over, instance_lock, state  # noqa: PLC0415 (quick --help)
 
-        directory = _state_path(self)
+        directory = state_path(self)
         with contextlib.ExitStack() as stack:
             if parsed_args.forget:
                 stack.enter_context(instance_lock.hold(directory))
@@ -109,7 +109,7 @@ class StateImport(command.Report):
         """Take the record; return what there is in it."""
         from .. import instance_lock, state  # noqa: PLC0415 (quick --help)
 
-        directory = _state_path(self)
+        directory = state_path(self)
         handed = _read(parsed_args.file, self.app.stdin)
         with (
             instance_lock.hold(directory),
@@ -119,7 +119,7 @@ class StateImport(command.Report):
         return _data(handed), _text(handed), 0
 
 
-def _state_path(asked: command.AgentCommand) -> pathlib.Path:
+def state_path(asked: command.AgentCommand) -> pathlib.Path:
     """Return the state directory, from configuration without placement's."""
     conf = configuration.load(asked.app.global_options, local=True)
     return pathlib.Path(conf.state_path).absolute()

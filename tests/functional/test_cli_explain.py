@@ -34,9 +34,15 @@ def states(cli, trait):
     return {p['provider']: p['state'] for p in told['providers']}
 
 
+def holders(cli, trait):
+    (told,) = cli.run('explain', trait, '-f', 'json').data
+    return {p['provider']: p['held_by'] for p in told['providers']}
+
+
 def test_each_provider_is_told_apart(cli):
     write(cli, 'CUSTOM_GOLD', child=['HW_NIC_SRIOV'])
     assert states(cli, 'CUSTOM_GOLD') == {'cn1': 'due', 'nic': 'absent'}
+    assert holders(cli, 'CUSTOM_GOLD') == {'cn1': ['driver'], 'nic': []}
     cli.run('sync')
     assert states(cli, 'CUSTOM_GOLD') == {'cn1': 'ours', 'nic': 'absent'}
     assert states(cli, 'HW_NIC_SRIOV') == {'cn1': 'absent', 'nic': 'ours'}
@@ -62,6 +68,24 @@ def test_it_reads_well(cli):
     ]
     assert lines[3].startswith('  driver: present by cn1 [')
     assert 'fake.yaml' in lines[3]
+
+
+def test_who_would_give_it_is_said_before_it_is_there(cli):
+    write(cli, 'CUSTOM_GOLD')
+    result = cli.run('explain', 'CUSTOM_GOLD')
+    assert (
+        f'  cn1 ({NODE}): not there, and the next sync adds it; held by driver'
+    ) in result.out.splitlines()
+
+
+def test_what_the_agent_gives_by_itself_needs_no_driver(cli):
+    write(cli)
+    for _ in range(2):
+        result = cli.run('explain', 'COMPUTE_NODE')
+        assert '; held by agent\n' in result.out
+        assert '  agent: it gives this trait by itself\n' in result.out
+        assert 'found nothing' not in result.out
+        cli.run('sync')
 
 
 def test_a_trait_that_placement_lacks_is_said_with_the_reason(cli):
@@ -127,3 +151,26 @@ def test_a_cpu_trait_names_its_flag(cli):
     (found,) = told['findings']
     assert found['fact'] == 'sse2'
     assert found['sources']
+
+
+def test_an_operator_s_file_is_named_with_the_line(cli):
+    path = cli.provider_configs / 'a.yaml'
+    path.write_text(
+        "meta: {schema_version: '1.0'}\n"
+        'providers:\n'
+        '  - identification: {uuid: $COMPUTE_NODE}\n'
+        '    traits:\n'
+        '      additional:\n'
+        '        - CUSTOM_FILED\n'
+    )
+    write(cli)
+    result = cli.run('explain', 'CUSTOM_FILED')
+    assert 'not there, and the next sync adds it' in result.out
+    assert f'  file: given to $COMPUTE_NODE at {path}:6\n' in result.out
+    cli.run('sync')
+    result = cli.run('explain', 'CUSTOM_FILED')
+    assert f'this agent added it; held by file:{path}\n' in result.out
+    (told,) = cli.run('explain', 'CUSTOM_FILED', '-f', 'json').data
+    assert told['files'][0]['sources'] == [f'{path}:6']
+    (told,) = cli.run('explain', 'HW_CPU_X86_AVX2', '-f', 'json').data
+    assert told['files'] == []

@@ -339,6 +339,7 @@ def test_a_write_that_was_cut_off_is_settled_before_an_export(
 ):
     a, _ = agents
     sent = intentions.Intent(
+        node_uuid=NODE,
         uuid=NODE,
         kind=Kind.TRAIT,
         generation=99,
@@ -465,5 +466,5 @@ def test_a_file_that_cannot_be_read_is_named(commands, tmp_path, name, said):
 def test_a_record_makes_the_state_it_is_the_first_of(commands):
     commands.imported(json.dumps(RECORD))
     with contextlib.closing(state.State.look(commands.directory('b'))) as b:
-        assert b.record([NODE]).created == {NODE}
+        assert b.record([NODE], NODE).created == {NODE}
         assert [node.driver for node in b.every_node()] == ['rack:Rack']

@@ -169,3 +169,62 @@ def test_starts_at_once_agree(tmp_path):
         assert len(agreed) == 1
         assert agreed == {identity.host_uuid(tmp_path / str(turn))}
         assert len(list((tmp_path / str(turn)).iterdir())) == 1
+
+
+# --- a host that takes another uuid back --------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('names', 'by_uuid', 'expected'),
+    [
+        (['cn1'], {}, True),
+        (['cn1'], {TWO: 'cn1'}, False),
+        ([ONE], {}, False),
+        (['cn1', 'cn2'], {}, False),
+        ([], {}, False),
+    ],
+)
+def test_only_the_one_node_that_nobody_tells_the_uuid_of_has_the_host_s(
+    names, by_uuid, expected
+):
+    assert identity.has_host_uuid(names, by_uuid) is expected
+
+
+def test_an_adopted_uuid_takes_the_file_s_place_which_is_kept(tmp_path):
+    path = tmp_path / 'compute_id'
+    path.write_text(ONE)
+    path.chmod(0o640)
+    (kept,) = identity.adopt(TWO, tmp_path)
+    assert identity.host_uuid(tmp_path) == TWO
+    assert kept == tmp_path / f'compute_id.{ONE}.replaced'
+    assert kept.read_text() == ONE
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert set(tmp_path.iterdir()) == {path, kept}
+
+
+def test_every_copy_of_it_is_replaced_where_it_lies(tmp_path):
+    ours, novas, none = (tmp_path / name for name in ('ours', 'nova', 'none'))
+    for directory in (ours, novas):
+        directory.mkdir()
+        (directory / 'compute_id').write_text(ONE)
+    kept = identity.adopt(TWO, ours, [novas, none, ours])
+    assert [path.parent for path in kept] == [ours, novas]
+    assert identity.host_uuid(ours, [novas, none]) == TWO
+
+
+def test_a_link_stays_one_and_leads_to_the_adopted_uuid(tmp_path):
+    real = tmp_path / 'real'
+    real.write_text(ONE)
+    (tmp_path / 'compute_id').symlink_to(real)
+    identity.adopt(TWO, tmp_path)
+    assert (tmp_path / 'compute_id').is_symlink()
+    assert real.read_text().strip() == TWO
+
+
+def test_a_file_that_cannot_be_replaced_is_said_and_left(tmp_path):
+    (tmp_path / 'compute_id').write_text(ONE)
+    (tmp_path / f'compute_id.{ONE}.replaced').mkdir()
+    (tmp_path / f'compute_id.{ONE}.replaced' / 'compute_id').mkdir()
+    with pytest.raises(errors.ConfigError, match='cannot be written'):
+        identity.adopt(TWO, tmp_path)
+    assert identity.host_uuid(tmp_path) == ONE

@@ -5,7 +5,9 @@ import pytest
 
 from compute_agent import inventory, ownership, provider, provider_tree
 from compute_agent.assertion import Kind
+from compute_agent.policy import Policy
 from compute_agent.ratios import Ratios
+from compute_agent.record import Record
 
 ROOT = '00000000-0000-0000-0000-000000000001'
 MINE = '00000000-0000-0000-0000-000000000002'
@@ -81,7 +83,7 @@ def test_a_class_stays_or_goes(whose, said, fate, source, who):
         held = {source: frozenset({IT})}
     elif whose.endswith('elsewhere'):
         held = {'file:/another.yaml': frozenset({IT})}
-    record = ownership.Record(
+    record = Record(
         created=frozenset({MINE}),
         ours={key: frozenset({IT})} if whose.startswith('ours') else {},
         held={key: held} if held else {},
@@ -90,7 +92,7 @@ def test_a_class_stays_or_goes(whose, said, fate, source, who):
     with tree.asserting(source):
         say(tree, who, said)
 
-    wanted = ownership.resolve(tree, record, ownership.Policy(node_uuid=ROOT))
+    wanted = ownership.resolve(tree, record, Policy(node_uuid=ROOT))
 
     records = {'stays': {IT: THERE}, 'new': {IT: whole(9)}}.get(fate, {})
     if said in {'other', 'to-other', 'but-keep'}:
@@ -113,8 +115,8 @@ def resolve(edit, inventories=None, record=None, **policy):
     edit(tree)
     wanted = ownership.resolve(
         tree,
-        record or ownership.Record(),
-        ownership.Policy(node_uuid=ROOT, **policy),
+        record or Record(),
+        Policy(node_uuid=ROOT, **policy),
     )
     return wanted.after[ROOT].inventories
 
@@ -147,9 +149,7 @@ def test_the_order_of_sources_is_no_matter(edit):
 
 
 def test_a_class_that_a_silent_file_holds_outlives_a_whole_inventory():
-    record = ownership.Record(
-        held={(ROOT, Kind.INVENTORY): {FILE: frozenset({IT})}}
-    )
+    record = Record(held={(ROOT, Kind.INVENTORY): {FILE: frozenset({IT})}})
     kept = resolve(
         lambda tree: tree.update_inventory('root', {'VCPU': {'total': 4}}),
         {IT: THERE},

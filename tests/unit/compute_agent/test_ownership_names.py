@@ -5,6 +5,8 @@ import pytest
 
 from compute_agent import intentions, ownership, provider, provider_tree
 from compute_agent.assertion import Kind
+from compute_agent.policy import Policy
+from compute_agent.record import Record
 
 ROOT = '00000000-0000-0000-0000-000000000001'
 MINE = '00000000-0000-0000-0000-000000000002'
@@ -130,7 +132,7 @@ def check(kind, whose, said, fate, source, who, it, authority=()):
         held = {source: frozenset({it})}
     elif whose.endswith('elsewhere'):
         held = {'file:/another.yaml': frozenset({it})}
-    record = ownership.Record(
+    record = Record(
         created=frozenset({MINE}),
         ours={key: frozenset({it})} if whose.startswith('our') else {},
         held={key: held} if held else {},
@@ -144,7 +146,7 @@ def check(kind, whose, said, fate, source, who, it, authority=()):
     wanted = ownership.resolve(
         tree,
         record,
-        ownership.Policy(node_uuid=ROOT, authority=authority),
+        Policy(node_uuid=ROOT, authority=authority),
     )
 
     if fate == 'clear':

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from compute_agent import errors, inventory, ownership, provider, provider_tree
 from compute_agent.assertion import Kind
+from compute_agent.policy import Policy
+from compute_agent.record import Record
 
 FIELDS = {
     Kind.TRAIT: 'traits',
@@ -21,7 +23,7 @@ ROOT = UUIDS[0]
 NAMES = ['root', 'a', 'b', 'c', 'd']
 TRAITS = ['CUSTOM_A', 'HW_CPU_X86_AVX', 'OWNER_CYBORG']
 CLASSES = ['VCPU', 'CUSTOM_GOLD']
-POLICY = ownership.Policy(node_uuid=ROOT, authority=('HW_CPU_*',))
+POLICY = Policy(node_uuid=ROOT, authority=('HW_CPU_*',))
 
 who = st.sampled_from(NAMES)
 traits = st.lists(st.sampled_from(TRAITS), max_size=2)
@@ -107,7 +109,7 @@ def worlds(draw):
         for one in seen.values()
         for kind, field in FIELDS.items()
     }
-    return seen, ownership.Record(created=frozenset(created), ours=ours)
+    return seen, Record(created=frozenset(created), ours=ours)
 
 
 def edited(seen, script):
@@ -117,7 +119,7 @@ def edited(seen, script):
         with tree.asserting(source):
             try:
                 getattr(tree, method)(*arguments)
-            except errors.TreeError:
+            except (errors.TreeError, errors.Renamed):
                 continue
     return tree
 
@@ -133,7 +135,7 @@ def remembered(record, seen, wanted):
                 added = set(now) - set(was)
                 before = ours.get((uuid, kind), frozenset())
                 ours[uuid, kind] = (before | added) & frozenset(now)
-    return ownership.Record(
+    return Record(
         created=record.created | (set(wanted.after) - set(seen)),
         ours=ours,
         held={**record.held, **wanted.held},

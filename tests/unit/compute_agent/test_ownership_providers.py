@@ -5,6 +5,8 @@ import pytest
 
 from compute_agent import inventory, ownership, provider, provider_tree
 from compute_agent.assertion import Kind
+from compute_agent.policy import Policy
+from compute_agent.record import Record
 
 
 def uuid_of(number):
@@ -42,8 +44,8 @@ def resolve(edit, created=(), seen=(*HOME, *ABROAD), ours=None):
     edit(tree)
     return ownership.resolve(
         tree,
-        ownership.Record(created=frozenset(created), ours=ours or {}),
-        ownership.Policy(node_uuid=ROOT),
+        Record(created=frozenset(created), ours=ours or {}),
+        Policy(node_uuid=ROOT),
     )
 
 
@@ -113,7 +115,7 @@ def test_a_sharing_provider_of_others_is_not_written_and_that_is_said():
         (
             f'shared ({SHARED}): not written, for this agent did not create '
             'it; the driver asserted its trait, aggregate, inventory all the '
-            'same'
+            f'same; "compute-agent provider adopt {SHARED}" lets it'
         ),
     )
 
@@ -155,7 +157,7 @@ def test_what_another_created_stays_as_it_is_and_that_is_said():
     assert wanted.after[LEAF] == HOME[2]
     (note,) = wanted.notes
     assert note.startswith(f'leaf ({LEAF}): not deleted')
-    assert note.endswith('delete it in placement if it should go')
+    assert f'"compute-agent provider adopt {LEAF}" lets it' in note
 
 
 def test_anothers_child_keeps_all_that_is_above_it():
@@ -409,8 +411,8 @@ def test_one_that_stays_keeps_a_whole_tree_above_it():
     edit(tree)
     wanted = ownership.resolve(
         tree,
-        ownership.Record(created=frozenset({OTHER, CHILD, SHARED})),
-        ownership.Policy(node_uuid=ROOT),
+        Record(created=frozenset({OTHER, CHILD, SHARED})),
+        Policy(node_uuid=ROOT),
     )
     assert wanted.after == provider.snapshot(seen)
 

@@ -14,6 +14,8 @@ from compute_agent import (
     provider_tree,
 )
 from compute_agent.assertion import Kind
+from compute_agent.policy import Policy
+from compute_agent.record import Record
 
 ROOT = '00000000-0000-0000-0000-000000000001'
 CHILD = '00000000-0000-0000-0000-000000000002'
@@ -43,15 +45,15 @@ def resolve(seen, edit, record=None, **policy):
     edit(tree)
     return ownership.resolve(
         tree,
-        record or ownership.Record(),
-        ownership.Policy(node_uuid=ROOT, **policy),
+        record or Record(),
+        Policy(node_uuid=ROOT, **policy),
     )
 
 
 def recorded(ours='', created=(), **held):
     """A record of the root's traits; sources give the names they hold."""
     named = {'driver': held.get('driver'), FILE: held.get('file')}
-    return ownership.Record(
+    return Record(
         created=frozenset(created),
         ours={TRAITS: frozenset(ours)},
         held={
@@ -82,7 +84,7 @@ def test_saying_what_was_said_before_leaves_nothing_to_record(seen):
 
 def test_a_visit_to_one_kind_of_one_provider_touches_no_other(seen):
     keys = [(u, k) for u in (ROOT, CHILD) for k in Kind]
-    everything = ownership.Record(
+    everything = Record(
         created=frozenset({CHILD}),
         ours={
             (one.uuid, kind): intentions.carried(one, kind)
@@ -140,7 +142,7 @@ def test_what_was_there_before_we_asserted_it_is_not_ours(seen):
     left = resolve(
         seen,
         lambda tree: tree.add_traits('root'),
-        ownership.Record(held=held),
+        Record(held=held),
     )
     assert left.after[ROOT].traits == {'A', 'B'}
 
@@ -225,15 +227,13 @@ def test_without_a_record_names_are_added_and_none_removed(seen):
 
 
 def test_authority_is_a_name_or_the_beginning_of_one():
-    policy = ownership.Policy(
-        node_uuid=ROOT, authority=('HW_CPU_*', 'COMPUTE_NODE')
-    )
+    policy = Policy(node_uuid=ROOT, authority=('HW_CPU_*', 'COMPUTE_NODE'))
     assert policy.decides('HW_CPU_X86_AVX')
     assert policy.decides('COMPUTE_NODE')
     assert not policy.decides('HW_GPU_API_VULKAN')
     assert not policy.decides('HW_CPUS')
     assert not policy.decides('COMPUTE_NODE_X')
-    assert not ownership.Policy(node_uuid=ROOT).decides('HW_CPU_X86_AVX')
+    assert not Policy(node_uuid=ROOT).decides('HW_CPU_X86_AVX')
 
 
 @pytest.mark.parametrize(
@@ -242,14 +242,14 @@ def test_authority_is_a_name_or_the_beginning_of_one():
 )
 def test_an_authority_that_claims_what_nobody_meant_is_refused(authority):
     with pytest.raises(errors.DriverError, match='^authority .* is neither'):
-        ownership.Policy(node_uuid=ROOT, authority=authority)
+        Policy(node_uuid=ROOT, authority=authority)
 
 
 @pytest.mark.parametrize(
     'name', ['COMPUTE_STATUS_DISABLED', 'OWNER_CYBORG', 'OWNER_NOVA']
 )
 def test_no_authority_decides_by_what_others_decide(name):
-    policy = ownership.Policy(
+    policy = Policy(
         node_uuid=ROOT, authority=(name, f'{name[:8]}*', f'{name[:4]}*')
     )
     assert not policy.decides(name)
@@ -274,6 +274,22 @@ def test_authority_reaches_no_further_than_the_kind_and_where_it_spoke(seen):
     assert set(wanted.after[ROOT].inventories) == {'HW_NEW', 'VCPU'}
     assert wanted.after[CHILD] == seen[1]
     assert wanted.foreign == {}
+
+
+@pytest.mark.parametrize('form', ['add_traits', 'update_traits'])
+def test_what_is_held_for_another_node_stays_whatever_is_said(seen, form):
+    held = {TRAITS: {('driver', CHILD): frozenset('A')}}
+    record = dataclasses.replace(
+        recorded('AB', created=[ROOT], driver='AB'), others=held
+    )
+
+    def edit(tree):
+        given = [()] if form == 'update_traits' else []
+        getattr(tree, form)('root', *given)
+
+    wanted = resolve(seen, edit, record)
+    assert wanted.after[ROOT].traits == {'A'}
+    assert wanted.held == {TRAITS: {'driver': frozenset()}}
 
 
 def test_a_class_that_is_named_like_a_decided_trait_is_still_anothers(seen):

@@ -5,6 +5,8 @@ import pytest
 
 from compute_agent import ownership, provider, provider_tree
 from compute_agent.assertion import Kind
+from compute_agent.policy import Policy
+from compute_agent.record import Record
 
 ROOT = '00000000-0000-0000-0000-000000000001'
 TRAITS = frozenset({'CUSTOM_A', 'CUSTOM_B', 'COMPUTE_STATUS_DISABLED'})
@@ -17,8 +19,8 @@ def notes(describe, record=None, authority=(), traits=TRAITS):
     describe(tree)
     return ownership.resolve(
         tree,
-        record or ownership.Record(),
-        ownership.Policy(node_uuid=ROOT, authority=authority),
+        record or Record(),
+        Policy(node_uuid=ROOT, authority=authority),
     ).notes
 
 
@@ -36,8 +38,8 @@ def test_what_was_there_and_stays_is_named():
 @pytest.mark.parametrize(
     'record',
     [
-        ownership.Record(created=frozenset({ROOT})),
-        ownership.Record(held={(ROOT, Kind.TRAIT): {'driver': frozenset()}}),
+        Record(created=frozenset({ROOT})),
+        Record(held={(ROOT, Kind.TRAIT): {'driver': frozenset()}}),
     ],
 )
 def test_it_is_not_said_of_a_provider_that_the_agent_knows(record):
@@ -65,20 +67,18 @@ def test_what_the_driver_drops_and_the_agent_did_not_add_is_named():
     held = {
         (ROOT, Kind.TRAIT): {'driver': frozenset({'CUSTOM_A', 'CUSTOM_B'})}
     }
-    (note,) = notes(add, ownership.Record(held=held))
+    (note,) = notes(add, Record(held=held))
     assert 'keeps CUSTOM_A, which the driver no longer reports' in note
 
 
 @pytest.mark.parametrize(
     'record',
     [
-        ownership.Record(
+        Record(
             held={(ROOT, Kind.TRAIT): {'driver': frozenset({'CUSTOM_A'})}},
             ours={(ROOT, Kind.TRAIT): frozenset({'CUSTOM_A'})},
         ),
-        ownership.Record(
-            held={(ROOT, Kind.TRAIT): {'driver': frozenset({'CUSTOM_C'})}}
-        ),
+        Record(held={(ROOT, Kind.TRAIT): {'driver': frozenset({'CUSTOM_C'})}}),
     ],
 )
 def test_what_goes_or_is_gone_is_not(record):

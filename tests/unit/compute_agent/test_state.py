@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the state database keeps, and that it comes back as it went in."""
 
+import dataclasses
+
 import pytest
 
 from compute_agent import (
@@ -8,10 +10,10 @@ from compute_agent import (
     intentions,
     inventory,
     names,
-    ownership,
     provider,
 )
 from compute_agent import state as state_module
+from compute_agent.record import Record
 
 NODE = '11111111-1111-4111-8111-111111111111'
 CHILD = '22222222-2222-4222-8222-222222222222'
@@ -19,7 +21,7 @@ OTHER = '33333333-3333-4333-8333-333333333333'
 TRAIT = assertion.Kind.TRAIT
 AGGREGATE = assertion.Kind.AGGREGATE
 INVENTORY = assertion.Kind.INVENTORY
-EMPTY = ownership.Record()
+EMPTY = Record()
 
 
 @pytest.fixture(params=['in memory', 'on disk'])
@@ -34,11 +36,14 @@ def state(request, tmp_path):
 
 
 def creation(uuid=NODE):
-    return intentions.Intent(uuid=uuid, kind=None, generation=0)
+    return intentions.Intent(
+        node_uuid=NODE, uuid=uuid, kind=None, generation=0
+    )
 
 
 def setting(kind, generation, sent, added=(), uuid=NODE):
     return intentions.Intent(
+        node_uuid=NODE,
         uuid=uuid,
         kind=kind,
         generation=generation,
@@ -72,7 +77,7 @@ def reading(uuid=NODE, parent=None, generation=1, root=NODE, **more):
 
 
 def test_a_new_one_knows_nothing(state):
-    assert state.record([NODE]) == EMPTY
+    assert state.record([NODE], NODE) == EMPTY
     assert state.readings([NODE]) == {}
     assert state.members(NODE) == set()
     assert state.created_for(NODE) == []
@@ -131,14 +136,14 @@ def test_intents_come_back_in_the_order_they_are_sent(state):
 
 def test_an_intent_is_nobodys_until_it_is_confirmed(state):
     state.begin(NODE, [creation(), setting(TRAIT, 1, ['A'], ['A'])], {})
-    assert state.record([NODE]) == EMPTY
+    assert state.record([NODE], NODE) == EMPTY
 
 
 def test_what_is_confirmed_is_created_and_ours(state):
     sent = [creation(), setting(TRAIT, 1, ['A', 'B'], ['A'])]
     state.begin(NODE, sent, {})
     state.settle(sent)
-    record = state.record([NODE])
+    record = state.record([NODE], NODE)
     assert record.created == {NODE}
     assert record.ours == {(NODE, TRAIT): {'A'}}
     assert state.intents(NODE) == {}
@@ -149,7 +154,7 @@ def test_what_is_dropped_is_nobodys(state):
     sent = [creation(), setting(TRAIT, 1, ['A'], ['A'])]
     state.begin(NODE, sent, {})
     state.settle([], sent)
-    assert state.record([NODE]) == EMPTY
+    assert state.record([NODE], NODE) == EMPTY
     assert state.intents(NODE) == {}
 
 
@@ -167,14 +172,14 @@ def test_what_is_ours_stays_ours_while_it_is_sent_and_goes_with_it(state):
     second = setting(TRAIT, 2, ['B', 'C', 'D'], ['D'])
     state.begin(NODE, [second], {})
     state.settle([second])
-    assert state.record([NODE]).ours == {(NODE, TRAIT): {'B', 'D'}}
+    assert state.record([NODE], NODE).ours == {(NODE, TRAIT): {'B', 'D'}}
 
 
 def test_kinds_do_not_mix(state):
     sent = [setting(TRAIT, 1, ['A'], ['A']), setting(INVENTORY, 2, ['A'], [])]
     state.begin(NODE, sent, {})
     state.settle(sent)
-    assert state.record([NODE]).ours == {(NODE, TRAIT): {'A'}}
+    assert state.record([NODE], NODE).ours == {(NODE, TRAIT): {'A'}}
 
 
 def test_holders_are_kept_by_source(state):
@@ -186,9 +191,9 @@ def test_holders_are_kept_by_source(state):
         (NODE, AGGREGATE): {'driver': frozenset()},
     }
     state.begin(NODE, [], held)
-    assert state.record([NODE, CHILD]).held == held
+    assert state.record([NODE, CHILD], NODE).held == held
     state.begin(NODE, [], {(NODE, TRAIT): {'driver': frozenset({'D'})}})
-    assert state.record([NODE]).held == {
+    assert state.record([NODE], NODE).held == {
         **held,
         (NODE, TRAIT): {
             'driver': frozenset({'D'}),
@@ -197,13 +202,34 @@ def test_holders_are_kept_by_source(state):
     }
 
 
+def test_a_source_holds_for_one_node_what_it_does_not_for_another(state):
+    key, some = (CHILD, TRAIT), frozenset({'A'})
+    state.begin(NODE, [], {key: {'driver': some}})
+    state.begin(OTHER, [], {key: {'driver': frozenset({'B'})}})
+    record = state.record([CHILD], NODE)
+    assert record.held == {key: {'driver': some}}
+    assert record.others == {key: {('driver', OTHER): {'B'}}}
+    assert state.record([CHILD], OTHER).others == {
+        key: {('driver', NODE): some}
+    }
+
+
+def test_a_node_that_is_forgotten_holds_nothing_anywhere(state):
+    key = (CHILD, TRAIT)
+    for node in (NODE, OTHER):
+        state.begin(node, [], {key: {'driver': frozenset({'A'})}})
+    state.forget_nodes([OTHER])
+    record = state.record([CHILD], NODE)
+    assert (record.held, record.others) == ({key: {'driver': {'A'}}}, {})
+
+
 def test_a_record_is_of_the_providers_asked_for(state):
     for uuid in (NODE, CHILD):
         sent = [creation(uuid), setting(TRAIT, 1, ['A'], ['A'], uuid)]
         state.begin(NODE, sent, {})
         state.settle(sent)
-    assert state.record([CHILD]).created == {CHILD}
-    assert set(state.record([CHILD]).ours) == {(CHILD, TRAIT)}
+    assert state.record([CHILD], NODE).created == {CHILD}
+    assert set(state.record([CHILD], NODE).ours) == {(CHILD, TRAIT)}
     assert sorted(state.created_for(NODE)) == [NODE, CHILD]
 
 
@@ -217,7 +243,7 @@ def test_a_provider_that_is_gone_leaves_nothing(state, how):
         state.forget([NODE])
     else:
         state.settle([], gone=[NODE])
-    assert state.record([NODE]) == EMPTY
+    assert state.record([NODE], NODE) == EMPTY
     assert state.readings([NODE, CHILD]).keys() == {CHILD}
     assert state.intents(NODE) == {}
     assert state.created_for(NODE) == []
@@ -234,8 +260,55 @@ def test_a_generator_of_what_is_done_is_as_good_as_a_list(state):
     sent = [creation(), setting(TRAIT, 1, ['A'], ['A'])]
     state.begin(NODE, sent, {})
     state.settle(intent for intent in sent)
-    assert state.record([NODE]).created == {NODE}
+    assert state.record([NODE], NODE).created == {NODE}
     assert state.intents(NODE) == {}
+
+
+def test_of_two_nodes_with_the_same_intent_one_is_settled(state):
+    """Both write to a provider that they share, after the same read."""
+    mine = setting(TRAIT, 1, ['A'], ['A'], CHILD)
+    theirs = dataclasses.replace(mine, node_uuid=OTHER)
+    state.begin(NODE, [mine], {})
+    state.begin(OTHER, [theirs], {})
+    state.settle([], [mine])
+    assert state.intents(NODE) == {}
+    assert state.intents(OTHER) == {CHILD: [theirs]}
+
+
+def test_who_created_a_provider_is_who_confirmed_it(state):
+    for node in (NODE, OTHER):
+        sent = dataclasses.replace(creation(CHILD), node_uuid=node)
+        state.begin(node, [sent], {})
+    state.settle([sent])
+    assert (state.created_for(NODE), state.created_for(OTHER)) == ([], [CHILD])
+
+
+def test_a_plan_cut_short_has_the_intents_that_are_left_only(state):
+    old = [setting(TRAIT, n, ['A'], ['A'], CHILD) for n in (1, 2, 3)]
+    state.begin(NODE, old, {})
+    state.begin(NODE, old[:1], {})
+    assert state.intents(NODE) == {CHILD: old[:1]}
+
+
+def test_a_reading_that_was_overtaken_is_not_kept(state):
+    old, new = reading(generation=4), reading(generation=6)
+    since = state.moment()
+    state.save([new], since=since)
+    state.save([old], since=since)
+    assert state.readings([NODE]) == {NODE: new}
+    assert state.newer([NODE, CHILD], since) == {NODE}
+    state.save([old], since=state.moment())
+    assert state.readings([NODE]) == {NODE: old}
+
+
+def test_what_was_confirmed_meanwhile_stays_ours(state):
+    since = state.moment()
+    sent = [setting(TRAIT, 5, ['A'], ['A'])]
+    state.begin(NODE, sent, {})
+    state.settle(sent)  # the reading after it is not known
+    state.save([reading(generation=4)], since=since)
+    assert state.record([NODE], NODE).ours == {(NODE, TRAIT): {'A'}}
+    assert state.readings([NODE]) == {}
 
 
 def test_a_node_begun_anew_has_the_new_intents_only(state):

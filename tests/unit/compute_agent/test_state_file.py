@@ -14,14 +14,16 @@ from compute_agent import (
     departures,
     errors,
     intentions,
-    ownership,
     provider,
     state,
     state_file,
 )
+from compute_agent.record import Record
 
 NODE = '11111111-1111-4111-8111-111111111111'
-CREATION = intentions.Intent(uuid=NODE, kind=None, generation=0)
+CREATION = intentions.Intent(
+    node_uuid=NODE, uuid=NODE, kind=None, generation=0
+)
 
 
 def opened(directory, site='here'):
@@ -47,7 +49,7 @@ def test_what_was_written_is_there_after_a_restart(tmp_path):
         first.begin(NODE, [CREATION], {})
         first.settle([CREATION], readings=[reading()])
     with opened(tmp_path) as second:
-        assert second.record([NODE]).created == {NODE}
+        assert second.record([NODE], NODE).created == {NODE}
         assert second.readings([NODE]) == {NODE: reading()}
 
 
@@ -74,6 +76,34 @@ def test_it_is_for_its_owner_alone_whatever_the_umask(tmp_path):
         os.umask(before)
 
 
+def test_a_file_that_others_could_read_is_closed_to_them(tmp_path):
+    opened(tmp_path).thing.close()
+    file = tmp_path / state_file.FILE_NAME
+    file.chmod(0o644)
+    with opened(tmp_path) as one:
+        one.save([reading()])
+        for path in tmp_path.iterdir():
+            assert path.stat().st_mode & 0o777 == 0o600, path
+
+
+def test_a_file_that_is_closed_already_is_not_touched(tmp_path):
+    opened(tmp_path).thing.close()
+    file = tmp_path / state_file.FILE_NAME
+    file.chmod(0o600)
+    before = file.stat().st_ctime_ns
+    state_file.make_private(file)
+    assert file.stat().st_ctime_ns == before
+
+
+def test_a_file_of_another_user_keeps_its_mode(tmp_path, monkeypatch):
+    file = tmp_path / state_file.FILE_NAME
+    file.touch()
+    file.chmod(0o664)
+    monkeypatch.setattr(state_file.os, 'geteuid', lambda: os.getuid() + 1)
+    state_file.make_private(file)
+    assert file.stat().st_mode & 0o777 == 0o664
+
+
 def test_two_sites_in_one_file_do_not_see_each_other_s_readings(tmp_path):
     with opened(tmp_path, 'one') as one, opened(tmp_path, 'two') as two:
         for each, generation in ((one, 1), (two, 2)):
@@ -89,7 +119,7 @@ def test_what_was_added_is_known_under_any_spelling_of_the_site(tmp_path):
         one.begin(NODE, [CREATION], {})
         one.settle([CREATION])
     with opened(tmp_path, 'two') as two:
-        assert two.record([NODE]).created == {NODE}
+        assert two.record([NODE], NODE).created == {NODE}
 
 
 def test_a_file_that_is_replaced_is_not_written_to(tmp_path):
@@ -126,10 +156,10 @@ def test_a_look_is_never_written_back(tmp_path):
         look.begin(NODE, [CREATION], {})
         look.settle([CREATION], readings=[reading(9)])
         look.save_known_names(None)
-        assert look.record([NODE]).created == {NODE}
+        assert look.record([NODE], NODE).created == {NODE}
     assert (tmp_path / 'state.sqlite').read_bytes() == before
     with opened(tmp_path) as daemon:
-        assert daemon.record([NODE]).created == set()
+        assert daemon.record([NODE], NODE).created == set()
         assert daemon.readings([NODE])[NODE].provider.generation == 1
 
 
@@ -224,7 +254,7 @@ def version_1(tmp_path):
 
 def check_record_of_version_1(one):
     key = (NODE, assertion.Kind.TRAIT)
-    assert one.record([NODE]) == ownership.Record(
+    assert one.record([NODE], NODE) == Record(
         created=frozenset({NODE}),
         ours={key: frozenset({'CUSTOM_X'})},
         held={key: {'driver': frozenset({'CUSTOM_X'})}},
@@ -366,3 +396,37 @@ def test_a_directory_in_the_files_place_is_refused(tmp_path):
     (tmp_path / 'state.sqlite').mkdir()
     refused(opened, tmp_path)
     refused(looked, tmp_path)
+
+
+OTHER = '22222222-2222-4222-8222-222222222222'
+SHARED = '33333333-3333-4333-8333-333333333333'
+UNSEEN = '44444444-4444-4444-8444-444444444444'
+MORE = f"""
+insert into created values ('{SHARED}', '{OTHER}');
+insert into reading values
+    (1, '{OTHER}', '{SHARED}', 'node-2', null, 3, '[{{}}, [], []]', 1.0, 0),
+    (2, '{OTHER}', '{OTHER}', 'node-2', null, 3, '[{{}}, [], []]', 2.0, 0);
+insert into held values
+    ('{SHARED}', 'trait', 'driver', '["CUSTOM_X"]'),
+    ('{OTHER}', 'trait', 'driver', '["CUSTOM_X"]'),
+    ('{UNSEEN}', 'trait', 'driver', '["CUSTOM_X"]');
+"""
+
+
+def test_what_an_older_version_held_is_held_for_the_node_it_was(version_1):
+    with contextlib.closing(
+        sqlite3.connect(version_1 / 'state.sqlite', isolation_level=None)
+    ) as db:
+        db.executescript(MORE)
+    every = [NODE, OTHER, SHARED, UNSEEN]
+    with opened(version_1) as one:
+        held = {
+            node: {u for u, _ in one.record(every, node).held}
+            for node in every
+        }
+    assert held == {
+        NODE: {NODE},
+        OTHER: {OTHER, SHARED},
+        SHARED: set(),
+        UNSEEN: {UNSEEN},
+    }

@@ -12,10 +12,10 @@ from compute_agent import (
     errors,
     hand_over,
     intentions,
-    ownership,
     provider,
 )
 from compute_agent import state as state_module
+from compute_agent.record import Record
 
 NODE = '11111111-1111-4111-8111-111111111111'
 CHILD = '22222222-2222-4222-8222-222222222222'
@@ -50,11 +50,14 @@ def known(name, asked_at=0.0):
 
 
 def creation(uuid):
-    return intentions.Intent(uuid=uuid, kind=None, generation=0)
-
-
-def adding(uuid, *names, kind=TRAIT, generation=1):
     return intentions.Intent(
+        node_uuid=NODE, uuid=uuid, kind=None, generation=0
+    )
+
+
+def adding(uuid, *names, kind=TRAIT, generation=1, node=NODE):
+    return intentions.Intent(
+        node_uuid=node,
         uuid=uuid,
         kind=kind,
         generation=generation,
@@ -72,8 +75,9 @@ def reading(uuid, root=NODE, traits=(), read_at=1.0):
 
 def remember(state, node_uuid, *done, held=None):
     """Record writes as a cycle of that node does."""
-    state.begin(node_uuid, done, held or {})
-    state.settle(done)
+    sent = [dataclasses.replace(one, node_uuid=node_uuid) for one in done]
+    state.begin(node_uuid, sent, held or {})
+    state.settle(sent)
 
 
 # --- nodes -------------------------------------------------------------------
@@ -120,7 +124,7 @@ def test_forgotten_nodes_are_known_no_more_and_their_record_stays(state):
     remember(state, NODE, creation(NODE))
     state.forget_nodes([NODE, CHILD])
     assert set(state.nodes(DRIVER)) == {OTHER}
-    assert state.record([NODE]).created == {NODE}
+    assert state.record([NODE], NODE).created == {NODE}
 
 
 def test_nodes_outlast_their_providers(state):
@@ -164,7 +168,7 @@ def full(state):
     return state
 
 
-RECORD = ownership.Record(
+RECORD = Record(
     created=frozenset({SHARED}),
     ours={
         (NODE, TRAIT): frozenset({'CUSTOM_X'}),
@@ -204,14 +208,21 @@ def test_a_provider_that_moved_to_another_tree_is_that_one_s(tmp_path):
     one.close()
 
 
+def test_an_export_leaves_what_is_held_for_other_nodes(full):
+    held = {(SHARED, TRAIT): {'driver': frozenset({'CUSTOM_S'})}}
+    remember(full, OTHER, held=held)
+    assert full.export_record(HERE) == HANDED
+
+
 @pytest.mark.parametrize(
     ('of', 'uuid'), [(NODE, NODE), (NODE, SHARED), (OTHER, SHARED)]
 )
 def test_an_unconfirmed_write_keeps_a_node_from_being_exported(full, of, uuid):
-    full.begin(of, [adding(uuid, 'CUSTOM_NEW', generation=8)], {})
+    sent = [adding(uuid, 'CUSTOM_NEW', generation=8, node=of)]
+    full.begin(of, sent, {})
     with pytest.raises(errors.UnknownState, match='run "compute-agent sync"'):
         full.export_record(HERE)
-    full.settle([], [adding(uuid, 'CUSTOM_NEW', generation=8)])
+    full.settle([], sent)
     assert full.export_record(HERE) == HANDED
 
 
@@ -243,7 +254,7 @@ def tables(state):
 
 def test_what_was_exported_is_there_after_the_import(state):
     state.import_record(HANDED)
-    assert state.record([NODE, CHILD, SHARED]) == RECORD
+    assert state.record([NODE, CHILD, SHARED], NODE) == RECORD
     assert state.nodes(DRIVER) == {NODE: known('node-1')}
     assert state.created_for(NODE) == [SHARED]
 
@@ -258,7 +269,7 @@ def test_an_import_may_be_repeated_and_exported_again(state, other):
     again = state.export_record(HERE)
     assert again == HANDED
     other.import_record(again)
-    assert other.record([NODE, CHILD, SHARED]) == RECORD
+    assert other.record([NODE, CHILD, SHARED], NODE) == RECORD
 
 
 def test_an_import_adds_to_what_is_there(state):
@@ -277,7 +288,7 @@ def test_an_import_adds_to_what_is_there(state):
         },
     )
     state.import_record(HANDED)
-    assert state.record([NODE, CHILD, SHARED]) == ownership.Record(
+    assert state.record([NODE, CHILD, SHARED], NODE) == Record(
         created=frozenset({CHILD, SHARED}),
         ours={
             (NODE, TRAIT): frozenset({'CUSTOM_B', 'CUSTOM_X'}),
@@ -300,7 +311,7 @@ def test_an_import_leaves_other_nodes_alone(state):
     state.save([reading(OTHER, OTHER, ['CUSTOM_Z'])])
     state.import_record(HANDED)
     assert state.nodes(DRIVER)[OTHER] == known('4', 5.0)
-    assert state.record([OTHER]).ours == {(OTHER, TRAIT): {'CUSTOM_Z'}}
+    assert state.record([OTHER], NODE).ours == {(OTHER, TRAIT): {'CUSTOM_Z'}}
     assert state.readings([OTHER])[OTHER].read_at == 1.0
 
 
@@ -312,7 +323,7 @@ def test_what_was_imported_is_read_again_and_what_is_not_there_is_not_ours(
     kept = state.readings([NODE])[NODE]
     assert (kept.read_at, kept.provider.generation) == (0.0, 7)
     state.save([reading(NODE, traits=['CUSTOM_B'])])
-    assert (NODE, TRAIT) not in state.record([NODE]).ours
+    assert (NODE, TRAIT) not in state.record([NODE], NODE).ours
 
 
 def test_half_an_import_is_none(tmp_path):
@@ -323,7 +334,7 @@ def test_half_an_import_is_none(tmp_path):
     with pytest.raises(errors.Unavailable, match='cannot be written'):
         state.import_record(HANDED)
     assert state.every_node() == []
-    assert state.record([NODE, CHILD, SHARED]) == ownership.Record()
+    assert state.record([NODE, CHILD, SHARED], NODE) == Record()
     state.close()
 
 
@@ -333,9 +344,16 @@ def test_half_an_import_is_none(tmp_path):
 def test_a_node_that_moved_leaves_nothing_and_the_others_all(full):
     full.forget_node(NODE)
     assert set(full.nodes(DRIVER)) == {OTHER}
-    assert full.record([NODE, CHILD, SHARED]) == ownership.Record()
+    assert full.record([NODE, CHILD, SHARED], NODE) == Record()
     assert set(full.readings([NODE, CHILD, SHARED, OTHER])) == {OTHER}
-    assert full.record([OTHER]).created == {OTHER}
+    assert full.record([OTHER], NODE).created == {OTHER}
+
+
+def test_a_node_that_moved_holds_nothing_of_others_providers(full):
+    held = {(OTHER, TRAIT): {'driver': frozenset({'CUSTOM_S'})}}
+    remember(full, NODE, held=held)
+    full.forget_node(NODE)
+    assert full.record([OTHER], OTHER).others == {}
 
 
 def test_what_is_forgotten_is_forgotten_for_every_placement(tmp_path):
@@ -346,3 +364,21 @@ def test_what_is_forgotten_is_forgotten_for_every_placement(tmp_path):
     two.close()
     assert one.readings([CHILD]) == {}
     one.close()
+
+
+def test_what_passes_on_is_created_and_held_for_the_heir(state):
+    one, two = frozenset({'CUSTOM_1'}), frozenset({'CUSTOM_2'})
+    for node, some in ((NODE, one), (OTHER, two)):
+        state.begin(node, [], {(SHARED, TRAIT): {'driver': some}})
+    state.begin(NODE, [], {(SHARED, TRAIT): {'agent': one}})
+    state.begin(NODE, [], {(SHARED, AGGREGATE): {'driver': one}})
+    state.adopt(NODE, [SHARED])
+    state.pass_on(SHARED, NODE, OTHER)
+    assert state.created_for(NODE) == []
+    assert state.created_for(OTHER) == [SHARED]
+    assert state.record([SHARED], OTHER).held == {
+        (SHARED, TRAIT): {'driver': two},
+        (SHARED, AGGREGATE): {'driver': one},
+    }
+    state.forget_nodes([NODE])
+    assert state.record([SHARED], OTHER).others == {}

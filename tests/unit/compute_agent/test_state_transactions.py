@@ -7,8 +7,9 @@ import threading
 
 import pytest
 
-from compute_agent import assertion, errors, intentions, ownership, provider
+from compute_agent import assertion, errors, intentions, provider
 from compute_agent import state as state_module
+from compute_agent.record import Record
 
 NODE = '11111111-1111-4111-8111-111111111111'
 TRAIT = assertion.Kind.TRAIT
@@ -36,7 +37,9 @@ def reading(uuid=NODE):
 
 
 def creation(uuid=NODE):
-    return intentions.Intent(uuid=uuid, kind=None, generation=0)
+    return intentions.Intent(
+        node_uuid=uuid, uuid=uuid, kind=None, generation=0
+    )
 
 
 def breaking(*values):
@@ -56,7 +59,7 @@ def test_half_a_settling_is_none(state):
     state.begin(NODE, [creation()], {})
     with pytest.raises(Broken):
         state.settle([creation()], gone=breaking('other'))
-    assert state.record([NODE]).created == set()
+    assert state.record([NODE], NODE).created == set()
     assert state.intents(NODE) == {NODE: [creation()]}
 
 
@@ -71,13 +74,13 @@ def test_half_a_beginning_is_none(state):
             {(NODE, TRAIT): {'a': frozenset({'A'}), 'b': frozenset({Odd()})}},
         )
     assert state.intents(NODE) == {}
-    assert state.record([NODE]).held == {}
+    assert state.record([NODE], NODE).held == {}
 
 
 @pytest.mark.parametrize(
     ('reader', 'before'),
     [
-        (lambda s: s.record([NODE]), ownership.Record()),
+        (lambda s: s.record([NODE], NODE), Record()),
         (lambda s: s.readings([NODE]), {}),
         (lambda s: s.members(NODE), set()),
         (lambda s: s.created_for(NODE), []),
@@ -114,7 +117,7 @@ def test_many_threads_write_and_lose_nothing(state):
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         list(pool.map(work, [uuids[n::8] for n in range(8)]))
-    assert state.record(uuids).created == set(uuids)
+    assert state.record(uuids, NODE).created == set(uuids)
     assert state.members(NODE) == set(uuids)
 
 

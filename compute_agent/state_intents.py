@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The unconfirmed writes in the state database, and what becomes of them.
+
+Written down before a request is sent, dropped when it is known what became of
+it; what was done is then created, or ours (``state_record.py``). Each function
+is one part of a look or a write that ``state.py`` begins and ends.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from . import assertion, intentions, state_database
+
+_COLUMNS = 'node_uuid, uuid, kind, generation, names, added'
+
+
+def intents(
+    db: sqlite3.Connection, node_uuid: str
+) -> dict[str, Sequence[intentions.Intent]]:
+    """Return this node's unconfirmed intents by provider, oldest first."""
+    found: dict[str, Sequence[intentions.Intent]] = {}
+    for row in db.execute(
+        f'select {_COLUMNS} from intent where node_uuid = ? order by position',  # noqa: S608 (constants)
+        (node_uuid,),
+    ):
+        intent = _intent(*row)
+        found[intent.uuid] = [*found.get(intent.uuid, []), intent]
+    return found
+
+
+def intents_of(
+    db: sqlite3.Connection, uuids: Iterable[str]
+) -> dict[str, list[intentions.Intent]]:
+    """Return the unconfirmed intents of these providers, whoever's node."""
+    found = {uuid: _of(db, uuid) for uuid in uuids}
+    return {uuid: some for uuid, some in found.items() if some}
+
+
+def intend(
+    db: sqlite3.Connection,
+    node_uuid: str,
+    sent: Sequence[intentions.Intent],
+) -> None:
+    """Record what is about to be sent; that is all that is open then."""
+    db.execute('delete from intent where node_uuid = ?', (node_uuid,))
+    db.executemany(
+        'insert into intent values (?, ?, ?, ?, ?, ?, ?)',
+        [
+            (
+                node_uuid,
+                position,
+                i.uuid,
+                i.kind,
+                i.generation,
+                state_database.packed(i.names),
+                state_database.packed(i.added),
+            )
+            for position, i in enumerate(sent)
+        ],
+    )
+
+
+def intends(
+    db: sqlite3.Connection, node_uuid: str, uuids: Iterable[str]
+) -> bool:
+    """Whether a write to this node, or to these providers, is unconfirmed."""
+    return bool(intents(db, node_uuid) or intents_of(db, uuids))
+
+
+def confirm(db: sqlite3.Connection, intent: intentions.Intent) -> None:
+    """Record that an intent was done, before it is dropped."""
+    if intent.kind is None:
+        db.execute(
+            'replace into created values (?, ?)',
+            (intent.uuid, intent.node_uuid),
+        )
+        return
+    key = (intent.uuid, intent.kind)
+    had = db.execute(
+        'select name from ours where uuid = ? and kind = ?', key
+    ).fetchall()
+    stay = ({n for (n,) in had} | intent.added) & intent.names
+    db.execute('delete from ours where uuid = ? and kind = ?', key)
+    db.executemany(
+        'insert into ours values (?, ?, ?)',
+        [(*key, name) for name in sorted(stay)],
+    )
+
+
+def drop_intent(db: sqlite3.Connection, intent: intentions.Intent) -> None:
+    """Drop a node's intent that is settled."""
+    db.execute(
+        'delete from intent where node_uuid = ? and uuid = ? and kind is ?'
+        ' and generation = ?',
+        (intent.node_uuid, intent.uuid, intent.kind, intent.generation),
+    )
+
+
+def _of(db: sqlite3.Connection, uuid: str) -> list[intentions.Intent]:
+    query = f'select {_COLUMNS} from intent where uuid = ?'  # noqa: S608 (constants)
+    return [_intent(*row) for row in db.execute(query, (uuid,))]
+
+
+def _intent(
+    node_uuid: str,
+    uuid: str,
+    kind: str | None,
+    generation: str,
+    sent: str,
+    added: str,
+) -> intentions.Intent:
+    return intentions.Intent(
+        node_uuid=node_uuid,
+        uuid=uuid,
+        kind=None if kind is None else assertion.Kind(kind),
+        generation=int(generation),
+        names=state_database.unpacked(sent),
+        added=state_database.unpacked(added),
+    )

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``provider adopt``: what another created becomes this agent's to delete.
+
+And a host that was installed anew takes the uuid back that its name has.
+"""
+
+import io
+import sys
+import uuid
+
+import pytest
+
+from compute_agent import identity
+
+ROOT = '11111111-1111-4111-8111-111111111111'
+NUMA = '22222222-2222-4222-8222-222222222222'
+NIC = '33333333-3333-4333-8333-333333333333'
+ELSEWHERE = '44444444-4444-4444-8444-444444444444'
+NESTED = f"""
+nodes:
+  - name: cn1
+    uuid: {ROOT}
+    inventories: {{VCPU: 8}}
+    children:
+      - name: numa
+        uuid: {NUMA}
+        inventories: {{MEMORY_MB: 1024}}
+"""
+BARE = f"""
+nodes:
+  - {{name: cn1, uuid: {ROOT}, inventories: {{VCPU: 8}}}}
+"""
+
+
+def create(cli, name, uuid, parent=None):
+    body = {'name': name, 'uuid': uuid, 'parent_provider_uuid': parent}
+    body = {k: v for k, v in body.items() if v is not None}
+    cli.placement('/resource_providers', 'POST', body)
+
+
+def there(cli):
+    listed = cli.placement('/resource_providers')['resource_providers']
+    return {one['name'] for one in listed}
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """A terminal at which this is typed."""
+
+    def typed(text):
+        monkeypatch.setattr(sys, 'stdin', Terminal(text))
+
+    return typed
+
+
+# --- a provider that another created -----------------------------------------
+
+
+@pytest.fixture
+def nested(cli):
+    """The agent's node, and below its child a provider of another's."""
+    cli.fake_file.write_text(NESTED)
+    assert cli.run('sync').code == 0
+    create(cli, 'nic', NIC, NUMA)
+    return cli
+
+
+def test_a_child_of_another_s_keeps_what_is_above_it_until_it_is_adopted(
+    nested,
+):
+    nested.fake_file.write_text(BARE)
+    kept = nested.run('sync')
+    assert f'provider adopt {NIC}' in kept.out
+    assert there(nested) == {'cn1', 'numa', 'nic'}
+    adopted = nested.run('provider', 'adopt', 'nic', '--yes')
+    assert (adopted.code, adopted.err) == (0, '')
+    assert adopted.out == f'adopted nic ({NIC})\n'
+    assert nested.run('sync').code == 0
+    assert there(nested) == {'cn1'}
+
+
+def test_a_whole_subtree_may_be_adopted(cli):
+    cli.fake_file.write_text(NESTED)
+    create(cli, 'cn1', ROOT)
+    create(cli, 'numa', NUMA, ROOT)
+    create(cli, 'nic', NIC, NUMA)
+    words = ('provider', 'adopt', 'cn1', '-f', 'json', '--yes')
+    assert cli.run(*words).data['adopted'] == [ROOT]
+    data = cli.run(*words, '--subtree').data
+    assert data == {
+        'provider': 'cn1',
+        'uuid': ROOT,
+        'node_uuid': ROOT,
+        'adopted': [NUMA, NIC],
+    }
+    again = cli.run('provider', 'adopt', 'cn1', '--subtree')
+    assert (again.code, again.out) == (
+        0,
+        f"cn1 ({ROOT}) is this agent's already\n",
+    )
+
+
+def test_one_that_stands_alone_belongs_to_the_only_node(cli):
+    create(cli, 'nfs', NIC)
+    result = cli.run('provider', 'adopt', NIC, '--yes', '-f', 'json')
+    assert result.data['node_uuid'] == ROOT
+    shown = cli.run('state', 'show', '-f', 'json').data
+    assert [row['Created'] for row in shown if row['UUID'] == NIC] == [True]
+
+
+def test_of_several_nodes_one_must_be_named_for_it(cli):
+    create(cli, 'nfs', NIC)
+    other = f'  - {{name: cn2, uuid: {NUMA}, inventories: {{VCPU: 1}}}}\n'
+    cli.fake_file.write_text(BARE + other)
+    result = cli.run('provider', 'adopt', 'nfs', '--yes')
+    assert result.code == 1
+    assert '--node' in result.line
+    words = ('provider', 'adopt', 'nfs', '--yes', '--node', 'cn2')
+    assert cli.run(*words, '-f', 'json').data['node_uuid'] == NUMA
+
+
+def test_one_in_another_s_tree_is_refused(cli):
+    create(cli, 'elsewhere', ELSEWHERE)
+    create(cli, 'nic', NIC, ELSEWHERE)
+    result = cli.run('provider', 'adopt', 'nic', '--yes')
+    assert result.code == 1
+    assert f'in the tree of elsewhere ({ELSEWHERE})' in result.line
+
+
+def test_it_is_shown_and_asked_for(nested, answers):
+    answers('n\n')
+    result = nested.run('provider', 'adopt', 'nic')
+    assert 'will count as created by this agent, for node cn1' in result.err
+    assert result.out == 'nothing was changed\n'
+    answers('y\n')
+    assert nested.run('provider', 'adopt', 'nic').out.startswith('adopted')
+
+
+def test_without_a_terminal_the_plan_is_printed_and_nothing_done(nested):
+    result = nested.run('provider', 'adopt', 'nic')
+    assert result.code == 1
+    assert '--yes' in result.line
+    assert 'will count as created' in result.out
+    data = nested.run('provider', 'adopt', 'nic', '-f', 'json').data
+    assert data['adopted'] == []
+
+
+def test_it_is_not_done_beside_a_daemon(nested, daemon):
+    one = daemon(nested.config, '--show-tree')
+    one.wait_for('in step with')
+    for command in ('adopt', 'rename'):
+        result = nested.run('provider', command, 'nic', '--yes')
+        assert result.code == 1
+        assert f'process {one.process.pid} is working on' in result.line
+
+
+# --- a host that was installed anew ------------------------------------------
+
+
+@pytest.fixture
+def host(cli):
+    """A host whose name placement has under the uuid it had before."""
+    cli.configure(compute_driver='libvirt')
+    create(cli, 'cn1', ELSEWHERE)
+    return cli
+
+
+def test_a_host_that_was_installed_anew_takes_its_old_uuid_back(host):
+    refused = host.run('sync')
+    assert refused.code == 1
+    assert f'"compute-agent provider adopt {ELSEWHERE}"' in refused.out
+    own = (host.state_path / 'compute_id').read_text().strip()
+    result = host.run('provider', 'adopt', 'cn1', '--yes')
+    assert (result.code, result.err) == (0, '')
+    aside = host.state_path / f'compute_id.{own}.replaced'
+    assert str(aside) in result.out
+    assert aside.read_text().strip() == own
+    assert (host.state_path / 'compute_id').read_text().strip() == ELSEWHERE
+    assert host.run('sync').code == 0
+    assert there(host) == {'cn1'}
+    shown = host.run('state', 'show', '-f', 'json').data
+    assert {row['UUID'] for row in shown} == {ELSEWHERE}
+
+
+@pytest.mark.parametrize('written', [True, False])
+def test_a_host_s_adoption_that_was_cut_off_leaves_no_node_behind(
+    host, monkeypatch, written
+):
+    host.run('sync')
+    adopt = identity.adopt
+
+    def cut_off(*args):
+        if written:
+            adopt(*args)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(identity, 'adopt', cut_off)
+        assert host.run('provider', 'adopt', 'cn1', '--yes').code != 0
+    if not written:
+        assert host.run('provider', 'adopt', 'cn1', '--yes').code == 0
+    assert host.run('sync').code == 0
+    shown = host.run('state', 'show', '-f', 'json').data
+    assert {row['UUID'] for row in shown} == {ELSEWHERE}
+
+
+def test_nova_s_file_is_replaced_where_it_lies(host):
+    own = str(uuid.uuid4())
+    (host.folder / 'compute_id').write_text(own)
+    result = host.run('provider', 'adopt', ELSEWHERE, '--yes')
+    assert result.code == 0, result.err
+    assert (host.folder / 'compute_id').read_text().strip() == ELSEWHERE
+    assert (host.folder / f'compute_id.{own}.replaced').read_text() == own
+    assert not (host.state_path / 'compute_id').exists()
+
+
+def test_a_host_that_placement_has_under_its_own_uuid_is_left(host):
+    host.run('plan')
+    own = (host.state_path / 'compute_id').read_text().strip()
+    create(host, 'cn1-of-old', own)
+    result = host.run('provider', 'adopt', 'cn1', '--yes')
+    assert result.code == 1
+    assert f'"compute-agent provider delete {own}"' in result.line
+    assert (host.state_path / 'compute_id').read_text().strip() == own
+
+
+def test_a_child_is_no_host(host):
+    create(host, 'rack', ROOT)
+    host.placement(
+        f'/resource_providers/{ELSEWHERE}',
+        'PUT',
+        {'name': 'cn1', 'parent_provider_uuid': ROOT},
+    )
+    result = host.run('provider', 'adopt', 'cn1', '--yes')
+    assert result.code == 1
+    assert f'is a child of {ROOT}' in result.line
+
+
+def test_a_uuid_that_the_driver_says_is_not_in_a_file_to_change(cli):
+    create(cli, 'cn1', ELSEWHERE)
+    result = cli.run('provider', 'adopt', 'cn1', '--yes')
+    assert result.code == 1
+    assert f'the driver says the uuid of node cn1 ({ROOT})' in result.line
