@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the resource tracker needs of the report client, as Protocols.
 
+Pure: no I/O, configuration, logging or clock, and nothing but Protocols.
 ``report_client/client.py`` is what keeps them; the tracker never imports it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from . import errors, ownership, provider, provider_tree
+from . import (
+    blast_radius,
+    contention,
+    errors,
+    provider,
+    provider_tree,
+)
+from .policy import Policy
+from .record import Record
 
 
 class Observation(Protocol):
@@ -21,6 +30,14 @@ class Observation(Protocol):
         """Return a tree to edit."""
 
 
+class Allocations(Protocol):
+    """What is allocated of a tree; see ``report_client/allocations.py``."""
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """It in nova's form, for a driver to edit in place."""
+
+
 class Plan(Protocol):
     """What is to be done for a node; see ``report_client/plan.py``."""
 
@@ -29,8 +46,16 @@ class Plan(Protocol):
         """The operations, in order."""
 
     @property
+    def before(self) -> provider.Snapshot:
+        """The providers it was made upon."""
+
+    @property
     def notes(self) -> Sequence[str]:
         """Lines for the operator."""
+
+    @property
+    def contended(self) -> Sequence[contention.Item]:
+        """What would be changed too, if another writer did not undo it."""
 
     @property
     def faults(self) -> Sequence[str]:
@@ -48,6 +73,10 @@ class Outcome(Protocol):
     def refused(self) -> Sequence[str]:
         """A line for each operation that was refused."""
 
+    @property
+    def left(self) -> Sequence[Any]:
+        """Those operations, and what is left because of them."""
+
 
 class ReportClient(Protocol):
     """What the tracker needs of ``report_client/client.py``."""
@@ -57,20 +86,54 @@ class ReportClient(Protocol):
     ) -> Mapping[str, Any | errors.AgentError]:
         """Return what placement holds of each node, or why it is unknown."""
 
+    def allocations(self, seen: Any) -> Allocations:
+        """Return what is allocated of a node's tree, complete."""
+
     def plan(
         self,
         tree: provider_tree.ProviderTree,
         seen: Any,
-        policy: ownership.Policy,
+        policy: Policy,
+        allocations: Any | None = None,
     ) -> Plan:
-        """Return what would be sent."""
+        """Return what would be sent.
 
-    def apply(self, plan: Any) -> Outcome:
-        """Send it."""
+        :param allocations: those that the driver edited with the tree
+        """
+
+    def apply(self, plan: Any, without: Sequence[Any] = ()) -> Outcome:
+        """Send it, less what was refused already."""
+
+    def removals(self, plan: Any) -> blast_radius.Removals:
+        """Return what a plan removes."""
+
+    def changes(self, operations: Sequence[Any]) -> Iterable[contention.Item]:
+        """Return what operations make of which item."""
+
+
+class Files(Protocol):
+    """What the tracker needs of ``provider_config_files.py``."""
+
+    def begin(self) -> None:
+        """Have the operator's files read."""
+
+    def merge(
+        self,
+        tree: provider_tree.ProviderTree,
+        node_uuid: str,
+        record: Record,
+    ) -> None:
+        """Assert what they say of a tree that the driver described."""
+
+    def settle(self, node_uuids: Sequence[str]) -> None:
+        """End a cycle of these nodes."""
 
 
 class Records(Protocol):
     """What the tracker needs of ``state.py``."""
 
-    def record(self, uuids: Iterable[str]) -> ownership.Record:
+    def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
         """Return what earlier cycles left of these providers."""
+
+    def created_for(self, node_uuid: str) -> Collection[str]:
+        """Return the providers created while this node was described."""

@@ -3,173 +3,147 @@
 
 A node's failure is that node's result. An outage that keeps even the list from
 being read is raised; one in the middle ends the nodes that are left. Trees go
-side by side in a bounded pool of threads, each with its own tree; nothing is
-shared but the driver and the client. It does no HTTP and no SQL: both come to
-it as Protocols.
+side by side in a bounded pool of threads (``node_turn.py``); what removes
+something waits until the removals of all are judged (``blast_radius.py``). It
+does no HTTP and no SQL: both come to it as Protocols.
 """
 
 import concurrent.futures
 import dataclasses
-import enum
 import functools
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import tenacity
-
 from . import (
+    blast_radius,
     departures,
     describe,
     errors,
-    host_inventory,
-    identity,
-    ownership,
-    provider_tree,
+    node_list,
+    node_plan,
+    node_result,
+    node_turn,
     reporting,
 )
-from .ratios import Ratios
-from .virt import driver as virt
+from .back_off import BackOff
+from .contention import Contention, Turn
+from .node_result import NodeResult, Status
 
-LOG = logging.getLogger(__name__)
-
-LOOKS = 5  # times a node is looked at anew when placement moves under it
+__all__ = ['Control', 'NodeResult', 'Progress', 'ResourceTracker', 'Status']
 
 # Called with the number of nodes there are, each time one of them is finished.
 Progress = Callable[[int], object]
 
 
-class Status(enum.Enum):
-    """How a node's cycle ended."""
-
-    DONE = 'done'
-    WAITING = 'waiting'
-    FAILED = 'failed'
+def _back_off() -> BackOff:
+    return BackOff(time.monotonic)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
-    """One node's turn: how it is described, and what is done with the plan.
+class Control:
+    """What keeps cycles from doing too much, or the same thing for ever.
 
-    :ivar leaving: the node is gone, and what placement has of it goes too
+    :ivar limits: asked in each cycle; None for no limit: a person agreed
     """
 
-    node: describe.Node
-    describe: Callable[[provider_tree.ProviderTree, describe.Node], None]
-    work: '_Work'
-    leaving: bool = False
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class NodeResult:
-    """How one node's cycle ended.
-
-    :ivar plan: None when it ended before there was one
-    :ivar applied: the operations that placement carried out
-    :ivar reason: why it is not done; empty if it is
-    :ivar notes: lines for the operator
-    :ivar outage: it is not done because the service is away
-    """
-
-    node: describe.Node
-    status: Status
-    plan: reporting.Plan | None = None
-    applied: Sequence[Any] = ()
-    reason: str = ''
-    notes: tuple[str, ...] = ()
-    outage: bool = False
-
-
-_Work = Callable[[_Task, Any], NodeResult]
+    limits: Callable[[], blast_radius.Limits | None] = blast_radius.Limits
+    back_off: BackOff = dataclasses.field(default_factory=_back_off)
+    contention: Contention = dataclasses.field(default_factory=Contention)
 
 
 class ResourceTracker:
     """Keeps placement in step with one driver's nodes.
 
-    :param identify: node names → nodes with their uuids
+    :param nodes: which they are
     :param gone: tells which nodes left the driver's list
     :param workers: how many nodes are worked on at a time
     """
 
     def __init__(
         self,
-        driver: virt.ComputeDriver,
         client: reporting.ReportClient,
-        records: reporting.Records,
+        planner: node_plan.Planner,
+        nodes: node_list.NodeList,
         *,
         gone: departures.Departures,
-        identify: Callable[[Sequence[str]], Sequence[describe.Node]],
-        ratios: Ratios,
-        reserved: host_inventory.Reserved,
         workers: int = 1,
+        control: Control | None = None,
     ) -> None:
-        self._driver = driver
         self._client = client
-        self._records = records
+        self._planner = planner
+        self._nodes = nodes
         self._departures = gone
-        self._identify = identify
-        self._ratios = ratios
-        self._reserved = reserved
         self._workers = workers
-        self._outage: errors.Unavailable | None = None
+        self._control = control or Control()
 
     def plan(self, progress: Progress | None = None) -> list[NodeResult]:
         """Return what each node's cycle would do, doing nothing.
 
         :raises errors.AgentError: no node could be looked at
         """
-        return self._cycle(self._planned, progress)
+        return self._cycle(progress, writing=False)
 
     def sync(self, progress: Progress | None = None) -> list[NodeResult]:
         """Do one cycle; return how it ended for each node.
 
         :raises errors.AgentError: no node could be looked at
         """
-        return self._cycle(self._synced, progress)
+        return self._cycle(progress, writing=True)
 
     def nodes(self) -> Sequence[describe.Node]:
         """Return the nodes the driver has now.
 
         :raises errors.DriverError: it cannot tell
         """
-        try:
-            found = self._identify(list(self._driver.get_available_nodes()))
-            titles = self._driver.get_titles()
-            return [
-                dataclasses.replace(node, title=titles.get(node.name, ''))
-                for node in found
-            ]
-        except errors.AgentError:
-            raise
-        except Exception as exc:
-            raise errors.DriverError(
-                f'{type(self._driver).__name__} cannot list its nodes: '
-                f'{type(exc).__name__}: {exc}'
-            ) from exc
+        return self._nodes.nodes()
 
     def _cycle(
-        self, work: _Work, progress: Progress | None
+        self, progress: Progress | None, *, writing: bool
     ) -> list[NodeResult]:
+        self._planner.begin()
         nodes = self.nodes()
-        self._outage = None
+        limits = self._control.limits()
+        cycle = self._begun(writing=writing, judged=limits is not None)
         seen = self._client.observe([node.uuid for node in nodes])
-        tasks = [
-            _Task(node=node, describe=self._describe, work=work)
-            for node in nodes
-        ]
-        done = functools.partial(progress, len(tasks)) if progress else None
-        results = list(self._turns(tasks, seen, done))
-        if self._outage is None:
-            results += self._departed(nodes, work)
-        return results
+        turns = [node_turn.NodeTurn(cycle, node) for node in nodes]
+        told = functools.partial(progress, len(turns)) if progress else None
+        self._side_by_side(turns, lambda t: t.begin(seen[t.node.uuid]), told)
+        self._planner.settle([node.uuid for node in nodes])
+        others: list[NodeResult] = []
+        if cycle.outage is None:
+            others, leaving = self._departed(cycle, nodes, seen, limits)
+            turns += leaving
+        self._finish(turns, limits, told, writing=writing)
+        results = [turn.result for turn in turns]
+        if writing and cycle.outage is None:
+            self._learn(results)
+        return results + others
+
+    def _begun(self, *, writing: bool, judged: bool) -> node_turn.Cycle:
+        return node_turn.Cycle(
+            client=self._client,
+            planner=self._planner,
+            departures=self._departures,
+            back_off=self._control.back_off,
+            contended=self._control.contention.contended(),
+            writing=writing,
+            judged=judged,
+        )
 
     def _departed(
-        self, nodes: Sequence[describe.Node], work: _Work
-    ) -> list[NodeResult]:
+        self,
+        cycle: node_turn.Cycle,
+        nodes: Sequence[describe.Node],
+        present: Mapping[str, Any | errors.AgentError],
+        limits: blast_radius.Limits | None,
+    ) -> tuple[list[NodeResult], list[node_turn.NodeTurn]]:
         """Deal with the nodes that are not in the list any more.
 
-        What is to be done for those that are gone is planned first, and done
-        only if it is not too much for one cycle.
+        Return the results of those that stay, and the turns of those that are
+        gone, begun.
+
+        :param present: what placement holds of the nodes of the list
         """
         departed = self._departures.since(nodes)
         results = [
@@ -177,183 +151,132 @@ class ResourceTracker:
             for n in departed.moved
         ]
         results += [
-            _ended(node, Status.WAITING, why) for node, why in departed.unknown
+            node_result.ended(node, Status.WAITING, why)
+            for node, why in departed.unknown
         ]
-        if not departed.gone:
-            return results
-        seen = self._client.observe([node.uuid for node in departed.gone])
-        there = [n for n in departed.gone if not _is_absent(seen[n.uuid])]
-        self._departures.forget(n for n in departed.gone if n not in there)
-        planned = [
-            self._one(self._leaving(node, self._planned), seen[node.uuid])
-            for node in there
+        seen = self._observed(departed.gone)
+        self._pass_on(seen, departed.gone, present)
+        turns = [
+            node_turn.NodeTurn(cycle, node, leaving=True)
+            for node in departed.gone
+            if node.uuid in seen
         ]
-        count = sum(_touched(result) for result in planned)
-        why = self._departures.refusal(count, departed)
-        for result in planned:
-            if not _touched(result):
-                results.append(result)
-            elif why is not None:
-                results.append(_refused(result, why))
-            else:
-                uuid = result.node.uuid
-                task = self._leaving(result.node, work)
-                results.append(self._one(task, seen[uuid]))
-        return results
+        for turn in turns:
+            turn.begin(seen[turn.node.uuid])
+        why = departed.refusal() if limits else None
+        if why is not None:
+            for turn in turns:
+                if turn.held:
+                    turn.keep_back(why)
+        return results, turns
 
-    def _leaving(self, node: describe.Node, work: _Work) -> _Task:
-        return _Task(
-            node=node, describe=self._describe_gone, work=work, leaving=True
-        )
-
-    def _turns(
+    def _pass_on(
         self,
-        tasks: Sequence[_Task],
-        seen: Mapping[str, Any | errors.AgentError],
-        done: Callable[[], object] | None,
-    ) -> Iterator[NodeResult]:
-        """Do the tasks, some at a time; yield their results in order."""
+        seen: dict[str, Any | errors.AgentError],
+        gone: Sequence[describe.Node],
+        present: Mapping[str, Any | errors.AgentError],
+    ) -> None:
+        """Pass on what others use, and forget nodes that leave nothing.
 
-        def turn(task: _Task) -> NodeResult:
-            result = self._one(task, seen[task.node.uuid])
-            if done is not None:
-                done()
-            return result
+        :param seen: of the nodes that are gone; those that are forgotten, and
+            why something cannot be told, is noted there
+        """
+        uuids = [node.uuid for node in gone]
+        for node in gone:
+            found = seen[node.uuid]
+            if isinstance(found, errors.AgentError):
+                continue
+            try:
+                stays = self._departures.pass_on(
+                    node, found.providers, present, uuids
+                )
+            except errors.UnknownState as exc:
+                seen[node.uuid] = exc
+                continue
+            if not stays:
+                self._departures.forget([node])
+                del seen[node.uuid]
 
-        if len(tasks) <= 1 or self._workers == 1:
-            yield from map(turn, tasks)
+    def _observed(
+        self, nodes: Sequence[describe.Node]
+    ) -> dict[str, Any | errors.AgentError]:
+        """Return what placement holds of nodes that are gone.
+
+        What fails here is theirs: the others have had their turn.
+        """
+        uuids = [node.uuid for node in nodes]
+        if not uuids:
+            return {}
+        try:
+            return dict(self._client.observe(uuids))
+        except errors.AgentError as exc:
+            return dict.fromkeys(uuids, exc)
+
+    def _finish(
+        self,
+        turns: Sequence[node_turn.NodeTurn],
+        limits: blast_radius.Limits | None,
+        told: Callable[[], object] | None,
+        *,
+        writing: bool,
+    ) -> None:
+        """Judge what is held; apply it, or none of it."""
+        held = [turn for turn in turns if turn.held]
+        why = _judged(turns, limits) if limits and held else None
+        step = node_turn.NodeTurn.go_on
+        if why is not None:
+            step = functools.partial(node_turn.NodeTurn.keep_back, why=why)
+        elif not writing:
+            step = node_turn.NodeTurn.let_be
+        self._side_by_side(held, step, told)
+
+    def _side_by_side(
+        self,
+        turns: Sequence[node_turn.NodeTurn],
+        step: Callable[[node_turn.NodeTurn], None],
+        told: Callable[[], object] | None,
+    ) -> None:
+        """Take a step of each turn, some at a time."""
+
+        def take(turn: node_turn.NodeTurn) -> None:
+            step(turn)
+            if told is not None and not turn.held and not turn.leaving:
+                told()
+
+        if len(turns) <= 1 or self._workers == 1:
+            for turn in turns:
+                take(turn)
             return
         pool = concurrent.futures.ThreadPoolExecutor(self._workers)
         try:
-            yield from pool.map(turn, tasks)
+            list(pool.map(take, turns))
         finally:  # an interrupt ends it after the nodes at work
             pool.shutdown(cancel_futures=True)
 
-    def _one(self, task: _Task, seen: Any | errors.AgentError) -> NodeResult:
-        """Work on one node, looking again when placement moved meanwhile."""
-        applied: list[Any] = []
-        node = task.node
-        try:
-            result = self._look(task, seen, applied)
-        except (errors.LookAgain, errors.UnknownState) as exc:
-            result = _ended(node, Status.WAITING, str(exc))
-        except errors.Unavailable as exc:
-            self._outage = exc  # spares the other nodes the same wait
-            ended = _ended(node, Status.FAILED, str(exc))
-            result = dataclasses.replace(ended, outage=True)
-        except errors.AgentError as exc:
-            result = _ended(node, Status.FAILED, str(exc))
-        except Exception as exc:
-            LOG.exception('%s: unexpected', node)
-            reason = f'unexpected {type(exc).__name__}: {exc}'
-            result = _ended(node, Status.FAILED, reason)
-        return dataclasses.replace(result, applied=(*applied, *result.applied))
+    def _learn(self, results: Sequence[NodeResult]) -> None:
+        """Remember what was changed, to see what another writer undoes."""
+        self._control.back_off.keep_only({r.node.uuid for r in results})
+        self._control.contention.end_cycle(map(self._turn, results))
 
-    def _look(
-        self,
-        task: _Task,
-        seen: Any | errors.AgentError,
-        applied: list[Any],
-    ) -> NodeResult:
-        """Do the work; look again, a few times, if placement moved under it.
-
-        :param applied: takes what was carried out by a look that ended early
-        """
-        looks = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(LOOKS),
-            wait=tenacity.wait_random_exponential(multiplier=0.1, max=5),
-            retry=tenacity.retry_if_exception_type(errors.LookAgain),
-            reraise=True,
+    def _turn(self, result: NodeResult) -> Turn:
+        """Return what a node's turn came to, for the memory."""
+        node, plan = str(result.node), result.plan
+        done = frozenset(self._client.changes(result.applied))
+        if plan is None:
+            return Turn(node=node, done=done, open=None)
+        return Turn(
+            node=node,
+            done=done,
+            left=frozenset(plan.contended),
+            open=frozenset(self._client.changes(plan.operations)) - done,
         )
-        uuid = task.node.uuid
-        for look in looks:
-            with look:
-                if self._outage is not None:
-                    raise self._outage
-                if look.retry_state.attempt_number > 1:
-                    seen = self._client.observe([uuid])[uuid]
-                if isinstance(seen, errors.AgentError):
-                    raise seen
-                try:
-                    return task.work(task, seen)
-                except errors.AgentError as exc:
-                    applied += exc.applied
-                    raise
-        raise AssertionError  # tenacity returns or raises
-
-    def _planned(self, task: _Task, seen: reporting.Observation) -> NodeResult:
-        return _result(task.node, self._plan(task, seen))
-
-    def _synced(self, task: _Task, seen: reporting.Observation) -> NodeResult:
-        plan = self._plan(task, seen)
-        if task.leaving and plan.operations:
-            self._departures.confirm(task.node)
-        outcome = self._client.apply(plan)
-        result = _result(task.node, plan, outcome.refused)
-        return dataclasses.replace(result, applied=outcome.applied)
-
-    def _plan(
-        self, task: _Task, seen: reporting.Observation
-    ) -> reporting.Plan:
-        if not task.leaving:
-            identity.check(task.node, seen.providers)
-        tree = seen.tree()
-        task.describe(tree, task.node)
-        policy = ownership.Policy(
-            node_uuid=task.node.uuid,
-            authority=self._driver.authority,
-            ratios=self._ratios,
-        )
-        return self._client.plan(tree, seen, policy)
-
-    def _describe(
-        self, tree: provider_tree.ProviderTree, node: describe.Node
-    ) -> None:
-        """Let the driver describe a node, and add the agent's own traits."""
-        describe.describe(self._driver, tree, node, self._reserved)
-        if tree.exists(node.uuid):
-            below = tree.get_provider_uuids(node.uuid)[1:]
-            record = self._records.record(below)
-            describe.assert_own_traits(tree, node, record)
-
-    def _describe_gone(
-        self, tree: provider_tree.ProviderTree, node: describe.Node
-    ) -> None:
-        if tree.exists(node.uuid):
-            record = self._records.record(tree.get_provider_uuids(node.uuid))
-            departures.describe_gone(tree, node, record.created)
 
 
-def _result(
-    node: describe.Node, plan: reporting.Plan, refused: Sequence[str] = ()
-) -> NodeResult:
-    reasons = (*plan.faults, *refused)
-    return NodeResult(
-        node=node,
-        status=Status.FAILED if reasons else Status.DONE,
-        plan=plan,
-        reason='; '.join(reasons),
-        notes=tuple(plan.notes),
-    )
-
-
-def _refused(result: NodeResult, why: str) -> NodeResult:
-    return dataclasses.replace(
-        result,
-        status=Status.FAILED,
-        reason='; '.join(reason for reason in (why, result.reason) if reason),
-    )
-
-
-def _touched(result: NodeResult) -> int:
-    """Return how many providers this node's plan deletes or changes."""
-    operations = result.plan.operations if result.plan else ()
-    return len({operation.uuid for operation in operations})
-
-
-def _is_absent(seen: Any | errors.AgentError) -> bool:
-    return not isinstance(seen, errors.AgentError) and not seen.providers
-
-
-def _ended(node: describe.Node, status: Status, reason: str) -> NodeResult:
-    return NodeResult(node=node, status=status, reason=reason)
+def _judged(
+    turns: Sequence[node_turn.NodeTurn], limits: blast_radius.Limits
+) -> str | None:
+    seen: dict[str, int] = {}
+    for turn in turns:
+        seen.update(turn.seen_names)
+    held = [turn.removals for turn in turns if turn.held]
+    return blast_radius.refusal(held, seen, limits)

@@ -9,9 +9,9 @@ are ``cmd``'s.
 
 import logging
 import random
-import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from . import errors, resource_tracker
 
@@ -23,12 +23,25 @@ LONGEST_WAIT = 60.0  # seconds, where no interval says how long
 Results = Sequence[resource_tracker.NodeResult]
 
 
+class Stop(Protocol):
+    """What ends the loop; a ``threading.Event`` will do.
+
+    Its ``wait`` may return early, and the next cycle begins then.
+    """
+
+    def is_set(self) -> bool:
+        """Whether to end."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Return after so many seconds, or when to end."""
+
+
 class Service:
     """Runs cycles until told to stop.
 
     :param cycle: does one cycle; raises AgentError if it could not begin
     :param interval: seconds from one cycle to the next; below 0 there is one
-        successful cycle only
+        successful cycle only; it may be changed between two cycles
     :param done: called with the results of each cycle that was no outage
     """
 
@@ -37,11 +50,11 @@ class Service:
         cycle: Callable[[], Results],
         *,
         interval: float,
-        stop: threading.Event,
+        stop: Stop,
         done: Callable[[Results], None] = lambda _results: None,
     ) -> None:
         self._cycle = cycle
-        self._interval = interval
+        self.interval = interval
         self._stop = stop
         self._done = done
         self._said: dict[str, tuple[str, frozenset[str]]] = {}
@@ -90,7 +103,7 @@ class Service:
             return self._outage(errors.Unavailable(away[0].reason))
         self._back()
         self._tell(results)
-        return None if self._interval < 0 else max(0.0, self._interval - spent)
+        return None if self.interval < 0 else max(0.0, self.interval - spent)
 
     def _tell(self, results: Results) -> None:
         """Hand the results on; what fails there is no reason to stop."""
@@ -110,7 +123,7 @@ class Service:
     def _back_off(self) -> float:
         """Return the next wait: full jitter, up to the cycle's interval."""
         limit = FIRST_WAIT * 2**self._failures
-        usual = LONGEST_WAIT if self._interval < 0 else self._interval
+        usual = LONGEST_WAIT if self.interval < 0 else self.interval
         longest = max(usual, FIRST_WAIT)
         if limit < longest:
             self._failures += 1
@@ -157,7 +170,16 @@ class Service:
             return bool(fresh) or before is None
         if result.reason:
             status = result.status.value
-            LOG.warning('%s: %s: %s', node, status, result.reason)
+            LOG.warning(
+                '%s: %s: %s%s', node, status, result.reason, _again(result)
+            )
         else:
             LOG.info('%s: no trouble any more', node)
         return True
+
+
+def _again(result: resource_tracker.NodeResult) -> str:
+    """Return when what was refused is tried again, if that is known."""
+    if result.again_in is None:
+        return ''
+    return f'; again in about {result.again_in:.0f} s'

@@ -8,16 +8,18 @@ points and import what they need when they run, so that ``--help`` is quick.
 """
 
 import argparse
+import contextlib
 import dataclasses
 import importlib.metadata
 import io
 import logging
-import os
 import sys
 import typing
 from collections.abc import Sequence
 
 from cliff import app, commandmanager
+
+from . import output
 
 NAMESPACE = 'compute_agent.commands'
 INTERRUPTED = 130  # as shells have it: 128 and the signal's number
@@ -128,24 +130,38 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot show is no reason to fail.
             stream.reconfigure(errors='backslashreplace')
-    try:
-        code = _run(argv)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _give_up_stdout()
+    out, remarks = output.Out(sys.stdout), output.Remarks(sys.stderr)
+    streams = typing.cast(typing.Any, (out, remarks))
+    with (
+        contextlib.redirect_stdout(streams[0]),
+        contextlib.redirect_stderr(streams[1]),
+    ):
+        try:
+            code = _run(argv)
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except (BrokenPipeError, output.CannotWrite):
+            code = 0  # nobody has said it yet
+    return _written(out, remarks, code)
+
+
+def _written(out: output.Out, remarks: output.Remarks, code: int) -> int:
+    """Return the exit code, when all that was printed is written.
+
+    :param code: what it is if so; 1 of a command that was stopped by the
+        failure, and has said it
+    """
+    told = out.failure is not None and code == 1
+    with contextlib.suppress(OSError):
+        out.flush()
+    if out.failure is None:
+        return code
+    out.give_up()
+    if isinstance(out.failure, BrokenPipeError):
         return PIPE_CLOSED
-    except OSError as exc:  # a full disk, mostly
-        _give_up_stdout()
-        sys.stderr.write(f'compute-agent: cannot write: {exc.strerror}\n')
-        return 1
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return code
-
-
-def _give_up_stdout() -> None:
-    """Let nothing that is left in its buffer be tried again at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if not told:
+        remarks.write(f'compute-agent: {out.failure}\n')
+    return 1
 
 
 def _run(argv: Sequence[str] | None) -> int:

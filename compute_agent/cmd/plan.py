@@ -6,7 +6,7 @@ import dataclasses
 import typing
 from collections.abc import Sequence
 
-from . import command
+from . import command, pruning
 
 if typing.TYPE_CHECKING:
     from report_client import plan as planning
@@ -17,22 +17,32 @@ if typing.TYPE_CHECKING:
 class Plan(command.Report):
     """Print what sync would write to placement; write nothing.
 
-    Exit code 0: nothing to do, 2: there are changes, 1: an error.
+    Exit code 0: nothing to do, 2: there are changes, 1: an error, or nodes
+    that would not be done, such as those held back by max_deletions.
     """
 
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with what sync would be told to remove."""
+        parser = super().get_parser(prog_name)
+        pruning.add(parser)
+        return parser
+
     def report(
-        self,
-        parsed_args: argparse.Namespace,  # noqa: ARG002
+        self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return each node's plan."""
         from .. import resource_tracker  # noqa: PLC0415 (quick --help)
         from . import progress, wiring  # noqa: PLC0415
 
+        prune = pruning.given(parsed_args)
         with (
-            wiring.agent(self.conf(), looking=True) as agent,
+            wiring.agent(self.conf(), looking=True, prune=prune) as agent,
             progress.bar(self.app.stderr, 'nodes') as advance,
         ):
+            pruning.check_node(prune, agent.tracker.nodes)
             results = agent.tracker.plan(advance)
+        for line in pruning.unmet(prune, results):
+            self.say(line)
         undone = [
             r for r in results if r.status is not resource_tracker.Status.DONE
         ]
@@ -77,7 +87,7 @@ def _plan(result: 'resource_tracker.NodeResult') -> 'planning.Plan':
     from report_client import plan as planning  # noqa: PLC0415 (quick --help)
 
     plan = typing.cast('planning.Plan | None', result.plan)
-    if plan is not None and (plan.faults or not result.reason):
+    if plan is not None and '; '.join(plan.faults) == result.reason:
         return plan
     empty = planning.Plan(
         node_uuid=result.node.uuid,

@@ -17,9 +17,10 @@ def providers(asked: command.AgentCommand) -> 'providers_api.Providers':
     """Return the providers of the configured placement; none is asked for."""
     from report_client import providers as providers_api  # noqa: PLC0415 (quick --help)
 
-    from . import wiring  # noqa: PLC0415
+    from . import placement_connection  # noqa: PLC0415
 
-    return providers_api.Providers(wiring.placement_service(asked.conf()))
+    service = placement_connection.placement_service(asked.conf())
+    return providers_api.Providers(service)
 
 
 class ProviderChange(command.Report):

@@ -7,6 +7,7 @@ What other writers change at the same time is kept, whoever comes first.
 import argparse
 import typing
 
+from .. import excerpt
 from . import command, listing, provider_change
 
 if typing.TYPE_CHECKING:
@@ -99,7 +100,7 @@ class ProviderTraitRemove(_TraitsGiven):
         for name in sorted(set(parsed_args.traits) - done.before):
             meant = trait_names.nearest(name, done.before)
             hint = f'; did you mean {meant}?' if meant else ''
-            who = command.printable(one.name)
+            who = excerpt.printable(one.name)
             self.say(f'{who} has no trait {name}{hint}')
         return done
 

@@ -6,7 +6,7 @@ import collections
 import typing
 from collections.abc import Sequence
 
-from . import command
+from . import command, pruning
 
 
 class Sync(command.Report):
@@ -21,9 +21,11 @@ class Sync(command.Report):
         parser.add_argument(
             '--yes',
             action='store_true',
-            help='Delete the providers of nodes that are gone, however many '
-            'they are ([compute_agent] max_deletions).',
+            help='Remove what is to be removed, however much it is '
+            '([compute_agent] max_deletions, max_removed_percent), and what '
+            'placement has of nodes although every node is gone.',
         )
+        pruning.add(parser)
         return parser
 
     def report(
@@ -33,15 +35,19 @@ class Sync(command.Report):
         from .. import instance_lock, resource_tracker  # noqa: PLC0415
         from . import progress, wiring  # noqa: PLC0415
 
+        prune = pruning.given(parsed_args)
         conf = self.conf()
         with (
             instance_lock.hold(wiring.state_path(conf)),
             wiring.agent(
-                conf, looking=False, unlimited=parsed_args.yes
+                conf, looking=False, unlimited=parsed_args.yes, prune=prune
             ) as agent,
             progress.bar(self.app.stderr, 'nodes') as advance,
         ):
+            pruning.check_node(prune, agent.tracker.nodes)
             results = agent.tracker.sync(advance)
+        for line in pruning.unmet(prune, results):
+            self.say(line)
         done = [r.status is resource_tracker.Status.DONE for r in results]
         return (
             [_data(r) for r in results],

@@ -5,8 +5,7 @@ import shutil
 import typing
 from collections.abc import Sequence
 
-from .. import describe, inventory, provider
-from . import command
+from .. import describe, excerpt, inventory, provider
 
 _COLUMNS = 100
 
@@ -23,7 +22,7 @@ def text(
     roots = []
     for uuid, one in providers.items():
         name = node.called if uuid == node.uuid else one.name
-        called = command.printable(name)
+        called = excerpt.printable(name)
         label = f'[bold]{markup.escape(called)}[/bold]'
         label += f' ({uuid})' if called != uuid else ''
         above = branches.get(str(one.parent_uuid))

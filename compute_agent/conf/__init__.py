@@ -39,11 +39,24 @@ def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
 def check(conf: cfg.ConfigOpts, chosen: Groups) -> None:
     """Read every option once, so that a bad one is said at the start.
 
-    :raises cfg.Error: a value is out of range or of another type
+    :raises cfg.Error: a value is out of range, of another type or empty
     """
     for group in chosen:
         for name, opts in group.list_opts():
             where = conf if name == default.GROUP else conf[name]
             for opt in opts:
                 if opt.dest in where:
-                    where[opt.dest]
+                    _refuse_empty(name, opt, where[opt.dest])
+
+
+def _refuse_empty(group: str, opt: cfg.Opt, value: object) -> None:
+    """Refuse "option =" where there is a default that it is not.
+
+    oslo.config makes None of it for a number, and a path of no characters
+    would be wherever the agent was started.
+    """
+    if opt.default not in (None, '') and value in (None, ''):
+        raise cfg.Error(
+            f'[{group}] {opt.name} is empty: give it a value, or take the '
+            f'line out, which means {opt.default}'
+        )

@@ -3,15 +3,28 @@
 
 from typing import Any
 
-from oslo_config import cfg
+from oslo_config import cfg, types
+
+from .. import policy
+from . import default
 
 GROUP = 'compute_agent'
+
+
+class _Mask(types.String):
+    """A trait's name, in which * and ? stand for any characters."""
+
+    def __call__(self, value: Any) -> str:
+        """Return the mask."""
+        return policy.check_mask(super().__call__(value))
+
 
 _OPTS: list[cfg.Opt] = [
     cfg.IntOpt(
         'full_read_interval',
         default=3600,
         min=0,
+        max=default.LONGEST_INTERVAL,
         help='Seconds after which a provider is read again from placement '
         'although its generation stands still. It heals what very old '
         'clients (API below 1.19) change without moving the generation. 0 '
@@ -22,9 +35,33 @@ _OPTS: list[cfg.Opt] = [
         'max_deletions',
         default=10,
         min=0,
-        help='How many providers one cycle may delete of nodes that are gone. '
-        'If there are more, none is deleted and the nodes are reported as '
-        'failed: "compute-agent sync --yes" deletes them, or a higher value.',
+        mutable=True,
+        help='How many providers one cycle may delete, or reserve as a whole '
+        'of nodes that are gone. If it would be more, nothing is done for a '
+        'node that loses anything, and each is reported as failed: '
+        '"compute-agent sync --yes" does it, or a higher value.',
+    ),
+    cfg.IntOpt(
+        'max_removed_percent',
+        default=20,
+        min=0,
+        max=100,
+        mutable=True,
+        help='Which part of all names that a cycle sees (traits, aggregates '
+        'and resource classes of all providers) it may remove, if they are 50 '
+        'or more. A class whose total becomes reserved counts as removed. If '
+        'it would be more, nothing is done for a node that loses anything, '
+        'and each is reported as failed: "compute-agent sync --yes" does it, '
+        'or a higher value; 100 is no limit.',
+    ),
+    cfg.ListOpt(
+        'masked_traits',
+        item_type=_Mask(),
+        default=[],
+        mutable=True,
+        help='Traits that are never reported, whoever asserts them. Names, '
+        'with * for any characters and ? for one: HW_CPU_X86_AVX512*. What '
+        'this agent added of them it removes; what another added stays.',
     ),
 ]
 

@@ -3,6 +3,7 @@
 
 import pytest
 
-pytest.register_assert_rewrite('agents')
+pytest.register_assert_rewrite('agents', 'vgpu_cloud')
 
 from agents import agent_factory, operator  # noqa: E402, F401 (fixtures)
+from vgpu_cloud import vgpus_in_use  # noqa: E402, F401 (a fixture)

@@ -134,12 +134,23 @@ def test_a_placement_that_is_too_old_is_said(cli, requests_mock):
     assert {r.method for r in requests_mock.request_history} == {'GET'}
 
 
+_BELOW_ZERO = {
+    'uuid': 'dddddddd-dddd-4ddd-8ddd-dddddddddddd',
+    'name': 'n',
+    'generation': -5,
+    'parent_provider_uuid': None,
+    'root_provider_uuid': 'dddddddd-dddd-4ddd-8ddd-dddddddddddd',
+}
+
+
 @pytest.mark.parametrize(
     ('answer', 'said'),
     [
         ({'text': '<html>hello</html>'}, 'answered no JSON'),
         ({'text': '{"resource_providers": [{"uuid'}, 'answered no JSON'),
+        ({'text': '[' * 200_000}, 'answered no JSON'),
         ({'json': {'providers': []}}, 'another shape'),
+        ({'json': {'resource_providers': [_BELOW_ZERO]}}, 'is below 0'),
         ({'json': {'resource_providers': [{'uuid': 5}]}}, 'another shape'),
         ({'json': []}, 'another shape'),
         ({'text': ''}, 'another shape'),

@@ -2,7 +2,7 @@
 """Another writer comes between a read and a write: look again, keep both."""
 
 import pytest
-from agents import NAME, NODE
+from agents import NAME, NODE, sent
 
 from compute_agent import resource_tracker
 
@@ -80,6 +80,25 @@ def test_both_changes_are_there_in_the_end(
     assert len(refused) == times
 
 
+def test_a_conflict_costs_at_most_six_requests(
+    placement, agent_factory, operator
+):
+    """List, three reads, the sharing providers' list, and the write again."""
+    agent = agent_factory(describe)
+    agent.done()
+    agent.driver.describe = lambda tree, node: (
+        describe(tree, node),
+        tree.add_traits(node, 'HW_CPU_X86_AVX2'),
+    )
+    placement.clear()
+    meddle(placement, 1, lambda _n: operator.add_traits('CUSTOM_OTHERS'))
+    agent.done()
+    statuses = [r.status for r in placement.requests]
+    after = placement.requests[statuses.index(409) + 1 :]
+    assert len(after) <= 6, [str(r) for r in after]
+    assert {'CUSTOM_OTHERS', 'HW_CPU_X86_AVX2'} <= operator.traits()
+
+
 def test_five_looks_are_enough(placement, agent_factory, operator):
     agent = agent_factory(describe)
     agent.done()
@@ -128,8 +147,8 @@ def test_a_writer_between_two_reads_costs_a_read_and_no_mixture(
     )
     placement.clear()
     agent.done()
-    reads = [r.path for r in placement.requests if '/traits' in r.path]
-    assert len(reads) == 2
+    parts = ['traits', 'aggregates', 'inventories', 'traits', 'aggregates']
+    assert sent(placement)[1:6] == [f'GET {NAME}/{part}' for part in parts]
     assert placement.writes == []
 
 
@@ -144,7 +163,7 @@ def test_a_provider_that_never_holds_still_waits_for_the_next_cycle(
         placement,
         100,
         lambda n: operator.add_traits(f'CUSTOM_N_{n}'),
-        lambda r: r.path.endswith('/inventories'),
+        lambda r: r.path.startswith(f'/resource_providers/{NODE}/'),
     )
     placement.clear()
     result = agent.cycle()

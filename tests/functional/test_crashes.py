@@ -1,115 +1,234 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every request can be the last: the next start goes on from there.
 
-The agent is killed at each request in turn, before placement sees it and after
-placement did it. What is left of the killed one is its state directory as it
-was at that moment; ``timeout`` is the milder case, where the agent lives on
-and only the answer is lost.
+Each scenario of ``tests/support/crash_scenarios.py`` is cut at each request in
+turn: the agent is killed before placement sees it, killed after placement did
+it, or lives on and only the answer is lost. What is left of a killed one is
+its state database as it was at that moment. Two cycles later all is as if
+nothing had been, also what the agent takes for its own; then nothing is
+written.
 """
 
 import contextlib
+import dataclasses
 import fnmatch
 import itertools
 import shutil
 
+import crash_scenarios as scenarios
+import crashing
+import placement_contents
+import placement_replay
 import pytest
 import requests
-from agents import NODE
+import state_copy
+from agents import AgentFactory
+from crashing import Cut, Killed
 
-from compute_agent import errors
+from compute_agent import errors, provider_config_files
 
-AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
-NUMA0 = '33333333-3333-4333-8333-333333333330'
-NUMA1 = '33333333-3333-4333-8333-333333333331'
-SHARED = '55555555-5555-4555-8555-555555555555'
+AGGREGATE = scenarios.AGGREGATE
+NUMA0 = scenarios.NUMA0
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
-
-
-WHEN = ('before', 'after')
 PUT_TRAITS = 'PUT /resource_providers/*/traits'
+WAYS = {
+    'killed before': (Killed, False),
+    'killed after': (Killed, True),
+    'answer lost': (requests.ReadTimeout, True),
+}
+# Where a second cut, in the recovery from the first, is tried everywhere too.
+TWICE = ('change', 'aggregates', 'a name is freed and used again')
 
 
-class Killed(BaseException):
-    """The process is no more; nothing of it handles that."""
+@pytest.fixture(scope='module')
+def cut_points(pytestconfig):
+    """How many cuts each test tried, told at the end."""
+    counts = {}
+    yield counts
+    reporter = pytestconfig.pluginmanager.getplugin('terminalreporter')
+    capture = pytestconfig.pluginmanager.getplugin('capturemanager')
+    with capture.global_and_fixture_disabled():
+        reporter.write_line(
+            f'\n{sum(counts.values())} cut points in {len(counts)} runs'
+        )
 
 
-def tree(*children, shared=False, cores=4, traits=(), exclusive=False):
+class Theatre:
+    """Where one scenario is played again and again."""
+
+    def __init__(self, placement, operator, directory, name) -> None:
+        self.scenario = scenarios.SCENARIOS[name]
+        self._replay = placement_replay.Replay(placement)
+        self._scissors = crashing.Scissors(self._replay)
+        self._factory = AgentFactory(self._scissors)
+        self._directory = directory
+        self._driver = self._files = None
+        self._left = None
+        self._database = self._record = None
+        self._replay.start(None)
+        self._write(self.scenario.files[0])
+        if self.scenario.before is not None:
+            agent = self._agent(self.scenario.before, self.scenario.before)
+            agent.done()
+            self._database = self._replay.database()
+            self.scenario.others(operator)
+            self._database = placement._database.serialize()
+            self._record = state_copy.copied(agent.state)
+            agent.state.close()
+        self._write(self.scenario.files[1])
+        agent = self.play(None)
+        self.sent = list(self._scissors.sent)
+        self.goal = self._contents()
+        self.end = self._end(agent)
+
+    def play(self, cut, *more):
+        """Play the cycle, and more of them, each cut; return the survivor."""
+        self._replay.start(self._database)
+        self._write(self.scenario.files[1])
+        listed = self.scenario.nodes
+        agent = self._agent(self.scenario.after, listed, self._record)
+        for each in (cut, *more):
+            agent = self._cycle(agent, each)
+        return agent
+
+    def check(self, agent, where) -> None:
+        """Two cycles get there, a third has nothing to do."""
+        for _ in range(2):
+            with contextlib.suppress(errors.AgentError):
+                agent.sync()
+        self._scissors.arm()
+        agent.sync()
+        assert self._scissors.writes == [], where
+        assert self._contents() == self.goal, where
+        assert self._end(agent) == self.end, where
+
+    def requests_of(self, agent, cut):
+        """Return the requests of one more cycle, cut or not."""
+        self._cycle(agent, cut)
+        return list(self._scissors.sent)
+
+    def _agent(self, describe, listed, record=None):
+        nodes = {uuid: scenarios.BOTH[uuid] for uuid in listed}
+        driver = scenarios.Host(
+            describe, nodes=nodes, authority=self.scenario.authority
+        )
+        self._driver = driver
+        return self._start(record)
+
+    def _start(self, record):
+        self._files = provider_config_files.ProviderConfigFiles(
+            lambda: (str(self._directory), True)
+        )
+        self._files.begin()
+        return self._factory(
+            self._driver,
+            state=state_copy.opened(record),
+            files=self._files,
+        )
+
+    def _write(self, content):
+        """Let the operator's file be this, or be no more."""
+        file = self._directory / 'operators.yaml'
+        file.unlink(missing_ok=True)
+        if content is not None:
+            file.write_text(content)
+
+    def _cycle(self, agent, cut):
+        self._scissors.arm(cut, lambda: self._keep(agent))
+        try:
+            agent.sync()
+        except Killed:
+            agent.state.close()
+            return self._start(self._left)
+        except errors.AgentError:
+            pass
+        return agent
+
+    def _keep(self, agent) -> None:
+        self._left = state_copy.copied(agent.state)
+
+    def _end(self, agent):
+        """Return what is left once nothing is wanted any more."""
+        agent.driver.describe = scenarios.BARE
+        self._write(None)
+        self._files.reload()
+        agent.sync()
+        agent.state.close()
+        return self._contents()
+
+    def _contents(self):
+        return {
+            uuid: dataclasses.replace(held, generation=0)
+            for uuid, held in self._replay.contents().items()
+        }
+
+
+@pytest.fixture
+def theatre(placement, operator, monkeypatch, tmp_path):
+    """Make the theatre of a scenario."""
+    placement_contents.validate_quickly(monkeypatch)
+    monkeypatch.setattr('tenacity.nap.time.sleep', lambda _: None)
+    return lambda name: Theatre(placement, operator, tmp_path, name)
+
+
+def _cuts(sent, way):
+    """Return each cut of these requests that makes a difference."""
+    kind, after = WAYS[way]
+    return [
+        Cut(number, after, kind)
+        for number, request in enumerate(sent)
+        if not (after and request.startswith('GET'))
+    ]
+
+
+@pytest.mark.parametrize('way', WAYS)
+@pytest.mark.parametrize('name', scenarios.SCENARIOS)
+def test_wherever_it_is_cut_it_ends_in_the_same_state(
+    theatre, cut_points, name, way
+):
+    played = theatre(name)
+    cuts = _cuts(played.sent, way)
+    for cut in cuts:
+        agent = played.play(cut)
+        played.check(agent, f'{name}: {cut}: {played.sent[cut.number]}')
+    cut_points[name, way] = len(cuts)
+    assert len(played.sent) >= played.scenario.least, played.sent
+    assert len(cuts) >= 2, played.sent
+
+
+@pytest.mark.parametrize('way', WAYS)
+@pytest.mark.parametrize('name', TWICE)
+def test_a_recovery_may_be_cut_as_well(theatre, cut_points, name, way):
+    played = theatre(name)
+    count = 0
+    for first in _cuts(played.sent, way):
+        agent = played.play(first)
+        recovery = played.requests_of(agent, None)
+        agent.state.close()
+        for second in _cuts(recovery, 'killed after'):
+            where = f'{name}: {first}, then {second}'
+            played.check(played.play(first, second), where)
+            count += 1
+    cut_points[name, way, 'twice'] = count
+    assert count, played.sent
+
+
+def tree(*children, traits=()):
     """Return a description of a tree."""
 
     def describe(tree, node):
-        if exclusive:
-            tree.update_traits(node, traits)
-        else:
-            tree.add_traits(node, *traits)
-        tree.update_inventory(node, {'MEMORY_MB': {'total': 1024 * cores}})
-        tree.update_aggregates(node, [AGGREGATE] if children else [])
-        for uuid in tree.get_provider_uuids(node)[1:]:
-            if uuid not in children:
-                tree.remove(uuid)
+        tree.add_traits(node, *traits)
+        tree.update_inventory(node, {'MEMORY_MB': {'total': 4096}})
         for uuid in children:
             if not tree.exists(uuid):
                 tree.new_child(f'numa{uuid[-1]}', node, uuid)
-            tree.update_inventory(uuid, {'VCPU': {'total': cores}})
+            tree.update_inventory(uuid, {'VCPU': {'total': 4}})
             tree.add_traits(uuid, 'HW_NUMA_ROOT', 'CUSTOM_NUMA')
-        if shared:
-            if not tree.exists(SHARED):
-                tree.new_root('shared', SHARED)
-            tree.update_inventory(SHARED, {'DISK_GB': {'total': 10}})
-            tree.add_traits(SHARED, 'MISC_SHARES_VIA_AGGREGATE')
-            tree.add_aggregates(SHARED, AGGREGATE)
 
     return describe
 
 
 TREE = tree(NUMA0, traits=['HW_CPU_X86_AVX', 'CUSTOM_A'])
-SCENARIOS = {
-    'first boot': (None, TREE),
-    'first boot with a sharing provider': (
-        None,
-        tree(NUMA0, shared=True, traits=['CUSTOM_A']),
-    ),
-    'change': (
-        TREE,
-        tree(NUMA0, cores=8, traits=['CUSTOM_B'], exclusive=True),
-    ),
-    'removal': (tree(NUMA0, NUMA1), tree(NUMA1, cores=2)),
-    'a provider goes and another comes': (
-        tree(NUMA0, traits=['CUSTOM_A']),
-        tree(NUMA1, traits=['CUSTOM_A', 'CUSTOM_B']),
-    ),
-}
-CUTS = [
-    *((name, Killed, when) for name in SCENARIOS for when in WHEN),
-    *(
-        (name, requests.ReadTimeout, when)
-        for name in ('first boot', 'change')
-        for when in WHEN
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ('scenario', 'kind', 'when'),
-    CUTS,
-    ids=lambda value: getattr(value, '__name__', value),
-)
-def test_wherever_it_is_cut_it_ends_in_the_same_state(
-    placement, agent_factory, operator, tmp_path, scenario, kind, when
-):
-    before, after = SCENARIOS[scenario]
-    first = _ready(agent_factory, before, after, tmp_path / 'uncut')
-    placement.clear()
-    first.done()
-    goal, methods = operator.holdings(), [r.method for r in placement.requests]
-    for number, method in enumerate(methods):
-        if method == 'GET' and when == 'after':
-            continue  # nothing was done: it is "before" the next one
-        placement.reset()
-        state = tmp_path / str(number)
-        agent = _ready(agent_factory, before, after, state)
-        left = _cut(placement, agent, state, number, kind, when)
-        where = f'cut {when} request {number}: {placement.requests[-1]}'
-        _check(placement, agent_factory, operator, left, after, goal, where)
 
 
 def test_what_cannot_be_told_apart_stays_and_is_said(
@@ -213,20 +332,3 @@ def _cut(placement, agent, state, number, kind, when, match='*'):
     placement.mend()
     agent.state.close()
     return left if kind is Killed else state
-
-
-def _check(placement, agent_factory, operator, state, after, goal, where):
-    """Two cycles get there, a third has nothing to do, all of it is ours."""
-    agent = agent_factory(after, state=state)
-    agent.sync()
-    agent.sync()
-    placement.clear()
-    agent.sync()
-    assert placement.writes == [], where
-    assert operator.holdings() == goal, where
-    agent.driver.describe = tree()
-    agent.done()
-    assert operator.traits() == OWN, where
-    assert operator.aggregates() == set(), where
-    left = placement.get(f'/resource_providers?in_tree={NODE}')
-    assert len(left['resource_providers']) == 1, where

@@ -165,6 +165,7 @@ def test_a_node_that_another_created_is_reserved_and_said(
     result = of(agent.sync(), 'node-2')
     assert result.status is Status.FAILED
     assert 'did not create node-2: reserved' in result.reason
+    assert f'provider adopt {TWO} --subtree' in result.reason
     left = operator.inventories(TWO)['VCPU']
     assert left['reserved'] == left['total']
 
@@ -194,7 +195,7 @@ def test_many_nodes_gone_at_once_are_deleted_only_on_demand(
     for name in ('node-2', 'node-3'):
         result = of(results, name)
         assert result.status is Status.FAILED
-        assert 'more than one cycle may delete' in result.reason
+        assert 'delete more than 1 providers' in result.reason
         assert 'sync --yes' in result.reason
     assert of(results, 'node-1').status is Status.DONE
     assert placement.writes == []
@@ -352,3 +353,145 @@ def test_a_node_deleted_in_placement_too_is_forgotten(
     agent.done()
     assert rack.asked == ['node-2']
     assert placement.writes == []
+
+
+# --- what was created for a node outside of its own tree ----------------------
+
+POOL = '88888888-8888-4888-8888-888888888888'
+AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
+SHARES = 'MISC_SHARES_VIA_AGGREGATE'
+
+
+def describes_pool(tree):
+    if not tree.exists('pool'):
+        tree.new_root('pool', POOL)
+    tree.update_inventory('pool', {'DISK_GB': {'total': 64}})
+    tree.add_traits('pool', SHARES)
+    tree.add_aggregates('pool', AGGREGATE)
+
+
+@pytest.fixture
+def pooled(rack, agent):
+    """Node 2 describes a pool; the test says who else has a use of it.
+
+    :ivar describing: the names of the nodes that describe it
+    :ivar reaching: the names of the nodes that are in its aggregate
+    """
+    rack.describing, rack.reaching = {'node-2'}, {'node-2'}
+
+    def describe(tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': 4}})
+        tree.update_aggregates(
+            node, {AGGREGATE} if node in rack.reaching else set()
+        )
+        if node in rack.describing:
+            describes_pool(tree)
+
+    rack.describe = describe
+    return rack
+
+
+def is_known(agent, uuid):
+    return uuid in {node.uuid for node in agent.state.every_node()}
+
+
+def test_a_pool_that_only_a_gone_node_has_goes_with_it(
+    placement, agent, pooled, operator
+):
+    agent.done()
+    agent.done()
+    pooled.lose(TWO)
+    agent.done()
+    assert set(operator.holdings()) == {'node-1', 'node-3'}
+    agent.done()
+    assert not is_known(agent, TWO)
+    assert agent.state.created_for(TWO) == []
+    placement.clear()
+    agent.done()
+    assert placement.writes == []
+
+
+def test_a_pool_that_another_describes_too_is_that_one_s(
+    placement, agent, pooled, operator
+):
+    pooled.describing |= {'node-3'}
+    agent.done()
+    agent.done()
+    pool = operator.holdings()['pool']
+    pooled.lose(TWO)
+    agent.done()
+    agent.done()
+    assert operator.holdings()['pool'] == pool
+    assert not is_known(agent, TWO)
+    assert POOL in agent.state.created_for(THREE)
+    placement.clear()
+    agent.done()
+    assert placement.writes == []
+    pooled.describe = lambda tree, _node: (
+        tree.remove('pool') if tree.exists('pool') else None
+    )
+    agent.done()
+    assert 'pool' not in operator.holdings()
+
+
+def test_a_pool_that_another_reaches_stays_as_it_is(
+    placement, agent, pooled, operator
+):
+    pooled.reaching |= {'node-1'}
+    agent.done()
+    agent.done()
+    pool = operator.holdings()['pool']
+    pooled.lose(TWO)
+    agent.done()
+    assert set(operator.holdings()) == {'node-1', 'node-3', 'pool'}
+    agent.done()
+    assert not is_known(agent, TWO)
+    assert POOL in agent.state.created_for(ONE)
+    placement.clear()
+    agent.done()
+    agent.done()
+    assert placement.writes == []
+    assert operator.holdings()['pool'] == pool
+
+
+def test_a_pool_that_is_allocated_is_reserved_until_that_is_gone(
+    placement, agent, pooled, operator
+):
+    agent.done()
+    operator.allocate(CONSUMER, 'DISK_GB', POOL)
+    pooled.lose(TWO)
+    for _ in range(3):
+        result = of(agent.sync(), 'node-2')
+        assert result.status is Status.FAILED
+        assert f'pool ({POOL}): it is not removed but reserved' in (
+            result.reason
+        )
+        assert CONSUMER in result.reason
+    assert set(operator.holdings()) == {'node-1', 'node-3', 'pool'}
+    assert operator.inventories(POOL)['DISK_GB']['reserved'] == 64
+    placement.delete(f'/allocations/{CONSUMER}')
+    agent.done()
+    assert 'pool' not in operator.holdings()
+    agent.done()
+    assert not is_known(agent, TWO)
+
+
+def test_a_child_that_another_moved_away_goes_with_its_node(
+    placement, agent, pooled, operator
+):
+    def describe(tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': 4}})
+        if node == 'node-2' and not tree.exists('numa0'):
+            tree.new_child('numa0', node, POOL)
+
+    pooled.describe = describe
+    agent.done()
+    placement.put(
+        f'/resource_providers/{POOL}',
+        {'name': 'numa0', 'parent_provider_uuid': None},
+    )
+    pooled.lose(TWO)
+    agent.done()
+    agent.done()
+    assert set(operator.holdings()) == {'node-1', 'node-3'}
+    assert not is_known(agent, TWO)

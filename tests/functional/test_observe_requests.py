@@ -7,6 +7,7 @@ from agents import NAME, NODE, Clock, sent
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
 SECOND = '22222222-2222-4222-8222-222222222222'
+OPERATOR_S = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'
 LIST = f'GET /resource_providers?in_tree={NAME}'
 SHARING = (
     'GET /resource_providers?required=MISC_SHARES_VIA_AGGREGATE'
@@ -195,7 +196,7 @@ def test_the_slow_read_sees_what_moved_no_generation(
     clock = Clock()
     agent = agent_factory(aggregated, clock=clock)
     agent.done()
-    _without_aggregates_before_1_19(placement)
+    _set_aggregates_before_1_19(placement)
     clock.now += 4000
     agent.done()
     assert operator.aggregates() == {AGGREGATE}
@@ -207,7 +208,7 @@ def test_a_write_meets_what_moved_no_generation(
     """The remembered set decides that nothing is to do, never what is."""
     agent = agent_factory(aggregated)
     agent.done()
-    _without_aggregates_before_1_19(placement)
+    _set_aggregates_before_1_19(placement, OPERATOR_S)
 
     def another(tree, node):
         aggregated(tree, node)
@@ -215,7 +216,7 @@ def test_a_write_meets_what_moved_no_generation(
 
     agent.driver.describe = another
     agent.done()
-    assert operator.aggregates() == {AGGREGATE, SECOND}
+    assert operator.aggregates() == {AGGREGATE, SECOND, OPERATOR_S}
 
 
 def test_every_request_is_at_one_microversion(placement, agent_factory):
@@ -267,7 +268,9 @@ def test_sharing_providers_are_seen_by_the_driver(
     assert sent(placement) == [LIST, SHARING]
 
 
-def _without_aggregates_before_1_19(placement):
+def _set_aggregates_before_1_19(placement, *aggregates):
     placement.put(
-        f'/resource_providers/{NODE}/aggregates', [], microversion='1.18'
+        f'/resource_providers/{NODE}/aggregates',
+        list(aggregates),
+        microversion='1.18',
     )

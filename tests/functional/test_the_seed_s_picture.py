@@ -10,7 +10,8 @@ import uuid
 
 import pytest
 
-from compute_agent import ownership, provider_tree
+from compute_agent import provider_tree
+from compute_agent.policy import Policy
 from drivers.fake import driver
 
 AGGREGATES = {n: str(uuid.UUID(int=n)) for n in (1, 2, 3)}
@@ -134,8 +135,6 @@ def test_what_others_share_is_never_written(agents, placement):
     tree.update_inventory('SSP', {'DISK_GB': {'total': 1}})
     agent = agents['CN1']
     seen = agent.client.observe([UUIDS['CN1']])[UUIDS['CN1']]
-    plan = agent.client.plan(
-        tree, seen, ownership.Policy(node_uuid=UUIDS['CN1'])
-    )
+    plan = agent.client.plan(tree, seen, Policy(node_uuid=UUIDS['CN1']))
     assert not plan.operations
     assert 'not written, for this agent did not create it' in plan.notes[0]

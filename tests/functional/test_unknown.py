@@ -128,6 +128,22 @@ def test_no_write_comes_of_it_and_the_next_cycle_heals(
     assert set(operator.inventories()) == {'MEMORY_MB'}
 
 
+def test_a_list_that_cannot_be_read_costs_no_record(
+    placement, agent_factory, operator
+):
+    """What was ours before is ours to remove after."""
+    agent = agent_factory(describe)
+    agent.done()
+    placement.fault(READS['list'], 500, times=None)
+    cycle(agent)
+    placement.mend()
+    agent.driver.describe = lambda tree, node: tree.add_traits(
+        node, 'HW_CPU_X86_AVX'
+    )
+    agent.done()
+    assert operator.traits() == {*OWN, 'HW_CPU_X86_AVX'}
+
+
 @pytest.mark.parametrize('answer', LOST)
 def test_a_first_cycle_that_cannot_read_creates_nothing(
     placement, agent_factory, operator, answer

@@ -16,10 +16,15 @@ import pytest
 from keystoneauth1 import adapter, session, token_endpoint
 
 from compute_agent import (
+    back_off,
+    blast_radius,
     departures,
     errors,
     host_inventory,
     identity,
+    node_list,
+    node_plan,
+    provider_config_files,
     provider_tree,
     ratios,
     resource_tracker,
@@ -141,15 +146,19 @@ class AgentFactory:
         ratios: ratios.Ratios = NO_RATIOS,
         reserved: host_inventory.Reserved = NOTHING_RESERVED,
         workers: int = 1,
+        files: provider_config_files.ProviderConfigFiles | None = None,
         clock: collections.abc.Callable[[], float] | None = None,
         full_read_interval: float = 3600,
         max_deletions: int | None = 10,
+        max_removed_percent: float = 20,
+        control: resource_tracker.Control | None = None,
     ) -> Agent:
         """Return an agent.
 
         :param driver: a driver, or a function that describes
         :param state: a state, the directory of one, or None for a new one
         :param nodes: uuid → name; for a function only, as is ``authority``
+        :param max_deletions: None for no limit at all, as with ``--yes``
         """
         if not isinstance(driver, virt.ComputeDriver):
             driver = Driver(driver, nodes=nodes, authority=authority)
@@ -162,22 +171,28 @@ class AgentFactory:
             full_read_interval=full_read_interval,
         )
         tracker = resource_tracker.ResourceTracker(
-            driver,
             report_client,
-            kept,
+            node_plan.Planner(
+                driver,
+                report_client,
+                kept,
+                settings=node_plan.Settings(ratios=ratios, reserved=reserved),
+                files=files,
+            ),
+            node_list.NodeList(
+                driver,
+                lambda names: identity.identify(
+                    names, driver.get_nodenames_by_uuid(), lambda: NODE
+                ),
+            ),
             gone=departures.Departures(
                 driver,
                 kept,
                 clock=clock,
                 interval=full_read_interval,
-                max_deletions=max_deletions,
             ),
-            identify=lambda names: identity.identify(
-                names, driver.get_nodenames_by_uuid(), lambda: NODE
-            ),
-            ratios=ratios,
-            reserved=reserved,
             workers=workers,
+            control=control or _control(max_deletions, max_removed_percent),
         )
         return Agent(driver, kept, report_client, tracker)
 
@@ -205,6 +220,19 @@ class AgentFactory:
         return placement.Placement(
             adapter.Adapter(made, service_type='placement'), 'placement'
         )
+
+
+def _control(
+    deletions: int | None, percent: float
+) -> resource_tracker.Control:
+    """Return what tries again what was refused in every cycle."""
+    limits = deletions is not None and blast_radius.Limits(
+        deletions=deletions, percent=percent
+    )
+    return resource_tracker.Control(
+        limits=lambda: limits or None,
+        back_off=back_off.BackOff(lambda: 0.0, spread=lambda _low, _high: 0.0),
+    )
 
 
 class Operator:

@@ -32,6 +32,11 @@ HEADERS = {
     'X-Auth-Token': 'admin',
     'OpenStack-API-Version': 'placement 1.39',
 }
+# Makes the terminal on stdin its own, and becomes what the arguments say.
+_LEADING = (
+    'import fcntl, os, sys, termios; '
+    'fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])'
+)
 PATIENCE = 20  # seconds until a daemon that says nothing has failed
 
 
@@ -68,6 +73,8 @@ class CommandLine:
         self.fake_file = folder / 'fake.yaml'
         self.state_path = folder / 'state'
         self.config = folder / 'agent.conf'
+        self.provider_configs = folder / 'provider_config'
+        self.provider_configs.mkdir()
         self.fake_file.write_text(FAKE_FILE)
         self.configure()
 
@@ -88,6 +95,7 @@ class CommandLine:
         groups = {
             'DEFAULT': default,
             'placement': service,
+            'compute': {'provider_config_location': self.provider_configs},
             'fake': {'file': self.fake_file},
         }
         self.config.write_text(
@@ -124,22 +132,35 @@ class Daemon:
     """A ``compute-agent run`` in a process of its own."""
 
     def __init__(
-        self, config: pathlib.Path, log: pathlib.Path, *words
+        self,
+        config: pathlib.Path,
+        log: pathlib.Path,
+        *words,
+        terminal: int | None = None,
+        program: tuple[str, ...] = ('-m', 'compute_agent.cmd.start'),
     ) -> None:
+        """Start it.
+
+        :param terminal: the end of a terminal that becomes its own
+        :param program: what Python is to run
+        """
         self._log = log
+        leads = [] if terminal is None else [sys.executable, '-c', _LEADING]
         with log.open('wb') as out:
             self.process = subprocess.Popen(
                 [
+                    *leads,
                     sys.executable,
-                    '-m',
-                    'compute_agent.cmd.main',
+                    *program,
                     '--config-file',
                     str(config),
                     'run',
                     *words,
                 ],
+                stdin=terminal,
                 stdout=out,
                 stderr=subprocess.STDOUT,
+                start_new_session=terminal is not None,
                 env={**os.environ, 'PYTHONUNBUFFERED': '1'},
             )
 
@@ -198,9 +219,9 @@ def daemon(tmp_path):
     """Start daemons; what still runs at the end is killed."""
     running = []
 
-    def start(config, *words):
+    def start(config, *words, **how):
         log = tmp_path / f'daemon{len(running)}.log'
-        running.append(Daemon(config, log, *words))
+        running.append(Daemon(config, log, *words, **how))
         return running[-1]
 
     yield start

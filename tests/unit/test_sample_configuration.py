@@ -30,8 +30,8 @@ def sections():
     for line in SAMPLE.read_text().splitlines():
         if line.startswith('['):
             current = found.setdefault(line.strip('[]'), set())
-        elif ' = ' in line:
-            current.add(line.lstrip('#').partition(' = ')[0])
+        elif ' =' in line:  # nothing follows where the default is empty
+            current.add(line.lstrip('#').partition(' =')[0])
     return found
 
 

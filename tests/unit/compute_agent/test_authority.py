@@ -3,7 +3,8 @@
 
 import pytest
 
-from compute_agent import errors, ownership
+from compute_agent import errors
+from compute_agent.policy import Policy
 
 UUID = '11111111-1111-4111-8111-111111111111'
 
@@ -14,13 +15,11 @@ UUID = '11111111-1111-4111-8111-111111111111'
 )
 def test_what_is_neither_trait_nor_prefix_is_refused(authority):
     with pytest.raises(errors.DriverError, match='authority'):
-        ownership.Policy(node_uuid=UUID, authority=authority)
+        Policy(node_uuid=UUID, authority=authority)
 
 
 def test_names_and_prefixes_decide_what_they_say():
-    policy = ownership.Policy(
-        node_uuid=UUID, authority=['HW_CPU_*', 'HW_ARCH_X86_64']
-    )
+    policy = Policy(node_uuid=UUID, authority=['HW_CPU_*', 'HW_ARCH_X86_64'])
     assert policy.decides('HW_CPU_X86_AVX')
     assert policy.decides('HW_ARCH_X86_64')
     assert not policy.decides('HW_ARCH_X86_64_V2')
@@ -28,6 +27,6 @@ def test_names_and_prefixes_decide_what_they_say():
 
 
 def test_no_prefix_reaches_what_others_decide_by():
-    policy = ownership.Policy(node_uuid=UUID, authority=['COMPUTE_*', 'O*'])
+    policy = Policy(node_uuid=UUID, authority=['COMPUTE_*', 'O*'])
     assert not policy.decides('COMPUTE_STATUS_DISABLED')
     assert not policy.decides('OWNER_CYBORG')

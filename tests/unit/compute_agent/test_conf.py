@@ -50,7 +50,11 @@ def test_an_empty_file_is_a_configuration(load):
     [
         ('DEFAULT', 'update_resources_interval', '-2'),
         ('DEFAULT', 'update_resources_interval', 'often'),
+        ('DEFAULT', 'update_resources_interval', '99999999999999'),
         ('DEFAULT', 'reserved_host_cpus', '-1'),
+        ('DEFAULT', 'reserved_host_cpus', '2147483648'),
+        ('DEFAULT', 'reserved_host_memory_mb', '2147483648'),
+        ('DEFAULT', 'reserved_host_disk_mb', '9' * 500),
         ('DEFAULT', 'reserved_host_cpus', '1.5'),
         ('DEFAULT', 'reserved_host_memory_mb', '-1'),
         ('DEFAULT', 'reserved_host_disk_mb', '-1'),
@@ -61,10 +65,12 @@ def test_an_empty_file_is_a_configuration(load):
             for value in ('-0.1', 'much')
         ),
         ('DEFAULT', 'cpu_allocation_ratio', 'nan'),
+        ('DEFAULT', 'cpu_allocation_ratio', '1e39'),
         ('DEFAULT', 'initial_cpu_allocation_ratio', 'inf'),
         ('compute', 'update_resources_max_workers', '0'),
         ('compute', 'update_resources_max_workers', '65'),
         ('compute_agent', 'full_read_interval', '-1'),
+        ('compute_agent', 'full_read_interval', '9' * 500),
         ('placement', 'embedded', 'perhaps'),
         ('placement', 'embedded_port', '65536'),
         ('placement', 'timeout', 'long'),
@@ -94,6 +100,34 @@ def test_a_value_at_its_bound_is_taken(load, group, option, value):
     conf = load(f'[{group}]\n{option} = {value}\n')
     where = conf if group == 'DEFAULT' else conf[group]
     assert str(where[option]).removesuffix('.0') == value
+
+
+HAS_DEFAULT = [
+    (group, opt.name)
+    for group, opt in OWN
+    if opt.default not in (None, '', [])
+]
+
+
+@pytest.mark.parametrize(
+    ('group', 'option'), [*HAS_DEFAULT, ('placement', 'timeout')]
+)
+def test_an_option_without_a_value_is_refused_with_what_its_absence_means(
+    load, group, option
+):
+    said = rf'\[{group}\] {option} is empty: give it a value, or take the line'
+    with pytest.raises(cfg.Error, match=said):
+        load(f'[{group}]\n{option} =\n')
+
+
+def test_empty_means_unset_where_there_is_no_default(load):
+    conf = load(
+        '[DEFAULT]\nhost =\ncpu_allocation_ratio =\n'
+        '[compute_agent]\nmasked_traits =\n'
+    )
+    assert not conf.host
+    assert conf.cpu_allocation_ratio is None
+    assert conf.compute_agent.masked_traits == []
 
 
 def test_options_of_nova_that_mean_nothing_here_are_no_mistake(load):

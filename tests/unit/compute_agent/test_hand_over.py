@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compute_agent import errors, hand_over, hand_over_schema, ownership
+from compute_agent import errors, hand_over, hand_over_schema
 from compute_agent.assertion import Kind
+from compute_agent.record import Record
 
 NODE = '11111111-1111-4111-8111-111111111111'
 CHILD = '22222222-2222-4222-8222-222222222222'
@@ -29,7 +30,7 @@ def node(uuid=NODE, name='node-1', driver=DRIVER, title='rack1'):
 
 
 def handed(**record):
-    return hand_over.NodeRecord(node=node(), record=ownership.Record(**record))
+    return hand_over.NodeRecord(node=node(), record=Record(**record))
 
 
 WHOLE = handed(
@@ -111,7 +112,7 @@ def records(draw):
             if holders:
                 held[uuid, kind] = holders
     created = draw(st.frozensets(uuids, min_size=not (ours or held)))
-    return ownership.Record(created=created, ours=ours, held=held)
+    return Record(created=created, ours=ours, held=held)
 
 
 @settings(max_examples=60, deadline=None)

@@ -19,8 +19,9 @@ EXISTING = provider.Provider(
 FIELDS = {Kind.TRAIT: 'traits', Kind.AGGREGATE: 'aggregates'}
 
 
-def intent(kind, generation, names='', added=''):
+def intent(kind, generation, names='', added='', node='n'):
     return intentions.Intent(
+        node_uuid=node,
         uuid='u',
         kind=kind,
         generation=generation,
@@ -175,6 +176,59 @@ def test_the_same_set_written_by_another_cannot_be_told_apart():
 def test_without_intents_there_is_nothing_to_settle():
     assert intentions.settle((), EXISTING) == intentions.Settlement()
     assert intentions.settle((), None) == intentions.Settlement()
+
+
+def relabelled(*names, node='n', generation=8):
+    every = ' '.join(('A', *names))
+    return intent(Kind.TRAIT, generation, every, ' '.join(names), node)
+
+
+@pytest.mark.parametrize('turn', [1, -1])
+def test_the_writes_of_two_nodes_are_told_apart(turn):
+    """Both were to follow on the same read, so only one of them was done."""
+    done, other = relabelled('B'), relabelled('C', node='m')
+    seen = committed(EXISTING, [done])
+    settled = intentions.settle([done, other][::turn], seen)
+    assert settled == intentions.Settlement(done=(done,), dropped=(other,))
+
+
+def test_of_two_nodes_neither_is_done_where_the_provider_is_gone():
+    both = (relabelled('B'), relabelled('C', node='m'))
+    assert intentions.settle(both, None) == intentions.Settlement(dropped=both)
+
+
+def test_each_node_has_a_note_of_its_own():
+    both = (relabelled('B'), relabelled('C', node='m'))
+    seen = dataclasses.replace(
+        EXISTING, generation=11, traits=frozenset({'A', 'B', 'C'})
+    )
+    notes = intentions.settle(both, seen).notes
+    assert [note.split()[2] for note in notes] == ['B', 'C']
+
+
+FAILED = intent(Kind.INVENTORY, 8, 'VCPU')
+RETRIED = (
+    FAILED,
+    relabelled('B'),
+    intent(Kind.AGGREGATE, 9, 'agg', 'agg'),
+)
+
+
+@pytest.mark.parametrize('done', [1, 2])
+def test_what_follows_a_failed_write_leads_to_where_that_was_to_lead(done):
+    """After a 500 it is not known whether it was done; this shows it not."""
+    seen = committed(EXISTING, RETRIED[1 : done + 1])
+    assert intentions.settle(RETRIED, seen) == intentions.Settlement(
+        done=RETRIED[1 : done + 1],
+        dropped=(FAILED, *RETRIED[done + 1 :]),
+    )
+
+
+def test_a_failed_write_that_was_done_nevertheless_is_done():
+    seen = committed(EXISTING, [FAILED])
+    assert intentions.settle(RETRIED, seen) == intentions.Settlement(
+        done=(FAILED,), dropped=RETRIED[1:]
+    )
 
 
 def test_each_kind_of_name_is_carried_by_its_field():

@@ -8,17 +8,22 @@ import threading
 import pytest
 
 from compute_agent import (
+    assertion,
+    back_off,
+    blast_radius,
+    contention,
     departures,
     describe,
     errors,
-    host_inventory,
     identity,
-    ownership,
+    node_list,
+    node_plan,
+    node_turn,
     provider,
     provider_tree,
-    ratios,
     resource_tracker,
 )
+from compute_agent.record import Record
 from compute_agent.virt import driver as virt
 
 NODES = {
@@ -47,12 +52,15 @@ class Plan:
     notes: tuple = ('a note',)
     faults: tuple = ()
     node_uuid: str = ''
+    before: dict = dataclasses.field(default_factory=dict)
+    contended: tuple = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
     applied: tuple = ('one',)
     refused: tuple = ()
+    left: tuple = ()
 
 
 class Client:
@@ -61,6 +69,9 @@ class Client:
     :ivar unknown: uuid → what observing it gives instead
     :ivar planned: called with each uuid before a plan is returned
     :ivar outcome: what applying gives
+    :ivar applying: called with each uuid before that
+    :ivar removing: uuid → what its plan removes
+    :ivar contended: what every plan leaves for another writer
     """
 
     def __init__(self):
@@ -69,6 +80,9 @@ class Client:
         self.unknown = {}
         self.planned = lambda _uuid: None
         self.outcome = Outcome()
+        self.applying = lambda _uuid: None
+        self.removing = {}
+        self.contended = ()
 
     def observe(self, node_uuids):
         self.calls.append(('observe', *node_uuids))
@@ -84,19 +98,29 @@ class Client:
             for uuid in node_uuids
         }
 
-    def plan(self, tree, seen, policy):
+    def plan(self, tree, seen, policy, allocations=None):
         self.calls.append(('plan', policy.node_uuid))
         self.planned(policy.node_uuid)
-        return Plan(node_uuid=policy.node_uuid)
+        return Plan(node_uuid=policy.node_uuid, contended=self.contended)
 
-    def apply(self, plan):
+    def apply(self, plan, without=()):
         self.calls.append(('apply', plan.node_uuid))
+        self.applying(plan.node_uuid)
         return self.outcome
+
+    def removals(self, plan):
+        return self.removing.get(plan.node_uuid, blast_radius.NOTHING)
+
+    def changes(self, operations):
+        return ()
 
 
 class Records:
-    def record(self, uuids):
-        return ownership.Record()
+    def record(self, uuids, node_uuid):
+        return Record()
+
+    def created_for(self, node_uuid):
+        return ()
 
     def nodes(self, driver):
         return {}
@@ -135,20 +159,26 @@ def client():
 def tracker(client):
     """Return a maker of trackers, wired as ``cmd`` wires them."""
 
-    def tracker(driver=None, **how):
+    def tracker(driver=None, files=None, **how):
         driver = driver or Driver()
         return resource_tracker.ResourceTracker(
-            driver,
             client,
-            Records(),
+            node_plan.Planner(
+                driver,
+                client,
+                Records(),
+                settings=node_plan.Settings(),
+                files=files,
+            ),
+            node_list.NodeList(
+                driver,
+                lambda names: identity.identify(
+                    names, driver.get_nodenames_by_uuid(), lambda: A
+                ),
+            ),
             gone=departures.Departures(
                 driver, Records(), clock=lambda: 1.0, interval=1
             ),
-            identify=lambda names: identity.identify(
-                names, driver.get_nodenames_by_uuid(), lambda: A
-            ),
-            ratios=ratios.Ratios(),
-            reserved=host_inventory.Reserved(),
             **how,
         )
 
@@ -273,8 +303,7 @@ def test_conflicts_without_end_wait_for_the_next_cycle(client, tracker):
     client.planned = raising(errors.LookAgain('moved'))
     results = tracker().sync()
     assert ends(results) == [('a', 'done'), ('b', 'waiting'), ('c', 'done')]
-    looks = [call for call in client.calls if call == ('plan', B)]
-    assert len(looks) == resource_tracker.LOOKS
+    assert client.calls.count(('plan', B)) == node_turn.LOOKS
 
 
 def test_an_outage_spares_the_nodes_that_are_left(client, tracker):
@@ -293,7 +322,9 @@ def test_an_outage_is_over_with_its_cycle(client, tracker):
 
 
 def test_a_refusal_fails_the_node_and_says_what_was_done(client, tracker):
-    client.outcome = Outcome(applied=('one',), refused=('no', 'never'))
+    client.outcome = Outcome(
+        applied=('one',), refused=('no', 'never'), left=('one', 'one')
+    )
     result = tracker().sync()[0]
     assert result.status is Status.FAILED
     assert result.reason == 'no; never'
@@ -436,3 +467,333 @@ def test_a_node_that_fails_counts_as_finished(tracker, client, workers):
     results = tracker(workers=workers).sync(told.append)
     assert len(results) == 3
     assert told == [3, 3, 3]
+
+
+# --- what removes something waits for all ------------------------------------
+
+
+def deleting(*uuids):
+    return blast_radius.Removals(deleted=frozenset(uuids))
+
+
+def one_deletion():
+    limits = blast_radius.Limits(deletions=1)
+    return resource_tracker.Control(limits=lambda: limits)
+
+
+def test_a_plan_that_removes_is_applied_after_all_are_planned(client, tracker):
+    client.removing = {A: deleting(A)}
+    results = tracker().sync()
+    assert {end for _, end in ends(results)} == {'done'}
+    assert client.calls[-1] == ('apply', A)
+    assert client.calls.index(('plan', C)) < client.calls.index(('apply', A))
+
+
+@pytest.mark.parametrize('workers', [1, 3])
+def test_beyond_the_limit_what_removes_is_left_and_the_rest_is_done(
+    client, tracker, workers
+):
+    client.removing = {A: deleting(A), C: deleting(C)}
+    told = []
+    one = tracker(workers=workers, control=one_deletion())
+    results = one.sync(told.append)
+    assert ends(results) == [('a', 'failed'), ('b', 'done'), ('c', 'failed')]
+    assert 'max_deletions' in results[0].reason
+    assert 'sync --yes' in results[0].reason
+    assert results[0].plan is not None
+    assert results[0].applied == ()
+    applied = [uuid for call, uuid, *_ in client.calls if call == 'apply']
+    assert applied == [B]
+    assert told == [3] * 3
+
+
+def test_a_plan_says_what_the_limit_keeps_back(client, tracker):
+    client.removing = {A: deleting(A), C: deleting(C)}
+    results = tracker(control=one_deletion()).plan()
+    assert ends(results) == [('a', 'failed'), ('b', 'done'), ('c', 'failed')]
+
+
+def test_without_a_limit_nothing_waits(client, tracker):
+    client.removing = {A: deleting(A), C: deleting(C)}
+    control = resource_tracker.Control(limits=lambda: None)
+    results = tracker(control=control).sync()
+    assert {end for _, end in ends(results)} == {'done'}
+    assert client.calls.index(('apply', A)) < client.calls.index(('plan', B))
+
+
+def test_the_limit_is_asked_for_in_each_cycle(client, tracker):
+    client.removing = {A: deleting(A)}
+    limits = [
+        blast_radius.Limits(deletions=0),
+        blast_radius.Limits(deletions=1),
+    ]
+    one = tracker(
+        control=resource_tracker.Control(limits=lambda: limits.pop(0))
+    )
+    assert ends(one.sync())[0] == ('a', 'failed')
+    assert ends(one.sync())[0] == ('a', 'done')
+
+
+def test_a_conflict_after_the_judgement_does_the_same_again(client, tracker):
+    client.removing = {B: deleting(B)}
+    client.applying = raising(errors.LookAgain('moved'), times=1)
+    assert ends(tracker().sync())[1] == ('b', 'done')
+    assert client.calls.count(('apply', B)) == 2
+
+
+def test_what_removes_more_after_a_conflict_waits_for_the_next_cycle(
+    client, tracker
+):
+    client.removing = {B: deleting(B)}
+
+    def meddle(uuid):
+        if uuid == B:
+            client.removing = {B: deleting(B, C)}
+            client.applying = lambda _uuid: None
+            raise errors.LookAgain('moved')
+
+    client.applying = meddle
+    one = tracker()
+    result = one.sync()[1]
+    assert result.status is Status.WAITING
+    assert 'more than was judged' in result.reason
+    assert client.calls.count(('apply', B)) == 1
+    assert ends(one.sync())[1] == ('b', 'done')
+
+
+def test_what_is_not_there_is_looked_for_once_more(client, tracker):
+    client.planned = raising(errors.LookOnce('no such trait'))
+    result = tracker(Driver({B: 'b'})).sync()[0]
+    assert (result.status, result.reason) == (Status.WAITING, 'no such trait')
+    assert client.calls.count(('plan', B)) == 2
+
+
+def test_what_is_there_then_is_done(client, tracker):
+    client.planned = raising(errors.LookOnce('no such trait'), times=1)
+    assert ends(tracker(Driver({B: 'b'})).sync()) == [('b', 'done')]
+
+
+def test_what_another_node_was_judged_to_remove_may_be_removed(
+    client, tracker
+):
+    """They share what it stands on, and the other has not done it yet."""
+    client.removing = {A: deleting(C), B: deleting(B)}
+
+    def meddle(uuid):
+        if uuid == B:
+            client.removing = {B: deleting(B, C)}
+            client.applying = lambda _uuid: None
+            raise errors.LookAgain('moved')
+
+    client.applying = meddle
+    nodes = {uuid: NODES[uuid] for uuid in (A, B)}
+    assert ends(tracker(Driver(nodes)).sync()) == [
+        ('a', 'done'),
+        ('b', 'done'),
+    ]
+    assert client.calls.count(('apply', B)) == 2
+
+
+def test_looks_before_and_after_the_judgement_are_counted_together(
+    client, tracker
+):
+    client.removing = {B: deleting(B)}
+    client.planned = raising(errors.LookAgain('moved'), times=3)
+    client.applying = raising(errors.LookAgain('moved'))
+    result = tracker().sync()[1]
+    assert result.status is Status.WAITING
+    assert client.calls.count(('plan', B)) == node_turn.LOOKS
+
+
+def test_an_outage_between_planning_and_applying_ends_what_was_held(
+    client, tracker
+):
+    client.removing = {A: deleting(A)}
+    client.planned = raising(errors.Unavailable('away'))
+    results = tracker().sync()
+    assert [r.outage for r in results] == [True, True, True]
+    assert 'apply' not in {call for call, *_ in client.calls}
+
+
+# --- what was refused waits --------------------------------------------------
+
+
+@pytest.fixture
+def clock():
+    return [0.0]
+
+
+@pytest.fixture
+def patient(tracker, clock):
+    """A tracker whose waits are as long as may be."""
+    control = resource_tracker.Control(
+        back_off=back_off.BackOff(
+            lambda: clock[0], spread=lambda _low, high: high
+        )
+    )
+    return tracker(Driver({A: 'a'}), control=control)
+
+
+def test_what_was_refused_is_not_sent_again_until_it_is_due(
+    client, patient, clock
+):
+    client.outcome = Outcome(applied=(), refused=('no',), left=('one',))
+    first = patient.sync()[0]
+    assert (first.status, first.again_in) == (Status.FAILED, 60.0)
+    clock[0] += 20
+    second = patient.sync()[0]
+    assert (second.status, second.again_in) == (Status.WAITING, 40.0)
+    assert second.reason == first.reason == 'no'
+    assert client.calls.count(('apply', A)) == 1
+    clock[0] += 40
+    assert patient.sync()[0].status is Status.FAILED
+    assert client.calls.count(('apply', A)) == 2
+
+
+def test_another_plan_goes_at_once(client, patient):
+    client.outcome = Outcome(applied=(), refused=('no',), left=('one',))
+    patient.sync()
+    plan = client.plan
+    client.plan = lambda *given: dataclasses.replace(
+        plan(*given), operations=('two',)
+    )
+    patient.sync()
+    assert client.calls.count(('apply', A)) == 2
+
+
+def refused(exc, *left):
+    exc.refused, exc.left = tuple(f'no {op}' for op in left), left
+    return exc
+
+
+def test_what_was_refused_before_a_turn_ends_early_waits_too(client, patient):
+    client.applying = raising(
+        refused(errors.UnknownState('odd'), 'one'), uuid=A
+    )
+    first = patient.sync()[0]
+    assert (first.status, first.again_in) == (Status.WAITING, 60.0)
+    assert first.reason == 'odd; no one'
+    client.applying = lambda _uuid: None
+    second = patient.sync()[0]
+    assert (second.status, second.reason) == (Status.WAITING, 'no one')
+    assert client.calls.count(('apply', A)) == 1
+
+
+def test_what_was_refused_is_left_out_for_the_rest_of_the_turn(
+    client, patient
+):
+    given = []
+    apply = client.apply
+
+    def applied(plan, without=()):
+        given.append(list(without))
+        return apply(plan, without)
+
+    client.apply = applied
+    client.applying = raising(
+        refused(errors.LookAgain('moved'), 'one'), uuid=A, times=2
+    )
+    client.outcome = Outcome(applied=())
+    result = patient.sync()[0]
+    assert given == [[], ['one'], ['one']]
+    assert (result.status, result.reason) == (Status.FAILED, 'no one')
+    assert result.again_in == 60.0
+
+
+def test_what_was_refused_and_is_not_in_the_last_plan_counts_no_more(
+    client, patient
+):
+    client.applying = raising(
+        refused(errors.LookAgain('moved'), 'another'), uuid=A, times=1
+    )
+    result = patient.sync()[0]
+    assert (result.status, result.again_in) == (Status.DONE, None)
+
+
+def test_what_is_left_of_a_plan_is_what_waits(client, patient):
+    """The first operation was carried out, so the next plan lacks it."""
+    operations = ('done', 'refused')
+    plan = client.plan
+    client.plan = lambda *given: dataclasses.replace(
+        plan(*given), operations=operations
+    )
+    client.outcome = Outcome(
+        applied=operations[:1], refused=('no',), left=operations[1:]
+    )
+    patient.sync()
+    operations = operations[1:]
+    assert patient.sync()[0].status is Status.WAITING
+
+
+def test_a_plan_does_not_wait(client, patient):
+    client.outcome = Outcome(applied=(), refused=('no',), left=('one',))
+    patient.sync()
+    assert patient.plan()[0].status is Status.DONE
+
+
+# --- what another undoes -----------------------------------------------------
+
+
+def test_a_node_with_something_contended_waits_and_says_what(client, tracker):
+    client.contended = (
+        contention.Item(uuid=A, kind=assertion.Kind.TRAIT, name='HW_GPU'),
+    )
+    result = tracker().sync()[0]
+    assert result.status is Status.WAITING
+    assert 'trait HW_GPU' in result.reason
+    assert 'contended' in result.reason
+
+
+# --- nodes that are gone -----------------------------------------------------
+
+
+class Remembering(Records):
+    """One more node than the driver has; it is gone."""
+
+    def nodes(self, driver):
+        return {C: departures.Known(name='c', answer=virt.Existence.NO)}
+
+
+@pytest.mark.parametrize(
+    ('raised', 'end'),
+    [
+        (errors.UnknownState('odd'), 'waiting'),
+        (errors.Unavailable('away'), 'failed'),
+    ],
+)
+def test_gone_nodes_that_cannot_be_observed_leave_the_others_results(
+    client, tracker, monkeypatch, raised, end
+):
+    monkeypatch.setattr(Records, 'nodes', Remembering.nodes)
+    observe = client.observe
+
+    def failing(uuids):
+        if uuids == [C]:
+            raise raised
+        return observe(uuids)
+
+    client.observe = failing
+    results = tracker(Driver({A: 'a'})).sync()
+    assert ends(results) == [('a', 'done'), ('c', end)]
+    assert results[1].outage is isinstance(raised, errors.Unavailable)
+
+
+def test_a_gone_node_is_planned_once(client, tracker, monkeypatch):
+    monkeypatch.setattr(Records, 'nodes', Remembering.nodes)
+    monkeypatch.setattr(
+        Driver, 'node_exists', lambda _self, _name: virt.Existence.NO
+    )
+    client.providers = {C: provider.Provider(uuid=C, name='c')}
+    operation = DeleteIt(uuid=C)
+    plan = client.plan
+    client.plan = lambda *given: dataclasses.replace(
+        plan(*given), operations=(operation,)
+    )
+    results = tracker(Driver({A: 'a'})).sync()
+    assert ends(results) == [('a', 'done'), ('c', 'done')]
+    assert client.calls.count(('plan', C)) == 1
+
+
+@dataclasses.dataclass(frozen=True)
+class DeleteIt:
+    uuid: str

@@ -286,3 +286,17 @@ def test_done_gets_the_results_of_each_cycle_that_was_no_outage(run):
         done=seen.append,
     )
     assert seen == [[node()], [failed()]]
+
+
+def test_when_a_refusal_is_tried_again_is_said_once(run, said):
+    run(
+        [failed('no', again_in=60.0)],
+        [node(status=Status.WAITING, reason='no', again_in=31.0)],
+        [failed('no', again_in=120.0)],
+        [node()],
+    )
+    about = [text for _, text in said() if text.startswith(str(ONE))]
+    assert about == [
+        f'{ONE}: failed: no; again in about 60 s',
+        f'{ONE}: no trouble any more',
+    ]

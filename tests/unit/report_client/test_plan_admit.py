@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which names placement must know first; the rest is in tests/plans."""
 
+import dataclasses
+
 import pytest
 
-from compute_agent import inventory, names, provider
+from compute_agent import assertion, inventory, names, provider
+from report_client import operations as ops
 from report_client import plan
 
 NOTHING_KNOWN = names.KnownNames(
@@ -91,3 +94,35 @@ def test_what_is_wanted_itself_is_not_changed():
     after = snapshot('HW_A')
     plan.admit({}, after, NOTHING_KNOWN)
     assert after == snapshot('HW_A')
+
+
+@pytest.mark.parametrize('kind', ['traits', 'resource_classes'])
+def test_a_name_is_known_as_what_it_is_to_be(kind):
+    known = dataclasses.replace(NOTHING_KNOWN, **{kind: frozenset({'A'})})
+    created = {
+        'traits': ops.CreateTrait,
+        'resource_classes': ops.CreateResourceClass,
+    }
+    answers = {
+        of: plan.is_known(create(name='A'), known)
+        for of, create in created.items()
+    }
+    assert answers == {of: of == kind for of in created}
+
+
+@pytest.mark.parametrize(
+    ('what', 'content', 'answer'),
+    [
+        ('operations', (), False),
+        ('operations', (ops.CreateTrait(name='CUSTOM_A'),), True),
+        ('notes', ('a line',), True),
+        ('faults', ('a line',), True),
+        ('held', {('u0', assertion.Kind.TRAIT): {}}, False),
+    ],
+)
+def test_a_plan_has_a_reader_if_it_does_or_says_something(
+    what, content, answer
+):
+    empty = plan.Plan(node_uuid='u0', operations=(), before={})
+    one = dataclasses.replace(empty, **{what: content})
+    assert one.says_anything() is answer

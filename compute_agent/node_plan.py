@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what placement holds of a node to the plan for it: describe, resolve.
+
+A node that is there is described by its driver, the operator's files and the
+agent; one that is gone as nothing. It reads and writes nothing itself: the
+report client makes the plan. A node's turn calls it, from many threads.
+"""
+
+import dataclasses
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from . import (
+    contention,
+    describe,
+    displaced,
+    errors,
+    estate,
+    host_inventory,
+    identity,
+    policy,
+    provider_tree,
+    reporting,
+)
+from .ratios import Ratios
+from .virt import driver as virt
+
+
+def _no_orders(_node: describe.Node) -> policy.Orders:
+    return policy.NO_ORDERS
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the operator chose.
+
+    :ivar reserved: what of a host is not for its guests
+    :ivar orders: what is said of a node's names
+    """
+
+    ratios: Ratios = dataclasses.field(default_factory=Ratios)
+    reserved: host_inventory.Reserved = dataclasses.field(
+        default_factory=host_inventory.Reserved
+    )
+    orders: Callable[[describe.Node], policy.Orders] = _no_orders
+
+
+class Planner:
+    """Makes the plans for one driver's nodes.
+
+    :param files: what operators add to what the driver describes
+    """
+
+    def __init__(
+        self,
+        driver: virt.ComputeDriver,
+        client: reporting.ReportClient,
+        records: reporting.Records,
+        *,
+        settings: Settings,
+        files: reporting.Files | None = None,
+    ) -> None:
+        self._driver = driver
+        self._client = client
+        self._records = records
+        self._settings = settings
+        self._files = files
+
+    def begin(self) -> None:
+        """Have the operator's files read, for a cycle."""
+        if self._files is not None:
+            self._files.begin()
+
+    def settle(self, node_uuids: Sequence[str]) -> None:
+        """End a cycle of these nodes, as far as the files go."""
+        if self._files is not None:
+            self._files.settle(node_uuids)
+
+    def plan(
+        self,
+        node: describe.Node,
+        seen: reporting.Observation,
+        contended: Collection[contention.Item],
+    ) -> reporting.Plan:
+        """Return what is to be done for a node that is there.
+
+        :param contended: what is left as it is, if it would be changed
+        """
+        identity.check(node, seen.providers)
+        tree, allocations = self._described(node, seen)
+        decides = self._policy(node, contended)
+        return self._client.plan(tree, seen, decides, allocations)
+
+    def plan_gone(
+        self,
+        node: describe.Node,
+        seen: reporting.Observation,
+        contended: Collection[contention.Item],
+    ) -> reporting.Plan:
+        """Return what is to be done for a node that is gone."""
+        tree = seen.tree()
+        record = self._records.record(seen.providers, node.uuid)
+        created = self._records.created_for(node.uuid)
+        left = estate.outside(node.uuid, seen.providers, created)
+        called = (node.uuid, node.name)
+        estate.describe_gone(tree, called, record.created, left)
+        return self._client.plan(tree, seen, self._policy(node, contended))
+
+    def _policy(
+        self, node: describe.Node, contended: Collection[contention.Item]
+    ) -> policy.Policy:
+        return policy.Policy(
+            node_uuid=node.uuid,
+            authority=self._driver.authority,
+            ratios=self._settings.ratios,
+            orders=self._settings.orders(node),
+            contended=contended,
+        )
+
+    def _described(
+        self, node: describe.Node, seen: reporting.Observation
+    ) -> tuple[provider_tree.ProviderTree, reporting.Allocations | None]:
+        """Return the described tree, with the allocations if it took those."""
+        tree = seen.tree()
+        try:
+            self._describe(tree, node)
+        except errors.ReshapeNeeded:
+            tree = seen.tree()
+            allocations = self._client.allocations(seen)
+            self._describe(tree, node, allocations.described)
+            return tree, allocations
+        return tree, None
+
+    def _describe(
+        self,
+        tree: provider_tree.ProviderTree,
+        node: describe.Node,
+        allocations: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Let the driver describe a node, and add the files' and our own."""
+        describe.describe(
+            self._driver, tree, node, self._settings.reserved, allocations
+        )
+        if tree.exists(node.uuid):
+            record = self._records.record(tree.get_provider_uuids(), node.uuid)
+            if self._files is not None:
+                self._files.merge(tree, node.uuid, record)
+            describe.assert_own_traits(tree, node, record)
+            displaced.leave(tree, node.uuid, record)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When placement failing inside (500) is no provider's trouble any more.
+
+Pure: no I/O, configuration, logging or clock. One 500 fails its provider. If
+as many providers in a row meet one as the breaker bears, whatever their nodes
+and threads and with no answer of another kind in between, the service itself
+is away. It counts anew then: the next cycle tries again, less what has to wait.
+The executor watches its writes with one. Reads are not watched: the list comes
+first and tells of the service, and a few providers that cannot be read would
+keep all others from being looked at, cycle after cycle.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from . import errors
+
+IN_A_ROW = 3
+
+
+class Breaker:
+    """Counts the providers that placement failed for; threads may share it."""
+
+    def __init__(self, in_a_row: int = IN_A_ROW) -> None:
+        self._in_a_row = in_a_row
+        self._failed: set[str] = set()
+        self._counting = threading.Lock()
+
+    @contextmanager
+    def watching(self, subject: str) -> Iterator[None]:
+        """Count how a request about this provider, or name, ends.
+
+        :raises errors.Unreachable: placement failed for too many in a row
+        """
+        try:
+            yield
+        except errors.ServerFault as exc:
+            if self._is_too_much(subject):
+                raise errors.Unreachable(
+                    f'placement fails inside for {self._in_a_row} providers '
+                    f'in a row, the last time with: {exc}'
+                ) from exc
+            raise
+        except errors.Unreachable:
+            raise  # says nothing of what placement does inside
+        except Exception:
+            self._answered()
+            raise
+        self._answered()
+
+    def _is_too_much(self, subject: str) -> bool:
+        with self._counting:
+            self._failed.add(subject)
+            if len(self._failed) < self._in_a_row:
+                return False
+            self._failed.clear()
+            return True
+
+    def _answered(self) -> None:
+        with self._counting:
+            self._failed.clear()

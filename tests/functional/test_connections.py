@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each worker keeps its connection to placement: none is set up twice."""
+
+import concurrent.futures
+import contextlib
+import http.server
+import threading
+
+import pytest
+
+from compute_agent.cmd import configuration, main, placement_connection
+from report_client import errors
+
+ROUNDS = 3
+WAIT = 60  # seconds, for a machine at its limits
+
+
+class Meeting(http.server.ThreadingHTTPServer):
+    """A server that answers once as many ask at the same time.
+
+    :ivar came_from: the addresses of the connections there were
+    """
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, people: int) -> None:
+        self.came_from = set()
+        self.barrier = threading.Barrier(people)
+        super().__init__(('127.0.0.1', 0), Answer)
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    """Answers as placement does to a list of nothing."""
+
+    protocol_version = 'HTTP/1.1'
+
+    def do_GET(self) -> None:
+        self.server.came_from.add(self.client_address)
+        try:
+            self.server.barrier.wait(WAIT)
+        except threading.BrokenBarrierError:
+            self.close_connection = True
+            return
+        body = b'{"resource_providers": []}'
+        self.send_response(200)
+        self.send_header('OpenStack-API-Version', 'placement 1.39')
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_args: object) -> None:
+        """Say nothing."""
+
+
+@contextlib.contextmanager
+def meeting(people):
+    with Meeting(people) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def by_address(port):
+    return (
+        'auth_type = admin_token',
+        'token = admin',
+        f'endpoint = http://127.0.0.1:{port}',
+        'tls_min_version = 1.2',
+    )
+
+
+def embedded(port):
+    return ('embedded = true', f'embedded_port = {port}')
+
+
+def configured(tmp_path, options, workers):
+    lines = [
+        '[compute]',
+        f'update_resources_max_workers = {workers}',
+        '[placement]',
+        *options,
+    ]
+    file = tmp_path / 'agent.conf'
+    file.write_text('\n'.join(lines))
+    return configuration.load(
+        main.GlobalOptions(
+            config_files=[str(file)], config_dirs=[], debug=False
+        )
+    )
+
+
+@pytest.mark.parametrize('how', [by_address, embedded])
+@pytest.mark.parametrize('workers', [16, 2])
+def test_as_many_connections_are_made_as_there_are_workers(
+    tmp_path, caplog, how, workers
+):
+    with meeting(workers) as server:
+        conf = configured(tmp_path, how(server.server_port), workers)
+        service = placement_connection.placement_service(conf)
+        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+            for _ in range(ROUNDS):
+                asked = ['/resource_providers'] * workers
+                assert len(list(pool.map(service.get, asked))) == workers
+    assert len(server.came_from) == workers
+    assert 'Connection pool is full' not in caplog.text
+
+
+def test_an_answer_that_does_not_come_ends_the_wait(tmp_path):
+    with meeting(2) as server:
+        options = (*by_address(server.server_port), 'timeout = 1')
+        conf = configured(tmp_path, options, 16)
+        service = placement_connection.placement_service(conf)
+        try:
+            with pytest.raises(errors.Unreachable, match='no answer in time'):
+                service.get('/resource_providers')
+        finally:
+            server.barrier.abort()

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What placement refuses is sent again later and later, all else at once."""
+
+import itertools
+
+import pytest
+from agents import NODE, Clock, Driver
+
+from compute_agent import back_off, resource_tracker
+from compute_agent.resource_tracker import Control
+
+Status = resource_tracker.Status
+REFUSED = (400, {'errors': [{'status': 400, 'detail': 'not today'}]})
+NODES = {
+    f'{number}{number * 7}-1111-4111-8111-111111111111': f'node-{number}'
+    for number in map(str, range(1, 8))
+}
+
+
+class World:
+    total = 4
+    traits = ('HW_CPU_X86_AVX',)
+
+    def describe(self, tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': self.total}})
+        tree.update_traits(node, self.traits)
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def world():
+    return World()
+
+
+def patient(clock):
+    """Waits that are as long as may be."""
+    return Control(
+        back_off=back_off.BackOff(clock, spread=lambda _low, high: high)
+    )
+
+
+@pytest.fixture
+def agent(agent_factory, world, clock):
+    agent = agent_factory(world.describe, control=patient(clock))
+    agent.done()
+    return agent
+
+
+def cycles(agent, clock, seconds):
+    """Do a cycle a minute for so long; return the results."""
+    results = []
+    for _ in range(seconds // 60):
+        results.append(agent.cycle())
+        clock.now += 60
+    return results
+
+
+@pytest.mark.parametrize('answer', [REFUSED, 500])
+def test_in_an_hour_of_cycles_it_is_sent_a_few_times_at_growing_distances(
+    placement, agent, world, clock, answer
+):
+    world.total = 9
+    placement.clear()
+    fault = placement.fault('PUT */inventories', answer, times=None)
+    results = cycles(agent, clock, 3600)
+    sent = [n for n, r in enumerate(results) if r.status is Status.FAILED]
+    assert sent[:4] == [0, 1, 3, 7]
+    assert {b - a for a, b in itertools.pairwise(sent[4:])} == {10}
+    assert fault.hits == len(sent) == len(placement.writes) == 9
+    waiting = [r for r in results if r.status is Status.WAITING]
+    assert {r.reason for r in results} == {results[0].reason}
+    assert all(0 < r.again_in <= 600 for r in waiting)
+    placement.mend()
+    assert {r.status for r in cycles(agent, clock, 660)[-1:]} == {Status.DONE}
+
+
+def test_another_plan_is_sent_at_once(placement, agent, world, operator):
+    world.total = 9
+    placement.fault('PUT */inventories', REFUSED)
+    assert agent.cycle().status is Status.FAILED
+    assert agent.cycle().status is Status.WAITING
+    world.total = 10
+    agent.done()
+    assert operator.inventories()['VCPU']['total'] == 10
+
+
+def test_what_stands_beside_it_is_not_held_up(
+    placement, agent, world, operator
+):
+    """The traits go through; what is left of the plan waits."""
+    world.total, world.traits = 9, ('HW_CPU_X86_AVX', 'HW_CPU_X86_AVX2')
+    placement.fault('PUT */inventories', REFUSED, times=None)
+    assert agent.cycle().status is Status.FAILED
+    assert 'HW_CPU_X86_AVX2' in operator.traits()
+    placement.clear()
+    assert agent.cycle().status is Status.WAITING
+    assert placement.writes == []
+
+
+def test_a_person_s_sync_always_tries(
+    placement, agent_factory, agent, world, clock
+):
+    world.total = 9
+    placement.fault('PUT */inventories', REFUSED)
+    assert agent.cycle().status is Status.FAILED
+    assert agent.cycle().status is Status.WAITING
+    agent_factory(
+        world.describe, state=agent.state, control=patient(clock)
+    ).done()
+
+
+def test_success_ends_the_waiting(placement, agent, world, clock):
+    for total in (9, 10):
+        world.total = total
+        placement.fault('PUT */inventories', REFUSED)
+        assert agent.cycle().again_in == 60
+        clock.now += 60
+        agent.done()
+
+
+def test_a_refusal_holds_up_no_other_node(
+    placement, agent_factory, world, clock
+):
+    agent = agent_factory(
+        Driver(world.describe, nodes=NODES), control=patient(clock)
+    )
+    agent.done()
+    world.total = 9
+    refused = next(iter(NODES))
+    placement.fault(f'PUT *{refused}/inventories', REFUSED, times=None)
+    for status in (Status.FAILED, Status.WAITING):
+        ends = [r.status for r in agent.sync()]
+        assert ends == [status] + [Status.DONE] * 6
+
+
+# --- 500s --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('workers', [1, 3])
+def test_three_providers_that_fail_in_a_row_end_the_cycle(
+    placement, agent_factory, world, workers
+):
+    agent = agent_factory(Driver(world.describe, nodes=NODES), workers=workers)
+    agent.done()
+    world.total = 9
+    placement.clear()
+    placement.fault('PUT *', 500, times=None)
+    results = agent.sync()
+    assert any(r.outage for r in results)
+    assert {r.status for r in results} == {Status.FAILED}
+    # Those at work when it opens end theirs.
+    assert 3 <= len(placement.writes) <= 3 + workers - 1
+    placement.mend()
+    agent.done()
+
+
+def test_two_that_fail_are_two(placement, agent_factory, world):
+    agent = agent_factory(Driver(world.describe, nodes=NODES))
+    agent.done()
+    world.total = 9
+    placement.fault('PUT *', 500, times=2)
+    results = agent.sync()
+    assert [r.status for r in results] == [Status.FAILED] * 2 + [
+        Status.DONE
+    ] * 5
+    assert not any(r.outage for r in results)
+
+
+def test_providers_that_stay_broken_do_not_starve_the_others(
+    placement, agent_factory, world, clock
+):
+    """Three at the head of the list open the breaker, then they wait."""
+    agent = agent_factory(
+        Driver(world.describe, nodes=NODES), control=patient(clock)
+    )
+    agent.done()
+    world.total = 9
+    for broken in list(NODES)[:3]:
+        placement.fault(f'PUT *{broken}/*', 500, times=None)
+    assert any(r.outage for r in agent.sync())
+    ends = [r.status for r in agent.sync()]
+    assert ends == [Status.WAITING] * 2 + [Status.FAILED] + [Status.DONE] * 4
+
+
+def test_a_node_that_stands_still_is_not_written_by_a_broken_cycle(
+    placement, agent, operator
+):
+    placement.fault('PUT *', 500, times=None)
+    before = operator.generation(NODE)
+    agent.done()
+    assert operator.generation(NODE) == before

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real placement, not asked twice for what it said in the same state.
+
+An answer is a function of the request and of the writes before it, so both it
+and the database after it are kept under the chain of writes that led there.
+Idle cycles, and what many sequences begin with, cost next to nothing. The
+database itself is brought up to date only when placement is asked.
+"""
+
+import zlib
+
+import placement_contents
+import placement_fixture
+import requests
+
+KEPT_ANSWERS = 20000  # some 60 MB
+KEPT_DATABASES = 2000  # the same
+
+
+class Replay:
+    """Placement behind a memory of its answers.
+
+    :ivar asked: how many requests placement itself got
+    """
+
+    url = placement_fixture.URL
+
+    def __init__(self, placement) -> None:
+        self._placement = placement
+        self._answers: dict[object, requests.Response] = {}
+        self._databases: dict[int, bytes] = {}
+        self._state = self._loaded = 0
+        self.asked = 0
+        self.session = placement_fixture._session(self.ask)
+
+    def start(self, database: bytes | None) -> None:
+        """Begin with this database, or with an empty one."""
+        self._placement.reset()
+        if database is not None:
+            self._placement._database.deserialize(database)
+        self._state = self._loaded = hash(database)
+        self._keep()
+
+    def database(self) -> bytes:
+        """Return a copy of the database as it is."""
+        self._load()
+        return self._placement._database.serialize()
+
+    def contents(self) -> dict[str, placement_contents.Held]:
+        """Return all providers by uuid."""
+        self._load()
+        return placement_contents.contents(self._placement)
+
+    def ask(self, sent: requests.PreparedRequest) -> requests.Response:
+        """Return placement's answer."""
+        version = sent.headers.get('OpenStack-API-Version')
+        key = self._state, sent.method, sent.path_url, version, sent.body
+        write = sent.method != 'GET'
+        after = hash(key) if write else self._state
+        if key not in self._answers or after not in self._databases:
+            self._load()
+            self._forget()
+            self._answers[key] = self._ask(sent)
+            if write:
+                self._loaded = self._state = after
+                self._keep()
+        self._state = after
+        return self._answers[key]
+
+    def _ask(self, sent: requests.PreparedRequest) -> requests.Response:
+        self.asked += 1
+        response = self._placement._ask(sent)
+        _ = response.content  # read once, for whoever comes
+        return response
+
+    def _load(self) -> None:
+        if self._loaded != self._state:
+            database = zlib.decompress(self._databases[self._state])
+            self._placement._database.deserialize(database)
+            self._loaded = self._state
+
+    def _keep(self) -> None:
+        self._databases[self._state] = zlib.compress(
+            self._placement._database.serialize(), 1
+        )
+
+    def _forget(self) -> None:
+        """Keep the memory small; of the present state nothing is forgotten."""
+        if len(self._answers) >= KEPT_ANSWERS:
+            self._answers.clear()
+        if len(self._databases) >= KEPT_DATABASES:
+            now = self._databases[self._state]
+            self._databases = {self._state: now}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One 500 is a provider's; three providers in a row are the service's."""
+
+import contextlib
+
+import pytest
+
+from compute_agent import errors
+from report_client import breaker
+from report_client import errors as placement_errors
+
+FAULT = placement_errors.ServerFault('HTTP 500')
+
+
+@pytest.fixture
+def watched():
+    return breaker.Breaker()
+
+
+def ends(watched, *subjects):
+    """Return how requests that all fail inside end, one for each subject."""
+    found = []
+    for subject in subjects:
+        try:
+            with watched.watching(subject):
+                raise FAULT
+        except errors.AgentError as exc:
+            found.append(type(exc).__name__)
+    return found
+
+
+FAILS, AWAY = 'ServerFault', 'Unreachable'
+
+
+def test_the_third_provider_in_a_row_makes_it_an_outage(watched):
+    assert ends(watched, 'a', 'b', 'c') == [FAILS, FAILS, AWAY]
+
+
+def test_one_provider_fails_alone_however_often(watched):
+    assert ends(watched, *'aaaaaaaab') == [FAILS] * 9
+
+
+def test_it_counts_anew_after_it_opened(watched):
+    assert ends(watched, *'abcdef') == [FAILS, FAILS, AWAY] * 2
+
+
+@pytest.mark.parametrize(
+    'answer',
+    [
+        None,
+        placement_errors.BadRequest('no'),
+        placement_errors.Conflict('moved'),
+        placement_errors.InUse('used'),
+    ],
+    ids=lambda answer: type(answer).__name__,
+)
+def test_any_other_answer_in_between_says_that_the_service_works(
+    watched, answer
+):
+    ends(watched, 'a', 'b')
+    with contextlib.suppress(errors.AgentError), watched.watching('x'):
+        if answer is not None:
+            raise answer
+    assert ends(watched, 'c', 'd', 'e') == [FAILS, FAILS, AWAY]
+
+
+def test_no_answer_at_all_says_nothing_of_it(watched):
+    ends(watched, 'a', 'b')
+    away = placement_errors.Unreachable('no connection')
+    with pytest.raises(errors.Unavailable), watched.watching('x'):
+        raise away
+    assert ends(watched, 'c') == [AWAY]
+
+
+def test_the_outage_tells_the_last_fault(watched):
+    ends(watched, 'a', 'b')
+    with (
+        pytest.raises(errors.Unavailable, match='HTTP 500') as caught,
+        watched.watching('c'),
+    ):
+        raise FAULT
+    assert caught.value.__cause__ is FAULT
