@@ -12,6 +12,8 @@ USABLE = import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
     --editable
 PYTEST = $(BIN)/python -m pytest
+# A process for each processor; a file's tests share their servers.
+PARALLEL = --numprocesses=auto --dist=loadfile
 COVERAGE = --cov --cov-report=term:skip-covered
 # Needs a build, or servers: not for every run.
 SLOW_TESTS = tests/package tests/full
@@ -29,7 +31,8 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic test test-full lint types contracts wheel-check \
+.PHONY: help run demo-ironic test test-full test-stateful churn \
+    test-mutation mutmut lint types contracts wheel-check bench bench-traits \
     sample check clean
 
 help:  ## List the targets
@@ -54,10 +57,28 @@ $(BIN)/python:
 	$(INSTALL) '.[embedded,test,lint]'
 	@touch .venv/run.stamp $@
 
+.venv/mutation.stamp: .venv/dev.stamp
+	$(INSTALL) '.[mutation]'
+	@touch $@
+
 .servers/ironic.stamp: | $(BIN)/python
 	$(BIN)/python -m venv .servers/ironic
 	.servers/ironic/bin/python -m pip install --quiet \
 	    --disable-pip-version-check 'ironic>=39'
+	@touch $@
+
+# What the benchmark measures against: two peers, an environment each.
+.servers/placement.stamp: | $(BIN)/python
+	$(BIN)/python -m venv .servers/placement
+	.servers/placement/bin/python -m pip install --quiet \
+	    --disable-pip-version-check 'openstack-placement>=16,<17' \
+	    pyuwsgi psycopg2-binary
+	@touch $@
+
+.servers/nova.stamp: | $(BIN)/python
+	$(BIN)/python -m venv .servers/nova
+	.servers/nova/bin/python -m pip install --quiet \
+	    --disable-pip-version-check 'nova>=34,<35'
 	@touch $@
 
 # One line that becomes the agent: Ctrl-C and SIGTERM reach it directly.
@@ -68,10 +89,22 @@ demo-ironic: .venv/run.stamp $(IRONIC)  ## The agent on a real Ironic with 20 fa
 	@exec $(BIN)/compute-agent demo ironic
 
 test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement
-	$(PYTEST) $(addprefix --ignore=,$(SLOW_TESTS))
+	$(PYTEST) $(PARALLEL) $(addprefix --ignore=,$(SLOW_TESTS))
 
 test-full: .venv/dev.stamp $(IRONIC)  ## The same with coverage, and what needs real servers
-	$(PYTEST) --ignore=tests/package $(COVERAGE)
+	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
+
+test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and other writers
+	$(BIN)/python tests/stateful/run.py
+
+churn: .venv/dev.stamp  ## Two agents and twenty operators at one provider, ten minutes
+	$(BIN)/python tests/churn/churn.py
+
+test-mutation: .venv/dev.stamp  ## Plant defects in a copy: does a test fail for each?
+	$(BIN)/python -m tests.mutation
+
+mutmut: .venv/mutation.stamp  ## Small changes to plan, apply and observe: who is noticed?
+	$(BIN)/python -m tests.mutation.small_changes
 
 lint: .venv/dev.stamp  ## Style, format and spelling
 	$(BIN)/ruff check
@@ -86,6 +119,16 @@ contracts: .venv/dev.stamp  ## Which module may import which
 
 wheel-check: .venv/dev.stamp  ## Build the wheel and look at what is in it
 	$(PYTEST) tests/package
+
+bench: .venv/run.stamp .servers/placement.stamp .servers/nova.stamp  ## Measure cycles beside nova-compute's (N=1,100 for less)
+	$(BIN)/python -m benchmarks.sync_cycles $(if $(N),--nodes $(N)) \
+	    $(if $(SHAPES),--shapes $(SHAPES)) \
+	    $(if $(DATABASES),--databases $(DATABASES)) \
+	    $(if $(REPEATS),--repeats $(REPEATS)) \
+	    $(if $(RESULTS),--results $(RESULTS))
+
+bench-traits: .venv/run.stamp  ## Time "trait list" beside OpenStack's client
+	$(BIN)/python -m benchmarks.trait_list
 
 sample: .venv/dev.stamp  ## Write the sample configuration
 	$(BIN)/oslo-config-generator --output-file $(SAMPLE) \

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Others write to the same providers: look again, and lose nothing."""
+
+import dataclasses
+import itertools
+
+import agents
+import tenacity
+from gauntlet import Variant, against, verdict
+
+from compute_agent import resource_tracker
+from report_client import client, operations, placement
+from report_client import errors as placement_errors
+
+NODE, NAME = agents.NODE, agents.NAME
+OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
+CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
+Status = resource_tracker.Status
+
+
+def host(tree, node):
+    tree.update_inventory(node, {'VCPU': {'total': 8}})
+    tree.add_traits(node, 'HW_CPU_X86_AVX')
+
+
+def more(tree, node):
+    tree.update_inventory(node, {'VCPU': {'total': 9}})
+    tree.add_traits(node, 'HW_CPU_X86_AVX', 'HW_CPU_X86_AVX2')
+
+
+def larger(tree, node):
+    tree.update_inventory(node, {'VCPU': {'total': 9}})
+    tree.add_traits(node, 'HW_CPU_X86_AVX')
+
+
+def always(bench, act, match=lambda r: r.method == 'PUT'):
+    """Let somebody act before each matching request."""
+    count = itertools.count()
+
+    def hook(request):
+        if match(request):
+            act(next(count))
+
+    bench.placement.before_request(hook)
+
+
+def refused(bench):
+    return [r for r in bench.placement.writes if r.status == 409]
+
+
+class _Stale(client.SchedulerReportClient):
+    """Writes under the generation it remembers, unless that was refused."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._memory = {}
+
+    def observe(self, node_uuids):
+        for uuid, seen in super().observe(node_uuids).items():
+            parts = {(u, k) for u in seen.providers for k in _KINDS}
+            fresh = dataclasses.replace(seen, fresh=frozenset(parts))
+            self._memory.setdefault(uuid, fresh)
+        return {u: self._memory[u] for u in node_uuids}
+
+    def apply(self, given, *args, **kwargs):
+        if given.operations:
+            del self._memory[given.node_uuid]
+        return super().apply(given, *args, **kwargs)
+
+
+_KINDS = (
+    operations.SetTraits.kind,
+    operations.SetAggregates.kind,
+    operations.SetInventories.kind,
+)
+
+
+class _SendsAgain(placement.Placement):
+    """Repeats a write that conflicts, with only the generation read anew."""
+
+    def send(self, request, *args, **kwargs):
+        while True:
+            try:
+                return super().send(request, *args, **kwargs)
+            except placement_errors.Conflict:
+                if 'resource_provider_generation' not in (request.body or {}):
+                    raise
+                path = request.path.rpartition('/')[0]
+                now = self.get(path)['generation']
+                body = {**request.body, 'resource_provider_generation': now}
+                request = dataclasses.replace(request, body=body)
+
+
+class _FatalRace(placement.Placement):
+    """Takes the 500 of a race for a broken server."""
+
+    def send(self, request, *args, **kwargs):
+        try:
+            return super().send(request, *args, **kwargs)
+        except placement_errors.Conflict as exc:
+            if 'HTTP 500' not in str(exc):
+                raise
+            raise placement_errors.ServerFault(str(exc)) from exc
+
+
+@against(
+    Variant(
+        'a remembered generation is written under',
+        {'report_client.client.SchedulerReportClient': _Stale},
+    )
+)
+def test_a_busy_host_costs_no_conflict(bench):
+    """Each instance moves the generation; a change must not stumble on it."""
+    agent = bench.agent(host)
+    agent.done()
+    agent.done()
+    bench.operator.allocate(CONSUMER, 'VCPU')
+    bench.placement.clear()
+    agent.driver.describe = larger
+    agent.done()
+    with verdict():
+        assert refused(bench) == []
+        assert sorted(agents.sent(bench.placement)) == [
+            f'GET /resource_providers?in_tree={NAME}',
+            f'GET {NAME}/aggregates',
+            f'GET {NAME}/inventories',
+            f'GET {NAME}/traits',
+            f'PUT {NAME}/inventories',
+        ]
+
+
+@against(
+    Variant(
+        'a write that conflicts is sent again as it is',
+        {'report_client.placement.Placement': _SendsAgain},
+    )
+)
+def test_a_conflict_is_met_with_a_new_look(bench):
+    """What another wrote in between must be there in the end, and ours."""
+    agent = bench.agent(host)
+    agent.done()
+    agent.driver.describe = more
+    left = ['CUSTOM_OTHERS']
+    always(
+        bench,
+        lambda _: left and bench.operator.add_traits(left.pop()),
+        lambda r: r.method == 'PUT' and r.path.endswith('/traits'),
+    )
+    agent.done()
+    with verdict():
+        assert bench.operator.traits() == {
+            *OWN,
+            'CUSTOM_OTHERS',
+            'HW_CPU_X86_AVX',
+            'HW_CPU_X86_AVX2',
+        }
+
+
+class _NoTime:
+    """Instead of waiting, note for how long."""
+
+    def __init__(self):
+        self.waits = []
+
+    def sleep(self, seconds):
+        self.waits.append(seconds)
+
+
+UNBOUNDED = Variant(
+    'a conflict is met with no end of looks',
+    {'compute_agent.node_turn.LOOKS': 9},
+)
+IMMEDIATE = Variant(
+    'a conflict is met with a new look at once',
+    {'tenacity.wait_random_exponential': lambda **_how: tenacity.wait_none()},
+)
+
+
+@against(UNBOUNDED, IMMEDIATE)
+def test_a_provider_that_never_holds_still_is_left_after_a_few_looks(
+    bench,
+):
+    """Five looks with waits between, spread at random; then the next cycle."""
+    time = _NoTime()
+    bench.monkeypatch.setattr('tenacity.nap.time', time)
+    agent = bench.agent(host)
+    agent.done()
+    agent.driver.describe = more
+    always(bench, lambda n: bench.operator.add_traits(f'CUSTOM_N_{n}'))
+    bench.placement.clear()
+    result = agent.cycle()
+    assert result.status is Status.WAITING
+    with verdict():
+        assert len(refused(bench)) == 5
+        assert len(set(time.waits)) == 4
+        assert min(time.waits) > 0
+
+
+RACE = {
+    'errors': [
+        {
+            'status': 500,
+            'title': 'Internal Server Error',
+            'detail': 'Another thread concurrently updated the resource '
+            'provider data. Please retry your update',
+        }
+    ]
+}
+
+
+@against(
+    Variant(
+        'the 500 of a race is a broken server',
+        {'report_client.placement.Placement': _FatalRace},
+    )
+)
+def test_the_500_of_a_traits_race_is_a_conflict(bench):
+    """Placement answers so when two writers meet; both must get through."""
+    agent = bench.agent(host)
+    agent.done()
+    agent.driver.describe = more
+    bench.placement.fault('PUT */traits', (500, RACE))
+    result = agent.cycle()
+    with verdict():
+        assert result.status is Status.DONE
+        assert 'HW_CPU_X86_AVX2' in bench.operator.traits()

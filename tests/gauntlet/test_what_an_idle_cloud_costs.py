@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests are counted exactly: what is known already is not asked again."""
+
+import agents
+from gauntlet import Variant, against, verdict
+
+from compute_agent import names
+from report_client import client, plan
+
+NODE = agents.NODE
+MANY = {f'{n:08}-1111-4111-8111-111111111111': f'node-{n}' for n in range(6)}
+CONSUMERS = [f'cccccccc-cccc-4ccc-8ccc-{n:012}' for n in range(3)]
+SHARED = '55555555-5555-4555-8555-555555555555'
+AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
+SHARES = names.MISC_SHARES_VIA_AGGREGATE
+CLASSES = ('CUSTOM_GOLD', 'CUSTOM_SILVER', 'CUSTOM_BRONZE')
+
+
+def host(tree, node):
+    tree.update_inventory(node, {'VCPU': {'total': 8}})
+    tree.add_traits(node, 'HW_CPU_X86_AVX')
+
+
+def sharing(tree, node):
+    host(tree, node)
+    tree.update_aggregates(node, [AGGREGATE])
+
+
+def larger(tree, node):
+    tree.update_inventory(node, {'VCPU': {'total': 9}})
+
+
+def baremetal(tree, node):
+    """One of three classes and five traits: two custom, one of the node's."""
+    number = int(tree.data(node).name.partition('-')[2])
+    tree.update_inventory(node, {CLASSES[number % 3]: {'total': 1}})
+    tree.add_traits(
+        node,
+        'HW_CPU_X86_VMX',
+        'CUSTOM_RACK_7',
+        f'CUSTOM_KIND_{number % 3}',
+    )
+
+
+def lines(bench):
+    return [str(request) for request in bench.placement.requests]
+
+
+# --- nothing happens ----------------------------------------------------------
+
+FORGETFUL = Variant(
+    'every provider is read in every cycle',
+    {'compute_agent.state.State.readings': lambda _self, _uuids: {}},
+)
+
+
+@against(FORGETFUL)
+def test_an_idle_cloud_costs_one_request_whatever_its_size(bench):
+    """Traffic must not grow with nodes of which nothing changes."""
+    agent = bench.agent(host, nodes=MANY)
+    agent.done()
+    bench.operator.allocate(CONSUMERS[0], 'VCPU', next(iter(MANY)))
+    agent.done()
+    bench.placement.clear()
+    agent.done()
+    with verdict():
+        assert lines(bench) == ['GET /resource_providers']
+
+
+@against(FORGETFUL)
+def test_a_restart_costs_one_request(bench):
+    """A new process must not read again what the last one knew."""
+    folder = bench.fixture('tmp_path')
+    bench.agent(host, nodes=MANY, state=folder).done()
+    again = bench.agent(host, nodes=MANY, state=folder)
+    bench.placement.clear()
+    again.done()
+    with verdict():
+        assert lines(bench) == ['GET /resource_providers']
+
+
+@against(FORGETFUL)
+def test_one_node_that_moved_costs_its_own_reads(bench):
+    """What happens to one node must not make the others be read."""
+    agent = bench.agent(host, nodes=MANY)
+    agent.done()
+    moved = next(iter(MANY))
+    bench.operator.allocate(CONSUMERS[0], 'VCPU', moved)
+    bench.placement.clear()
+    agent.done()
+    with verdict():
+        assert sorted(lines(bench)) == [
+            'GET /resource_providers',
+            f'GET /resource_providers/{moved}/aggregates',
+            f'GET /resource_providers/{moved}/inventories',
+            f'GET /resource_providers/{moved}/traits',
+        ]
+
+
+class _SharedForEach(client.SchedulerReportClient):
+    """Looks for what is shared with each node by itself."""
+
+    def observe(self, node_uuids):
+        found = super().observe(node_uuids[:1])
+        for uuid in node_uuids[1:]:
+            found.update(super().observe([uuid]))
+        return found
+
+
+@against(
+    FORGETFUL,
+    Variant(
+        'what is shared is read for each node',
+        {'report_client.client.SchedulerReportClient': _SharedForEach},
+    ),
+)
+def test_what_many_nodes_share_is_asked_for_once(bench):
+    """A share of all nodes must not be read again for every one of them."""
+    bench.operator.create(SHARED, 'nfs')
+    bench.operator.set_inventories({'DISK_GB': {'total': 100}}, SHARED)
+    bench.operator.add_traits(SHARES, uuid=SHARED)
+    bench.operator.set_aggregates(AGGREGATE, uuid=SHARED)
+    some = dict(list(MANY.items())[:3])
+    agent = bench.agent(sharing, nodes=some)
+    agent.done()
+    agent.done()
+    bench.placement.clear()
+    agent.done()
+    query = f'required={SHARES}&member_of=in:{AGGREGATE}'
+    with verdict():
+        assert lines(bench) == [
+            'GET /resource_providers',
+            f'GET /resource_providers?{query}',
+        ]
+
+
+# --- allocations --------------------------------------------------------------
+
+CURIOUS = Variant(
+    'allocations are asked for in every cycle',
+    {
+        'compute_agent.allocated.at_stake': lambda before, _after: list(
+            before.values()
+        )
+    },
+)
+
+
+@against(CURIOUS)
+def test_allocations_are_asked_for_only_where_something_goes(bench):
+    """A node's instances must not cost a request while nothing is removed."""
+    agent = bench.agent(host)
+    agent.done()
+    for consumer in CONSUMERS:
+        bench.operator.allocate(consumer, 'VCPU')
+    agent.done()
+    bench.placement.clear()
+    agent.done()
+    agent.driver.describe = larger
+    agent.done()
+    with verdict():
+        assert [line for line in lines(bench) if 'allocations' in line] == []
+
+
+# --- names --------------------------------------------------------------------
+
+
+class _AsksForEveryTrait(client.SchedulerReportClient):
+    """Asks for the names of each node's traits, by name."""
+
+    def __init__(self, service, *args, **kwargs):
+        super().__init__(service, *args, **kwargs)
+        self._service = service
+
+    def plan(self, tree, seen, policy, *args, **kwargs):
+        wanted = sorted(tree.data(policy.node_uuid).traits)
+        if wanted:
+            self._service.get(f'/traits?name=in:{",".join(wanted)}')
+        return super().plan(tree, seen, policy, *args, **kwargs)
+
+
+def _admit_all_anew(before, after, known):
+    """Create each custom class and trait again, whether known or not."""
+    nothing = type(known)(
+        traits=frozenset(t for t in known.traits if 'CUSTOM_' not in t),
+        resource_classes=frozenset(
+            c for c in known.resource_classes if 'CUSTOM_' not in c
+        ),
+        read_at=known.read_at,
+    )
+    return _admit({}, after, nothing)
+
+
+_admit = plan.admit
+ASKS_EVERY_TIME = Variant(
+    'known names are forgotten at once',
+    {'compute_agent.state.State.known_names': lambda _self: None},
+)
+ASKS_BY_NAME = Variant(
+    'traits are asked for by name, for each node',
+    {'report_client.client.SchedulerReportClient': _AsksForEveryTrait},
+)
+CREATES_EVERY_TIME = Variant(
+    'custom names are created for each node anew',
+    {
+        'report_client.plan.admit': _admit_all_anew,
+        'report_client.plan.is_known': lambda _operation, _known: False,
+    },
+)
+
+
+@against(ASKS_EVERY_TIME, ASKS_BY_NAME, CREATES_EVERY_TIME)
+def test_names_are_asked_for_once_and_created_once(bench):
+    """Six nodes of three kinds must not ask six times for the names."""
+    bench.agent(baremetal, nodes=MANY).done()
+    with verdict():
+        about = [
+            line
+            for line in lines(bench)
+            if line.split()[1].startswith(('/traits', '/resource_classes'))
+        ]
+        assert sorted(about) == [
+            'GET /resource_classes',
+            'GET /traits',
+            'PUT /resource_classes/CUSTOM_BRONZE',
+            'PUT /resource_classes/CUSTOM_GOLD',
+            'PUT /resource_classes/CUSTOM_SILVER',
+            'PUT /traits/CUSTOM_KIND_0',
+            'PUT /traits/CUSTOM_KIND_1',
+            'PUT /traits/CUSTOM_KIND_2',
+            'PUT /traits/CUSTOM_RACK_7',
+        ]
+
+
+@against(ASKS_BY_NAME)
+def test_no_request_line_grows_with_the_traits(bench):
+    """Fifty traits of 255 characters must not make an address of 12 KiB."""
+    long = [f'CUSTOM_{n:02}_'.ljust(255, 'X') for n in range(50)]
+
+    def described(tree, node):
+        host(tree, node)
+        tree.add_traits(node, *long)
+
+    agent = bench.agent(described)
+    agent.sync()
+    with verdict():
+        assert max(len(r.path) for r in bench.placement.requests) < 1000
+    assert set(long) <= bench.operator.traits()
+
+
+@against(ASKS_EVERY_TIME)
+def test_a_first_boot_costs_three_requests_a_node(bench):
+    """Beside one list and the names: create, traits, inventories; no read."""
+    bench.agent(baremetal, nodes=MANY).done()
+    with verdict():
+        assert len(bench.placement.requests) == 1 + 2 + 7 + 3 * len(MANY)

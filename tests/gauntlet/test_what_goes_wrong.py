@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refusals, outages and unknown names: said, and no more lost than must be."""
+
+import contextlib
+
+import agents
+import requests
+from gauntlet import Variant, against, verdict
+
+from compute_agent import errors, resource_tracker
+from report_client import apply, client, operations, placement, plan
+
+NODE, NAME = agents.NODE, agents.NAME
+OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
+OTHER = '44444444-4444-4444-8444-444444444444'
+SECOND = '22222222-2222-4222-8222-222222222222'
+CHILDREN = [f'33333333-3333-4333-8333-33333333333{n}' for n in range(3)]
+Status = resource_tracker.Status
+
+
+def host(tree, node):
+    tree.update_inventory(node, {'VCPU': {'total': 8}})
+    tree.add_traits(node, 'HW_CPU_X86_AVX')
+
+
+def more(tree, node):
+    tree.update_inventory(node, {'VCPU': {'total': 9}})
+    tree.add_traits(node, 'HW_CPU_X86_AVX', 'HW_CPU_X86_AVX2')
+
+
+def nested(tree, node):
+    host(tree, node)
+    for number, uuid in enumerate(CHILDREN):
+        if not tree.exists(uuid):
+            tree.new_child(f'numa{number}', node, uuid)
+        tree.update_inventory(uuid, {'MEMORY_MB': {'total': 1024}})
+
+
+# --- refusals -----------------------------------------------------------------
+
+
+class _FirstRefusalEnds(placement.Placement):
+    """Ends a node's cycle with the first refusal, and says no reason."""
+
+    def send(self, request, *args, **kwargs):
+        try:
+            return super().send(request, *args, **kwargs)
+        except errors.Refused as exc:
+            raise errors.UnknownState('not in step') from exc
+
+
+FIRST_REFUSAL_ENDS = Variant(
+    'the first refusal ends it, and its reason is lost',
+    {'report_client.placement.Placement': _FirstRefusalEnds},
+)
+
+
+@against(FIRST_REFUSAL_ENDS)
+def test_one_refused_provider_stops_none_beside_it(bench):
+    """A child whose name is taken must not keep the rest from being done."""
+    bench.operator.create(OTHER, 'numa0')
+    result = bench.agent(nested).cycle()
+    with verdict():
+        found = bench.operator.holdings()
+        assert set(found) == {NAME, 'numa0', 'numa1', 'numa2'}
+        assert set(found['numa2']['inventories']) == {'MEMORY_MB'}
+        assert set(found[NAME]['inventories']) == {'VCPU'}
+        assert 'HW_CPU_X86_AVX' in found[NAME]['traits']
+    assert result.status is Status.FAILED
+
+
+@against(FIRST_REFUSAL_ENDS)
+def test_the_reason_of_a_refusal_reaches_the_operator(bench):
+    """Who has the name, and who wanted it, must both be in the result."""
+    bench.operator.create(OTHER, 'numa0')
+    result = bench.agent(nested).cycle()
+    with verdict():
+        assert OTHER in result.reason
+        assert 'numa0' in result.reason
+
+
+# --- outages ------------------------------------------------------------------
+
+
+class _Swallows(client.SchedulerReportClient):
+    """Takes an outage for a reason to say nothing."""
+
+    def apply(self, given, *args, **kwargs):
+        try:
+            return super().apply(given, *args, **kwargs)
+        except errors.Unavailable:
+            return apply.Outcome(applied=())
+
+
+class _ForgetsAll(client.SchedulerReportClient):
+    """Takes an outage for a reason to forget what is known."""
+
+    def __init__(self, service, state, **kwargs):
+        super().__init__(service, state, **kwargs)
+        self._kept = state
+
+    def observe(self, node_uuids):
+        try:
+            return super().observe(node_uuids)
+        except errors.Unavailable:
+            self._kept.forget(node_uuids)
+            raise
+
+
+@against(
+    Variant(
+        'an outage is swallowed',
+        {'report_client.client.SchedulerReportClient': _Swallows},
+    )
+)
+def test_an_outage_just_at_the_traits_is_no_success(bench):
+    """A cycle whose write was lost must not be reported as done."""
+    agent = bench.agent(host)
+    agent.done()
+    agent.driver.describe = more
+    bench.placement.fault('PUT */traits', requests.ConnectionError)
+    result = agent.cycle()
+    with verdict():
+        assert result.status is not Status.DONE
+        assert result.reason
+    agent.done()
+    assert 'HW_CPU_X86_AVX2' in bench.operator.traits()
+
+
+@against(
+    Variant(
+        'an outage wipes what is known',
+        {'report_client.client.SchedulerReportClient': _ForgetsAll},
+    )
+)
+def test_an_outage_wipes_no_memory(bench):
+    """After it the whole cloud must not be read again."""
+    nodes = {NODE: NAME, SECOND: 'node-2'}
+    agent = bench.agent(host, nodes=nodes)
+    agent.done()
+    bench.placement.fault('*', requests.ConnectionError, times=None)
+    with contextlib.suppress(errors.Unavailable):
+        agent.sync()
+    bench.placement.mend()
+    bench.placement.clear()
+    agent.done()
+    with verdict():
+        assert agents.sent(bench.placement) == ['GET /resource_providers']
+
+
+class _Untyped(placement.Placement):
+    """Takes an outage for a failure like any other."""
+
+    def reply(self, request, *args, **kwargs):
+        try:
+            return super().reply(request, *args, **kwargs)
+        except errors.Unavailable as exc:
+            raise errors.UnknownState(str(exc)) from exc
+
+
+@against(
+    Variant(
+        'an outage is a failure like any other',
+        {'report_client.placement.Placement': _Untyped},
+    )
+)
+def test_an_outage_that_one_node_finds_is_not_found_by_each(bench):
+    """The others must not wait for the same service to time out again."""
+    nodes = {NODE: NAME, SECOND: 'node-2', OTHER: 'node-3'}
+    agent = bench.agent(host, nodes=nodes)
+    agent.done()
+    agent.driver.describe = more
+    bench.placement.clear()
+    bench.placement.fault('PUT *', requests.ConnectTimeout, times=None)
+    results = agent.sync()
+    with verdict():
+        assert len(bench.placement.writes) == 1
+        assert [r.status for r in results] == [Status.FAILED] * 3
+        assert all(r.outage for r in results)
+
+
+# --- unknown names ------------------------------------------------------------
+
+
+def _admit_all(before, after, known):
+    """Create whatever name placement lacks, standard or not."""
+    _, create, _ = _admit(before, after, known)
+    wanted = {t for p in after.values() for t in p.traits}
+    strange = sorted(wanted - known.traits)
+    made = {one.name for one in create}
+    create += tuple(
+        operations.CreateTrait(name=t) for t in strange if t not in made
+    )
+    return after, create, []
+
+
+_admit = plan.admit
+
+
+@against(
+    Variant(
+        'an unknown standard trait is to be created',
+        {'report_client.plan.admit': _admit_all},
+    )
+)
+def test_a_trait_of_a_newer_release_blocks_no_other(bench):
+    """What this placement cannot know is left out; the rest is reported."""
+
+    def newer(tree, node):
+        host(tree, node)
+        tree.add_traits(node, 'HW_CPU_X86_OF_NEXT_YEAR', 'CUSTOM_GOLD')
+
+    (result,) = bench.agent(newer).sync()
+    with verdict():
+        assert bench.operator.traits() == {
+            *OWN,
+            'HW_CPU_X86_AVX',
+            'CUSTOM_GOLD',
+        }
+        assert any('HW_CPU_X86_OF_NEXT_YEAR' in note for note in result.notes)

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Others' things stay, ours go when they are over, and what is used is kept."""
+
+import dataclasses
+
+import agents
+from gauntlet import Variant, against, verdict
+
+from compute_agent import inventory, ratios, resource_tracker
+from report_client import operations, plan
+
+NODE, NAME = agents.NODE, agents.NAME
+OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
+OTHER = '44444444-4444-4444-8444-444444444444'
+CHILD = '33333333-3333-4333-8333-333333333333'
+CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
+Status = resource_tracker.Status
+
+
+def host(tree, node):
+    tree.update_inventory(node, {'VCPU': {'total': 8}})
+    tree.add_traits(node, 'HW_CPU_X86_AVX')
+
+
+def without_the_trait(tree, node):
+    tree.update_inventory(node, {'VCPU': {'total': 8}})
+    tree.add_traits(node)
+
+
+# --- traits -------------------------------------------------------------------
+
+
+def _replace(self, name_or_uuid, *traits):
+    """Set a provider's whole set of traits, whoever added the others."""
+    self.update_traits(name_or_uuid, traits)
+
+
+def _remembers_no_name(self, uuids):
+    """Return the record without the names that were added."""
+    return dataclasses.replace(_record(self, uuids), ours={})
+
+
+_record = agents.state.State.record
+
+
+@against(
+    Variant(
+        'the driver is taken to own every trait',
+        {'compute_agent.provider_tree.ProviderTree.add_traits': _replace},
+    )
+)
+def test_a_trait_of_an_operators_stays(bench):
+    """A cycle must not take away what somebody else put there."""
+    agent = bench.agent(host)
+    agent.done()
+    bench.operator.add_traits('CUSTOM_OPERATOR', 'STORAGE_DISK_SSD')
+    agent.done()
+    agent.driver.describe = without_the_trait
+    agent.done()
+    with verdict():
+        assert bench.operator.traits() == {
+            *OWN,
+            'CUSTOM_OPERATOR',
+            'STORAGE_DISK_SSD',
+        }
+
+
+@against(
+    Variant(
+        'nobody remembers who added a trait',
+        {'compute_agent.state.State.record': _remembers_no_name},
+    )
+)
+def test_a_trait_of_ours_goes_when_the_driver_drops_it(bench):
+    """In the very cycle that drops it, and by a new process as well."""
+    folder = bench.fixture('tmp_path')
+    bench.agent(host, state=folder).done()
+    bench.operator.add_traits('CUSTOM_OPERATOR')
+    bench.agent(without_the_trait, state=folder).sync()
+    with verdict():
+        assert bench.operator.traits() == {*OWN, 'CUSTOM_OPERATOR'}
+
+
+# --- inventories --------------------------------------------------------------
+
+
+def _fills_from_before(self, rc, record, held):
+    """Let what a source left out be what it was."""
+    known = held.to_record() if held is not None else {}
+    return inventory.Inventory.from_record({**known, **record})
+
+
+def _fills_from_defaults(self, rc, record, held):
+    """Let what a source left out be placement's default, the ratio too."""
+    return inventory.Inventory.from_record(record)
+
+
+@against(
+    Variant(
+        'a field that is left out stays what it was',
+        {'compute_agent.ratios.Ratios.complete': _fills_from_before},
+    )
+)
+def test_what_a_driver_reserves_no_more_is_free_again(bench):
+    """A record without ``reserved`` must not leave the old one standing."""
+
+    def reserving(tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': 8, 'reserved': 2}})
+
+    agent = bench.agent(reserving)
+    agent.done()
+    agent.driver.describe = host
+    agent.done()
+    with verdict():
+        assert bench.operator.inventories()['VCPU']['reserved'] == 0
+
+
+@against(
+    Variant(
+        'a ratio that is left out is 1.0',
+        {'compute_agent.ratios.Ratios.complete': _fills_from_defaults},
+    )
+)
+def test_a_new_total_leaves_the_operators_ratio(bench):
+    """A driver without an opinion must not bring the ratio back to 1.0."""
+
+    def larger(tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': 9}})
+
+    agent = bench.agent(host, ratios=ratios.Ratios(initial={'VCPU': 4.0}))
+    agent.done()
+    bench.operator.change_inventory('VCPU', allocation_ratio=2.5)
+    agent.driver.describe = larger
+    agent.done()
+    record = bench.operator.inventories()['VCPU']
+    assert record['total'] == 9
+    with verdict():
+        assert record['allocation_ratio'] == 2.5
+
+
+@against(
+    Variant(
+        'what goes is removed whoever uses it',
+        {
+            'compute_agent.allocated.settle': (
+                lambda _before, after, *_others: (after, [])
+            )
+        },
+    )
+)
+def test_a_class_that_goes_while_it_is_used_is_not_to_be_had_again(
+    bench,
+):
+    """It stays for its consumer alone, and the result says for whom."""
+
+    def of_class(rc):
+        return lambda tree, node: tree.update_inventory(
+            node, {rc: {'total': 4}}
+        )
+
+    agent = bench.agent(of_class('CUSTOM_OLD'))
+    agent.done()
+    bench.operator.allocate(CONSUMER, 'CUSTOM_OLD')
+    agent.driver.describe = of_class('CUSTOM_NEW')
+    result = agent.cycle()
+    with verdict():
+        left = bench.operator.inventories()['CUSTOM_OLD']
+        assert left['reserved'] == left['total']
+        assert result.status is Status.FAILED
+        assert CONSUMER in result.reason
+    bench.placement.delete(f'/allocations/{CONSUMER}')
+    agent.done()
+    assert set(bench.operator.inventories()) == {'CUSTOM_NEW'}
+
+
+# --- names and places ---------------------------------------------------------
+
+
+def _leaves_shapes(*args, **kwargs):
+    """Plan without renames and moves."""
+    return tuple(
+        op
+        for op in _operations(*args, **kwargs)
+        if not isinstance(op, operations.UpdateProvider)
+    )
+
+
+_operations = plan.operations
+LEAVES_SHAPES = Variant(
+    'a provider keeps its name and its parent for ever',
+    {'report_client.plan.operations': _leaves_shapes},
+)
+
+
+def numa(tree, node):
+    host(tree, node)
+    tree.new_child('numa0', node, OTHER) if not tree.exists(OTHER) else None
+    if not tree.exists(CHILD):
+        tree.new_child('gpu0', node, CHILD)
+    tree.update_inventory(CHILD, {'VGPU': {'total': 4}})
+
+
+def moved(tree, node):
+    host(tree, node)
+    if tree.data(CHILD).name == 'gpu0':
+        tree.remove(CHILD)
+        tree.new_child('gpu0-of-numa0', OTHER, CHILD)
+    tree.update_inventory(CHILD, {'VGPU': {'total': 4}})
+
+
+@against(LEAVES_SHAPES)
+def test_a_child_is_renamed_and_moved_with_all_it_has(bench):
+    """Its allocations must come along: it is not deleted and made anew."""
+    agent = bench.agent(numa)
+    agent.done()
+    bench.operator.allocate(CONSUMER, 'VGPU', CHILD)
+    agent.driver.describe = moved
+    bench.placement.clear()
+    result = agent.cycle()
+    with verdict():
+        found = bench.operator.holdings()
+        assert 'gpu0-of-numa0' in found, result
+        assert found['gpu0-of-numa0']['parent'] == 'numa0'
+        assert found['gpu0-of-numa0']['uuid'] == CHILD
+        sent = [r.method for r in bench.placement.writes]
+        assert {'DELETE', 'POST'}.isdisjoint(sent)
+    used = bench.placement.get(f'/allocations/{CONSUMER}')
+    assert set(used['allocations']) == {CHILD}
+
+
+def _nobodys(cls, _other, name, _uuid):
+    """Say only that the name is taken."""
+    return cls(f'Conflicting resource provider name: {name} already exists.')
+
+
+@against(
+    Variant(
+        'a name that is taken is said, but not by whom',
+        {
+            'report_client.errors.NameTaken.by': classmethod(_nobodys),
+        },
+    )
+)
+def test_a_host_installed_anew_is_told_who_has_its_name(bench):
+    """Its old provider must be named with what to do, and nothing written."""
+    bench.operator.create(OTHER, NAME)
+    result = bench.agent(host).cycle()
+    assert result.status is Status.FAILED
+    assert bench.placement.writes == []
+    with verdict():
+        assert OTHER in result.reason
+        assert NODE in result.reason

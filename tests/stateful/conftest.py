@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stateful test's own modules, and a placement made quick for it."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+pytest.register_assert_rewrite('agents', 'quiet', 'station', 'machine')
+
+import placement_contents  # noqa: E402
+
+
+@pytest.fixture
+def quick_placement(placement, monkeypatch):
+    """This test's placement; nobody waits for anything."""
+    placement_contents.validate_quickly(monkeypatch)
+    monkeypatch.setattr('tenacity.nap.time.sleep', lambda _: None)
+    return placement

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges every request of one agent by the rules, as it happens.
+
+It knows what the agent's driver said in this cycle, who put what there, and
+which generation the agent was shown of which collection. What it finds is an
+AssertionError in the middle of the cycle; the agent's own code must not catch
+it, so it is no Exception.
+"""
+
+import re
+
+import authors as model
+import world
+
+_ONE = re.compile(r'/resource_providers/([0-9a-f-]{36})(?:/(\w+))?')
+_KINDS = {
+    'traits': 'trait',
+    'inventories': 'inventory',
+    'aggregates': 'aggregate',
+}
+_PROTECTED = re.compile('COMPUTE_STATUS_DISABLED$|OWNER_')
+
+
+class Broken(BaseException):
+    """A rule is broken."""
+
+
+def is_protected(name: str) -> bool:
+    """Whether no claim to the whole takes this trait away."""
+    return _PROTECTED.match(name) is not None
+
+
+class Judge:
+    """Judges one agent.
+
+    :ivar certain: provider and kind → names that the driver holds for sure
+    :ivar filed: what the operator's file gives each node
+    :ivar read_only: why nothing may be written, or None
+    """
+
+    def __init__(self, agent: str, authors: model.Authors) -> None:
+        self._agent = agent
+        self._authors = authors
+        self.driver = world.ScriptedDriver(agent)
+        self.certain: dict[tuple[str, str], set[str]] = {}
+        self.filed: set[str] = set()
+        self.read_only: str | None = None
+        self._shown: dict[tuple[str, str], int] = {}
+        self._failed: set[str] = set()
+        self._added: set[model.Key | str] = set()
+
+    def begin(self, read_only: str | None) -> None:
+        """Start another cycle."""
+        self.read_only = read_only
+        self.driver.told.clear()
+        self._shown.clear()
+        self._failed.clear()
+        self._added.clear()
+
+    def died(self) -> None:
+        """The agent is killed: nothing of this cycle is confirmed."""
+        self._authors.unconfirmed(self._added)
+
+    # --- what is sent ---------------------------------------------------------
+
+    def before(self, request) -> None:
+        """Judge a request before placement sees it.
+
+        :raises Broken: it may not be sent
+        """
+        if request.method == 'GET':
+            return
+        self._require(self.read_only is None, request, self.read_only)
+        match = _ONE.match(request.path)
+        if match is None:
+            return
+        uuid, collection = match.groups()
+        kind = _KINDS.get(collection or '')
+        self._require(uuid not in self._failed, request, 'a read of it failed')
+        if kind is not None:
+            said = request.body.get('resource_provider_generation')
+            shown = self._shown.get((uuid, kind))
+            self._require(
+                said == shown, request, f'generation {said}, last read {shown}'
+            )
+            self._growth(request, uuid, kind)
+
+    def after(self, request, status, body, *, lost) -> None:
+        """Judge what a request did.
+
+        :param status: placement's, None if it was not asked
+        :param lost: the agent is not told
+        :raises Broken: it did what it may not do
+        """
+        match = _ONE.match(request.path)
+        uuid, collection = match.groups() if match else (None, None)
+        kind = _KINDS.get(collection or '')
+        if request.method == 'GET':
+            if lost:
+                self._failed |= {uuid} if kind else set()
+            elif status == 200 and kind:
+                self._shown[uuid, kind] = body['resource_provider_generation']
+            return
+        if status is None or status >= 300:
+            return
+        if not lost:
+            self._ledger(request, uuid, kind, body)
+        before = self._authors.look(self._agent)
+        self._added |= self._authors.added
+        if lost:
+            self._authors.unconfirmed(self._authors.added)
+        self._changes(request, before)
+
+    def _ledger(self, request, uuid, kind, body) -> None:
+        if request.method == 'POST' and request.path == '/resource_providers':
+            for each in world.KINDS:
+                self._shown[request.body['uuid'], each] = 0
+        elif kind is not None:
+            new = body['resource_provider_generation']
+            for each in world.KINDS:
+                if self._shown.get((uuid, each)) == new - 1:
+                    self._shown[uuid, each] = new
+
+    # --- what it did ----------------------------------------------------------
+
+    def _changes(self, request, before) -> None:
+        now = self._authors.now
+        for uuid in before.keys() - now.keys():
+            self._deleted(request, before[uuid])
+        for uuid, held in now.items():
+            old = before.get(uuid)
+            if old is None:
+                self._require(self._place(uuid), request, 'not wanted')
+            elif old != held:
+                self._changed(request, old, held)
+
+    def _deleted(self, request, old) -> None:
+        uuid, node = old.uuid, world.home(old.uuid)
+        self._require(self._was(uuid), request, "it is another's")
+        if node in self.driver.present:
+            told = self.driver.told.get(node)
+            self._require(
+                uuid != node and told is not None and told.shapes,
+                request,
+                f'{uuid} is to stay',
+            )
+            self._require(uuid not in told.places, request, 'it is wanted')
+
+    def _was(self, key) -> bool:
+        """Whether what is gone now may have been the agent's."""
+        return self._authors.gone.get(key) in {self._agent, model.EITHER}
+
+    def _changed(self, request, old, held) -> None:
+        uuid = held.uuid
+        self._require(self._mine(uuid), request, f'{uuid} is not its own')
+        self._require(
+            old.allocations == held.allocations, request, 'allocations moved'
+        )
+        for kind in world.KINDS:
+            removed = old.names(kind) - held.names(kind)
+            for name in removed:
+                self._removed(request, uuid, kind, name)
+            for name in held.names(kind) - old.names(kind):
+                self._require(
+                    name in self._names(uuid, kind),
+                    request,
+                    f'nobody asserted {name}',
+                )
+        for rc in old.inventories.keys() & held.inventories.keys():
+            self._record(request, uuid, rc, old, held)
+        if (old.name, old.parent) != (held.name, held.parent):
+            self._moved(request, held)
+
+    def _removed(self, request, uuid, kind, name) -> None:
+        said = self._said(uuid, kind)
+        key = (uuid, kind, name)
+        if name in world.FILE_TRAITS:
+            node = uuid in world.NODES[self._agent]
+            self._require(
+                not (node and name in self.filed), request, f'{name} is filed'
+            )
+        elif said is None or not said.speaks:
+            certain = self.certain.get((uuid, kind), set())
+            self._require(
+                name not in certain, request, f'{name} went on an unknown'
+            )
+        else:
+            self._require(
+                name not in said.names, request, f'{name} is asserted'
+            )
+        if self._was(key):
+            return
+        self._require(
+            said is not None and self._may_take(uuid, kind, name, said),
+            request,
+            f"{name} of {uuid} is another's",
+        )
+
+    def _may_take(self, uuid, kind, name, said) -> bool:
+        """Whether a name goes though another put it there."""
+        if not said.speaks:
+            return False
+        if kind == 'inventory':
+            return said.form == 'update'
+        if kind == 'trait':
+            if is_protected(name):
+                return False
+            if self.decides(name):
+                return True
+        trusted = uuid == world.home(uuid) or self._authors.may_own(
+            self._agent, uuid
+        )
+        return said.form == 'update' and trusted
+
+    def decides(self, name) -> bool:
+        """Whether the driver alone decides this trait."""
+        return any(
+            name.startswith(some.rstrip('*')) for some in self.driver.authority
+        )
+
+    def _record(self, request, uuid, rc, old, held) -> None:
+        was, is_now = old.inventories[rc], held.inventories[rc]
+        if was == is_now:
+            return
+        said = self._said(uuid, 'inventory')
+        reserved = is_now.reserved == is_now.total
+        asserted = said is not None and rc in said.names and said.speaks
+        self._require(asserted or reserved, request, f'{rc} changed unasked')
+        if asserted and said.names[rc][1] is None:
+            self._require(
+                was.allocation_ratio == is_now.allocation_ratio,
+                request,
+                f"{rc}: the operator's ratio is lost",
+            )
+
+    def _moved(self, request, held) -> None:
+        place = self._place(held.uuid)
+        aside = held.name.startswith('moving-')
+        self._require(
+            aside
+            or held.uuid == world.SHARED
+            or (place is not None and place.name == held.name)
+            or (place is not None and place.parent == held.parent),
+            request,
+            'renamed or moved for no reason',
+        )
+
+    def _growth(self, request, uuid, kind) -> None:
+        """No capacity is offered before its provider's traits are there."""
+        held, said = self._authors.now.get(uuid), self._said(uuid, 'trait')
+        if kind != 'inventory' or held is None or said is None:
+            return
+        if not said.speaks:
+            return
+        grows = any(
+            _capacity(record)
+            > (held.inventories[rc].capacity if rc in held.inventories else 0)
+            for rc, record in request.body['inventories'].items()
+        )
+        lacking = set(said.names) - held.traits - {world.UNKNOWN_TRAIT}
+        self._require(
+            not (grows and lacking), request, f'{lacking} come too late'
+        )
+
+    # --- what was said --------------------------------------------------------
+
+    def _mine(self, uuid) -> bool:
+        node = world.home(uuid)
+        if node in world.NODES[self._agent]:
+            return node not in self.driver.present or (
+                self.driver.told.get(node) is not None
+            )
+        return self._authors.may_own(self._agent, uuid)
+
+    def _place(self, uuid):
+        if uuid == world.SHARED:
+            return world.SHARED_PLACE
+        told = self.driver.told.get(world.home(uuid))
+        return told.places.get(uuid) if told else None
+
+    def _said(self, uuid, kind):
+        place = self._place(uuid)
+        return place.said[kind] if place else None
+
+    def _names(self, uuid, kind):
+        said = self._said(uuid, kind)
+        filed = self.filed if uuid in world.NODES[self._agent] else set()
+        own = world.OWN_TRAITS if kind == 'trait' else set()
+        return {*own, *filed, *(said.names if said and said.speaks else ())}
+
+    def _require(self, fine, request, why) -> None:
+        if not fine:
+            raise Broken(f'agent {self._agent}: {request}: {why}')
+
+
+def _capacity(record) -> float:
+    return (record['total'] - record.get('reserved', 0)) * record.get(
+        'allocation_ratio', 1.0
+    )

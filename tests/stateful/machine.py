@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state machine: two agents, everybody else, faults, deaths, quiet.
+
+Hypothesis draws the steps. Every request of an agent is judged as it is sent
+(``judge.py``); a *quiet point* is where nobody interferes: two cycles must
+reach what is wanted, three more must write nothing.
+"""
+
+import functools
+
+import authors as model
+import others
+import quiet
+import station as stations
+import wire as wiring
+import world
+from hypothesis import stateful
+from hypothesis import strategies as st
+
+from compute_agent.resource_tracker import Status
+from compute_agent.virt import driver as virt
+
+NUMBER = st.integers(0, 63)
+AGENT = st.sampled_from(world.AGENTS)
+NODE = st.sampled_from(sorted(world.ALL_NODES))
+SLOT = st.sampled_from(('root', *world.SLOTS))
+ACTION = st.sampled_from(others.ACTIONS)
+AMOUNTS = st.tuples(
+    st.sampled_from((4, 8, 16)), st.sampled_from((None, None, 1.0, 4.0))
+)
+# What may happen, as the name of a method of Machine and what it is given.
+CHANGES = {
+    'traits': (
+        NODE,
+        SLOT,
+        st.sampled_from(('add', 'add', 'update', 'keep', 'silent')),
+        st.sets(st.sampled_from(world.TRAITS), max_size=3),
+    ),
+    'aggregates': (
+        NODE,
+        SLOT,
+        st.sampled_from(('add', 'update', 'keep', 'silent')),
+        st.sets(st.sampled_from(world.AGGREGATES)),
+    ),
+    'inventory': (
+        NODE,
+        SLOT,
+        st.sampled_from(('update', 'update', 'update', 'keep', 'silent')),
+        st.dictionaries(st.sampled_from(world.CLASSES), AMOUNTS, max_size=3),
+    ),
+    'behaviour': (
+        NODE,
+        st.sampled_from(
+            ('tree', 'tree', 'raises', 'half', 'inventory', 'resources')
+        ),
+    ),
+    'child': (
+        NODE,
+        st.sampled_from(world.SLOTS),
+        st.sampled_from(('root', 'a', 'b', 'none')),
+    ),
+    'names': (NODE,),
+    'leave': (
+        st.sampled_from((world.N2, world.N3)),
+        st.sampled_from((None, *virt.Existence)),
+    ),
+    'other': (ACTION, NUMBER, NUMBER),
+    'another': (ACTION, NUMBER, NUMBER),
+    'record': (
+        AGENT,
+        st.sampled_from(('restart', 'copy', 'copy', 'roll back', 'lose')),
+    ),
+    'file': (AGENT, st.sets(st.sampled_from(world.FILE_TRAITS))),
+    'plan': (AGENT,),
+    'nothing': (),
+}
+# And then perhaps a cycle, in which something goes wrong or not.
+AT = st.integers(0, 7)
+CYCLES = {
+    'no cycle': (),
+    'cycle': (AGENT,),
+    'cycle again': (AGENT,),
+    'faulty': (AGENT, st.sampled_from(sorted(wiring.FAULTS)), AT),
+    'faulty read': (AGENT, st.sampled_from(sorted(wiring.READ_FAULTS)), AT),
+    'disturbed': (AGENT, st.booleans(), AT, ACTION, NUMBER, NUMBER),
+}
+
+
+def one_of(choices):
+    """Return a strategy of a name and what belongs to it."""
+    return st.one_of(
+        *(st.tuples(st.just(name), *given) for name, given in choices.items())
+    )
+
+
+class Machine(stateful.RuleBasedStateMachine):
+    """One sequence.
+
+    ``replay``, ``boot`` and ``tally`` are set on a subclass.
+    """
+
+    replay = None
+    boot = None
+    tally = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._since: set[str] = set()
+        self._changed = True
+        self._broken = False
+        self._stations: dict[str, stations.Station] = {}
+        self._copies: dict[str, bytes | None] = {}
+        self.tally.sequence()
+
+    @stateful.initialize(booted=st.sampled_from((True, True, True, False)))
+    def begin(self, booted):
+        self.replay.start(self.boot.placement if booted else None)
+        self.authors = model.Authors(self.replay)
+        if booted:
+            self.authors.copy(self.boot.authors)
+        self.others = others.Others(self.replay, self.authors)
+        for name in world.AGENTS:
+            kept = self.boot.records[name] if booted else None
+            made = stations.Station(name, self.replay, self.authors)
+            made.driver.wanted = {n: world.first(n) for n in world.NODES[name]}
+            made.start(kept)
+            self._stations[name] = made
+            self._copies[name] = kept
+
+    @stateful.rule(change=one_of(CHANGES), then=one_of(CYCLES))
+    def step(self, change, then):
+        self._broken = True
+        for name, *given in (change, then):
+            getattr(self, name.replace(' ', '_'))(*given)
+        self._broken = False
+
+    def teardown(self):
+        """Every sequence ends in a quiet point, unless it is broken."""
+        try:
+            if not self._broken:
+                self.quiet()
+        finally:
+            for each in self._stations.values():
+                each.end()
+
+    # --- what drivers say -----------------------------------------------------
+
+    def traits(self, node, slot, form, names):
+        self._say(node, slot, 'trait', world.Said(form, world.listed(names)))
+
+    def aggregates(self, node, slot, form, names):
+        self._say(
+            node, slot, 'aggregate', world.Said(form, world.listed(names))
+        )
+
+    def inventory(self, node, slot, form, names):
+        self._say(node, slot, 'inventory', world.Said(form, names))
+
+    def behaviour(self, node, behaviour):
+        self._wanted(node).behaviour = behaviour
+        self._note(f'driver: {behaviour}')
+
+    def child(self, node, slot, above):
+        """A child comes, moves or goes; with it what is below."""
+        wanted = self._wanted(node)
+        uuid = world.child(node, slot)
+        parent = (
+            node
+            if above == 'root'
+            else world.child(node, above)
+            if (above != 'none')
+            else None
+        )
+        if parent is None or (parent != node and slot != 'deep'):
+            self._note('child goes')
+            wanted.places.pop(uuid, None)
+        elif parent in wanted.places:
+            known = uuid in wanted.places
+            self._note('child moves' if known else 'child comes')
+            name = f'{world.ALL_NODES[node]}-{slot}'
+            taken = {p.name for p in wanted.places.values()}
+            if not known:
+                wanted.places[uuid] = world.Place(
+                    f'{name}-too' if name in taken else name
+                )
+            wanted.places[uuid].parent = parent
+        wanted.sort()
+
+    def names(self, node):
+        places = self._wanted(node).places
+        one, two = (places.get(world.child(node, s)) for s in 'ab')
+        if one and two:
+            self._note('names swapped')
+            one.name, two.name = two.name, one.name
+
+    def leave(self, node, answer):
+        driver = self._stations['one'].driver
+        if answer is None or answer is virt.Existence.YES:
+            driver.present[node] = world.ALL_NODES[node]
+            self._note('node comes back')
+        else:
+            driver.present.pop(node, None)
+            driver.exists[node] = answer
+            self._note(f'node leaves: {answer.value}')
+
+    # --- everybody else -------------------------------------------------------
+
+    def other(self, action, pick, what):
+        self._note(f'other: {action}')
+        self.others.act(action, pick, what)
+
+    def another(self, action, pick, what):
+        self._note(f'other: {action}')
+        self.others.act(action, pick, what)
+
+    # --- the agents -----------------------------------------------------------
+
+    def file(self, agent, traits):
+        self._stations[agent].file(traits)
+        self._note(f'file of {len(traits)}')
+
+    def plan(self, agent):
+        self._stations[agent].plan()
+        self._note('plan')
+
+    def nothing(self):
+        """Nothing changes."""
+
+    def no_cycle(self):
+        """Nobody looks."""
+
+    def cycle(self, agent):
+        self._cycle(agent, None)
+
+    cycle_again = cycle
+
+    def faulty(self, agent, kind, at):
+        self._cycle(agent, wiring.Fault(kind, writes=True, at=at))
+
+    def faulty_read(self, agent, kind, at):
+        self._cycle(agent, wiring.Fault(kind, writes=False, at=at))
+
+    def disturbed(self, agent, writes, at, action, pick, what):
+        meanwhile = functools.partial(self.others.act, action, pick, what)
+        kind = f'meanwhile: {action}'
+        self._cycle(agent, wiring.Fault(kind, writes, at, meanwhile))
+
+    def record(self, agent, what):
+        self._note(f'record: {what}')
+        station = self._stations[agent]
+        if what == 'copy':
+            self._copies[agent] = station.record()
+        elif what == 'restart':
+            station.start(station.record())
+        elif what == 'lose':
+            self.authors.forgotten(agent)
+            station.judge.certain.clear()
+            station.start(None)
+        else:
+            self.authors.confused(agent)
+            station.judge.certain.clear()
+            station.start(self._copies[agent])
+
+    @stateful.rule()
+    def quiet(self):
+        """Nobody interferes: two cycles to get there, then none writes."""
+        if not self._changed:
+            return
+        self._broken = True
+        self._patience = True
+        self.tally.step('quiet')
+        self.others.stop(
+            {
+                uuid: place.name
+                for each in self._stations.values()
+                for wanted in each.driver.wanted.values()
+                for uuid, place in wanted.places.items()
+            }
+        )
+        patience = 2
+        while patience:
+            patience -= 1
+            for name, each in self._stations.items():
+                each.clock.now += stations.BACK_OFF_IS_OVER
+                results = self._cycle(name, None)
+                if self._patience and any(map(_contended, results or ())):
+                    # What was undone again and again is left for ten cycles.
+                    patience, self._patience = 12, False
+        for each in self._stations.values():
+            assert quiet.faults(each) == []
+        self._stays()
+        self._since.clear()
+        self._broken = self._changed = False
+
+    def _stays(self):
+        for _ in range(3):
+            for name, each in self._stations.items():
+                results = each.sync()
+                assert results is not None
+                assert each.wire.writes == [], name
+                self._check_results(each, results)
+        for each in self._stations.values():
+            self.authors.settled(each.name)
+            results = each.plan()
+            self._check_results(each, results)
+
+    def _check_results(self, station, results):
+        for result in results:
+            node = result.node.uuid
+            told = station.driver.told.get(node)
+            if (
+                node in station.driver.present
+                and told is not None
+                and not quiet.tangled(station, node)
+                and not quiet.allocated(station, node)
+            ):
+                assert result.status is Status.DONE, result
+                assert not result.plan.operations, result
+
+    # --- inside ---------------------------------------------------------------
+
+    def _cycle(self, agent, fault):
+        station = self._stations[agent]
+        station.clock.now += 60
+        results = station.sync(fault)
+        hit = fault is not None and fault.hit
+        self._changed = True
+        self.tally.cycle(self._since, fault.kind if hit else 'none')
+        if not hit:
+            self._since.clear()
+        return results
+
+    def _wanted(self, node):
+        for each in self._stations.values():
+            if node in each.driver.wanted:
+                return each.driver.wanted[node]
+        raise AssertionError(node)
+
+    def _say(self, node, slot, kind, said):
+        uuid = node if slot == 'root' else world.child(node, slot)
+        place = self._wanted(node).places.get(uuid)
+        if uuid == world.N1 and kind == 'aggregate':
+            # It shares, so it stays where what it shares is found.
+            said.names[world.AGGREGATE] = (0, None)
+        if place is not None:
+            place.said[kind] = said
+        self._note(f'{kind}s: {said.form}')
+
+    def _note(self, rule):
+        self._since.add(rule)
+        self._changed = True
+        self.tally.step(rule)
+
+
+def _contended(result):
+    return any('contended' in line for line in (result.reason, *result.notes))

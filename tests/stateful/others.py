@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everybody else who writes to placement: operators, nova, other services.
+
+They use the API like anybody; what placement refuses them is no matter. After
+each write the model of who put what takes a look.
+"""
+
+import authors as model
+import world
+
+MICROVERSION = {
+    'X-Auth-Token': 'admin',
+    'X-Roles': 'admin,service',
+    'OpenStack-API-Version': 'placement 1.39',
+}
+CONSUMERS = (
+    'c0000000-0000-4000-8000-000000000001',
+    'c0000000-0000-4000-8000-000000000002',
+)
+ACTIONS = (
+    'add trait',
+    'remove trait',
+    'toggle aggregate',
+    'set inventory',
+    'remove inventory',
+    'change ratio',
+    'allocate',
+    'release',
+    'delete provider',
+    're-create provider',
+    'create child',
+    'take a name',
+    'rename',
+    'move',
+    'delete trait',
+)
+
+
+class Others:
+    """Acts on what is there; ``pick`` and ``what`` choose by number."""
+
+    def __init__(self, replay, authors) -> None:
+        self._replay = replay
+        self._authors = authors
+
+    def act(self, action: str, pick: int, what: int) -> None:
+        """Do one thing to one of the providers there are."""
+        uuids = sorted(self._authors.now)
+        if uuids:
+            uuid = uuids[pick % len(uuids)]
+            getattr(self, action.replace(' ', '_').replace('-', ''))(
+                uuid, what
+            )
+
+    def add_trait(self, uuid, what):
+        name = _nth(world.OTHERS_TRAITS, what)
+        self._ask('PUT', f'/traits/{name}')
+        self._set(uuid, 'traits', self._now(uuid).traits | {name})
+
+    def remove_trait(self, uuid, what):
+        traits = self._now(uuid).traits
+        if traits:
+            self._set(uuid, 'traits', traits - {_nth(sorted(traits), what)})
+
+    def toggle_aggregate(self, uuid, what):
+        new = self._now(uuid).aggregates ^ {_nth(world.AGGREGATES, what)}
+        self._set(uuid, 'aggregates', new)
+
+    def set_inventory(self, uuid, what):
+        rc = _nth(world.OTHERS_CLASSES, what)
+        self._ask('PUT', f'/resource_classes/{rc}')
+        self._records(uuid, rc, {'total': 4 + what % 5})
+
+    def change_ratio(self, uuid, what):
+        records = sorted(self._now(uuid).inventories)
+        if records:
+            rc = _nth(records, what)
+            ratio = 2.0 + what % 3
+            self._records(uuid, rc, {'allocation_ratio': ratio})
+
+    def remove_inventory(self, uuid, what):
+        records = sorted(self._now(uuid).inventories)
+        if records:
+            self._records(uuid, _nth(records, what), None)
+
+    def allocate(self, uuid, what):
+        records = sorted(self._now(uuid).inventories)
+        if records:
+            rc = _nth(records, what)
+            consumer = _nth(CONSUMERS, what)
+            self._ask('DELETE', f'/allocations/{consumer}')
+            self._ask(
+                'PUT',
+                f'/allocations/{consumer}',
+                {
+                    'allocations': {uuid: {'resources': {rc: 1}}},
+                    'project_id': 'project',
+                    'user_id': 'user',
+                    'consumer_generation': None,
+                    'consumer_type': 'INSTANCE',
+                },
+            )
+
+    def release(self, uuid, what):
+        self._ask('DELETE', f'/allocations/{_nth(CONSUMERS, what)}')
+
+    def delete_provider(self, uuid, what):
+        self._ask('DELETE', f'/resource_providers/{uuid}')
+
+    def recreate_provider(self, uuid, what):
+        """The same uuid again, so the agents may take it for the old one."""
+        old = self._now(uuid)
+        if uuid == world.SHARED:
+            return
+        self.delete_provider(uuid, what)
+        if uuid not in self._authors.now:
+            self._create(uuid, old.name, old.parent)
+            if what % 2:
+                self.add_trait(uuid, what)
+
+    def create_child(self, uuid, what):
+        """An external child, as cyborg and neutron make them."""
+        mine = f'e{what % 8}{uuid[2:]}'
+        if uuid[0] != 'e':
+            self._create(mine, f'external-{mine[:2]}-{uuid[:2]}', uuid)
+
+    def take_a_name(self, uuid, what):
+        name = _nth(sorted(world.ALL_NODES.values()), what)
+        slot = _nth(world.SLOTS, what)
+        self._create(f'd{what % 8}{uuid[2:]}', f'{name}-{slot}', None)
+
+    def rename(self, uuid, what):
+        if uuid not in world.ALL_NODES:
+            self._update(uuid, f'renamed-{what % 3}', self._now(uuid).parent)
+
+    def move(self, uuid, what):
+        node, old = world.home(uuid), self._now(uuid)
+        if uuid != node and node in self._authors.now:
+            self._update(uuid, old.name, node)
+
+    def delete_trait(self, uuid, what):
+        """Placement refuses that while a provider carries it."""
+        self._ask(
+            'DELETE', f'/traits/{_nth(("CUSTOM_GOLD", "CUSTOM_RED"), what)}'
+        )
+
+    def stop(self, wanted_names) -> None:
+        """Take away what stands in the way: the names of others' providers.
+
+        :param wanted_names: uuid → name
+        """
+        holders = {held.name: uuid for uuid, held in self._authors.now.items()}
+        for uuid, name in wanted_names.items():
+            holder = holders.get(name, uuid)
+            if holder != uuid and holder[0] in 'de':
+                self.delete_provider(holder, 0)
+        node = self._authors.now.get(world.N1)
+        if world.SHARED in self._authors.now and node is not None:
+            # Whoever shares is to be found, even by an agent that lost all.
+            aggregates = node.aggregates | {world.AGGREGATE}
+            if aggregates != node.aggregates:
+                self._set(node.uuid, 'aggregates', aggregates)
+
+    def _now(self, uuid):
+        return self._authors.now[uuid]
+
+    def _create(self, uuid, name, parent):
+        body = {'uuid': uuid, 'name': name}
+        if parent is not None:
+            body['parent_provider_uuid'] = parent
+        self._ask('POST', '/resource_providers', body)
+
+    def _update(self, uuid, name, parent):
+        self._ask(
+            'PUT',
+            f'/resource_providers/{uuid}',
+            {'name': name, 'parent_provider_uuid': parent},
+        )
+
+    def _records(self, uuid, rc, fields):
+        records = {
+            name: record._asdict()
+            for name, record in self._now(uuid).inventories.items()
+        }
+        if fields is None:
+            del records[rc]
+        else:
+            records[rc] = {**records.get(rc, {}), **fields}
+        self._set(uuid, 'inventories', records)
+
+    def _set(self, uuid, collection, new):
+        self._ask(
+            'PUT',
+            f'/resource_providers/{uuid}/{collection}',
+            {
+                collection: new if isinstance(new, dict) else sorted(new),
+                'resource_provider_generation': self._now(uuid).generation,
+            },
+        )
+
+    def _ask(self, method, path, body=None):
+        url = self._replay.url + path
+        self._replay.session.request(
+            method, url, json=body, headers=MICROVERSION
+        )
+        self._authors.look(model.OTHERS)
+
+
+def _nth(some, number):
+    return some[number % len(some)]

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What placement must hold of a station's nodes once nobody interferes.
+
+``faults`` lists what is not as wanted. What is certainly the agent's and is
+not wanted must be gone, what is wanted must be there, and what stays because
+it is allocated must be reserved; what may be another's is left out of account.
+"""
+
+import judge as judging
+import world
+
+from compute_agent.virt import driver as virt
+
+
+def faults(station) -> list[str]:
+    """Return what is wrong with the station's nodes, in lines."""
+    found = []
+    for node in station.nodes:
+        told = station.driver.told.get(node)
+        if node not in station.driver.present:
+            found += _departed(station, node)
+        elif told is not None:
+            found += _Node(station, node, told).faults()
+    return found
+
+
+def tangled(station, node) -> bool:
+    """Whether others' providers are in the node's tree, or may be."""
+    return any(
+        uuid != node and not station.authors.owns(station.name, uuid)
+        for uuid in below(station.authors.now, node)
+    )
+
+
+def allocated(station, node) -> bool:
+    """Whether somebody uses something of the node's tree."""
+    now = station.authors.now
+    return any(now[uuid].allocations for uuid in below(now, node))
+
+
+def below(now, uuid) -> list[str]:
+    """Return the uuids of a provider that is there and of all below it."""
+    found = [uuid] if uuid in now else []
+    for each in found:
+        found += [u for u, held in now.items() if held.parent == each]
+    return found
+
+
+def _departed(station, node) -> list[str]:
+    now = station.authors.now
+    if (
+        station.driver.exists.get(node) is not virt.Existence.NO
+        or node not in now
+        or not station.authors.owns(station.name, node)
+        or tangled(station, node)
+        or allocated(station, node)
+    ):
+        return []
+    return [f'{now[node].name} is gone and its provider is not']
+
+
+class _Node:
+    """The account of one node that its driver described."""
+
+    def __init__(self, station, node, told) -> None:
+        self._station = station
+        self._node = node
+        self._told = told
+        self._now = station.authors.now
+        self._free = not (tangled(station, node) or allocated(station, node))
+
+    def faults(self):
+        return [
+            *self._shape(),
+            *(
+                f'{self._now[uuid].name}: {line}'
+                for uuid, place in self._told.places.items()
+                if uuid in self._now
+                for line in (
+                    *self._missing(uuid, place),
+                    *self._left(uuid, place),
+                    *self._inventory(uuid, place),
+                )
+            ),
+        ]
+
+    def _owns(self, key):
+        return self._station.authors.owns(self._station.name, key)
+
+    def _shape(self):
+        if not self._told.shapes or not self._free:
+            return
+        for uuid, place in self._told.places.items():
+            held = self._now.get(uuid)
+            if held is None:
+                yield f'{place.name} is missing'
+            elif (held.name, held.parent) != (place.name, place.parent):
+                yield f'{place.name} is {held.name} below {held.parent}'
+        for slot in world.SLOTS:
+            uuid = world.child(self._node, slot)
+            if uuid in self._now and uuid not in self._told.places:
+                yield f'{self._now[uuid].name} is still there'
+
+    def _missing(self, uuid, place):
+        held = self._now[uuid]
+        for kind in ('trait', 'aggregate'):
+            said = place.said[kind]
+            wanted = set(said.names) if said.speaks else set()
+            if kind == 'trait' and uuid == self._node:
+                wanted |= world.OWN_TRAITS | self._station.judge.filed
+            for name in wanted - held.names(kind) - {world.UNKNOWN_TRAIT}:
+                yield f'lacks {name}'
+
+    def _left(self, uuid, place):
+        held = self._now[uuid]
+        for kind in ('trait', 'aggregate'):
+            said = place.said[kind]
+            if not said.speaks:
+                continue
+            fine = world.OWN_TRAITS | self._station.judge.filed
+            for name in held.names(kind) - set(said.names) - fine:
+                key = (uuid, kind, name)
+                if self._owns(key) or self._must_go(uuid, kind, name, said):
+                    yield f'still has {name}'
+
+    def _must_go(self, uuid, kind, name, said):
+        """Whether a name must go though another put it there."""
+        if kind == 'trait':
+            if judging.is_protected(name):
+                return False
+            if self._station.judge.decides(name):
+                return True
+        trusted = uuid == self._node or self._owns(uuid)
+        return said.form == 'update' and trusted
+
+    def _inventory(self, uuid, place):
+        said, held = place.said['inventory'], self._now[uuid].inventories
+        if said.form != 'update':
+            return
+        used = {rc for _, rc in self._now[uuid].allocations}
+        stuck = used - set(said.names)
+        for rc in stuck:
+            if held[rc].reserved != held[rc].total:
+                yield f'{rc} is in use and not reserved'
+        if stuck:
+            return
+        for rc in held.keys() - said.names.keys():
+            yield f'still has {rc}'
+        for rc, (total, ratio) in said.names.items():
+            if rc not in held:
+                yield f'lacks {rc}'
+                continue
+            one = held[rc]
+            same_ratio = ratio in {None, one.allocation_ratio}
+            if (one.total, one.reserved) != (total, 0) or not same_ratio:
+                yield f'{rc} is {one}'

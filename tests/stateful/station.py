@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One agent of the stateful test: its host, its record, its life and death.
+
+The record lives in memory and is copied at the moment of a kill, so what the
+dying process still does in its ``finally`` is not in it.
+"""
+
+import pathlib
+import tempfile
+
+import agents
+import judge as judging
+import state_copy
+import wire as wiring
+import world
+
+from compute_agent import (
+    back_off,
+    errors,
+    provider_config_files,
+    resource_tracker,
+)
+from compute_agent.resource_tracker import Status
+
+BACK_OFF_IS_OVER = 700.0
+
+
+class Station:
+    """A host, and the agents that live there one after another."""
+
+    def __init__(self, name, replay, authors) -> None:
+        self.name = name
+        self.authors = authors
+        self.judge = judging.Judge(name, authors)
+        self.driver = self.judge.driver
+        self.wire = wiring.Wire(replay, self.judge)
+        self.wire.at_death = self._die
+        self.clock = agents.Clock()
+        self.agent: agents.Agent | None = None
+        self._left: bytes | None = None
+        self._directory = tempfile.TemporaryDirectory()
+        self._files: provider_config_files.ProviderConfigFiles | None = None
+
+    @property
+    def nodes(self):
+        """Its nodes by uuid, present or not."""
+        return world.NODES[self.name]
+
+    def file(self, traits: set[str]) -> None:
+        """Let the operator's file give these; the agent is told."""
+        path = pathlib.Path(self._directory.name, 'operators.yaml')
+        path.unlink(missing_ok=True)
+        if traits:
+            path.write_text(world.FILE.format(', '.join(sorted(traits))))
+        self.judge.filed = set(traits)
+        self._files.reload()
+
+    def end(self) -> None:
+        """Leave nothing behind."""
+        self.close()
+        self._directory.cleanup()
+
+    def start(self, kept: bytes | None) -> None:
+        """Start an agent on a record, or on none."""
+        self.close()
+        self._files = provider_config_files.ProviderConfigFiles(
+            lambda: (self._directory.name, True)
+        )
+        self._files.begin()
+        self.agent = agents.AgentFactory(self.wire)(
+            self.driver,
+            state=state_copy.opened(kept),
+            files=self._files,
+            clock=self.clock,
+            control=resource_tracker.Control(
+                limits=lambda: None,
+                back_off=back_off.BackOff(
+                    self.clock, spread=lambda _low, high: high
+                ),
+            ),
+        )
+
+    def close(self) -> None:
+        """End the agent's life."""
+        if self.agent is not None:
+            self.agent.state.close()
+            self.agent = None
+
+    def record(self) -> bytes:
+        """Return a copy of the record as it is."""
+        return state_copy.copied(self.agent.state)
+
+    def plan(self):
+        """Look only; return the results, or why there are none."""
+        self.judge.begin('plan writes nothing')
+        self.wire.begin(None)
+        return self._do(self.agent.plan)
+
+    def sync(self, fault=None):
+        """Do a cycle; return the results, None if it was killed or failed."""
+        self.judge.begin(None)
+        self.wire.begin(fault)
+        try:
+            results = self._do(self.agent.sync)
+        except wiring.Killed:
+            self.start(self._left)
+            results = None
+        self._remember(results)
+        return results
+
+    def _do(self, work):
+        try:
+            results = work()
+        except errors.AgentError:
+            return None
+        for result in results:
+            assert not result.reason.startswith('unexpected'), result
+        return results
+
+    def _die(self) -> None:
+        self._left = self.record()
+        self.judge.died()
+
+    def _remember(self, results) -> None:
+        """Note what the driver holds for sure after this cycle."""
+        done = {
+            result.node.uuid
+            for result in results or ()
+            if result.status is Status.DONE
+        }
+        certain = self.judge.certain
+        for node in self.nodes:
+            told = self.driver.told.get(node)
+            if told is None:
+                continue
+            for uuid, place in told.places.items():
+                for kind, said in place.said.items():
+                    if not said.speaks:
+                        continue
+                    names = set(said.names)
+                    if node not in done:
+                        names &= certain.get((uuid, kind), set())
+                    certain[uuid, kind] = names
+        gone = {key for key in certain if not self._speaks_of(key[0])}
+        for key in gone:
+            del certain[key]
+
+    def _speaks_of(self, uuid) -> bool:
+        node = world.home(uuid)
+        wanted = self.driver.wanted[node]
+        return node in self.driver.present and uuid in wanted.places

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One agent's way to placement: what it sends, and what goes wrong there.
+
+Each agent has its own, so that who wrote what is known. At most one fault is
+armed per cycle; ``judge`` hears of every request that placement carried out.
+"""
+
+import collections.abc
+import dataclasses
+import json
+
+import placement_fixture
+import requests
+
+
+class Killed(BaseException):
+    """The process is no more; nothing of it handles that."""
+
+
+CONFLICT = (
+    409,
+    {
+        'errors': [
+            {
+                'status': 409,
+                'code': 'placement.concurrent_update',
+                'detail': 'resource provider generation conflict',
+            }
+        ]
+    },
+)
+# What the client gets, and whether placement did it all the same.
+FAULTS = {
+    '409': (CONFLICT, False),
+    '500': (500, False),
+    '500 after': (500, True),
+    '503': (503, False),
+    'refused': (requests.ConnectionError, False),
+    'reset after': (requests.ConnectionError, True),
+    'timeout after': (requests.ReadTimeout, True),
+    'truncated': ((200, '{"resource_provid'), True),
+    'garbage': ((200, '<html>It works!</html>'), False),
+    'killed before': (Killed, False),
+    'killed after': (Killed, True),
+}
+READ_FAULTS = FAULTS.keys() - {'409', '500 after', 'killed after'}
+
+
+@dataclasses.dataclass(slots=True)
+class Fault:
+    """What becomes of the ``at``-th read or write of a cycle.
+
+    :ivar meanwhile: done by others just before that request
+    """
+
+    kind: str
+    writes: bool
+    at: int
+    meanwhile: collections.abc.Callable[[], object] | None = None
+    hit: bool = False
+
+    def takes(self, *, write: bool) -> bool:
+        """Whether this request is the one; it is counted."""
+        if self.hit or write is not self.writes:
+            return False
+        self.at -= 1
+        self.hit = self.at < 0
+        return self.hit
+
+
+class Wire:
+    """The ``placement`` that an agent factory is given.
+
+    :ivar session: of the agent's requests
+    :ivar fault: what goes wrong in this cycle
+    :ivar at_death: called just before the agent is killed
+    """
+
+    url = placement_fixture.URL
+
+    def __init__(self, replay, judge) -> None:
+        self._replay = replay
+        self._judge = judge
+        self.session = placement_fixture._session(self._answer)
+        self.fault: Fault | None = None
+        self.at_death: collections.abc.Callable[[], object] = lambda: None
+        self.writes: list[str] = []
+
+    def begin(self, fault: Fault | None) -> None:
+        """Start the account of another cycle."""
+        self.fault, self.writes = fault, []
+
+    def _answer(self, sent: requests.PreparedRequest) -> requests.Response:
+        request = placement_fixture._read(sent)
+        write = request.method != 'GET'
+        if write:
+            self.writes.append(f'{request} {request.body}')
+        fault = self.fault
+        hit = fault is not None and fault.takes(write=write)
+        if hit and fault.meanwhile is not None:
+            fault.meanwhile()
+            hit = False
+        self._judge.before(request)
+        outcome, commit = FAULTS[fault.kind] if hit else (None, True)
+        body = status = None
+        if commit:
+            response = self._replay.ask(sent)
+            status = response.status_code
+            body = _json(response)
+        self._judge.after(request, status, body, lost=hit)
+        if not hit:
+            return response
+        if outcome is Killed:
+            self.at_death()
+        return _lost(sent, outcome)
+
+
+def _json(response):
+    return json.loads(response.content) if response.content else None
+
+
+def _lost(sent, outcome):
+    return placement_fixture.Fault(
+        match='*', outcome=outcome, times=1, skip=0, after_commit=False
+    ).answer(sent)
