@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the runs of one case come to, ratios, and requests an hour. Pure."""
+
+import dataclasses
+import statistics
+from collections.abc import Mapping, Sequence
+
+from . import measurement, routes, scenarios
+
+Cells = Mapping[tuple[str, str], 'Cell']  # (scenario, agent) → what it took
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """The medians of several runs, and their least and greatest wall time."""
+
+    count: int
+    wall: float
+    least: float
+    most: float
+    cpu: float
+    peak_mib: float
+    placement_cpu: float
+    database_cpu: float
+    requests: float
+    routes: Mapping[str, int]
+
+
+def places(
+    measured: Sequence[measurement.Measurement],
+) -> list[measurement.Place]:
+    """Return where something was measured, in that order."""
+    return list(dict.fromkeys(one.place for one in measured))
+
+
+def cells(
+    measured: Sequence[measurement.Measurement], place: measurement.Place
+) -> dict[tuple[str, str], Cell]:
+    """Return what was measured at one place, by scenario and agent."""
+    runs: dict[tuple[str, str], list[measurement.Measurement]] = {}
+    for one in measured:
+        if one.place == place:
+            runs.setdefault((one.scenario, one.agent), []).append(one)
+    return {key: _cell(some) for key, some in runs.items()}
+
+
+def ratio(found: Cells, scenario: str, field: str = 'wall') -> float | None:
+    """Return how many times as much nova takes as this agent does."""
+    ours = found.get((scenario, scenarios.OURS))
+    nova = found.get((scenario, scenarios.NOVA))
+    if ours is None or nova is None or not getattr(ours, field):
+        return None
+    quotient: float = getattr(nova, field) / getattr(ours, field)
+    return quotient
+
+
+def requests_an_hour(
+    found: Cells, agent: str, *, slow_reads: bool
+) -> float | None:
+    """Return how many requests an agent sends in an hour without changes.
+
+    One cycle a minute. :param slow_reads: nova's every 300 s, this agent's
+    every hour; None where one of the two kinds of cycle was not measured.
+    """
+    is_ours = agent == scenarios.OURS
+    slow = scenarios.SLOW_READ if is_ours else scenarios.STALE
+    every = scenarios.FULL_READ if is_ours else scenarios.NOVA_STALE
+    steady_cycle = found.get((scenarios.STEADY.name, agent))
+    slow_cycle = found.get((slow.name, agent))
+    cycles = 3600 / scenarios.PERIOD
+    if steady_cycle is None or (slow_reads and slow_cycle is None):
+        return None
+    if not slow_reads or slow_cycle is None:
+        return cycles * steady_cycle.requests
+    slow_ones = 3600 / every
+    return (
+        cycles - slow_ones
+    ) * steady_cycle.requests + slow_ones * slow_cycle.requests
+
+
+def _cell(runs: Sequence[measurement.Measurement]) -> Cell:
+    walls = [run.wall for run in runs]
+    totals = [routes.total(run.routes) for run in runs]
+    middle = {
+        field: statistics.median(getattr(run, field) for run in runs)
+        for field in ('cpu', 'peak_mib', 'placement_cpu', 'database_cpu')
+    }
+    return Cell(
+        count=len(runs),
+        wall=statistics.median(walls),
+        least=min(walls),
+        most=max(walls),
+        requests=statistics.median(totals),
+        routes=runs[0].routes,
+        **middle,
+    )

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A driver of any number of made-up nodes, from a listing it parses anew.
+
+A driver as anybody's: the loader finds it by an entry point that the benchmark
+puts beside the configuration (``agents.py``).
+"""
+
+import typing
+from collections.abc import Mapping, Sequence
+
+from oslo_config import cfg
+
+from benchmarks.sync_cycles import cloud
+from compute_agent import provider_tree
+from compute_agent.virt import driver
+
+
+class SyntheticDriver(driver.ComputeDriver):
+    """Describes the nodes of ``source``, which ``ours.py`` puts there.
+
+    :ivar source: the listing, as text
+    """
+
+    def __init__(self) -> None:
+        self.source = '[]'
+        self._nodes: dict[str, cloud.Provider] = {}
+
+    @classmethod
+    def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:  # noqa: ARG003
+        """Return the driver; it has no options."""
+        return cls()
+
+    def get_available_nodes(self) -> Sequence[str]:
+        """Return the names in the listing, which is parsed here."""
+        self._nodes = {n['name']: n for n in cloud.parse(self.source)}
+        return list(self._nodes)
+
+    def get_nodenames_by_uuid(self) -> Mapping[str, str]:
+        """Return uuid → name of every node."""
+        return {node['uuid']: name for name, node in self._nodes.items()}
+
+    def update_provider_tree(
+        self,
+        provider_tree: provider_tree.ProviderTree,
+        nodename: str,
+        allocations: Mapping[str, typing.Any] | None = None,  # noqa: ARG002
+    ) -> None:
+        """Make the tree what the listing says of this node."""
+        node = self._nodes[nodename]
+        _describe(provider_tree, node)
+        provider_tree.update_aggregates(nodename, node['aggregates'])
+        for child in node['children']:
+            if not provider_tree.exists(child['name']):
+                provider_tree.new_child(
+                    child['name'], nodename, uuid=child['uuid']
+                )
+            _describe(provider_tree, child)
+
+
+def _describe(tree: provider_tree.ProviderTree, one: cloud.Provider) -> None:
+    tree.update_inventory(one['name'], one['inventory'])
+    tree.update_traits(one['name'], one['traits'])

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this agent is meant to reach, and whether a run shows it. Pure.
+
+Ratios are nova's wall time by ours in the same run. Requests that make or read
+names (traits, resource classes) come once, for any number of nodes, and are
+left out where a limit is by the node.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from . import cloud, measurement, scenarios, summary
+
+NODES, MANY = 1000, 10_000
+_OF_NAMES = (
+    'GET /resource_classes',
+    'GET /traits',
+    'PUT /resource_classes/{name}',
+    'PUT /traits/{name}',
+)
+# (shape, nodes) → the cells of that cloud, on one database
+Clouds = Mapping[tuple[scenarios.Shape, int], summary.Cells]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One figure, and what it must be.
+
+    :ivar value: finds it, None where it was not measured
+    :ivar at_least: whether the limit is the least it may be, not the most
+    """
+
+    title: str
+    limit: float
+    value: Callable[[Clouds], float | None]
+    at_least: bool = False
+
+    def is_met(self, value: float) -> bool:
+        """Whether a value is good enough."""
+        return value >= self.limit if self.at_least else value <= self.limit
+
+
+def judged(
+    measured: Sequence[measurement.Measurement], database: str
+) -> Iterator[tuple[Target, float]]:
+    """Yield what was measured of the targets."""
+    clouds = {
+        (place.shape, place.nodes): summary.cells(measured, place)
+        for place in summary.places(measured)
+        if place.database == database
+    }
+    for target in TARGETS:
+        value = target.value(clouds)
+        if value is not None:
+            yield target, value
+
+
+def _field(
+    name: str,
+    scenario: scenarios.Scenario = scenarios.STEADY,
+    shape: scenarios.Shape = scenarios.Shape.FLAT,
+    nodes: int = NODES,
+) -> Callable[[Clouds], float | None]:
+    """Return what finds a field of one of our cells."""
+
+    def find(clouds: Clouds) -> float | None:
+        cell = clouds.get((shape, nodes), {}).get(
+            (scenario.name, scenarios.OURS)
+        )
+        value: float | None = None if cell is None else getattr(cell, name)
+        return value
+
+    return find
+
+
+def _ratio(
+    scenario: scenarios.Scenario,
+) -> Callable[[Clouds], float | None]:
+    """Return what finds by how much nova's wall time is greater."""
+    place = (scenarios.Shape.FLAT, NODES)
+    return lambda clouds: summary.ratio(clouds.get(place, {}), scenario.name)
+
+
+def _without_names(
+    scenario: scenarios.Scenario,
+) -> Callable[[Clouds], float | None]:
+    """Return what counts our requests but those that are for names."""
+
+    def find(clouds: Clouds) -> float | None:
+        place = (scenarios.Shape.FLAT, NODES)
+        key = (scenario.name, scenarios.OURS)
+        cell = clouds.get(place, {}).get(key)
+        if cell is None:
+            return None
+        return sum(n for r, n in cell.routes.items() if r not in _OF_NAMES)
+
+    return find
+
+
+def _growth(clouds: Clouds) -> float | None:
+    """Return how much longer a steady cycle of ten times the nodes takes."""
+    few = _field('wall')(clouds)
+    many = _field('wall', nodes=MANY)(clouds)
+    return many / few if few and many else None
+
+
+_CHANGED = cloud.changed(NODES)
+_CROWD = (scenarios.STEADY, scenarios.Shape.CROWDED, scenarios.CROWDED_NODES)
+TARGETS = (
+    Target(title='steady cycle, requests', limit=2, value=_field('requests')),
+    Target(
+        title='steady cycle, wall, nova / ours',
+        limit=35,
+        value=_ratio(scenarios.STEADY),
+        at_least=True,
+    ),
+    Target(
+        title="the same with nova's cache stale",
+        limit=240,
+        value=_ratio(scenarios.STALE),
+        at_least=True,
+    ),
+    Target(
+        title='restart, requests',
+        limit=2,
+        value=_field('requests', scenarios.RESTART),
+    ),
+    Target(
+        title='restart, wall, nova / ours',
+        limit=60,
+        value=_ratio(scenarios.RESTART),
+        at_least=True,
+    ),
+    Target(
+        title='first sync, requests but those for names',
+        limit=4 * NODES + 2,
+        value=_without_names(scenarios.FIRST),
+    ),
+    Target(
+        title='first sync, wall, nova / ours',
+        limit=2.5,
+        value=_ratio(scenarios.FIRST),
+        at_least=True,
+    ),
+    Target(
+        title='1 % changed one trait, requests but those for names',
+        limit=2 * _CHANGED + 2,
+        value=_without_names(scenarios.TRAIT),
+    ),
+    Target(
+        title='1 % changed a trait and inventory, the same',
+        limit=4 * _CHANGED + 2,
+        value=_without_names(scenarios.CONTENTS),
+    ),
+    Target(
+        title='100 nodes among 50,000 providers, steady, seconds',
+        limit=0.5,
+        value=_field('wall', *_CROWD),
+    ),
+    Target(
+        title='the same, peak memory, MiB',
+        limit=150,
+        value=_field('peak_mib', *_CROWD),
+    ),
+    Target(
+        title='10,000 nodes, steady, client CPU seconds',
+        limit=1.5,
+        value=_field('cpu', nodes=MANY),
+    ),
+    Target(
+        title='the same, peak memory, MiB',
+        limit=250,
+        value=_field('peak_mib', nodes=MANY),
+    ),
+    Target(
+        title='the same, wall by that of 1,000 nodes',
+        limit=12,
+        value=_growth,
+    ),
+    Target(
+        title='tree of 50, first sync, requests',
+        limit=155,
+        value=_field('requests', scenarios.FIRST, scenarios.Shape.NESTED, 1),
+    ),
+    Target(
+        title='tree of 50, restart, requests',
+        limit=2,
+        value=_field('requests', scenarios.RESTART, scenarios.Shape.NESTED, 1),
+    ),
+)
