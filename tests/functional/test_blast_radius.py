@@ -115,7 +115,7 @@ def test_what_is_lost_at_once_is_kept_until_somebody_agrees(
 @pytest.mark.parametrize(
     ('start', 'lose', 'limits'),
     [
-        (World(traits=MANY), lose_traits, {'max_removed_percent': 80}),
+        (World(traits=MANY), lose_traits, {'max_removed_percent': 85}),
         (World(children=CHILDREN), lose_children, {'max_deletions': 12}),
     ],
 )

@@ -321,7 +321,7 @@ def test_it_is_silent_for_candidates_and_right_for_all_others(
 
 @settings(
     deadline=None,
-    max_examples=EXAMPLES,
+    max_examples=EXAMPLES // 2,
     derandomize=not RANDOM,
     suppress_health_check=LENIENT,
 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators' provider-config files, seen from placement.
 
-Weakness W9 of nova-compute is here by name: what leaves a file stays in
+Two weaknesses of nova-compute are here as well: what leaves a file stays in
 placement, and a class on a provider that the driver does not rewrite works in
 the first run and fails in each one after it.
 """
@@ -400,7 +400,7 @@ def test_a_mistake_at_the_first_reading_ends_the_cycle_before_it_begins(
     assert not placement.requests
 
 
-# --- W9, by name --------------------------------------------------------------
+# --- what nova-compute does instead -------------------------------------------
 
 
 class AsNovaHasIt(Files):
@@ -440,7 +440,7 @@ EITHER = pytest.mark.parametrize(
 
 @EITHER
 @pytest.mark.parametrize('who', [{'uuid': CHILD}, {'name': 'nic'}])
-def test_w9_an_external_child_gets_its_own_in_every_run(
+def test_an_external_child_gets_its_own_in_every_run(
     external_child, agent, files, operator, who
 ):
     files.write('a.yaml', entry(who, 'CUSTOM_NET', CUSTOM_BANDWIDTH=10))
@@ -454,7 +454,7 @@ def test_w9_an_external_child_gets_its_own_in_every_run(
 
 
 @EITHER
-def test_w9_what_leaves_a_file_leaves_an_external_child(
+def test_what_leaves_a_file_leaves_an_external_child(
     external_child, agent, files, operator
 ):
     files.write('a.yaml', entry({'uuid': CHILD}, 'CUSTOM_NET', CUSTOM_B=1))
@@ -466,7 +466,7 @@ def test_w9_what_leaves_a_file_leaves_an_external_child(
 
 
 @EITHER
-def test_w9_a_trait_that_leaves_a_file_leaves_the_root(agent, files, operator):
+def test_a_trait_that_leaves_a_file_leaves_the_root(agent, files, operator):
     files.write('a.yaml', entry(EVERY_ROOT, 'CUSTOM_A'))
     agent.done()
     files.write('a.yaml')

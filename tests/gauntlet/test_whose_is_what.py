@@ -35,9 +35,9 @@ def _replace(self, name_or_uuid, *traits):
     self.update_traits(name_or_uuid, traits)
 
 
-def _remembers_no_name(self, uuids):
+def _remembers_no_name(self, *which):
     """Return the record without the names that were added."""
-    return dataclasses.replace(_record(self, uuids), ours={})
+    return dataclasses.replace(_record(self, *which), ours={})
 
 
 _record = agents.state.State.record

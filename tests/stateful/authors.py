@@ -30,6 +30,7 @@ class Authors:
         self.author: dict[Key, str] = {}
         self.blurred: set[Key | str] = set()
         self._former: set[Key | str] = set()
+        self._ever: set[tuple[str, Key | str]] = set()
         self._unconfirmed: dict[str, set[Key | str]] = {}
         self.added: set[Key | str] = set()
         self.gone: dict[Key | str, str] = {}
@@ -54,6 +55,7 @@ class Authors:
         """Begin with another's knowledge."""
         self.creator = dict(like.creator)
         self.author = dict(like.author)
+        self._ever = set(like._ever)
 
     def owns(self, agent: str, key: Key | str) -> bool:
         """Whether this is certainly the agent's own."""
@@ -89,7 +91,7 @@ class Authors:
     def confused(self, agent: str) -> None:
         """The agent has an old record: all that it ever put may be either."""
         for kept in (self.creator, self.author):
-            self.blurred |= {k for k, who in kept.items() if who == agent}
+            self.blurred |= {k for k in kept if (agent, k) in self._ever}
         self._former |= self._keys()
 
     def blur(self, uuid: str) -> None:
@@ -135,6 +137,7 @@ class Authors:
                 self.blurred.add(key)
         else:
             self.added.add(key)
+            self._ever.add((who, key))
 
     def _drop(self, key, who, kept) -> None:
         author = kept.pop(key, OTHERS)

@@ -113,6 +113,9 @@ class Station:
             results = work()
         except errors.AgentError:
             return None
+        except judging.Broken as exc:
+            # Hypothesis shrinks and prints what an Exception ends, no more.
+            raise AssertionError(str(exc)) from exc
         for result in results:
             assert not result.reason.startswith('unexpected'), result
         return results
