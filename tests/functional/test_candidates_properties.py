@@ -219,8 +219,8 @@ def bound(parts):
 
 
 # How many examples; more of them are drawn at random.
-EXAMPLES = int(os.environ.get('CANDIDATES_EXAMPLES', '40'))
-RANDOM = EXAMPLES > 40
+EXAMPLES = int(os.environ.get('CANDIDATES_EXAMPLES', '25'))
+RANDOM = EXAMPLES > 25
 # Of which provider it is asked.
 WHICH = st.integers(0, len(NAMES) - 1)
 NOTHING = why_not.Explanation()
