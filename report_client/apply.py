@@ -136,9 +136,6 @@ class Executor:
     def _take(self, run: run_.Run, step: run_.Step) -> None:
         if step.failed:
             return
-        if run.blocked(step.operation):
-            run.fail(step)
-            return
         step.unsure = True
         subject = getattr(step.operation, 'uuid', step.operation.name)
         try:

@@ -53,6 +53,7 @@ class Run:
         for step in self.steps:
             if step.operation in without:
                 self._fail(step)
+        self._leave_the_blocked()
 
     def intend(self) -> list[intentions.Intent]:
         """Return the intents of all that may be sent, or was, from here on.
@@ -79,10 +80,9 @@ class Run:
         """Whether it may still be sent; forget what it meant to do if not."""
         if step.done or step.unsure:
             return False
-        if step.failed or self.blocked(step.operation):
+        if step.failed:
             step.intents = ()
-            return False
-        return True
+        return not step.failed
 
     def _written(self) -> set[str]:
         """The providers that this plan has written to, or may have."""
@@ -93,7 +93,7 @@ class Run:
             and not isinstance(step.operation, ops.NameOperation)
         }
 
-    def blocked(self, operation: ops.Operation) -> bool:
+    def _blocked(self, operation: ops.Operation) -> bool:
         """Whether an earlier refusal stands in the way of this operation.
 
         A refused inventory keeps no label from being set, which is always
@@ -107,6 +107,7 @@ class Run:
                 needs = {
                     operation.uuid,
                     _inventory_of(operation),
+                    _labels_of(operation),
                     *operation.added,
                 }
             case ops.CreateProvider() | ops.UpdateProvider():
@@ -121,21 +122,30 @@ class Run:
             case ops.Reshape():
                 needs = {*operation.added}
                 for one in operation.inventories:
-                    needs |= {one.uuid, _inventory_of(one)}
+                    needs |= {one.uuid, _inventory_of(one), _labels_of(one)}
             case _:
                 needs = {operation.uuid, *operation.added}
                 if operation.removed:
                     needs.add(_inventory_of(operation))
         return not self._failed.isdisjoint(needs)
 
-    def fail(self, step: Step, exc: Exception | None = None) -> None:
-        """Note that what depends on this operation is left as well."""
-        why = (
-            'left, for what it depends on was refused' if exc is None else exc
-        )
+    def fail(self, step: Step, why: object) -> None:
+        """Note that an operation is left, and all that depends on it."""
+        self._leave(step, why)
+        self._leave_the_blocked()
+
+    def _leave(self, step: Step, why: object) -> None:
         self.refused.append(f'{render.line(step.operation)}: {why}')
         self.left.append(step.operation)
         self._fail(step)
+
+    def _leave_the_blocked(self) -> None:
+        """Leave what cannot go any more; it depends on what comes before it."""
+        for step in self.steps:
+            if not (step.done or step.failed) and self._blocked(
+                step.operation
+            ):
+                self._leave(step, 'left, for what it depends on was refused')
 
     def _fail(self, step: Step) -> None:
         step.failed = True
@@ -146,6 +156,8 @@ class Run:
                 self._failed.add(name)
             case ops.SetInventories() as operation:
                 self._failed.add(_inventory_of(operation))
+            case ops.SetTraits() | ops.SetAggregates() as operation:
+                self._failed.add(_labels_of(operation))
             case ops.Reshape(inventories=parts):
                 self._failed |= {_inventory_of(part) for part in parts}
             case operation:
@@ -207,3 +219,7 @@ def _inventory_of(
     operation: ops.SetOperation | ops.DeleteProvider,
 ) -> str:
     return f'inventory of {operation.uuid}'
+
+
+def _labels_of(operation: ops.SetOperation) -> str:
+    return f'labels of {operation.uuid}'

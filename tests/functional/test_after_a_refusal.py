@@ -182,3 +182,25 @@ def test_of_a_tree_that_a_child_was_moved_into_nothing_else_is_taken_in(
     seen = agent.client.observe([NODE])[NODE]
     assert set(seen.providers) == {NODE, CHILD, below}
     assert seen.home == {NODE}
+
+
+@pytest.mark.parametrize('status', [400, 500])
+def test_a_tree_whose_root_is_refused_comes_whole_in_the_next_cycle(
+    placement, agent_factory, operator, status
+):
+    def nested(tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': 4}})
+        if not tree.exists(CHILD):
+            tree.new_child('child', node, CHILD)
+        tree.update_inventory(CHILD, {'VGPU': {'total': 4}})
+        tree.add_traits(CHILD, 'CUSTOM_GPU')
+
+    agent = agent_factory(nested)
+    placement.fault('POST /resource_providers', status)
+    result = agent.cycle()
+    assert result.status is Status.FAILED
+    assert result.reason.count('left, for what it depends on was refused') == 5
+    assert sent(placement)[-1] == 'POST /resource_providers'
+    for _ in range(2):  # the first one waits, for it was refused
+        agent.cycle()
+    assert set(operator.inventories(CHILD)) == {'VGPU'}

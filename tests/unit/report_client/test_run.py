@@ -56,12 +56,9 @@ def refuse(going, kind):
     going.fail(step, NO)
 
 
-def blocked(going):
-    return [
-        type(step.operation)
-        for step in going.steps
-        if not step.failed and going.blocked(step.operation)
-    ]
+def left_behind(going):
+    """What is left because of the first that is."""
+    return [type(operation) for operation in going.left[1:]]
 
 
 def generations(going):
@@ -71,13 +68,13 @@ def generations(going):
 def test_a_refused_inventory_keeps_the_labels_that_are_there():
     going = shrinking('B')
     refuse(going, ops.SetInventories)
-    assert blocked(going) == [ops.SetTraits, ops.SetInventories]
+    assert left_behind(going) == [ops.SetTraits, ops.SetInventories]
 
 
 def test_a_refused_inventory_keeps_no_label_from_being_added():
     going = shrinking('A', 'B')
     refuse(going, ops.SetInventories)
-    assert blocked(going) == [ops.SetInventories]
+    assert left_behind(going) == [ops.SetInventories]
 
 
 def test_a_refused_reshape_keeps_the_labels_of_what_gives():
@@ -107,9 +104,7 @@ def test_a_refused_reshape_keeps_the_labels_of_what_gives():
         ),
     )
     refuse(going, ops.Reshape)
-    kept = [
-        s.operation.uuid for s in going.steps if going.blocked(s.operation)
-    ]
+    kept = [operation.uuid for operation in going.left]
     assert kept == ['root', 'root']  # the reshape itself, and what it loses
 
 
@@ -147,11 +142,10 @@ def test_what_was_refused_before_is_left_without_a_word(number):
         ),
         [operation],
     )
-    assert [s.operation for s in going.steps if s.failed] == [operation]
-    assert (going.refused, going.left) == ([], [])
-    going.fail(going.steps[-1], NO)
-    assert going.left == [going.steps[-1].operation]
-    assert len(going.refused) == 1
+    left = [s.operation for s in going.steps if s.failed]
+    assert operation in left
+    assert going.left == [one for one in left if one != operation]
+    assert len(going.refused) == len(going.left)
 
 
 @pytest.mark.parametrize(
@@ -177,5 +171,21 @@ def test_a_name_that_may_not_be_made_is_written_nowhere(create, needs):
         )
     )
     going.fail(going.steps[0], NO)
-    assert needs in blocked(going)
-    assert ops.SetAggregates not in blocked(going)
+    assert needs in left_behind(going)
+    assert ops.SetAggregates not in left_behind(going)
+
+
+def test_what_stands_below_a_refused_provider_is_left_with_all_of_it():
+    inside = {'inventories': {'VCPU': TWO}, 'traits': frozenset('A')}
+    going = begun(
+        [],
+        [
+            one('root', generation=None, **inside),
+            one('child', 'root', generation=None, **inside),
+        ],
+    )
+    going.intend()
+    refuse(going, ops.CreateProvider)
+    assert {o.uuid for o in going.left} == {'root', 'child'}
+    assert len(going.left) == len(going.steps) == len(going.refused)
+    assert going.intend() == []
