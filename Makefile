@@ -33,7 +33,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic test test-full test-stateful churn \
     test-mutation mutmut lint types contracts wheel-check bench bench-traits \
-    sample check clean
+    bench-rows sample check clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
@@ -129,6 +129,9 @@ bench: .venv/run.stamp .servers/placement.stamp .servers/nova.stamp  ## Measure 
 
 bench-traits: .venv/run.stamp  ## Time "trait list" beside OpenStack's client
 	$(BIN)/python -m benchmarks.trait_list
+
+bench-rows: .venv/run.stamp  ## Time reading a list of providers beside other ways to
+	$(BIN)/python -m benchmarks.row_stream
 
 sample: .venv/dev.stamp  ## Write the sample configuration
 	$(BIN)/oslo-config-generator --output-file $(SAMPLE) \

@@ -43,8 +43,11 @@ class Assertion:
     def adding(self, names: Iterable[str]) -> 'Assertion':
         """Return this with the names held as well."""
         added = frozenset(names)
-        return dataclasses.replace(
-            self, names=self.names | added, removed=self.removed - added
+        return Assertion(
+            names=self.names | added,
+            removed=self.removed - added,
+            exclusive=self.exclusive,
+            keep=self.keep,
         )
 
     def removing(self, names: Iterable[str]) -> 'Assertion':

@@ -43,8 +43,10 @@ class Records(Protocol):
     def forget_nodes(self, uuids: Iterable[str]) -> None:
         """Drop these nodes."""
 
-    def created_for(self, node_uuid: str) -> Collection[str]:
-        """Return the providers created while this node was described."""
+    def created_for(
+        self, node_uuids: Iterable[str]
+    ) -> Mapping[str, Collection[str]]:
+        """Return the providers created while each node was described."""
 
     def record(self, uuids: Iterable[str], node_uuid: str) -> record.Record:
         """Return what earlier cycles left of these providers."""
@@ -156,7 +158,7 @@ class Departures:
         :param gone: the uuids of all that are gone
         :raises errors.UnknownState: whether one uses it cannot be told
         """
-        created = self._records.created_for(node.uuid)
+        created = self._records.created_for([node.uuid]).get(node.uuid, ())
         left = estate.outside(node.uuid, seen, created)
         stays = node.uuid in seen
         for uuid in left:

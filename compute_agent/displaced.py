@@ -37,11 +37,14 @@ def _moved(
     That the agent holds its trait there tells them from the sharing providers
     that a driver makes; one that the driver takes back goes on.
     """
-    home = set(provider.descendants(tree.baseline, node_uuid))
-    home |= set(tree.get_provider_uuids(node_uuid))
+    home = set(tree.get_provider_uuids(node_uuid))
+    outside = [u for u in tree.get_provider_uuids() if u not in home]
+    if not outside:
+        return []
+    home |= set(provider.descendants(tree.baseline, node_uuid))
     return [
         uuid
-        for uuid in tree.get_provider_uuids()
+        for uuid in outside
         if uuid not in home
         and uuid in record.created
         and uuid in tree.baseline

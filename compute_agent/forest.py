@@ -53,6 +53,7 @@ class Forest:
     def __init__(self) -> None:
         self._members: dict[str, Member] = {}
         self._uuids: dict[str, str] = {}
+        self._order: list[str] | None = None
 
     def __contains__(self, name_or_uuid: object) -> bool:
         return name_or_uuid in self._members or name_or_uuid in self._uuids
@@ -79,6 +80,16 @@ class Forest:
             member = self._members[member.parent]
         return member
 
+    def order(self) -> list[str]:
+        """Return all uuids, tree by tree, parents first."""
+        if self._order is None:
+            self._order = [
+                member.uuid
+                for top in self.roots()
+                for member in self.walk(top)
+            ]
+        return self._order.copy()
+
     def walk(self, top: Member) -> list[Member]:
         """Return this member and all below it, parents first."""
         found, waiting = [], [top]
@@ -96,6 +107,7 @@ class Forest:
         for taken in (member.uuid, member.name):
             if taken in self:
                 raise errors.TreeError(f'Provider {taken} already exists')
+        self._order = None
         self._members[member.uuid] = member
         self._uuids[member.name] = member.uuid
         if member.parent is not None:
@@ -103,6 +115,7 @@ class Forest:
 
     def remove(self, top: Member) -> list[Member]:
         """Remove a member and all below it; return them."""
+        self._order = None
         gone = self.walk(top)
         for member in gone:
             del self._members[member.uuid]

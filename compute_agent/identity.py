@@ -7,6 +7,7 @@ it. An existing file is read and never replaced, but by ``provider adopt``.
 Called by ``cmd`` for the resource tracker.
 """
 
+import collections
 import contextlib
 import os
 import pathlib
@@ -52,8 +53,8 @@ def identify(
             )
         nodes.append(describe.Node(uuid=uuid, name=name))
     for what in ('name', 'uuid'):
-        values = [getattr(node, what) for node in nodes]
-        twice = sorted({v for v in values if values.count(v) > 1})
+        times = collections.Counter(getattr(node, what) for node in nodes)
+        twice = sorted(value for value, n in times.items() if n > 1)
         if twice:
             raise errors.DriverError(
                 f'the driver lists the {what} {twice[0]} more than once'

@@ -35,7 +35,9 @@ class NodeList:
             found = self._identify(list(self._driver.get_available_nodes()))
             titles = self._driver.get_titles()
             return [
-                dataclasses.replace(node, title=titles.get(node.name, ''))
+                dataclasses.replace(node, title=titles[node.name])
+                if node.name in titles
+                else node
                 for node in found
             ]
         except errors.AgentError:

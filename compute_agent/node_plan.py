@@ -25,9 +25,12 @@ from . import (
 from .ratios import Ratios
 from .virt import driver as virt
 
+# What is said of a node's names.
+OrdersOf = Callable[[describe.Node], policy.Orders]
 
-def _no_orders(_node: describe.Node) -> policy.Orders:
-    return policy.NO_ORDERS
+
+def _no_orders() -> OrdersOf:
+    return lambda _node: policy.NO_ORDERS
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,14 +38,14 @@ class Settings:
     """What the operator chose.
 
     :ivar reserved: what of a host is not for its guests
-    :ivar orders: what is said of a node's names
+    :ivar orders: asked in each cycle for what is said of the nodes' names
     """
 
     ratios: Ratios = dataclasses.field(default_factory=Ratios)
     reserved: host_inventory.Reserved = dataclasses.field(
         default_factory=host_inventory.Reserved
     )
-    orders: Callable[[describe.Node], policy.Orders] = _no_orders
+    orders: Callable[[], OrdersOf] = _no_orders
 
 
 class Planner:
@@ -65,9 +68,11 @@ class Planner:
         self._records = records
         self._settings = settings
         self._files = files
+        self._orders = settings.orders()
 
     def begin(self) -> None:
-        """Have the operator's files read, for a cycle."""
+        """Have the operator's files and orders read, for a cycle."""
+        self._orders = self._settings.orders()
         if self._files is not None:
             self._files.begin()
 
@@ -100,7 +105,7 @@ class Planner:
         """Return what is to be done for a node that is gone."""
         tree = seen.tree()
         record = self._records.record(seen.providers, node.uuid)
-        created = self._records.created_for(node.uuid)
+        created = self._records.created_for([node.uuid]).get(node.uuid, ())
         left = estate.outside(node.uuid, seen.providers, created)
         called = (node.uuid, node.name)
         estate.describe_gone(tree, called, record.created, left)
@@ -113,7 +118,7 @@ class Planner:
             node_uuid=node.uuid,
             authority=self._driver.authority,
             ratios=self._settings.ratios,
-            orders=self._settings.orders(node),
+            orders=self._orders(node),
             contended=contended,
         )
 
@@ -123,17 +128,18 @@ class Planner:
         """Return the described tree, with the allocations if it took those."""
         tree = seen.tree()
         try:
-            self._describe(tree, node)
+            self._describe(tree, seen, node)
         except errors.ReshapeNeeded:
             tree = seen.tree()
             allocations = self._client.allocations(seen)
-            self._describe(tree, node, allocations.described)
+            self._describe(tree, seen, node, allocations.described)
             return tree, allocations
         return tree, None
 
     def _describe(
         self,
         tree: provider_tree.ProviderTree,
+        seen: reporting.Observation,
         node: describe.Node,
         allocations: Mapping[str, Any] | None = None,
     ) -> None:
@@ -142,7 +148,9 @@ class Planner:
             self._driver, tree, node, self._settings.reserved, allocations
         )
         if tree.exists(node.uuid):
-            record = self._records.record(tree.get_provider_uuids(), node.uuid)
+            record = self._records.record(
+                {*seen.providers, *tree.get_provider_uuids()}, node.uuid
+            )
             if self._files is not None:
                 self._files.merge(tree, node.uuid, record)
             describe.assert_own_traits(tree, node, record)

@@ -10,6 +10,7 @@ tracker makes the turns, from many threads.
 
 import dataclasses
 import logging
+import random
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -63,7 +64,6 @@ class NodeTurn:
     :ivar held: there is a plan that removes something, not applied yet
     :ivar leaving: the node is gone, and what placement has of it goes too
     :ivar removals: what the plan removes
-    :ivar seen_names: how many names each provider of the node has
     """
 
     def __init__(
@@ -74,13 +74,17 @@ class NodeTurn:
         self.result = node_result.ended(node, Status.WAITING, 'not begun')
         self.held = False
         self.removals = blast_radius.NOTHING
-        self.seen_names: dict[str, int] = {}
         self._cycle = cycle
         self._is_judged = not cycle.judged
         self._looks = _Looks()
         self._applied: list[Any] = []
         # What was refused in this turn, by the line that says so.
         self._left: dict[str, Any] = {}
+
+    def seen_names(self) -> dict[str, int]:
+        """Return how many names each provider of the node has."""
+        plan = self.result.plan
+        return {} if plan is None else blast_radius.names_of(plan.before)
 
     def begin(self, seen: Any | errors.AgentError) -> None:
         """Plan, and apply what removes nothing.
@@ -123,8 +127,9 @@ class NodeTurn:
             LOG.exception('%s: unexpected', self.node)
             reason = f'unexpected {type(exc).__name__}: {exc}'
             self._end(Status.FAILED, reason)
-        applied = tuple(self._applied)
-        self.result = dataclasses.replace(self.result, applied=applied)
+        if self._applied:
+            applied = tuple(self._applied)
+            self.result = dataclasses.replace(self.result, applied=applied)
 
     def _end(
         self, status: Status, reason: str, *, outage: bool = False
@@ -145,21 +150,37 @@ class NodeTurn:
         plan: reporting.Plan | None,
     ) -> None:
         """Try; look again, a few times, if placement moved under it."""
+        try:
+            self._take_look(seen, plan)
+        except errors.LookAgain:
+            if self._looks.are_enough():
+                raise
+            self._look_again()
+
+    def _look_again(self) -> None:
+        """Look a few times more, each time a little later."""
         attempts = tenacity.Retrying(
             stop=self._looks.are_enough,
-            wait=tenacity.wait_random_exponential(multiplier=0.1, max=5),
+            wait=tenacity.wait_random_exponential(multiplier=0.2, max=5),
             retry=tenacity.retry_if_exception_type(errors.LookAgain),
             reraise=True,
         )
+        tenacity.nap.sleep(random.uniform(0, 0.1))  # noqa: S311 (waits)
         for attempt in attempts:
             with attempt:
-                try:
-                    self._try(seen, plan)
-                except errors.AgentError as exc:
-                    self._looks.ended_by(exc)
-                    self._note(exc)
-                    raise
-            seen = plan = None
+                self._take_look(None, None)
+
+    def _take_look(
+        self,
+        seen: Any | errors.AgentError | None,
+        plan: reporting.Plan | None,
+    ) -> None:
+        try:
+            self._try(seen, plan)
+        except errors.AgentError as exc:
+            self._looks.ended_by(exc)
+            self._note(exc)
+            raise
 
     def _try(
         self,
@@ -187,7 +208,6 @@ class NodeTurn:
     def _goes_now(self, plan: reporting.Plan) -> bool:
         """Note what a new plan comes to; return whether it is applied now."""
         self.result = node_result.planned(self.node, plan)
-        self.seen_names = blast_radius.names_of(plan.before)
         if self._cycle.writing and self._is_backed_off(plan):
             return False
         removals = self._removals(plan)
@@ -266,7 +286,9 @@ class _Looks:
         self._times += 1
         self._once += isinstance(exc, errors.LookOnce)
 
-    def are_enough(self, _state: tenacity.RetryCallState) -> bool:
+    def are_enough(
+        self, _state: tenacity.RetryCallState | None = None
+    ) -> bool:
         """Whether the turn ends; what is not there is looked for once more."""
         return self._times >= LOOKS or self._once > 1
 

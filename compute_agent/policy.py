@@ -7,6 +7,7 @@ Policy for each node, ``ownership.py`` and ``holding.py`` go by it.
 
 import dataclasses
 import fnmatch
+import functools
 import re
 from collections.abc import Collection, Sequence
 
@@ -65,16 +66,7 @@ class Policy:
         :raises errors.DriverError: it is not names and prefixes
         """
         given = self.authority
-        wrong = (
-            [given]
-            if isinstance(given, str)
-            else [a for a in given if not _AUTHORITY.fullmatch(str(a))]
-        )
-        if wrong:
-            raise errors.DriverError(
-                f'authority {wrong[0]!r} is neither a trait nor a prefix such '
-                'as HW_CPU_*; give a sequence of those'
-            )
+        _check_authority(given if isinstance(given, str) else tuple(given))
 
     def decides(self, trait: str) -> bool:
         """Whether the driver alone decides this trait."""
@@ -87,6 +79,20 @@ class Policy:
         """Whether this trait is never to be reported."""
         return any(
             fnmatch.fnmatchcase(trait, mask) for mask in self.orders.masked
+        )
+
+
+@functools.cache
+def _check_authority(given: str | tuple[str, ...]) -> None:
+    wrong = (
+        [given]
+        if isinstance(given, str)
+        else [a for a in given if not _AUTHORITY.fullmatch(str(a))]
+    )
+    if wrong:
+        raise errors.DriverError(
+            f'authority {wrong[0]!r} is neither a trait nor a prefix such '
+            'as HW_CPU_*; give a sequence of those'
         )
 
 

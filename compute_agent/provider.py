@@ -109,3 +109,14 @@ class Reading:
     root_uuid: str
     read_at: float
     suspect: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How many providers a placement had, and when they were counted.
+
+    :ivar counted_at: seconds since the epoch
+    """
+
+    providers: int
+    counted_at: float

@@ -22,6 +22,11 @@ from . import assertion, errors, forest, inventory, names, provider
 Records = Mapping[str, inventory.Record]
 Assertions = dict[tuple[str, assertion.Kind], dict[str, assertion.Assertion]]
 
+_NONE = frozenset[str]()
+
+# All that was made of a tree, to be compared with what was made of another.
+Said = tuple[Any, ...]
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderData:
@@ -129,12 +134,9 @@ class ProviderTree:
 
         :param name_or_uuid: None for every provider of every tree
         """
-        tops = (
-            self._forest.roots()
-            if name_or_uuid is None
-            else [self._forest[name_or_uuid]]
-        )
-        return [m.uuid for top in tops for m in self._forest.walk(top)]
+        if name_or_uuid is None:
+            return self._forest.order()
+        return [m.uuid for m in self._forest.walk(self._forest[name_or_uuid])]
 
     def get_provider_uuids_in_tree(self, name_or_uuid: str) -> list[str]:
         """Return the uuids of the whole tree this provider is in, root first."""
@@ -399,7 +401,28 @@ class ProviderTree:
         """Take back all that was said of a provider: it stays as it is."""
         self._unsay(self._forest[name_or_uuid].uuid)
 
+    def said(self) -> Said:
+        """Return all that was made of the tree since it was observed.
+
+        Two trees of one observation for which this is equal are alike.
+        """
+        return (
+            [(m.uuid, m.name, m.parent) for m in self._forest.members()],
+            self.assertions,
+            self._inventories(),
+            self.notes,
+            self.faults,
+        )
+
     # --- inside ---------------------------------------------------------------
+
+    def _inventories(self) -> list[Records]:
+        """Return the records of the providers whose inventory was asserted."""
+        return [
+            self._forest[uuid].inventory
+            for uuid, kind in self.assertions
+            if kind is assertion.Kind.INVENTORY
+        ]
 
     def _derived_uuid(self, parent_uuid: str, name: str) -> str:
         attempt, text = 0, name
@@ -447,8 +470,10 @@ class ProviderTree:
         self, member: forest.Member, kind: assertion.Kind
     ) -> frozenset[str]:
         """What other sources said in this cycle; it is not ours to drop."""
-        said = self.assertions.get((member.uuid, kind), {})
-        return frozenset[str]().union(
+        said = self.assertions.get((member.uuid, kind))
+        if not said:
+            return _NONE
+        return _NONE.union(
             *(
                 one.names
                 for source, one in said.items()

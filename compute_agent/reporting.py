@@ -135,5 +135,7 @@ class Records(Protocol):
     def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
         """Return what earlier cycles left of these providers."""
 
-    def created_for(self, node_uuid: str) -> Collection[str]:
-        """Return the providers created while this node was described."""
+    def created_for(
+        self, node_uuids: Iterable[str]
+    ) -> Mapping[str, Collection[str]]:
+        """Return the providers created while each node was described."""

@@ -8,7 +8,6 @@ something waits until the removals of all are judged (``blast_radius.py``). It
 does no HTTP and no SQL: both come to it as Protocols.
 """
 
-import concurrent.futures
 import dataclasses
 import functools
 import time
@@ -25,6 +24,7 @@ from . import (
     node_result,
     node_turn,
     reporting,
+    side_by_side,
 )
 from .back_off import BackOff
 from .contention import Contention, Turn
@@ -243,15 +243,7 @@ class ResourceTracker:
             if told is not None and not turn.held and not turn.leaving:
                 told()
 
-        if len(turns) <= 1 or self._workers == 1:
-            for turn in turns:
-                take(turn)
-            return
-        pool = concurrent.futures.ThreadPoolExecutor(self._workers)
-        try:
-            list(pool.map(take, turns))
-        finally:  # an interrupt ends it after the nodes at work
-            pool.shutdown(cancel_futures=True)
+        side_by_side.each(turns, take, workers=self._workers)
 
     def _learn(self, results: Sequence[NodeResult]) -> None:
         """Remember what was changed, to see what another writer undoes."""
@@ -261,6 +253,10 @@ class ResourceTracker:
     def _turn(self, result: NodeResult) -> Turn:
         """Return what a node's turn came to, for the memory."""
         node, plan = str(result.node), result.plan
+        if plan is not None and not (
+            result.applied or plan.operations or plan.contended
+        ):
+            return Turn(node=node)
         done = frozenset(self._client.changes(result.applied))
         if plan is None:
             return Turn(node=node, done=done, open=None)
@@ -277,6 +273,6 @@ def _judged(
 ) -> str | None:
     seen: dict[str, int] = {}
     for turn in turns:
-        seen.update(turn.seen_names)
+        seen.update(turn.seen_names())
     held = [turn.removals for turn in turns if turn.held]
     return blast_radius.refusal(held, seen, limits)

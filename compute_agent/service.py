@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon's loop: a cycle, a wait, and a word only when something changes.
 
-An outage is said once, met with growing waits that are spread at random, and
-its end is said; a node's trouble is said when it begins, changes and ends. The
-loop ends between two cycles when ``stop`` is set. Signals, threads and wiring
-are ``cmd``'s.
+An outage is said once, and so is its end; a node's trouble is said when it
+begins, changes and ends. How long a wait is, ``timetable.py`` says. The loop
+ends between two cycles when ``stop`` is set. Signals, threads and wiring are
+``cmd``'s.
 """
 
 import logging
-import random
 import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from . import errors, resource_tracker
+from . import errors, resource_tracker, timetable
 
 LOG = logging.getLogger(__name__)
-
-FIRST_WAIT = 1.0  # seconds, after the first failed cycle; doubles from there
-LONGEST_WAIT = 60.0  # seconds, where no interval says how long
 
 Results = Sequence[resource_tracker.NodeResult]
 
@@ -43,6 +39,7 @@ class Service:
     :param interval: seconds from one cycle to the next; below 0 there is one
         successful cycle only; it may be changed between two cycles
     :param done: called with the results of each cycle that was no outage
+    :param clock: seconds that only grow
     """
 
     def __init__(
@@ -52,14 +49,16 @@ class Service:
         interval: float,
         stop: Stop,
         done: Callable[[Results], None] = lambda _results: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._cycle = cycle
         self.interval = interval
         self._stop = stop
         self._done = done
+        self._clock = clock
+        self._times = timetable.Timetable(clock())
         self._said: dict[str, tuple[str, frozenset[str]]] = {}
         self._away_since: float | None = None
-        self._failures = 0
 
     def run(self) -> None:
         """Run cycles until ``stop`` is set.
@@ -69,13 +68,13 @@ class Service:
         """
         first = True
         while not self._stop.is_set():
-            began = time.monotonic()
+            began = self._clock()
             results, trouble = self._tried()
             if first and isinstance(trouble, errors.ConfigError):
                 raise trouble
             first = False
             self._stop.wait(
-                self._done_in(results, time.monotonic() - began)
+                self._done_since(began, results)
                 if trouble is None
                 else self._outage(trouble)
             )
@@ -95,15 +94,17 @@ class Service:
                 LOG.exception('unexpected')
             return (), errors.AgentError(f'unexpected: {exc!r}')
 
-    def _done_in(self, results: Results, spent: float) -> float | None:
+    def _done_since(self, began: float, results: Results) -> float | None:
         """Say what is new; return the seconds to wait, None for ever."""
-        self._report(results, spent)
+        self._report(results, self._clock() - began)
         away = [r for r in results if r.outage]
         if away:
             return self._outage(errors.Unavailable(away[0].reason))
         self._back()
         self._tell(results)
-        return None if self.interval < 0 else max(0.0, self.interval - spent)
+        return self._times.after_success(
+            self.interval, began=began, now=self._clock()
+        )
 
     def _tell(self, results: Results) -> None:
         """Hand the results on; what fails there is no reason to stop."""
@@ -113,26 +114,19 @@ class Service:
             LOG.warning('the results could not be shown: %s', exc)
 
     def _outage(self, exc: errors.AgentError) -> float:
+        """Say it, once; return the seconds to wait."""
+        if self._stop.is_set():
+            return 0.0  # it was cut short, and is not tried again
         if self._away_since is None:
-            self._away_since = time.monotonic()
+            self._away_since = self._clock()
             LOG.error('%s; retrying until it is mended', exc)
         else:
             LOG.debug('still: %s', exc)
-        return self._back_off()
-
-    def _back_off(self) -> float:
-        """Return the next wait: full jitter, up to the cycle's interval."""
-        limit = FIRST_WAIT * 2**self._failures
-        usual = LONGEST_WAIT if self.interval < 0 else self.interval
-        longest = max(usual, FIRST_WAIT)
-        if limit < longest:
-            self._failures += 1
-        return random.uniform(0.1, min(limit, longest))  # noqa: S311 (waits)
+        return self._times.after_failure(self.interval)
 
     def _back(self) -> None:
-        self._failures = 0
         if self._away_since is not None:
-            gone = time.monotonic() - self._away_since
+            gone = self._clock() - self._away_since
             LOG.info('back after %.0f s', gone)
             self._away_since = None
 

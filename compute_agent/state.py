@@ -6,7 +6,8 @@ SQLite in ``state_path``, WAL. The *record* (created, ours, held, nodes:
 request is sent. The *snapshot* (readings, known names: ``state_snapshot.py``)
 can be lost at the price of reading again and is kept by placement service
 (``site``): another spelling of an endpoint costs a full read and no record.
-Here each look and each write is made whole. It knows nothing of HTTP or plans.
+Here each look and each write is made whole, and what a cycle asks for again is
+remembered (``state_memory.py``). It knows nothing of HTTP or plans.
 """
 
 import dataclasses
@@ -16,7 +17,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from . import (
     departures,
-    errors,
     hand_over,
     intentions,
     names,
@@ -25,6 +25,7 @@ from . import (
     record_rows,
     state_account,
     state_database,
+    state_memory,
 )
 from . import state_intents as intended
 from . import state_record as recorded
@@ -42,6 +43,8 @@ class State:
         self._database = database
         self._site = site
         self._recency = recency.Recency()
+        self._memory = state_memory.Memory()
+        self._known: names.KnownNames | None = None
 
     @classmethod
     def open(cls, directory: pathlib.Path, site: str = '') -> 'State':
@@ -76,26 +79,33 @@ class State:
     def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
         """Return what earlier cycles left of these providers.
 
+        The same object as long as nothing of it was written.
+
         :param node_uuid: the node whose sources are the record's ``held``
         """
-        some = list(uuids)
+        some = frozenset(uuids)
+        known = self._memory.record(some, node_uuid)
+        if known is not None:
+            return known
         with self._database.reading() as db:
-            return dataclasses.replace(
+            known = dataclasses.replace(
                 recorded.record(db, some, node_uuid),
                 was=snapshot.was(db, self._site, some),
             )
+            self._memory.keep_record(some, node_uuid, known)
+            return known
 
-    def created_for(self, node_uuid: str) -> list[str]:
-        """Return the providers created while this node was described."""
+    def created_for(self, node_uuids: Iterable[str]) -> dict[str, list[str]]:
+        """Return the providers created while each of these was described."""
         with self._database.reading() as db:
-            return recorded.created_for(db, node_uuid)
+            return recorded.created_for(db, node_uuids)
 
     def intents(
-        self, node_uuid: str
-    ) -> dict[str, Sequence[intentions.Intent]]:
-        """Return this node's unconfirmed intents by provider, oldest first."""
+        self, node_uuids: Iterable[str]
+    ) -> dict[str, dict[str, Sequence[intentions.Intent]]]:
+        """Return these nodes' unconfirmed intents by provider, oldest first."""
         with self._database.reading() as db:
-            return intended.intents(db, node_uuid)
+            return intended.intents(db, node_uuids)
 
     def begin(
         self,
@@ -109,6 +119,8 @@ class State:
         :param held: which source holds which names for the node from now on
         """
         with self._database.writing() as db:
+            for uuid, _ in held:
+                self._memory.drop(uuid)
             recorded.hold(db, node_uuid, held)
             intended.intend(db, node_uuid, intents)
 
@@ -128,6 +140,7 @@ class State:
         confirmed = list(done)
         with self._database.writing() as db:
             for intent in confirmed:
+                self._memory.drop(intent.uuid)
                 intended.confirm(db, intent)
                 self._recency.learn(intent.uuid, intent.generation)
             for intent in (*confirmed, *dropped):
@@ -147,12 +160,14 @@ class State:
     def adopt(self, node_uuid: str, uuids: Iterable[str]) -> None:
         """Count these providers as created for a node from now on."""
         with self._database.writing() as db:
+            self._memory.clear()
             taken = Record(created=frozenset(uuids))
             recorded.take_over(db, node_uuid, taken)
 
     def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:
         """Count a provider as created, and held, for another node."""
         with self._database.writing() as db:
+            self._memory.clear()
             recorded.pass_on(db, uuid, node_uuid, heir_uuid)
 
     # --- the nodes ------------------------------------------------------------
@@ -182,6 +197,7 @@ class State:
     def forget_nodes(self, uuids: Iterable[str]) -> None:
         """Drop nodes that are gone, here and there."""
         with self._database.writing() as db:
+            self._memory.clear()
             for uuid in uuids:
                 recorded.forget_node(db, uuid)
 
@@ -201,17 +217,7 @@ class State:
         :raises errors.ConfigError: nothing is recorded
         """
         with self._database.reading() as db:
-            uuids = state_account.providers(db, node.uuid)
-            if intended.intends(db, node.uuid, uuids):
-                raise errors.UnknownState(
-                    f'a write to {node} is not confirmed, so what is recorded '
-                    'of it is not certain: run "compute-agent sync", or let '
-                    'the daemon do its cycle, and export it then'
-                )
-            record = recorded.record(db, uuids, node.uuid)
-        # What is held for other nodes stays with them.
-        record = dataclasses.replace(record, others={})
-        return hand_over.NodeRecord(node=node, record=record)
+            return state_account.exported(db, node)
 
     def import_record(self, handed: hand_over.NodeRecord) -> None:
         """Add another agent's record of a node, in one transaction.
@@ -219,37 +225,37 @@ class State:
         Its providers are read afresh in the next cycle, so that what is not
         there any more is not taken for ours.
         """
-        node = handed.node
         with self._database.writing() as db:
-            recorded.keep_node(
-                db,
-                node.uuid,
-                node.driver,
-                departures.Known(name=node.name, title=node.title),
-            )
-            recorded.take_over(db, node.uuid, handed.record)
-            for uuid in handed.providers:
-                snapshot.doubt(db, uuid)
+            self._memory.clear()
+            state_account.take_over(db, handed)
 
     def forget_node(self, node_uuid: str) -> None:
         """Drop a node that moved, and all that is known of its providers."""
         with self._database.writing() as db:
-            for uuid in state_account.providers(db, node_uuid):
-                recorded.forget(db, uuid)
-                snapshot.forget_everywhere(db, uuid)
-            recorded.forget_node(db, node_uuid)
+            self._memory.clear()
+            state_account.forget(db, node_uuid)
 
     # --- the snapshot ---------------------------------------------------------
 
     def readings(self, uuids: Iterable[str]) -> dict[str, provider.Reading]:
-        """Return what was last read of these providers, of those known."""
-        with self._database.reading() as db:
-            return snapshot.readings(db, self._site, uuids)
+        """Return what was last read of these providers, of those known.
 
-    def members(self, root_uuid: str) -> set[str]:
-        """Return the providers last seen in the tree of this root."""
+        The same objects as long as they are not written to.
+        """
+        wanted = list(uuids)
+        found = self._memory.readings(wanted)
+        if len(found) == len(wanted):
+            return found
         with self._database.reading() as db:
-            return snapshot.members(db, self._site, root_uuid)
+            missing = [uuid for uuid in wanted if uuid not in found]
+            read = snapshot.readings(db, self._site, missing)
+            self._memory.keep_readings(read)
+            return found | read
+
+    def members(self, root_uuids: Iterable[str]) -> dict[str, set[str]]:
+        """Return the providers last seen in the trees of these roots."""
+        with self._database.reading() as db:
+            return snapshot.members(db, self._site, root_uuids)
 
     def moment(self) -> int:
         """Return the moment at which a look begins, for ``save``."""
@@ -279,20 +285,35 @@ class State:
     def known_names(self) -> names.KnownNames | None:
         """Return the names this placement knew when it was last asked."""
         with self._database.reading() as db:
-            return snapshot.known_names(db, self._site)
+            if self._known is None:
+                self._known = snapshot.known_names(db, self._site)
+            return self._known
 
     def save_known_names(self, known: names.KnownNames | None) -> None:
         """Keep the names this placement knows; None forgets them."""
         with self._database.writing() as db:
+            self._known = None
             snapshot.save_known_names(db, self._site, known)
+
+    def size(self) -> provider.Size | None:
+        """Return how many providers this placement had, and when that was."""
+        with self._database.reading() as db:
+            return snapshot.size(db, self._site)
+
+    def save_size(self, size: provider.Size) -> None:
+        """Keep how many providers this placement has."""
+        with self._database.writing() as db:
+            snapshot.save_size(db, self._site, size)
 
     # --- inside ---------------------------------------------------------------
 
     def _forget(self, db: sqlite3.Connection, uuid: str) -> None:
+        self._memory.drop(uuid)
         recorded.forget(db, uuid)
         snapshot.forget(db, self._site, uuid)
 
     def _save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
+        self._memory.drop(reading.provider.uuid)
         recorded.keep_to(db, reading.provider)
         snapshot.save(db, self._site, reading)
         one = reading.provider

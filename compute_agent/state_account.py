@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which providers a node has in the state database, and all that is there.
 
-Each function is one part of a look that ``state.py`` begins and ends.
+What is shown of a node, handed over with it, and forgotten with it. Each
+function is one part of a look or a write that ``state.py`` begins and ends.
 """
 
+import dataclasses
 import sqlite3
 
-from . import hand_over, record_rows
+from . import departures, errors, hand_over, record_rows
 from . import state_intents as intended
 from . import state_record as recorded
 from . import state_snapshot as snapshot
@@ -16,7 +18,7 @@ def providers(db: sqlite3.Connection, node_uuid: str) -> set[str]:
     """Return the node's provider, those in its tree, those made for it."""
     return {
         node_uuid,
-        *recorded.created_for(db, node_uuid),
+        *recorded.created_for(db, [node_uuid]).get(node_uuid, ()),
         *snapshot.members_anywhere(db, node_uuid),
     }
 
@@ -36,9 +38,50 @@ def accounts(
     return found
 
 
+def exported(
+    db: sqlite3.Connection, node: hand_over.Node
+) -> hand_over.NodeRecord:
+    """Return what is recorded of a node and of its providers.
+
+    :raises errors.UnknownState: a write of its was not confirmed
+    :raises errors.ConfigError: nothing is recorded
+    """
+    uuids = providers(db, node.uuid)
+    if intended.intends(db, node.uuid, uuids):
+        raise errors.UnknownState(
+            f'a write to {node} is not confirmed, so what is recorded of it '
+            'is not certain: run "compute-agent sync", or let the daemon do '
+            'its cycle, and export it then'
+        )
+    # What is held for other nodes stays with them.
+    record = dataclasses.replace(
+        recorded.record(db, uuids, node.uuid), others={}
+    )
+    return hand_over.NodeRecord(node=node, record=record)
+
+
+def take_over(db: sqlite3.Connection, handed: hand_over.NodeRecord) -> None:
+    """Add another agent's record of a node."""
+    node = handed.node
+    known = departures.Known(name=node.name, title=node.title)
+    recorded.keep_node(db, node.uuid, node.driver, known)
+    recorded.take_over(db, node.uuid, handed.record)
+    for uuid in handed.providers:
+        snapshot.doubt(db, uuid)
+
+
+def forget(db: sqlite3.Connection, node_uuid: str) -> None:
+    """Drop a node, and all that is known of its providers."""
+    for uuid in providers(db, node_uuid):
+        recorded.forget(db, uuid)
+        snapshot.forget_everywhere(db, uuid)
+    recorded.forget_node(db, node_uuid)
+
+
 def _with_unmade(db: sqlite3.Connection, node_uuid: str) -> set[str]:
     """Return the node's providers, and those that may have been created."""
-    return providers(db, node_uuid) | set(intended.intents(db, node_uuid))
+    unsure = intended.intents(db, [node_uuid]).get(node_uuid, {})
+    return providers(db, node_uuid) | set(unsure)
 
 
 def _account(

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from . import errors
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 FILE_NAME = 'state.sqlite'
 _MODE = 0o600
 
@@ -43,6 +43,13 @@ insert into held select uuid, kind, source, coalesce(
      order by read_at desc limit 1), uuid), names from held_by_any;
 drop table held_by_any;
 """
+# Which providers were created for a node is asked for many nodes at once; how
+# many providers a placement has tells how they are best looked at.
+_MANY = """
+create index created_node on created (node_uuid);
+alter table site add column providers integer;
+alter table site add column counted_at real;
+"""
 SCHEMA = f"""
 create table site (id integer primary key, name text unique not null);
 create table created (uuid text primary key, node_uuid text not null)
@@ -65,9 +72,9 @@ create index reading_root on reading (site, root_uuid);
 create table known (
     site integer primary key, traits text not null, classes text not null,
     read_at real not null);
-{_NODE}{_WAS}{_HELD}"""
+{_NODE}{_WAS}{_HELD}{_MANY}"""
 # What makes a database of this version one of the next.
-MIGRATIONS = {1: _NODE, 2: _WAS, 3: _KEEP_HELD + _HELD + _TAKE_HELD}
+MIGRATIONS = {1: _NODE, 2: _WAS, 3: _KEEP_HELD + _HELD + _TAKE_HELD, 4: _MANY}
 _PRAGMAS = ('foreign_keys = on', 'synchronous = full', 'busy_timeout = 10000')
 
 

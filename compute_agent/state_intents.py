@@ -15,16 +15,18 @@ _COLUMNS = 'node_uuid, uuid, kind, generation, names, added'
 
 
 def intents(
-    db: sqlite3.Connection, node_uuid: str
-) -> dict[str, Sequence[intentions.Intent]]:
-    """Return this node's unconfirmed intents by provider, oldest first."""
-    found: dict[str, Sequence[intentions.Intent]] = {}
+    db: sqlite3.Connection, node_uuids: Iterable[str]
+) -> dict[str, dict[str, Sequence[intentions.Intent]]]:
+    """Return these nodes' unconfirmed intents by provider, oldest first."""
+    found: dict[str, dict[str, Sequence[intentions.Intent]]] = {}
     for row in db.execute(
-        f'select {_COLUMNS} from intent where node_uuid = ? order by position',  # noqa: S608 (constants)
-        (node_uuid,),
+        f'select {_COLUMNS} from intent where node_uuid in'  # noqa: S608 (constants)
+        ' (select value from json_each(?)) order by node_uuid, position',
+        (state_database.packed(node_uuids),),
     ):
         intent = _intent(*row)
-        found[intent.uuid] = [*found.get(intent.uuid, []), intent]
+        of_node = found.setdefault(intent.node_uuid, {})
+        of_node[intent.uuid] = [*of_node.get(intent.uuid, []), intent]
     return found
 
 
@@ -64,7 +66,7 @@ def intends(
     db: sqlite3.Connection, node_uuid: str, uuids: Iterable[str]
 ) -> bool:
     """Whether a write to this node, or to these providers, is unconfirmed."""
-    return bool(intents(db, node_uuid) or intents_of(db, uuids))
+    return bool(intents(db, [node_uuid]) or intents_of(db, uuids))
 
 
 def confirm(db: sqlite3.Connection, intent: intentions.Intent) -> None:

@@ -30,38 +30,44 @@ def record(
     db: sqlite3.Connection, uuids: Iterable[str], node_uuid: str
 ) -> Record:
     """Return what earlier cycles left of these providers, as a node has it."""
-    ours: dict[Key, frozenset[str]] = {}
+    some = state_database.packed(uuids)
+    ours: dict[Key, set[str]] = {}
+    for uuid, kind, name in _rows(db, 'ours', some, 'uuid, kind, name'):
+        ours.setdefault((uuid, assertion.Kind(kind)), set()).add(name)
     held: dict[Key, dict[str, frozenset[str]]] = {}
     others: dict[Key, dict[Holder, frozenset[str]]] = {}
-    created = set()
-    for uuid in uuids:
-        for kind, name in _rows(db, 'ours', uuid, 'kind, name'):
-            key = (uuid, assertion.Kind(kind))
-            ours[key] = ours.get(key, frozenset()) | {name}
-        for kind, source, node, packed in _rows(
-            db, 'held', uuid, 'kind, source, node_uuid, names'
-        ):
-            key, some = (
-                (uuid, assertion.Kind(kind)),
-                state_database.unpacked(packed),
-            )
-            if node == node_uuid:
-                held.setdefault(key, {})[source] = some
-            else:
-                others.setdefault(key, {})[source, node] = some
-        if _rows(db, 'created', uuid, 'uuid'):
-            created.add(uuid)
+    for uuid, kind, source, node, packed in _rows(
+        db, 'held', some, 'uuid, kind, source, node_uuid, names'
+    ):
+        key, names = (
+            (uuid, assertion.Kind(kind)),
+            state_database.unpacked(packed),
+        )
+        if node == node_uuid:
+            held.setdefault(key, {})[source] = names
+        else:
+            others.setdefault(key, {})[source, node] = names
+    created = _rows(db, 'created', some, 'uuid')
     return Record(
-        created=frozenset(created), ours=ours, held=held, others=others
+        created=frozenset(uuid for (uuid,) in created),
+        ours={key: frozenset(names) for key, names in ours.items()},
+        held=held,
+        others=others,
     )
 
 
-def created_for(db: sqlite3.Connection, node_uuid: str) -> list[str]:
-    """Return the providers created while this node was described."""
-    rows = db.execute(
-        'select uuid from created where node_uuid = ?', (node_uuid,)
-    ).fetchall()
-    return [uuid for (uuid,) in rows]
+def created_for(
+    db: sqlite3.Connection, node_uuids: Iterable[str]
+) -> dict[str, list[str]]:
+    """Return the providers created while each of these was described."""
+    found: dict[str, list[str]] = {}
+    for node_uuid, uuid in db.execute(
+        'select node_uuid, uuid from created where node_uuid in'
+        ' (select value from json_each(?))',
+        (state_database.packed(node_uuids),),
+    ):
+        found.setdefault(node_uuid, []).append(uuid)
+    return found
 
 
 def hold(
@@ -192,7 +198,11 @@ def forget_node(db: sqlite3.Connection, uuid: str) -> None:
 
 
 def _rows(
-    db: sqlite3.Connection, table: str, uuid: str, columns: str
-) -> list[tuple[str, ...]]:
-    query = f'select {columns} from {table} where uuid = ?'  # noqa: S608 (constants)
-    return db.execute(query, (uuid,)).fetchall()
+    db: sqlite3.Connection, table: str, packed: str, columns: str
+) -> sqlite3.Cursor:
+    """Return a table's rows of these providers."""
+    return db.execute(
+        f'select {columns} from {table} where uuid in'  # noqa: S608 (constants)
+        ' (select value from json_each(?))',
+        (packed,),
+    )

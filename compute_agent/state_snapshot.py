@@ -6,9 +6,10 @@ service (``site``). All of it can be lost at the price of reading again. Each
 function is one part of a look or a write that ``state.py`` begins and ends.
 """
 
+import functools
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from . import inventory, names, provider, state_database
@@ -18,24 +19,26 @@ def readings(
     db: sqlite3.Connection, site: str, uuids: Iterable[str]
 ) -> dict[str, provider.Reading]:
     """Return what was last read of these providers, of those known."""
-    number, found = _number(db, site), {}
-    for uuid in uuids:
-        row = db.execute(
-            'select * from reading where site = ? and uuid = ?',
-            (number, uuid),
-        ).fetchone()
-        if row is not None:
-            found[uuid] = _reading(row)
+    found = db.execute(
+        'select * from reading where site = ? and uuid in'
+        ' (select value from json_each(?))',
+        (_number(db, site), state_database.packed(uuids)),
+    )
+    return {row[1]: _reading(row) for row in found}
+
+
+def members(
+    db: sqlite3.Connection, site: str, root_uuids: Iterable[str]
+) -> dict[str, set[str]]:
+    """Return the providers last seen in the trees of these roots."""
+    found: dict[str, set[str]] = {}
+    for root_uuid, uuid in db.execute(
+        'select root_uuid, uuid from reading where site = ? and root_uuid in'
+        ' (select value from json_each(?))',
+        (_number(db, site), state_database.packed(root_uuids)),
+    ):
+        found.setdefault(root_uuid, set()).add(uuid)
     return found
-
-
-def members(db: sqlite3.Connection, site: str, root_uuid: str) -> set[str]:
-    """Return the providers last seen in the tree of this root."""
-    rows = db.execute(
-        'select uuid from reading where site = ? and root_uuid = ?',
-        (_number(db, site), root_uuid),
-    ).fetchall()
-    return {uuid for (uuid,) in rows}
 
 
 def members_anywhere(db: sqlite3.Connection, root_uuid: str) -> set[str]:
@@ -88,17 +91,15 @@ def was(
     db: sqlite3.Connection, site: str, uuids: Iterable[str]
 ) -> dict[str, provider.Provider]:
     """Return the providers as they stood before others changed them."""
-    number, found = _number(db, site), {}
-    for uuid in uuids:
-        row = db.execute(
-            'select content from was where site = ? and uuid = ?',
-            (number, uuid),
-        ).fetchone()
-        if row is not None:
-            found[uuid] = provider.Provider(
-                uuid=uuid, name=uuid, **_contents(row[0])
-            )
-    return found
+    found = db.execute(
+        'select uuid, content from was where site = ? and uuid in'
+        ' (select value from json_each(?))',
+        (_number(db, site), state_database.packed(uuids)),
+    )
+    return {
+        uuid: provider.Provider(uuid=uuid, name=uuid, **_contents(content))
+        for uuid, content in found
+    }
 
 
 def drop_was(db: sqlite3.Connection, site: str, uuid: str) -> None:
@@ -174,6 +175,27 @@ def save_known_names(
     )
 
 
+def size(db: sqlite3.Connection, site: str) -> provider.Size | None:
+    """Return how many providers the placement had, None if not known."""
+    row = db.execute(
+        'select providers, counted_at from site where id = ?',
+        (_number(db, site),),
+    ).fetchone()
+    if row is None or row[0] is None:
+        return None
+    return provider.Size(providers=int(row[0]), counted_at=float(row[1]))
+
+
+def save_size(
+    db: sqlite3.Connection, site: str, counted: provider.Size
+) -> None:
+    """Keep how many providers the placement has."""
+    db.execute(
+        'update site set providers = ?, counted_at = ? where id = ?',
+        (counted.providers, counted.counted_at, _numbered(db, site)),
+    )
+
+
 def _number(db: sqlite3.Connection, site: str) -> int:
     """Return a site's number; 0, which none has, of one not written to."""
     query = 'select id from site where name = ?'
@@ -204,7 +226,7 @@ def _reading(row: Sequence[object]) -> provider.Reading:
             name=str(name),
             parent_uuid=None if parent is None else str(parent),
             generation=int(str(generation)),
-            **_contents(content),
+            **_contents(str(content)),
         ),
         root_uuid=str(root),
         read_at=float(str(read_at)),
@@ -212,9 +234,13 @@ def _reading(row: Sequence[object]) -> provider.Reading:
     )
 
 
-def _contents(content: object) -> dict[str, Any]:
-    """Return a provider's fields from what ``_content`` made of them."""
-    inventories, traits, aggregates = json.loads(str(content))
+@functools.lru_cache(maxsize=4096)
+def _contents(content: str) -> Mapping[str, Any]:
+    """Return a provider's fields from what ``_content`` made of them.
+
+    Many nodes are of one kind, and share them.
+    """
+    inventories, traits, aggregates = json.loads(content)
     fields = list(inventory.Inventory.__dataclass_fields__)
     return {
         'inventories': {

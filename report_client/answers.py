@@ -24,10 +24,23 @@ def checked(read: Callable[[], _T], body: object) -> _T:
     try:
         return read()
     except (KeyError, TypeError, ValueError) as exc:
-        raise errors.MalformedAnswer(
-            'placement answered JSON of another shape than documented: '
-            f'{str(body)[:120]!r} ({type(exc).__name__}: {exc})'
-        ) from exc
+        raise malformed(body, exc) from exc
+
+
+def malformed(body: object, exc: Exception) -> errors.MalformedAnswer:
+    """Return the error for JSON that is not as documented, and why."""
+    return errors.MalformedAnswer(
+        'placement answered JSON of another shape than documented: '
+        f'{str(body)[:120]!r} ({type(exc).__name__}: {exc})'
+    )
+
+
+def no_json(start: object) -> errors.MalformedAnswer:
+    """Return the error for a body that is no JSON, by how it begins."""
+    return errors.MalformedAnswer(
+        f'placement answered no JSON: {start!r}; is there something else at '
+        'that address?'
+    )
 
 
 def generation(body: Mapping[str, Any]) -> int:

@@ -22,7 +22,16 @@ from compute_agent.policy import Policy
 
 from . import allocations as alloc
 from . import apply as applying
-from . import effects, fresh, observation, operations, placement, reader, store
+from . import (
+    effects,
+    fresh,
+    observation,
+    operations,
+    placement,
+    quiet,
+    reader,
+    store,
+)
 from . import errors as placement_errors
 from . import moves as checking
 from . import observe as observing
@@ -35,6 +44,7 @@ class SchedulerReportClient:
     :param clock: seconds since the epoch
     :param full_read_interval: seconds after which even a provider that seems
         unchanged is read again; 0 for never
+    :param workers: how many nodes are read at a time
     """
 
     def __init__(
@@ -44,15 +54,21 @@ class SchedulerReportClient:
         *,
         clock: Callable[[], float],
         full_read_interval: float = 3600,
+        workers: int = 1,
     ) -> None:
         self._state = state
         self._observer = observing.Observer(
-            service, state, clock=clock, full_read_interval=full_read_interval
+            service,
+            state,
+            clock=clock,
+            full_read_interval=full_read_interval,
+            workers=workers,
         )
         self._fresh = fresh.Fresh(reader.Reader(service, clock), state)
         self._executor = applying.Executor(
             service, state, self._observer, clock=clock
         )
+        self._quiet = quiet.Quiet()
         self.where = service.where
 
     def observe(
@@ -100,7 +116,22 @@ class SchedulerReportClient:
         record = self._state.record(
             {*seen.providers, *tree.get_provider_uuids()}, seen.node_uuid
         )
-        wanted = ownership.resolve(tree, record, policy)
+        grounds = quiet.Grounds(
+            seen=seen, record=record, policy=policy, said=tree.said()
+        )
+        if allocations is None and (known := self._quiet.recall(grounds)):
+            return known
+        return self._planned(tree, grounds, allocations)
+
+    def _planned(
+        self,
+        tree: provider_tree.ProviderTree,
+        grounds: quiet.Grounds,
+        allocations: alloc.Allocations | None,
+    ) -> planning.Plan:
+        """Make a plan; remember it if there is nothing to do."""
+        seen, policy = grounds.seen, grounds.policy
+        wanted = ownership.resolve(tree, grounds.record, policy)
         moves = allocations.moves() if allocations is not None else ()
         after, contended = contention.leave(
             seen.providers, wanted.after, () if moves else policy.contended
@@ -108,7 +139,8 @@ class SchedulerReportClient:
         after, faults = self._without_the_allocated(seen, after, moves)
         create: tuple[operations.NameOperation, ...] = ()
         notes: list[str] = []
-        if planning.adds_names(seen.providers, after):
+        adds = planning.adds_names(seen.providers, after)
+        if adds:
             known = self._observer.known_names()
             after, create, notes = planning.admit(seen.providers, after, known)
         _check_moves(seen, after, moves)
@@ -117,7 +149,7 @@ class SchedulerReportClient:
         )
         self._check_names_of_roots(changes, seen.node_uuid)
         self._fresh.verify(seen, _written(changes, seen))
-        return planning.Plan(
+        made = planning.Plan(
             node_uuid=seen.node_uuid,
             operations=(*create, *changes),
             before=seen.providers,
@@ -126,6 +158,11 @@ class SchedulerReportClient:
             faults=(*tree.faults, *faults),
             contended=contended,
         )
+        if made.is_quiet() and not (adds or moves):
+            self._quiet.keep(grounds, made)
+        else:
+            self._quiet.drop(seen.node_uuid)
+        return made
 
     def _without_the_allocated(
         self,

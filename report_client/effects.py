@@ -27,6 +27,8 @@ def changes(
 def removals(operations: Iterable[ops.Operation]) -> blast_radius.Removals:
     """Return what these remove; a class that a reshape moves is not removed."""
     every = list(operations)
+    if not every:
+        return blast_radius.NOTHING
     deleted = {op.uuid for op in every if isinstance(op, ops.DeleteProvider)}
     parts: dict[tuple[str, assertion.Kind], list[ops.SetOperation]] = {}
     for one in _sets(every):

@@ -6,7 +6,7 @@ resource tracker takes its tree from it, the plan is made against it.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from compute_agent import (
     assertion,
@@ -77,26 +77,21 @@ class Look:
             *(self.readings[u].provider.aggregates for u in self.home)
         )
 
-    def reach(
-        self,
-        shared: 'Look',
-        aggregates: frozenset[str],
-        last: Mapping[str, provider.Reading],
-    ) -> None:
-        """Add those of the sharing providers that are in these aggregates.
+    def members(self) -> dict[str, list[str]]:
+        """Return the providers of each aggregate."""
+        found: dict[str, list[str]] = {}
+        for uuid, reading in self.readings.items():
+            for aggregate in reading.provider.aggregates:
+                found.setdefault(aggregate, []).append(uuid)
+        return found
 
-        :param last: what was last read of those that cannot be read now; one
-            that never was may be in any aggregate
-        """
-        for uuid, reading in shared.readings.items():
-            near = reading.provider.aggregates & aggregates
-            if near and uuid not in self.home:
-                self.readings[uuid] = reading
-                self.notes[uuid] = shared.notes[uuid]
+    def reach(self, shared: 'Look', uuids: Iterable[str]) -> None:
+        """Add these of the sharing providers."""
+        for uuid in uuids:
+            if uuid not in self.home:
+                self.readings[uuid] = shared.readings[uuid]
+                self.notes[uuid] = shared.notes.get(uuid, ())
                 self.fresh |= {p for p in shared.fresh if p[0] == uuid}
-        for uuid, error in shared.failed.items():
-            if uuid not in last or last[uuid].provider.aggregates & aggregates:
-                self.error = error
 
     def seen(self) -> Observation:
         """Return the finished observation."""

@@ -9,13 +9,14 @@ nothing to placement; ``client.py`` calls it.
 """
 
 import dataclasses
+import functools
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from compute_agent import errors, intentions, names
+from compute_agent import errors, intentions, names, provider, side_by_side
 
-from . import observation, placement, reader, readings, store, wire
+from . import lists, observation, placement, reader, readings, store, wire
 
 LOG = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ class Observer:
     :param clock: seconds since the epoch
     :param full_read_interval: seconds after which a provider is read again
         although its generation stands still; 0 for never
+    :param workers: how many nodes are read at a time
     """
 
     def __init__(
@@ -37,45 +39,49 @@ class Observer:
         *,
         clock: Callable[[], float],
         full_read_interval: float,
+        workers: int = 1,
     ) -> None:
         self._reader = reader.Reader(service, clock)
         self._store = kept
+        self._lists = lists.Lists(
+            self._reader, kept, clock=clock, workers=workers
+        )
         self._readings = readings.Readings(
             self._reader, kept, clock=clock, interval=full_read_interval
         )
+        self._workers = workers
         self._doubted = False
         self._asking = threading.Lock()
-        self._names: frozenset[str] | None = None
         self._found: dict[str, set[str]] = {}
+        # What was seen last of each node, and the readings it was made of.
+        self._last: dict[str, _Seen] = {}
 
     def observe(
         self, node_uuids: Sequence[str]
     ) -> dict[str, observation.Observation | errors.AgentError]:
         """Return what placement holds of these nodes, or why it is unknown.
 
-        One list request for all; one more where aggregates are in play.
+        One list request for all; one more where aggregates are in play. The
+        very same observation as the last time if nothing of it moved.
 
         :raises errors.AgentError: not even the list could be read
         """
         since = self._store.moment()
-        try:
-            rows = self._list(node_uuids)
-        except (errors.Unavailable, errors.UnknownState):
-            self._doubted = True
-            raise
-        looks = [
-            observation.Look(
-                node_uuid=uuid, since=since, rows=rows.get(uuid, [])
-            )
-            for uuid in node_uuids
-        ]
-        for look in looks:
-            self._attempt(look, self._own_tree)
+        looks = self._begun(self._listed(node_uuids), node_uuids, since)
+        self._read_own_trees(looks)
         self._sharing([look for look in looks if look.error is None], since)
+        created = self._store.created_for(node_uuids)
         for look in looks:
-            self._attempt(look, self._other_roots)
-            self._attempt(look, self._forget_the_gone)
-        return {look.node_uuid: look.error or look.seen() for look in looks}
+            made = created.get(look.node_uuid, [])
+            self._attempt(look, functools.partial(self._other_roots, made))
+        members = self._store.members(node_uuids)
+        for look in looks:
+            known = members.get(look.node_uuid, set())
+            known |= set(created.get(look.node_uuid, ()))
+            self._attempt(look, functools.partial(self._forget_gone, known))
+        return {
+            look.node_uuid: look.error or self._seen(look) for look in looks
+        }
 
     def known_names(self) -> names.KnownNames:
         """Return the traits and classes placement knows.
@@ -114,14 +120,8 @@ class Observer:
             )
 
     def holder_of(self, name: str) -> str | None:
-        """Return the uuid of the provider that has this name, if any has.
-
-        Asked only where the last list did not show every name there is.
-        """
-        if self._names is not None and name not in self._names:
-            return None
-        rows = self._reader.listed(wire.named(name))
-        return next((row.uuid for row in rows if row.name == name), None)
+        """Return the uuid of the provider that has this name, if any has."""
+        return self._lists.holder_of(name)
 
     def find(self, node_uuid: str, uuid: str) -> None:
         """Look at a provider for a node from now on, while it is there.
@@ -131,26 +131,52 @@ class Observer:
         """
         self._found.setdefault(node_uuid, set()).add(uuid)
 
-    # --- lists ----------------------------------------------------------------
+    # --- the steps of a look --------------------------------------------------
 
-    def _list(self, node_uuids: Sequence[str]) -> dict[str, list[wire.Listed]]:
-        """Return the rows of each node's tree, by one request for them all."""
-        if not node_uuids:
-            return {}
-        one = len(node_uuids) == 1
-        path = wire.in_tree(node_uuids[0]) if one else wire.PROVIDERS
-        listed = self._reader.listed(path)
-        if not one:
-            self._names = frozenset(row.name for row in listed)
-        wanted = set(node_uuids)
-        trees: dict[str, list[wire.Listed]] = {}
-        for row in listed:
-            trees.setdefault(row.root_uuid, []).append(row)
-        for rows in list(trees.values()):
-            below = {row.uuid for row in rows} & wanted
-            for uuid in below:  # a node's provider may not be the root
-                trees.setdefault(uuid, rows)
-        return trees
+    def _listed(
+        self, node_uuids: Sequence[str]
+    ) -> Mapping[str, lists.Rows | errors.AgentError]:
+        try:
+            return self._lists.trees(node_uuids)
+        except (errors.Unavailable, errors.UnknownState):
+            self._doubted = True
+            raise
+
+    def _begun(
+        self,
+        trees: Mapping[str, lists.Rows | errors.AgentError],
+        node_uuids: Sequence[str],
+        since: int,
+    ) -> list[observation.Look]:
+        """Return a look for each node, with what its list showed."""
+        intents = self._store.intents(node_uuids)
+        looks = []
+        for uuid in node_uuids:
+            found = trees.get(uuid, ())
+            error = found if isinstance(found, errors.AgentError) else None
+            rows = () if isinstance(found, errors.AgentError) else found
+            look = observation.Look(node_uuid=uuid, since=since, rows=rows)
+            look.error = error
+            look.intents = intents.get(uuid, {})
+            look.home = {row.uuid for row in rows}
+            looks.append(look)
+        return looks
+
+    def _read_own_trees(self, looks: Sequence[observation.Look]) -> None:
+        """Take what stands still from memory; read the others side by side."""
+        kept = self._store.readings(
+            row.uuid for look in looks for row in look.rows
+        )
+        moved = [
+            look
+            for look in looks
+            if look.error is None and not self._readings.recall(look, kept)
+        ]
+        step = functools.partial(self._attempt, step=self._own_tree)
+        side_by_side.each(moved, step, workers=self._workers)
+
+    def _own_tree(self, look: observation.Look) -> None:
+        self._readings.read(look, look.rows)
 
     def _attempt(
         self, look: observation.Look, step: Callable[[observation.Look], None]
@@ -162,11 +188,6 @@ class Observer:
             step(look)
         except _ONE_NODE as exc:
             look.error = exc
-
-    def _own_tree(self, look: observation.Look) -> None:
-        look.intents = self._store.intents(look.node_uuid)
-        look.home = {row.uuid for row in look.rows}
-        self._readings.read(look, look.rows)
 
     def _sharing(self, looks: Sequence[observation.Look], since: int) -> None:
         """Add to each node the sharing providers of its aggregates."""
@@ -186,19 +207,27 @@ class Observer:
                 self._readings.read(shared, [row])
             except _ONE_NODE as exc:
                 shared.failed[row.uuid] = exc
-        last = self._store.readings(shared.failed)
+        members, last = shared.members(), self._store.readings(shared.failed)
         for look, some in reach:
-            if some:
-                look.reach(shared, some, last)
+            near = [u for one in some for u in members.get(one, ())]
+            look.reach(shared, near)
+            for uuid, error in shared.failed.items():
+                # One that never was read may be in any aggregate.
+                known = last.get(uuid)
+                if some and (
+                    known is None or known.provider.aggregates & some
+                ):
+                    look.error = error
 
-    def _other_roots(self, look: observation.Look) -> None:
+    def _other_roots(
+        self, created: Sequence[str], look: observation.Look
+    ) -> None:
         """Add what was created for this node and stands in other trees.
 
         Or may have been: an intent may be all that a crash left of it; a
         provider that was found is there, whoever created it. Of a tree that
         such a one was moved into, what is not below it is not looked at.
         """
-        created = self._store.created_for(look.node_uuid)
         found = self._found.get(look.node_uuid, set())
         for uuid in [*created, *look.intents, *sorted(found)]:
             if uuid not in look.readings:
@@ -207,12 +236,11 @@ class Observer:
                 if not rows:
                     found.discard(uuid)
 
-    def _forget_the_gone(self, look: observation.Look) -> None:
+    def _forget_gone(self, known: set[str], look: observation.Look) -> None:
         """A provider that a complete list lacks is no more, nor its record."""
-        known = self._store.members(look.node_uuid)
-        known |= set(self._store.created_for(look.node_uuid))
+        missing = known - look.readings.keys()
         # What was never seen at this service may be at another.
-        last = self._store.readings(known - set(look.readings))
+        last = self._store.readings(missing) if missing else {}
         if last:
             gone = ', '.join(str(r.provider) for r in last.values())
             LOG.info('gone from placement: %s', gone)
@@ -220,6 +248,36 @@ class Observer:
         for uuid in set(look.intents) - set(look.readings):
             settled = intentions.settle(look.intents[uuid], None)
             self._store.settle((), settled.dropped)
+
+    def _seen(self, look: observation.Look) -> observation.Observation:
+        """Return the finished observation: the last one if nothing moved."""
+        last = self._last.get(look.node_uuid)
+        if last is not None and last.stands(look):
+            return last.seen
+        seen = look.seen()
+        if look.readings and not look.fresh:
+            self._last[look.node_uuid] = _Seen(seen, look.readings)
+        else:
+            self._last.pop(look.node_uuid, None)
+        return seen
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Seen:
+    """An observation, and the readings it was made of."""
+
+    seen: observation.Observation
+    made_of: Mapping[str, provider.Reading]
+
+    def stands(self, look: observation.Look) -> bool:
+        """Whether a look found these very readings, remembered all."""
+        now = look.readings
+        return (
+            not look.fresh
+            and look.home == self.seen.home
+            and now.keys() == self.made_of.keys()
+            and all(now[u] is r for u, r in self.made_of.items())
+        )
 
 
 def _below(rows: Sequence[wire.Listed], uuid: str) -> list[wire.Listed]:

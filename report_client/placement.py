@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one place that speaks HTTP with placement and translates its refusals.
+"""The one place that speaks HTTP with placement.
 
 It sends a request at the newest microversion both sides have and returns the
 body, or raises one of ``errors.py``: never None, never False. There is no
@@ -7,38 +7,25 @@ discovery call: the first answer of a server that is older (406) says what it
 has. Retries are the caller's; authentication is keystoneauth's.
 """
 
+import contextlib
 import dataclasses
 import logging
 import re
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, TypeVar
 
+import requests
 from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import causes
 
-from . import errors, wire
+from . import answers, errors, refusals, rows, wire
+
+_T = TypeVar('_T')
 
 LOG = logging.getLogger(__name__)
 
-_RACE = 'Another thread concurrently updated'
 _ADDRESS = re.compile(r'https?://[^/\s]+')
-_NO_SUCH_NAME = re.compile(r'No such (trait|resource class)', re.IGNORECASE)
-_BY_STATUS: dict[int, type[Exception]] = {
-    401: errors.NotAuthorised,
-    403: errors.NotAuthorised,
-    429: errors.Unreachable,
-    502: errors.Unreachable,
-    503: errors.Unreachable,
-    504: errors.Unreachable,
-}
-_BY_CODE: dict[str, type[Exception]] = {
-    'placement.concurrent_update': errors.Conflict,
-    'placement.duplicate_name': errors.NameTaken,
-    'placement.inventory.inuse': errors.InUse,
-    'placement.resource_provider.cannot_delete_parent': errors.InUse,
-    'placement.resource_provider.inuse': errors.InUse,
-    'placement.resource_provider.not_found': errors.Vanished,
-}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +52,12 @@ class Response(Protocol):
 
     def json(self) -> Any:
         """Return the decoded body."""
+
+    def iter_content(self, chunk_size: int) -> Iterator[bytes]:
+        """Yield the body as it comes."""
+
+    def close(self) -> None:
+        """Let the connection go, whatever of the body still comes."""
 
 
 class Adapter(Protocol):
@@ -96,6 +89,24 @@ class Placement:
         """
         return self.send(wire.Request(method='GET', path=path), needed)
 
+    def read(
+        self,
+        path: str,
+        taken_in: Callable[[Iterable[bytes]], _T],
+        needed: wire.Version = wire.OLDEST,
+    ) -> _T:
+        """Return what is made of the body of one read while it still comes.
+
+        :param taken_in: makes it of chunks of bytes, to the last
+        :raises errors.Unreachable: it broke off
+        :raises report_client.errors: as :meth:`send`, and what it raises
+        """
+        request = wire.Request(method='GET', path=path)
+        with contextlib.closing(
+            self._carried_out(request, needed, stream=True)
+        ) as response:
+            return taken_in(self._chunks(response))
+
     def send(
         self, request: wire.Request, needed: wire.Version = wire.OLDEST
     ) -> Any:
@@ -114,18 +125,28 @@ class Placement:
             no version that this agent speaks
         :raises report_client.errors: everything but a 2xx, by what to do next
         """
+        response = self._carried_out(request, needed, stream=False)
+        body = _json(response) if response.content else None
+        return Reply(status=response.status_code, body=body)
+
+    def _carried_out(
+        self, request: wire.Request, needed: wire.Version, *, stream: bool
+    ) -> Response:
+        """Return the answer to a request that placement carried out.
+
+        :param stream: leave its body to come
+        """
         sent = self._version
         self._check(request, needed)
-        response = self._request(request)
+        response = self._answer(request, stream=stream)
         if response.status_code == 406 and self._negotiate(response, sent):
             self._check(request, needed)
-            response = self._request(request)
+            response = self._answer(request, stream=stream)
         if response.status_code == 406:
             raise self._no_version(response)
         if response.status_code >= 300:
             raise self._refusal(request, response)
-        body = _json(response) if response.content else None
-        return Reply(status=response.status_code, body=body)
+        return response
 
     def _check(self, request: wire.Request, needed: wire.Version) -> None:
         """Refuse what this placement is known to be too old for."""
@@ -136,7 +157,17 @@ class Placement:
                 'newer: upgrade placement'
             )
 
-    def _request(self, request: wire.Request) -> Response:
+    def _answer(self, request: wire.Request, *, stream: bool) -> Response:
+        """Send one request; of a refusal, the body is there as well."""
+        response = self._request(request, stream=stream)
+        if response.status_code >= 300:
+            try:
+                _ = response.content  # which frees the connection, too
+            except requests.RequestException as exc:
+                raise self._broken_off(exc) from exc
+        return response
+
+    def _request(self, request: wire.Request, *, stream: bool) -> Response:
         try:
             return self._adapter.request(
                 request.path,
@@ -145,6 +176,7 @@ class Placement:
                 microversion=_dotted(min(self._version, request.newest)),
                 raise_exc=False,
                 headers={'Accept': 'application/json'},
+                stream=stream,
             )
         except (
             ksa_exceptions.Unauthorized,
@@ -168,6 +200,8 @@ class Placement:
             raise errors.Unreachable(
                 f'{self.where} cannot be reached ({cause}): {self._hint}'
             ) from exc
+        except requests.RequestException as exc:  # its log reads the body
+            raise self._broken_off(exc) from exc
         except Exception as exc:
             # What libraries raise for a missing certificate, an address that
             # is none, an option that is missing: no request was answered.
@@ -175,6 +209,20 @@ class Placement:
                 f'{self.where} cannot be asked ({type(exc).__name__}: '
                 f'{causes.short(exc)}): check the options in [placement]'
             ) from exc
+
+    def _chunks(self, response: Response) -> Iterator[bytes]:
+        """Yield a body as it comes."""
+        try:
+            yield from response.iter_content(rows.CHUNK)
+        except requests.RequestException as exc:
+            raise self._broken_off(exc) from exc
+
+    def _broken_off(self, exc: Exception) -> errors.Unreachable:
+        """Return the error for an answer that began, and did not end."""
+        return errors.Unreachable(
+            f'{self.where} broke off its answer ({causes.cause(exc)}): '
+            f'{self._hint}'
+        )
 
     def _negotiate(self, response: Response, sent: wire.Version) -> bool:
         """Take the server's newest version; return whether to ask again."""
@@ -210,70 +258,13 @@ class Placement:
         )
 
     def _refusal(self, request: wire.Request, response: Response) -> Exception:
-        said = _errors(response)
-        answer = errors.Answer(
-            status=response.status_code,
-            code=str(said.get('code', '')),
-            detail=str(said.get('detail') or said.get('title') or ''),
-            request_id=str(said.get('request_id', '')),
-        )
-        if answer.status in {404, 405} and (
-            _is_list(request) or 'status' not in said
-        ):
+        status, said = response.status_code, _errors(response)
+        if refusals.is_elsewhere(request, status, said):
             return errors.Unreachable(
-                f'there is no placement at {self.where} (HTTP '
-                f'{answer.status}): {self._hint}'
+                f'there is no placement at {self.where} (HTTP {status}): '
+                f'{self._hint}'
             )
-        kind = _kind(request, answer)
-        text = f'{request.method} {request.path}: {answer}'
-        if kind is errors.NotAuthorised:
-            text += (
-                f'; {self.where} does not let this agent in: it needs a user '
-                'with the role admin or service in [placement]'
-            )
-        if kind is errors.NotAllowed:
-            text += (
-                '; to move what is allocated, the user in [placement] '
-                '(username) needs the role service too: add that role in '
-                'keystone'
-            )
-        return kind(text)
-
-
-def _is_list(request: wire.Request) -> bool:
-    """Whether every placement has what is asked for, if only as nothing."""
-    route = request.path.partition('?')[0]
-    lists = {wire.PROVIDERS, wire.TRAITS, wire.RESOURCE_CLASSES}
-    return request.method == 'GET' and route in lists
-
-
-def _is_one(request: wire.Request) -> bool:
-    """Whether it is about one thing that may be there or not."""
-    if request.path.startswith(f'{wire.TRAITS}/'):
-        return request.method != 'PUT'  # which creates it
-    return request.path.startswith((wire.PROVIDERS, wire.CONSUMERS))
-
-
-def _kind(  # noqa: PLR0911 (a row for each meaning)
-    request: wire.Request, answer: errors.Answer
-) -> type[Exception]:
-    """Return the error for an answer that is not 2xx: what to do next."""
-    if answer.status == 403 and request.path == wire.RESHAPER:
-        return errors.NotAllowed
-    meant = _BY_STATUS.get(answer.status) or _BY_CODE.get(answer.code)
-    if meant is not None:
-        return meant
-    if answer.status >= 500:
-        # A race that placement's traits handler does not catch.
-        raced = _RACE in answer.detail
-        return errors.Conflict if raced else errors.ServerFault
-    if answer.status == 400 and _NO_SUCH_NAME.search(answer.detail):
-        return errors.UnknownName
-    if answer.status == 404 and _is_one(request):
-        return errors.Vanished
-    if answer.status == 409 and request.path.startswith(f'{wire.TRAITS}/'):
-        return errors.InUse  # it has no code of its own
-    return errors.BadRequest
+        return refusals.refusal(request, status, said, self.where)
 
 
 def _version(text: object) -> wire.Version | None:
@@ -290,11 +281,7 @@ def _json(response: Response) -> Any:
     try:
         return response.json()
     except (RecursionError, ValueError) as exc:
-        start = response.content[:60]
-        raise errors.MalformedAnswer(
-            f'placement answered no JSON: {start!r}; is there something '
-            'else at that address?'
-        ) from exc
+        raise answers.no_json(response.content[:60]) from exc
 
 
 def _errors(response: Response) -> dict[str, Any]:

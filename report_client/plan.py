@@ -55,6 +55,12 @@ class Plan:
         """Whether there is anything in it for a reader."""
         return bool(self.operations or self.notes or self.faults)
 
+    def is_quiet(self) -> bool:
+        """Whether there is nothing to do, to record or to wait for."""
+        return not (
+            self.operations or self.held or self.faults or self.contended
+        )
+
 
 def is_known(operation: ops.NameOperation, known: names.KnownNames) -> bool:
     """Whether placement knows this name already."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from compute_agent import errors as agent_errors
 from compute_agent import excerpt, names, provider
 
-from . import contents, errors, guarded, provider_query, wire
+from . import contents, errors, guarded, provider_query, rows, wire
 from . import operations as ops
 
 _SHOWN = 5  # names in a message
@@ -151,7 +151,7 @@ class Providers(contents.Contents):
     def _rows(
         self, path: str, needed: wire.Version = wire.OLDEST
     ) -> list[wire.Listed]:
-        return wire.listed(self._service.get(path, needed))
+        return self._service.read(path, rows.listed, needed)
 
     def _taken(self, wanted: ops.CreateProvider) -> errors.NameTaken:
         """Return the error that says who has the uuid or the name."""

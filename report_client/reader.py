@@ -12,7 +12,7 @@ from compute_agent import assertion, names, provider
 
 from . import allocations as alloc
 from . import errors as placement_errors
-from . import placement, wire, wire_allocations
+from . import placement, rows, wire, wire_allocations
 
 REREADS = 4  # times what is older than the rest of a provider is read anew
 
@@ -41,7 +41,7 @@ class Reader:
 
     def listed(self, path: str) -> list[wire.Listed]:
         """Return the rows of one list of providers."""
-        return wire.listed(self._service.get(path))
+        return self._service.read(path, rows.listed)
 
     def provider(self, row: wire.Listed) -> provider.Reading:
         """Read one provider whole, all parts at one generation.

@@ -41,18 +41,21 @@ class Store(Settling, Protocol):
     """What is remembered between cycles; see ``compute_agent/state.py``."""
 
     def readings(self, uuids: Iterable[str]) -> dict[str, provider.Reading]:
-        """Return what was last read of these providers."""
+        """Return what was last read of these providers.
 
-    def members(self, root_uuid: str) -> set[str]:
-        """Return the providers last seen in the tree of this root."""
+        The same objects as long as they are not written to.
+        """
 
-    def created_for(self, node_uuid: str) -> list[str]:
-        """Return the providers created while this node was described."""
+    def members(self, root_uuids: Iterable[str]) -> dict[str, set[str]]:
+        """Return the providers last seen in the trees of these roots."""
+
+    def created_for(self, node_uuids: Iterable[str]) -> dict[str, list[str]]:
+        """Return the providers created while each of these was described."""
 
     def intents(
-        self, node_uuid: str
-    ) -> dict[str, Sequence[intentions.Intent]]:
-        """Return this node's unconfirmed intents, by provider."""
+        self, node_uuids: Iterable[str]
+    ) -> dict[str, dict[str, Sequence[intentions.Intent]]]:
+        """Return these nodes' unconfirmed intents, by provider."""
 
     def moment(self) -> int:
         """Return the moment at which a look begins."""
@@ -74,9 +77,18 @@ class Store(Settling, Protocol):
     def save_known_names(self, known: names.KnownNames | None) -> None:
         """Keep the names this placement knows."""
 
+    def size(self) -> provider.Size | None:
+        """Return how many providers this placement had, and when that was."""
+
+    def save_size(self, size: provider.Size) -> None:
+        """Keep how many providers this placement has."""
+
 
 class State(Store, Journal, Protocol):
     """All that is remembered."""
 
     def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
-        """Return what earlier cycles left of these providers."""
+        """Return what earlier cycles left of these providers.
+
+        The same object as long as nothing of it was written.
+        """

@@ -187,16 +187,16 @@ def created_generation(body: object) -> int:
 
 
 def listed(body: object) -> list[Listed]:
-    """Return the rows of a list of providers.
+    """Return the rows of a list of providers; ``rows.py`` reads long ones.
 
     :raises errors.MalformedAnswer: any row is not as documented
     """
-
-    def rows() -> list[Listed]:
-        found = answers.sequence(answers.mapping(body)['resource_providers'])
-        return [_row(row) for row in found]
-
-    return answers.checked(rows, body)
+    found = answers.checked(
+        lambda: answers.sequence(answers.mapping(body)['resource_providers']),
+        body,
+    )
+    known: dict[str, str] = {}
+    return [row(one, known) for one in found]
 
 
 def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
@@ -268,15 +268,28 @@ def created(body: object) -> Listed:
 
     :raises errors.MalformedAnswer: not as documented
     """
-    return answers.checked(lambda: _row(answers.mapping(body)), body)
+    return row(body, {})
 
 
-def _row(row: Mapping[str, Any]) -> Listed:
-    parent = row['parent_provider_uuid']
-    return Listed(
-        uuid=answers.string(row['uuid']),
-        name=answers.string(row['name']),
-        generation=answers.count(row['generation']),
-        parent_uuid=None if parent is None else answers.string(parent),
-        root_uuid=answers.string(row['root_provider_uuid']),
-    )
+def row(found: Any, known: dict[str, str]) -> Listed:
+    """Return one provider of a list, or of the answer to a creation.
+
+    :param known: uuids of other providers that rows of the same list named:
+        one string serves all
+    :raises errors.MalformedAnswer: not as documented
+    """
+    try:
+        uuid = answers.string(found['uuid'])
+        root = answers.string(found['root_provider_uuid'])
+        parent = found['parent_provider_uuid']
+        if parent is not None:
+            parent = known.setdefault(answers.string(parent), parent)
+        return Listed(
+            uuid=uuid,
+            name=answers.string(found['name']),
+            generation=answers.count(found['generation']),
+            parent_uuid=parent,
+            root_uuid=uuid if root == uuid else known.setdefault(root, root),
+        )
+    except (KeyError, TypeError, ValueError) as exc:
+        raise answers.malformed(found, exc) from exc

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon's cycles, and what a SIGHUP changes between two of them.
+"""The daemon's cycles: when they begin, and what a SIGHUP changes between two.
 
 The configuration and the operator's files are taken over each as a whole, or
 not at all. ``run.py`` makes it, and calls it from the thread of the cycles.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from oslo_config import cfg
 
-from .. import errors, node_result
+from .. import errors, node_result, timetable
 from ..conf import default
 from . import configuration, stopping, wiring
 
@@ -39,6 +39,26 @@ class Cycles:
         """Return the seconds from one cycle to the next."""
         seconds: int = self._conf.update_resources_interval
         return seconds or default.DEFAULT_INTERVAL
+
+    def keep_apart(self) -> None:
+        """Wait, so that agents started together do not come together.
+
+        A placement of our own has no other agents. What a SIGHUP asks for is
+        done when the wait is over.
+
+        :raises errors.ConfigError: the operator's files are wrong, which is
+            found before the wait
+        """
+        longest = self._conf.periodic_fuzzy_delay
+        if self._conf.placement.embedded or not longest:
+            return
+        self._agent.files.begin()
+        seconds = timetable.fuzzy_delay(longest, self.interval())
+        LOG.info(
+            'the first cycle begins in %.1f s (periodic_fuzzy_delay)',
+            seconds,
+        )
+        self._wishes.wait_for_end(seconds)
 
     def sync(self) -> Sequence[node_result.NodeResult]:
         """Do one cycle."""

@@ -6,17 +6,18 @@ and the commands that only speak to placement take its API from here.
 """
 
 import re
+import time
 
 import requests
 from keystoneauth1 import adapter, loading, session, token_endpoint
 from keystoneauth1 import exceptions as ksa_exceptions
 from oslo_config import cfg
 
-from report_client import placement
+from report_client import placement, request_budget
 
 from .. import errors
 from ..conf import placement as placement_conf
-from . import configuration
+from . import configuration, pacing, stopping
 
 GROUP = placement_conf.GROUP
 CONNECTIONS = 10  # at least: what requests keeps by default
@@ -24,12 +25,18 @@ _USER = re.compile(r'//[^/@]*@')
 _TLS = ('tls_ciphers', 'tls_min_version')
 
 
-def placement_service(conf: cfg.ConfigOpts) -> placement.Placement:
+def placement_service(
+    conf: cfg.ConfigOpts, wait: pacing.Wait | None = None
+) -> placement.Placement:
     """Return placement's API as configured; nothing is asked yet.
 
+    :param wait: what a request waits with for its turn; without it, SIGINT
+        alone ends the wait
     :raises errors.ConfigError: something of ``[placement]`` is wrong
     """
-    return placement.Placement(_adapter(conf), where(conf), _hint(conf))
+    found = _adapter(conf)
+    _widen(found.session.session, conf, wait or stopping.interrupted().wait)
+    return placement.Placement(found, where(conf), _hint(conf))
 
 
 def where(conf: cfg.ConfigOpts) -> str:
@@ -77,7 +84,6 @@ def _adapter(conf: cfg.ConfigOpts) -> adapter.Adapter:
             'options of a user with the role admin or service, or '
             '"embedded = true" for a placement of our own'
         )
-    _widen(made.session, conf)
     return found
 
 
@@ -88,12 +94,13 @@ def _direct(conf: cfg.ConfigOpts) -> adapter.Adapter:
         timeout=conf.placement.timeout,
     )
     made.session.trust_env = False  # no proxy stands before the loopback
-    _widen(made.session, conf)
     return adapter.Adapter(made, service_type=placement_conf.SERVICE_TYPE)
 
 
-def _widen(opened: requests.Session, conf: cfg.ConfigOpts) -> None:
-    """Let every worker keep a connection of its own.
+def _widen(
+    opened: requests.Session, conf: cfg.ConfigOpts, wait: pacing.Wait
+) -> None:
+    """Let every worker keep a connection of its own, all within one budget.
 
     What keystoneauth makes keeps ten, whatever the workers are, and sets up
     the others anew for each request.
@@ -103,8 +110,12 @@ def _widen(opened: requests.Session, conf: cfg.ConfigOpts) -> None:
         pool_maxsize=max(CONNECTIONS, workers),
         **{name: group[name] for name in _TLS if name in group},
     )
+    budget = request_budget.RequestBudget(
+        lambda: conf.compute_agent.max_requests_per_second, time.monotonic
+    )
+    paced = pacing.PacedAdapter(wide, budget, wait)
     for prefix in list(opened.adapters):
-        opened.mount(prefix, wide)
+        opened.mount(prefix, paced)
 
 
 def _embedded_url(conf: cfg.ConfigOpts) -> str:

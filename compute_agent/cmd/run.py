@@ -66,14 +66,18 @@ class Run(command.AgentCommand):
             if conf.placement.embedded:
                 server = wiring.embedded_placement(conf)
                 stack.enter_context(server)
-            agent = stack.enter_context(wiring.agent(conf, looking=False))
+            agent = stack.enter_context(
+                wiring.agent(conf, looking=False, wait=wishes.wait_for_end)
+            )
             show = _Show(
                 self.app.stdout, agent, placement_connection.where(conf)
             )
+            work = cycles.Cycles(conf, self.conf, agent, wishes)
+            work.keep_apart()
             worker = _Worker(
-                cycles.Cycles(conf, self.conf, agent, wishes),
+                work,
                 wishes,
-                show.once if parsed_args.show_tree else None,
+                show.once if parsed_args.show_tree else _show_nothing,
             )
             worker.start()
             wishes.wait_for_end()
@@ -96,7 +100,7 @@ class _Worker(threading.Thread):
         self,
         work: 'cycles.Cycles',
         wishes: 'stopping.Wishes',
-        done: typing.Callable[..., None] | None,
+        done: typing.Callable[..., None],
     ) -> None:
         from .. import service  # noqa: PLC0415 (quick --help)
 
@@ -107,7 +111,7 @@ class _Worker(threading.Thread):
             self._cycle,
             interval=work.interval(),
             stop=wishes,
-            **({'done': done} if done else {}),
+            done=done,
         )
         self.failure: Exception | None = None
 
@@ -161,6 +165,10 @@ class _Show:
         self._out.write(f'{state} with {self._where}; Ctrl-C ends it\n')
         self._out.flush()
         self._shown = True
+
+
+def _show_nothing(_results: Sequence['resource_tracker.NodeResult']) -> None:
+    """Leave it to the log."""
 
 
 def _register_logging(conf: cfg.ConfigOpts) -> None:

@@ -3,7 +3,8 @@
 
 A daemon that is told to read its files anew while it still imports (a second,
 on a busy host more) must not die of that. So this hears SIGHUP first, and only
-then imports the program. Nothing else is done here.
+then imports the program. Of SIGINT it has all threads told, not the main one
+alone. Nothing else is done here.
 """
 
 import sys
@@ -13,6 +14,7 @@ from . import stopping
 
 def main() -> int:
     """Run the program; return its exit code."""
+    stopping.hear_interrupt()
     if 'run' in sys.argv[1:]:
         stopping.hear_early()
     from . import main as program  # noqa: PLC0415 (slow)

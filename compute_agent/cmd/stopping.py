@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ending a long-running command, or having it read its files anew, by signals.
+"""Ending a command, or having the daemon read its files anew, by signals.
 
-SIGINT and SIGTERM end it. So does SIGHUP, unless the command has files to
-read; then it does so, and ends only when its terminal was closed: a daemon
+SIGINT and SIGTERM end a long-running one. So does SIGHUP, unless it has files
+to read; then it does so, and ends only when its terminal was closed: a daemon
 that outlives that is one nobody asked for. What comes while the daemon is still
-starting is kept until it can be heard.
+starting is kept until it can be heard. SIGINT interrupts any other command, and
+wakes its threads.
 """
 
 import os
 import signal
 import threading
 import types
+import typing
 
 
 def on_signals() -> threading.Event:
@@ -23,6 +25,37 @@ def on_signals() -> threading.Event:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, ask)
     return stop
+
+
+class Interrupt:
+    """The handler of SIGINT for commands whose threads may wait for long.
+
+    :ivar asked: it came; threads that wait with this are woken
+    """
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+
+    def __call__(
+        self, number: int, frame: types.FrameType | None
+    ) -> typing.NoReturn:
+        """Wake the threads, and interrupt the main one as usual."""
+        self.asked.set()
+        signal.default_int_handler(number, frame)
+
+
+def hear_interrupt() -> None:
+    """Let SIGINT wake all threads, where it would interrupt the main one."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, Interrupt())
+
+
+def interrupted() -> threading.Event:
+    """Return what is set when a SIGINT comes, if anybody hears it."""
+    handler = signal.getsignal(signal.SIGINT)
+    if isinstance(handler, Interrupt):
+        return handler.asked
+    return threading.Event()
 
 
 class Early:
@@ -98,10 +131,10 @@ class Wishes:
             )
             return self._ending
 
-    def wait_for_end(self) -> None:
-        """Return when it is to end."""
+    def wait_for_end(self, timeout: float | None = None) -> bool:
+        """Return when it is to end, or in time; whether it is to end."""
         with self._changed:
-            self._changed.wait_for(self.is_set)
+            return self._changed.wait_for(self.is_set, timeout)
 
     def _hang_up(self) -> None:
         if self._had_terminal and not _has_terminal():

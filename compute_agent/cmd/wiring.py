@@ -19,7 +19,6 @@ from report_client import client
 from .. import (
     blast_radius,
     departures,
-    describe,
     host_inventory,
     identity,
     node_list,
@@ -33,7 +32,7 @@ from .. import (
 from ..conf import default as default_conf
 from ..dev import embedded_placement as embedded
 from ..virt import driver as virt
-from . import configuration, placement_connection, pruning
+from . import configuration, pacing, placement_connection, pruning
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +57,18 @@ def agent(
     looking: bool,
     unlimited: bool = False,
     prune: pruning.Prune = pruning.NOTHING,
+    wait: pacing.Wait | None = None,
 ) -> Iterator[Agent]:
     """Build the agent, and close what it opened.
 
     :param looking: the state is only looked at, never written back
     :param unlimited: a cycle may remove as much as it wants to
     :param prune: names that go although nobody recorded them
+    :param wait: what a request waits with for its turn
     :raises errors.ConfigError: something of the configuration is wrong
     """
     compute_driver = configuration.load_driver(conf)
-    service = placement_connection.placement_service(conf)
+    service = placement_connection.placement_service(conf, wait)
     opened = state.State.look if looking else state.State.open
     site = placement_connection.site(conf)
     with contextlib.closing(opened(state_path(conf), site)) as kept:
@@ -76,6 +77,7 @@ def agent(
             kept,
             clock=time.time,
             full_read_interval=conf.compute_agent.full_read_interval,
+            workers=conf.compute.update_resources_max_workers,
         )
         files = provider_config_files.ProviderConfigFiles(
             functools.partial(_provider_configs, conf)
@@ -173,13 +175,12 @@ def _limits(conf: cfg.ConfigOpts) -> blast_radius.Limits:
     )
 
 
-def _orders(
-    conf: cfg.ConfigOpts, prune: pruning.Prune, node: describe.Node
-) -> policy.Orders:
-    """Return what the operator says of a node's names, as it is now."""
-    return policy.Orders(
-        masked=conf.compute_agent.masked_traits, prune=prune.of(node)
-    )
+def _orders(conf: cfg.ConfigOpts, prune: pruning.Prune) -> node_plan.OrdersOf:
+    """Return what the operator says of the nodes' names, as it is now."""
+    usual = policy.Orders(masked=conf.compute_agent.masked_traits)
+    if not prune.names:
+        return lambda _node: usual
+    return lambda node: dataclasses.replace(usual, prune=prune.of(node))
 
 
 def identity_places(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of ``[compute_agent]``: those that nova does not have."""
 
+import math
 from typing import Any
 
 from oslo_config import cfg, types
@@ -9,6 +10,8 @@ from .. import policy
 from . import default
 
 GROUP = 'compute_agent'
+LEAST_RATE = 0.01  # requests a second; a wait stays one that clocks can count
+LARGEST_RATE = 10_000
 
 
 class _Mask(types.String):
@@ -17,6 +20,22 @@ class _Mask(types.String):
     def __call__(self, value: Any) -> str:
         """Return the mask."""
         return policy.check_mask(super().__call__(value))
+
+
+class _Rate(types.Float):
+    """A number of requests a second, 0 for as many as there are."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0.0, max=LARGEST_RATE)
+
+    def __call__(self, value: Any) -> float | None:
+        """Return the number, None of an empty text."""
+        rate: float | None = super().__call__(value)
+        if rate is not None and not (
+            rate == 0 or LEAST_RATE <= rate < math.inf
+        ):
+            raise ValueError(f'Should be 0, or {LEAST_RATE} at least')
+        return rate
 
 
 _OPTS: list[cfg.Opt] = [
@@ -53,6 +72,17 @@ _OPTS: list[cfg.Opt] = [
         'it would be more, nothing is done for a node that loses anything, '
         'and each is reported as failed: "compute-agent sync --yes" does it, '
         'or a higher value; 100 is no limit.',
+    ),
+    cfg.Opt(
+        'max_requests_per_second',
+        type=_Rate(),
+        default=0.0,
+        mutable=True,
+        help='How many requests a second this agent sends to placement at '
+        'most, all its workers together, repeated ones and those for a token '
+        "counted. A second's worth may go at once. What is too early waits. "
+        'Fractions are allowed, from 0.01 up; 0 is no limit. Each command '
+        'that is started beside the daemon has a budget of its own.',
     ),
     cfg.ListOpt(
         'masked_traits',

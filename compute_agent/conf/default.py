@@ -53,6 +53,18 @@ _IDENTITY = [
         f'default of {DEFAULT_INTERVAL} seconds; a negative value means that '
         'the daemon does one cycle and then only waits.',
     ),
+    cfg.IntOpt(
+        'periodic_fuzzy_delay',
+        default=60,
+        min=0,
+        max=LONGEST_INTERVAL,
+        help='The daemon waits a random time before its first cycle, up to so '
+        'many seconds and up to update_resources_interval, so that agents '
+        'that are started together do not come to placement together: not '
+        'then, and not later, for each keeps its distance to the others. 0 '
+        'means to begin at once, as it does with a placement that is '
+        'embedded. The other commands never wait.',
+    ),
 ]
 
 _RESERVED = [

@@ -174,7 +174,11 @@ def test_of_two_nodes_writes_to_one_provider_the_one_that_was_done_is_ours(
     assert ours(kept) >= {'CUSTOM_1'}
     assert 'CUSTOM_2' not in ours(kept)
     assert [seen[node].notes for node in NODES] == [(), ()]
-    assert kept.intents(NODE) == kept.intents(OTHER) == {}
+    assert (
+        kept.intents([NODE]).get(NODE, {})
+        == kept.intents([OTHER]).get(OTHER, {})
+        == {}
+    )
 
 
 def test_what_is_unclear_of_a_provider_is_said_where_it_is_reached(

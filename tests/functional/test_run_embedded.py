@@ -32,6 +32,7 @@ def test_it_serves_syncs_shows_and_ends_and_does_it_again(
         shown = one.said
         assert re.search(r'VCPU: \d+, ratio 4', shown)
         assert 'HW_ARCH_' in shown
+        assert 'periodic_fuzzy_delay' not in shown  # nobody else comes here
         assert f'; {operations} operations' in shown
         url = f'http://127.0.0.1:{unused_port}'
         assert url in shown

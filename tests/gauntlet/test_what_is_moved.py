@@ -60,12 +60,12 @@ class _EmptiesTheRest(placement.Placement):
 class _AsksAlways(placement.Placement):
     """Asks for a tree's allocations whenever it is listed."""
 
-    def reply(self, request, *args, **kwargs):
-        answer = super().reply(request, *args, **kwargs)
-        if 'in_tree=' in request.path:
-            for one in answer.body['resource_providers']:
-                self.get(f'/resource_providers/{one["uuid"]}/allocations')
-        return answer
+    def read(self, path, *args, **kwargs):
+        rows = super().read(path, *args, **kwargs)
+        if 'in_tree=' in path:
+            for one in rows:
+                self.get(f'/resource_providers/{one.uuid}/allocations')
+        return rows
 
 
 def cloud(bench, nodes):

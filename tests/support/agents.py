@@ -169,6 +169,7 @@ class AgentFactory:
             kept,
             clock=clock,
             full_read_interval=full_read_interval,
+            workers=workers,
         )
         tracker = resource_tracker.ResourceTracker(
             report_client,

@@ -78,12 +78,18 @@ class CommandLine:
         self.fake_file.write_text(FAKE_FILE)
         self.configure()
 
-    def configure(self, placement=None, **options) -> None:
-        """Write the configuration; options go to [DEFAULT]."""
+    def configure(self, placement=None, agent=None, **options) -> None:
+        """Write the configuration; options go to [DEFAULT].
+
+        A daemon begins at once, if they do not say otherwise.
+
+        :param agent: the options of [compute_agent]
+        """
         default = {
             'compute_driver': 'fake',
             'host': 'cn1',
             'state_path': self.state_path,
+            'periodic_fuzzy_delay': 0,
             **options,
         }
         service = {
@@ -96,6 +102,7 @@ class CommandLine:
             'DEFAULT': default,
             'placement': service,
             'compute': {'provider_config_location': self.provider_configs},
+            'compute_agent': agent or {},
             'fake': {'file': self.fake_file},
         }
         self.config.write_text(
@@ -129,7 +136,7 @@ class CommandLine:
 
 
 class Daemon:
-    """A ``compute-agent run`` in a process of its own."""
+    """A ``compute-agent run``, or another, in a process of its own."""
 
     def __init__(
         self,
@@ -138,6 +145,7 @@ class Daemon:
         *words,
         terminal: int | None = None,
         program: tuple[str, ...] = ('-m', 'compute_agent.cmd.start'),
+        command: str = 'run',
     ) -> None:
         """Start it.
 
@@ -154,7 +162,7 @@ class Daemon:
                     *program,
                     '--config-file',
                     str(config),
-                    'run',
+                    command,
                     *words,
                 ],
                 stdin=terminal,

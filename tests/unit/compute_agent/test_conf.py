@@ -35,11 +35,13 @@ def test_an_empty_file_is_a_configuration(load):
     conf = load()
     assert conf.compute_driver == 'libvirt'
     assert conf.update_resources_interval == 0
+    assert conf.periodic_fuzzy_delay == 60
     assert conf.cpu_allocation_ratio is None
     assert conf.initial_cpu_allocation_ratio == 4.0
     assert conf.reserved_host_memory_mb == 512
     assert conf.compute.update_resources_max_workers == 4
     assert conf.compute_agent.full_read_interval == 3600
+    assert conf.compute_agent.max_requests_per_second == 0
     assert conf.placement.service_type == 'placement'
     assert conf.placement.timeout == 30
     assert not conf.placement.embedded
@@ -51,6 +53,9 @@ def test_an_empty_file_is_a_configuration(load):
         ('DEFAULT', 'update_resources_interval', '-2'),
         ('DEFAULT', 'update_resources_interval', 'often'),
         ('DEFAULT', 'update_resources_interval', '99999999999999'),
+        ('DEFAULT', 'periodic_fuzzy_delay', '-1'),
+        ('DEFAULT', 'periodic_fuzzy_delay', '604801'),
+        ('DEFAULT', 'periodic_fuzzy_delay', '1.5'),
         ('DEFAULT', 'reserved_host_cpus', '-1'),
         ('DEFAULT', 'reserved_host_cpus', '2147483648'),
         ('DEFAULT', 'reserved_host_memory_mb', '2147483648'),
@@ -71,6 +76,12 @@ def test_an_empty_file_is_a_configuration(load):
         ('compute', 'update_resources_max_workers', '65'),
         ('compute_agent', 'full_read_interval', '-1'),
         ('compute_agent', 'full_read_interval', '9' * 500),
+        ('compute_agent', 'max_requests_per_second', '-1'),
+        ('compute_agent', 'max_requests_per_second', '0.009'),
+        ('compute_agent', 'max_requests_per_second', '1e9'),
+        ('compute_agent', 'max_requests_per_second', 'inf'),
+        ('compute_agent', 'max_requests_per_second', 'nan'),
+        ('compute_agent', 'max_requests_per_second', 'few'),
         ('placement', 'embedded', 'perhaps'),
         ('placement', 'embedded_port', '65536'),
         ('placement', 'timeout', 'long'),
@@ -87,10 +98,14 @@ def test_a_value_out_of_range_is_said_with_its_option(
     ('group', 'option', 'value'),
     [
         ('DEFAULT', 'update_resources_interval', '-1'),
+        ('DEFAULT', 'periodic_fuzzy_delay', '0'),
+        ('DEFAULT', 'periodic_fuzzy_delay', '604800'),
         ('DEFAULT', 'cpu_allocation_ratio', '0'),
         ('DEFAULT', 'initial_ram_allocation_ratio', '0.5'),
         ('compute', 'update_resources_max_workers', '64'),
         ('compute_agent', 'full_read_interval', '0'),
+        ('compute_agent', 'max_requests_per_second', '0.01'),
+        ('compute_agent', 'max_requests_per_second', '10000'),
         ('placement', 'embedded_port', '0'),
         ('placement', 'auth_type', 'password'),
         ('placement', 'region_name', 'RegionOne'),

@@ -119,8 +119,8 @@ class Records:
     def record(self, uuids, node_uuid):
         return Record()
 
-    def created_for(self, node_uuid):
-        return ()
+    def created_for(self, node_uuids):
+        return {}
 
     def nodes(self, driver):
         return {}

@@ -6,7 +6,13 @@ import threading
 
 import pytest
 
-from compute_agent import describe, errors, resource_tracker, service
+from compute_agent import (
+    describe,
+    errors,
+    resource_tracker,
+    service,
+    timetable,
+)
 
 Status = resource_tracker.Status
 ONE = describe.Node(uuid='11111111-1111-4111-8111-111111111111', name='node-1')
@@ -15,30 +21,40 @@ AWAY = errors.Unavailable('placement cannot be reached')
 
 
 class Stop(threading.Event):
-    """An event whose waits are written down and take no time."""
+    """An event whose waits are written down and move a clock.
 
-    def __init__(self):
+    It is set by the wait after the last of the answers.
+    """
+
+    def __init__(self, answers):
         super().__init__()
+        self.answers = list(answers)
         self.waits = []
+        self.now = 1000.0
 
     def wait(self, timeout=None):
         self.waits.append(timeout)
+        self.now += timeout or 0
+        if not self.answers:
+            self.set()
         return self.is_set()
+
+    def clock(self):
+        return self.now
 
 
 class Cycle:
-    """Answers what the test gave it, one per cycle, then stops the loop."""
+    """Answers what the test gave, one per cycle, each of which takes a time."""
 
-    def __init__(self, stop, answers):
+    def __init__(self, stop, takes=0.0):
         self.stop = stop
-        self.answers = list(answers)
-        self.count = 0
+        self.takes = takes
+        self.began = []
 
     def __call__(self):
-        self.count += 1
-        answer = self.answers.pop(0)
-        if not self.answers:
-            self.stop.set()
+        self.began.append(self.stop.now)
+        self.stop.now += self.takes
+        answer = self.stop.answers.pop(0)
         if isinstance(answer, BaseException):
             raise answer
         return answer
@@ -60,10 +76,11 @@ def run(caplog):
 
     def run(*answers, interval=60.0, **how):
         caplog.set_level(logging.DEBUG, 'compute_agent.service')
-        stop = Stop()
-        cycle = Cycle(stop, answers)
-        service.Service(cycle, interval=interval, stop=stop, **how).run()
-        assert cycle.answers == []
+        stop = Stop(answers)
+        service.Service(
+            Cycle(stop), interval=interval, stop=stop, clock=stop.clock, **how
+        ).run()
+        assert stop.answers == []
         return stop.waits
 
     return run
@@ -87,12 +104,34 @@ def said(caplog):
 
 
 def test_cycles_are_an_interval_apart(run):
-    waits = run([node()], [node()], [node()])
-    assert waits == pytest.approx([60, 60, 60], abs=1)
+    assert run([node()], [node()], [node()]) == [60, 60, 60]
 
 
-def test_what_a_cycle_takes_is_part_of_the_interval(run):
-    assert all(0 <= wait <= 1e-6 for wait in run([], [], interval=1e-6))
+def test_what_a_cycle_takes_is_part_of_the_interval():
+    stop = Stop([[node()]] * 3)
+    cycle = Cycle(stop, takes=25.0)
+    service.Service(cycle, interval=60, stop=stop, clock=stop.clock).run()
+    assert cycle.began == [1000, 1060, 1120]
+
+
+def test_after_an_outage_cycles_begin_when_they_would_have():
+    stop = Stop([[node()], *[AWAY] * 4, [node()], [node()], [node()]])
+    cycle = Cycle(stop, takes=0.5)
+    service.Service(cycle, interval=60, stop=stop, clock=stop.clock).run()
+    assert [at for at in cycle.began if at % 60 == 1000 % 60] == [
+        1000,
+        1060,
+        *cycle.began[-2:],
+    ]
+
+
+def test_a_changed_interval_counts_from_the_next_wait_on():
+    stop = Stop([[node()]] * 3)
+    cycle = Cycle(stop)
+    loop = service.Service(cycle, interval=60, stop=stop, clock=stop.clock)
+    loop._done = lambda _results: setattr(loop, 'interval', 20)
+    loop.run()
+    assert cycle.began == [1000, 1020, 1040]
 
 
 def test_a_negative_interval_is_one_cycle_and_an_endless_wait(run):
@@ -101,7 +140,7 @@ def test_a_negative_interval_is_one_cycle_and_an_endless_wait(run):
 
 def test_a_negative_interval_tries_until_there_was_one_cycle(run):
     *waits, last = run(AWAY, AWAY, [node()], interval=-1)
-    limits = [service.FIRST_WAIT, service.FIRST_WAIT * 2]
+    limits = [timetable.FIRST_WAIT, timetable.FIRST_WAIT * 2]
     assert all(
         0 < wait <= limit for wait, limit in zip(waits, limits, strict=True)
     )
@@ -113,7 +152,7 @@ def test_a_negative_interval_tries_until_there_was_one_cycle(run):
 )
 def test_waits_grow_while_it_is_away_and_never_past_the_interval(run, outage):
     waits = run(*[outage] * 40, interval=20)
-    limits = [min(service.FIRST_WAIT * 2**n, 20) for n in range(40)]
+    limits = [min(timetable.FIRST_WAIT * 2**n, 20) for n in range(40)]
     assert all(0 <= w <= limit for w, limit in zip(waits, limits, strict=True))
     assert max(waits[10:]) > 5
 
@@ -124,7 +163,7 @@ def test_waits_are_spread_at_random(run):
 
 def test_waits_begin_anew_after_it_was_back(run):
     waits = run(*[AWAY] * 10, [node()], AWAY)
-    assert waits[-1] <= service.FIRST_WAIT
+    assert waits[-1] <= timetable.FIRST_WAIT
 
 
 def test_ever_so_many_failures_are_no_overflow(run):
@@ -132,18 +171,18 @@ def test_ever_so_many_failures_are_no_overflow(run):
 
 
 def test_a_node_that_fails_alone_does_not_change_the_interval(run):
-    assert run([failed()], [failed()]) == pytest.approx([60, 60], abs=1)
+    assert run([failed()], [failed()]) == [60, 60]
 
 
 def test_an_outage_in_the_middle_of_a_cycle_is_one(run, said):
     (wait,) = run([node(), failed('away', TWO, outage=True)])
-    assert wait <= service.FIRST_WAIT
+    assert wait <= timetable.FIRST_WAIT
     assert [level for level, _ in said()].count('ERROR') == 1
 
 
 def test_what_was_not_foreseen_is_logged_and_met_with_a_wait(run, caplog):
     waits = run(ZeroDivisionError('what'), [node()])
-    assert waits[0] <= service.FIRST_WAIT
+    assert waits[0] <= timetable.FIRST_WAIT
     (record,) = [r for r in caplog.records if r.exc_info]
     assert record.levelname == 'ERROR'
     assert record.exc_info[0] is ZeroDivisionError
@@ -153,11 +192,25 @@ def test_what_was_not_foreseen_is_logged_and_met_with_a_wait(run, caplog):
 
 
 def test_stop_before_the_start_does_nothing():
-    stop = Stop()
+    stop = Stop([[]])
     stop.set()
-    cycle = Cycle(stop, [[]])
-    service.Service(cycle, interval=60, stop=stop).run()
-    assert cycle.count == 0
+    service.Service(Cycle(stop), interval=60, stop=stop).run()
+    assert stop.answers == [[]]
+
+
+@pytest.mark.parametrize('answer', [AWAY, [failed('away', outage=True)]])
+def test_what_the_end_cuts_short_is_no_outage(answer, said):
+    stop = Stop([[node()], answer])
+    cycle = Cycle(stop)
+
+    def last():
+        if len(stop.answers) == 1:
+            stop.set()
+        return cycle()
+
+    service.Service(last, interval=60, stop=stop, clock=stop.clock).run()
+    assert stop.answers == []
+    assert not [text for level, text in said() if level == 'ERROR']
 
 
 def test_stop_ends_a_wait_at_once():
@@ -185,7 +238,7 @@ def test_a_wrong_configuration_ends_the_first_cycle(run):
 def test_a_configuration_that_goes_wrong_later_is_an_outage(run, said):
     wrong = errors.ConfigError('a file is broken')
     waits = run([node()], wrong, wrong, [node()])
-    assert waits[1] <= service.FIRST_WAIT
+    assert waits[1] <= timetable.FIRST_WAIT
     lines = [text for _, text in said()]
     assert len([t for t in lines if 'a file is broken' in t]) == 1
     assert any('back' in t for t in lines)

@@ -79,9 +79,9 @@ def reading(uuid=NODE, parent=None, generation=1, root=NODE, **more):
 def test_a_new_one_knows_nothing(state):
     assert state.record([NODE], NODE) == EMPTY
     assert state.readings([NODE]) == {}
-    assert state.members(NODE) == set()
-    assert state.created_for(NODE) == []
-    assert state.intents(NODE) == {}
+    assert state.members([NODE]).get(NODE, set()) == set()
+    assert state.created_for([NODE]).get(NODE, []) == []
+    assert state.intents([NODE]).get(NODE, {}) == {}
     assert state.known_names() is None
 
 
@@ -103,9 +103,9 @@ def test_the_last_reading_counts(state):
 
 def test_members_are_those_last_seen_below_a_root(state):
     state.save([reading(), reading(CHILD, NODE), reading(OTHER, root=OTHER)])
-    assert state.members(NODE) == {NODE, CHILD}
+    assert state.members([NODE]).get(NODE, set()) == {NODE, CHILD}
     state.save([reading(CHILD, OTHER, root=OTHER)])
-    assert state.members(NODE) == {NODE}
+    assert state.members([NODE]).get(NODE, set()) == {NODE}
 
 
 def test_known_names_are_kept_and_forgotten(state):
@@ -128,10 +128,10 @@ def test_intents_come_back_in_the_order_they_are_sent(state):
         setting(AGGREGATE, 3, [OTHER], [OTHER]),
     ]
     state.begin(NODE, sent, {})
-    found = state.intents(NODE)
+    found = state.intents([NODE]).get(NODE, {})
     assert found[NODE] == [sent[0], sent[1], sent[3], sent[4]]
     assert found[CHILD] == [sent[2]]
-    assert state.intents(OTHER) == {}
+    assert state.intents([OTHER]).get(OTHER, {}) == {}
 
 
 def test_an_intent_is_nobodys_until_it_is_confirmed(state):
@@ -146,8 +146,8 @@ def test_what_is_confirmed_is_created_and_ours(state):
     record = state.record([NODE], NODE)
     assert record.created == {NODE}
     assert record.ours == {(NODE, TRAIT): {'A'}}
-    assert state.intents(NODE) == {}
-    assert state.created_for(NODE) == [NODE]
+    assert state.intents([NODE]).get(NODE, {}) == {}
+    assert state.created_for([NODE]).get(NODE, []) == [NODE]
 
 
 def test_what_is_dropped_is_nobodys(state):
@@ -155,14 +155,14 @@ def test_what_is_dropped_is_nobodys(state):
     state.begin(NODE, sent, {})
     state.settle([], sent)
     assert state.record([NODE], NODE) == EMPTY
-    assert state.intents(NODE) == {}
+    assert state.intents([NODE]).get(NODE, {}) == {}
 
 
 def test_what_is_neither_stays_an_intent(state):
     sent = [setting(TRAIT, n, ['A'], ['A']) for n in (1, 2, 3)]
     state.begin(NODE, sent, {})
     state.settle(sent[:1], sent[2:])
-    assert state.intents(NODE) == {NODE: [sent[1]]}
+    assert state.intents([NODE]).get(NODE, {}) == {NODE: [sent[1]]}
 
 
 def test_what_is_ours_stays_ours_while_it_is_sent_and_goes_with_it(state):
@@ -230,7 +230,7 @@ def test_a_record_is_of_the_providers_asked_for(state):
         state.settle(sent)
     assert state.record([CHILD], NODE).created == {CHILD}
     assert set(state.record([CHILD], NODE).ours) == {(CHILD, TRAIT)}
-    assert sorted(state.created_for(NODE)) == [NODE, CHILD]
+    assert sorted(state.created_for([NODE]).get(NODE, [])) == [NODE, CHILD]
 
 
 @pytest.mark.parametrize('how', ['forget', 'settle'])
@@ -245,8 +245,8 @@ def test_a_provider_that_is_gone_leaves_nothing(state, how):
         state.settle([], gone=[NODE])
     assert state.record([NODE], NODE) == EMPTY
     assert state.readings([NODE, CHILD]).keys() == {CHILD}
-    assert state.intents(NODE) == {}
-    assert state.created_for(NODE) == []
+    assert state.intents([NODE]).get(NODE, {}) == {}
+    assert state.created_for([NODE]).get(NODE, []) == []
 
 
 def test_to_settle_may_save_readings_at_the_same_time(state):
@@ -261,7 +261,7 @@ def test_a_generator_of_what_is_done_is_as_good_as_a_list(state):
     state.begin(NODE, sent, {})
     state.settle(intent for intent in sent)
     assert state.record([NODE], NODE).created == {NODE}
-    assert state.intents(NODE) == {}
+    assert state.intents([NODE]).get(NODE, {}) == {}
 
 
 def test_of_two_nodes_with_the_same_intent_one_is_settled(state):
@@ -271,8 +271,8 @@ def test_of_two_nodes_with_the_same_intent_one_is_settled(state):
     state.begin(NODE, [mine], {})
     state.begin(OTHER, [theirs], {})
     state.settle([], [mine])
-    assert state.intents(NODE) == {}
-    assert state.intents(OTHER) == {CHILD: [theirs]}
+    assert state.intents([NODE]).get(NODE, {}) == {}
+    assert state.intents([OTHER]).get(OTHER, {}) == {CHILD: [theirs]}
 
 
 def test_who_created_a_provider_is_who_confirmed_it(state):
@@ -280,14 +280,17 @@ def test_who_created_a_provider_is_who_confirmed_it(state):
         sent = dataclasses.replace(creation(CHILD), node_uuid=node)
         state.begin(node, [sent], {})
     state.settle([sent])
-    assert (state.created_for(NODE), state.created_for(OTHER)) == ([], [CHILD])
+    assert (
+        state.created_for([NODE]).get(NODE, []),
+        state.created_for([OTHER]).get(OTHER, []),
+    ) == ([], [CHILD])
 
 
 def test_a_plan_cut_short_has_the_intents_that_are_left_only(state):
     old = [setting(TRAIT, n, ['A'], ['A'], CHILD) for n in (1, 2, 3)]
     state.begin(NODE, old, {})
     state.begin(NODE, old[:1], {})
-    assert state.intents(NODE) == {CHILD: old[:1]}
+    assert state.intents([NODE]).get(NODE, {}) == {CHILD: old[:1]}
 
 
 def test_a_reading_that_was_overtaken_is_not_kept(state):
@@ -318,4 +321,4 @@ def test_a_node_begun_anew_has_the_new_intents_only(state):
     state.settle([], old)
     new = [setting(TRAIT, 4, ['B'], ['B'], CHILD)]
     state.begin(NODE, new, {})
-    assert state.intents(NODE) == {CHILD: new}
+    assert state.intents([NODE]).get(NODE, {}) == {CHILD: new}

@@ -57,7 +57,7 @@ def test_what_was_written_is_there_without_a_close(tmp_path):
     with opened(tmp_path) as first:
         first.begin(NODE, [CREATION], {})
         with opened(tmp_path) as second:
-            assert second.intents(NODE) == {NODE: [CREATION]}
+            assert second.intents([NODE]).get(NODE, {}) == {NODE: [CREATION]}
 
 
 def test_the_directory_is_made(tmp_path):
@@ -110,8 +110,8 @@ def test_two_sites_in_one_file_do_not_see_each_other_s_readings(tmp_path):
             each.save([reading(generation)])
         one.forget([NODE])
         assert two.readings([NODE])[NODE].provider.generation == 2
-        assert two.members(NODE) == {NODE}
-        assert one.members(NODE) == set()
+        assert two.members([NODE]).get(NODE, set()) == {NODE}
+        assert one.members([NODE]).get(NODE, set()) == set()
 
 
 def test_what_was_added_is_known_under_any_spelling_of_the_site(tmp_path):
@@ -259,7 +259,7 @@ def check_record_of_version_1(one):
         ours={key: frozenset({'CUSTOM_X'})},
         held={key: {'driver': frozenset({'CUSTOM_X'})}},
     )
-    assert one.intents(NODE) == {NODE: [CREATION]}
+    assert one.intents([NODE]).get(NODE, {}) == {NODE: [CREATION]}
     assert one.readings([NODE])[NODE].provider.traits == {'CUSTOM_X'}
     assert one.known_names().resource_classes == {'VCPU'}
 

@@ -256,7 +256,7 @@ def test_what_was_exported_is_there_after_the_import(state):
     state.import_record(HANDED)
     assert state.record([NODE, CHILD, SHARED], NODE) == RECORD
     assert state.nodes(DRIVER) == {NODE: known('node-1')}
-    assert state.created_for(NODE) == [SHARED]
+    assert state.created_for([NODE]).get(NODE, []) == [SHARED]
 
 
 def test_an_import_may_be_repeated_and_exported_again(state, other):
@@ -374,8 +374,8 @@ def test_what_passes_on_is_created_and_held_for_the_heir(state):
     state.begin(NODE, [], {(SHARED, AGGREGATE): {'driver': one}})
     state.adopt(NODE, [SHARED])
     state.pass_on(SHARED, NODE, OTHER)
-    assert state.created_for(NODE) == []
-    assert state.created_for(OTHER) == [SHARED]
+    assert state.created_for([NODE]).get(NODE, []) == []
+    assert state.created_for([OTHER]).get(OTHER, []) == [SHARED]
     assert state.record([SHARED], OTHER).held == {
         (SHARED, TRAIT): {'driver': two},
         (SHARED, AGGREGATE): {'driver': one},

@@ -60,7 +60,7 @@ def test_half_a_settling_is_none(state):
     with pytest.raises(Broken):
         state.settle([creation()], gone=breaking('other'))
     assert state.record([NODE], NODE).created == set()
-    assert state.intents(NODE) == {NODE: [creation()]}
+    assert state.intents([NODE]).get(NODE, {}) == {NODE: [creation()]}
 
 
 def test_half_a_beginning_is_none(state):
@@ -73,7 +73,7 @@ def test_half_a_beginning_is_none(state):
             [creation()],
             {(NODE, TRAIT): {'a': frozenset({'A'}), 'b': frozenset({Odd()})}},
         )
-    assert state.intents(NODE) == {}
+    assert state.intents([NODE]).get(NODE, {}) == {}
     assert state.record([NODE], NODE).held == {}
 
 
@@ -82,9 +82,9 @@ def test_half_a_beginning_is_none(state):
     [
         (lambda s: s.record([NODE], NODE), Record()),
         (lambda s: s.readings([NODE]), {}),
-        (lambda s: s.members(NODE), set()),
-        (lambda s: s.created_for(NODE), []),
-        (lambda s: s.intents(NODE), {NODE: [creation()]}),
+        (lambda s: s.members([NODE]).get(NODE, set()), set()),
+        (lambda s: s.created_for([NODE]).get(NODE, []), []),
+        (lambda s: s.intents([NODE]).get(NODE, {}), {NODE: [creation()]}),
     ],
     ids=['record', 'readings', 'members', 'created_for', 'intents'],
 )
@@ -113,12 +113,12 @@ def test_many_threads_write_and_lose_nothing(state):
         for uuid in some:
             state.begin(uuid, [creation(uuid)], {})
             state.settle([creation(uuid)], readings=[reading(uuid)])
-            assert state.created_for(uuid) == [uuid]
+            assert state.created_for([uuid]).get(uuid, []) == [uuid]
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         list(pool.map(work, [uuids[n::8] for n in range(8)]))
     assert state.record(uuids, NODE).created == set(uuids)
-    assert state.members(NODE) == set(uuids)
+    assert state.members([NODE]).get(NODE, set()) == set(uuids)
 
 
 def test_a_write_that_fails_is_said_and_leaves_it_usable(tmp_path):

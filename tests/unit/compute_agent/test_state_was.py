@@ -94,4 +94,4 @@ def test_an_adopted_provider_is_one_that_was_created(state):
     child = '22222222-2222-4222-8222-222222222222'
     state.adopt(NODE, [child])
     assert state.record([child, NODE], NODE).created == {child}
-    assert state.created_for(NODE) == [child]
+    assert state.created_for([NODE]).get(NODE, []) == [child]

@@ -78,6 +78,7 @@ READERS = {
     'inventories': (contents(Kind.INVENTORY), INVENTORIES),
     'written': (wire.generation_after, INVENTORIES),
     'created': (wire.created_generation, CREATED),
+    'provider': (wire.created, CREATED),
     'allocated': (wire.allocated, ALLOCATED),
     'all traits': (wire.traits, ALL_TRAITS),
     'all classes': (wire.resource_classes, ALL_CLASSES),

@@ -102,6 +102,45 @@ def test_a_wait_ends_in_time_when_nothing_is_asked(wishes):
     assert wishes.wait(0.001) is False
 
 
+def test_who_waits_for_the_end_is_not_woken_by_a_reload(wishes):
+    wishes.reload()
+    assert wishes.wait_for_end(0.001) is False
+    assert wishes.take_reload()
+
+
+def test_who_waits_for_the_end_with_a_limit_is_woken_by_it(wishes):
+    woken = []
+    waiting = threading.Thread(
+        target=lambda: woken.append(wishes.wait_for_end(3600)), daemon=True
+    )
+    waiting.start()
+    wishes.set()
+    waiting.join(PATIENCE)
+    assert woken == [True]
+
+
+def test_an_interrupt_wakes_threads_and_interrupts_the_main_one(signals):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    stopping.hear_interrupt()
+    woken = []
+    waiting = threading.Thread(
+        target=lambda: woken.append(stopping.interrupted().wait(3600)),
+        daemon=True,
+    )
+    waiting.start()
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    waiting.join(PATIENCE)
+    assert woken == [True]
+
+
+def test_an_interrupt_that_is_ignored_stays_so(signals):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stopping.hear_interrupt()
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    assert not stopping.interrupted().is_set()
+
+
 def test_what_was_asked_before_the_wait_is_not_missed(wishes):
     wishes.reload()
     assert wishes.wait(3600) is False

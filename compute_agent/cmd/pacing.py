@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections on which each request waits for its turn before it is sent.
+
+Here passes everything that is sent, once for each time: what keystoneauth
+repeats, redirects, and what it asks keystone for. How long a wait is, the
+report client's budget says; this only waits. ``placement_connection.py`` makes
+it.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import requests
+from requests import adapters
+
+from report_client import request_budget
+
+LOG = logging.getLogger(__name__)
+
+#: Waits so many seconds, or until the program is to end; whether it is.
+Wait = Callable[[float], bool]
+
+
+class Ending(Exception):
+    """The program ends; the request was not sent."""
+
+
+class PacedAdapter(adapters.BaseAdapter):
+    """Sends requests at the pace of a budget; threads may share it.
+
+    :param inner: sends them
+    """
+
+    def __init__(
+        self,
+        inner: adapters.BaseAdapter,
+        budget: request_budget.RequestBudget,
+        wait: Wait,
+    ) -> None:
+        super().__init__()
+        self._inner = inner
+        self._budget = budget
+        self._wait = wait
+
+    def send(
+        self, request: requests.PreparedRequest, *args: Any, **how: Any
+    ) -> requests.Response:
+        """Send it when its turn has come.
+
+        :raises Ending: the program ends before that
+        """
+        seconds = self._budget.reserve()
+        if seconds:
+            LOG.debug(
+                '%s %s waits %.2f s (max_requests_per_second)',
+                request.method,
+                request.path_url,
+                seconds,
+            )
+            if self._wait(seconds):
+                raise Ending('this agent ends')
+        return self._inner.send(request, *args, **how)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._inner.close()

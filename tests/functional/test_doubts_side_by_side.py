@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A provider that is not as remembered is doubted, while others write to it.
+
+A thread finds before its write that the content changed and the generation did
+not; it notes that the provider is to be read again. Another that came to know
+it anew meanwhile is not overwritten with what is older.
+"""
+
+import pytest
+from agents import NODE
+
+from compute_agent import assertion, errors, policy, state
+
+OTHER = '22222222-2222-4222-8222-222222222222'
+SHARED = '33333333-3333-4333-8333-333333333333'
+AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
+SHARES = 'MISC_SHARES_VIA_AGGREGATE'
+NODES = {NODE: 'node-1', OTHER: 'node-2'}
+
+
+class Overtaken(state.State):
+    """A state that another thread reaches first.
+
+    :ivar meanwhile: method → what that one does, once, when the shared
+        provider was asked for, or is about to be kept
+    """
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.meanwhile = {}
+
+    def readings(self, uuids):
+        some = list(uuids)
+        found = super().readings(some)
+        self._meet('readings', some)
+        return found
+
+    def save(self, readings, **how):
+        some = list(readings)
+        self._meet('save', [r.provider.uuid for r in some])
+        super().save(some, **how)
+
+    def _meet(self, method, uuids):
+        if SHARED in uuids and method in self.meanwhile:
+            self.meanwhile.pop(method)()
+
+
+def describe(tree, node):
+    tree.add_aggregates(node, AGGREGATE)
+    if node == 'node-1':
+        if not tree.exists(SHARED):
+            tree.new_root('shared', SHARED)
+        tree.update_inventory(SHARED, {'DISK_GB': {'total': 100}})
+        tree.add_traits(SHARED, SHARES)
+        tree.add_aggregates(SHARED, AGGREGATE)
+
+
+@pytest.fixture
+def kept():
+    opened = Overtaken.in_memory('test')
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def agent(agent_factory, kept):
+    made = agent_factory(describe, state=kept, nodes=NODES)
+    made.done()
+    made.done()
+    return made
+
+
+def recreate(operator):
+    """Make the shared provider anew, by as many writes as it had."""
+    generation = operator.generation(SHARED)
+    operator.delete(SHARED)
+    operator.create(SHARED, 'shared')
+    operator.set_aggregates(AGGREGATE, uuid=SHARED)
+    operator.set_inventories({'DISK_GB': {'total': 100}}, SHARED)
+    operator.add_traits(SHARES, 'CUSTOM_OPERATOR', uuid=SHARED)
+    assert operator.generation(SHARED) == generation
+
+
+def write(agent, node, trait, meanwhile=None):
+    """Add a trait to the shared provider, as the thread of a node does.
+
+    :param meanwhile: what the state is to meet once the node was looked at
+    """
+    seen = agent.client.observe([node])[node]
+    tree = seen.tree()
+    tree.add_traits(SHARED, trait)
+    agent.state.meanwhile.update(meanwhile or {})
+    plan = agent.client.plan(tree, seen, policy.Policy(node_uuid=node))
+    assert agent.client.apply(plan).applied
+
+
+@pytest.mark.parametrize('point', ['readings', 'save'])
+def test_what_another_thread_wrote_meanwhile_stays_its_own(
+    agent, kept, operator, point
+):
+    recreate(operator)
+
+    def overtake():
+        with pytest.raises(errors.LookAgain):
+            write(agent, NODE, 'CUSTOM_X')
+        write(agent, NODE, 'CUSTOM_X')
+
+    with pytest.raises(errors.LookAgain, match='changed without'):
+        write(agent, OTHER, 'CUSTOM_Y', {point: overtake})
+    assert kept.meanwhile == {}
+    ours = kept.record([SHARED], NODE).ours
+    assert 'CUSTOM_X' in ours.get((SHARED, assertion.Kind.TRAIT), ())
+    remembered = kept.readings([SHARED])[SHARED].provider
+    assert remembered.generation == operator.generation(SHARED)
+    assert remembered.traits == operator.traits(SHARED)
+
+
+def test_what_nobody_came_to_know_meanwhile_is_read_again(
+    agent, kept, operator
+):
+    recreate(operator)
+    with pytest.raises(errors.LookAgain, match='changed without'):
+        write(agent, OTHER, 'CUSTOM_Y')
+    assert kept.readings([SHARED])[SHARED].read_at == 0
+    write(agent, OTHER, 'CUSTOM_Y')
+    assert operator.traits(SHARED) == {SHARES, 'CUSTOM_OPERATOR', 'CUSTOM_Y'}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An executor between a service that answers by a script and a journal.
+
+For what no real placement answers on demand, at the speed of a unit test. All
+that the executor does goes into one list, in the order in which it happened.
+"""
+
+import collections.abc
+import dataclasses
+import typing
+
+from compute_agent import names, provider
+from report_client import apply, plan, wire
+
+NOW = 1_700_000_000.0
+NODE = 'root'
+
+
+@dataclasses.dataclass(slots=True)
+class Bench:
+    """One executor and all around it; it is service, journal and names.
+
+    :ivar faults: by the last part of a request's path, what is raised
+    :ivar answers: by the same, what is answered in place of the usual
+    :ivar rows: what a list of providers by name shows
+    :ivar known: the names that placement is remembered to know
+    :ivar done: what happened, each a word and what belongs to it
+    """
+
+    faults: dict[str, Exception] = dataclasses.field(default_factory=dict)
+    answers: dict[str, object] = dataclasses.field(default_factory=dict)
+    rows: list[dict[str, typing.Any]] = dataclasses.field(default_factory=list)
+    known: names.KnownNames | None = None
+    done: list[tuple[typing.Any, ...]] = dataclasses.field(
+        default_factory=list
+    )
+    executor: apply.Executor = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self.executor = apply.Executor(self, self, self, clock=lambda: NOW)  # type: ignore[arg-type]
+
+    def of(self, word: str) -> list[typing.Any]:
+        """Return what belongs to each thing of one word that happened."""
+        return [rest for first, *rest in self.done if first == word]
+
+    def sent(self) -> list[str]:
+        """Return method, end of the path and generation of each request."""
+        return [
+            ' '.join(
+                str(part)
+                for part in (request.method, _end(request), _said(request))
+                if part is not None
+            )
+            for (request,) in self.of('send')
+        ]
+
+    # --- placement ------------------------------------------------------------
+
+    def send(self, request: wire.Request) -> object:
+        """Answer as placement would, or by the script."""
+        self.done.append(('send', request))
+        fault = self.faults.get(_end(request))
+        if fault is not None:
+            raise fault
+        if _end(request) in self.answers:
+            return self.answers[_end(request)]
+        if request.method == 'POST':
+            return {'generation': 0}
+        said = _said(request)
+        if said is None:
+            return None
+        return {'resource_provider_generation': said + 1}
+
+    def get(self, path: str) -> object:
+        """Show the rows."""
+        self.done.append(('get', path))
+        return {'resource_providers': self.rows}
+
+    # --- journal --------------------------------------------------------------
+
+    def begin(self, node_uuid, intents, held) -> None:
+        """Note what is about to be sent."""
+        self.done.append(('begin', node_uuid, list(intents), held))
+
+    def settle(self, done, dropped, *, readings, gone) -> None:
+        """Note what became of it."""
+        self.done.append(
+            ('settle', list(done), list(dropped), list(readings), set(gone))
+        )
+
+    # --- names ----------------------------------------------------------------
+
+    def remembered_names(self) -> names.KnownNames | None:
+        """Return those known."""
+        self.done.append(('remember',))
+        return self.known
+
+    def learn_names(self, traits, resource_classes) -> None:
+        """Note what was created."""
+        self.done.append(('learn', set(traits), set(resource_classes)))
+
+
+def one(
+    uuid: str = NODE, parent: str | None = None, **fields: typing.Any
+) -> provider.Provider:
+    """Return a provider named like its uuid."""
+    given = {'name': uuid, 'parent_uuid': parent, **fields}
+    for kind in ('traits', 'aggregates'):
+        given[kind] = frozenset(given.get(kind, ''))
+    return provider.Provider(uuid=uuid, **given)
+
+
+def planned(
+    before: collections.abc.Iterable[provider.Provider],
+    after: collections.abc.Iterable[provider.Provider],
+    *first: plan.ops.NameOperation,
+    **more: typing.Any,
+) -> plan.Plan:
+    """Return the plan that turns the one into the other.
+
+    :param first: the names that are to be created
+    """
+    there = provider.snapshot(before)
+    operations = plan.operations(
+        there, provider.snapshot(after), moves=more.pop('moves', ())
+    )
+    return plan.Plan(
+        node_uuid=NODE, operations=(*first, *operations), before=there, **more
+    )
+
+
+def _end(request: wire.Request) -> str:
+    return '/'.join(request.path.split('/')[2:]) or request.path[1:]
+
+
+def _said(request: wire.Request) -> int | None:
+    return (request.body or {}).get('resource_provider_generation')

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the daemon waits before its first cycle, and what for."""
+
+import logging
+import types
+
+import pytest
+from oslo_config import cfg
+
+from compute_agent import conf as agent_conf
+from compute_agent.cmd import cycles
+
+
+class Wishes:
+    """Nobody wishes anything; waits for the end take no time.
+
+    :ivar waited: the seconds of each
+    """
+
+    def __init__(self):
+        self.waited = []
+
+    def wait_for_end(self, timeout=None):
+        self.waited.append(timeout)
+        return False
+
+
+@pytest.fixture
+def waits():
+    """Return the waits before the first cycle, with these options."""
+
+    def waits(delay, *, interval=0, embedded=False):
+        conf = cfg.ConfigOpts()
+        agent_conf.register_opts(conf, agent_conf.groups())
+        conf([])
+        conf.set_override('periodic_fuzzy_delay', delay)
+        conf.set_override('update_resources_interval', interval)
+        conf.set_override('embedded', embedded, 'placement')
+        wishes = Wishes()
+        files = types.SimpleNamespace(begin=lambda: None)
+        agent = types.SimpleNamespace(files=files)
+        cycles.Cycles(conf, lambda: conf, agent, wishes).keep_apart()
+        return wishes.waited
+
+    return waits
+
+
+def test_the_wait_is_at_random_up_to_the_delay_and_ends_only_with_all(waits):
+    found = [waits(20) for _ in range(50)]
+    assert all(len(each) == 1 for each in found)
+    seconds = {wait for each in found for wait in each}
+    assert len(seconds) == 50
+    assert 0 <= min(seconds) < max(seconds) <= 20
+
+
+@pytest.mark.parametrize(
+    ('interval', 'most'), [(0, 60), (2, 2), (600, 600), (-1, 3600)]
+)
+def test_the_wait_is_no_longer_than_an_interval(waits, interval, most):
+    found = [
+        wait for _ in range(50) for wait in waits(3600, interval=interval)
+    ]
+    assert most / 2 < max(found) <= most
+
+
+def test_it_is_said_with_its_seconds(waits, caplog):
+    caplog.set_level(logging.INFO)
+    (seconds,) = waits(60)
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        f'the first cycle begins in {seconds:.1f} s (periodic_fuzzy_delay)'
+    )
+
+
+@pytest.mark.parametrize('options', [(0, False), (60, True), (0, True)])
+def test_without_it_or_with_a_placement_of_its_own_nothing_is_waited_for(
+    waits, caplog, options
+):
+    caplog.set_level(logging.DEBUG)
+    delay, embedded = options
+    assert waits(delay, embedded=embedded) == []
+    assert caplog.records == []
