@@ -246,6 +246,9 @@ class NodeTurn:
         )
 
     def _apply(self, plan: reporting.Plan) -> None:
+        if plan.is_quiet():  # as most are: nothing to send or to record
+            self._cycle.back_off.succeeded(self.node.uuid)
+            return
         if self.leaving and plan.operations:
             self._cycle.departures.confirm(self.node)
         left = list(self._left.values())

@@ -78,8 +78,15 @@ class ProviderTree:
 
         :param lone: uuids of providers to stand as lone roots all the same
         """
+        return cls.from_snapshot(provider.snapshot(providers), lone)
+
+    @classmethod
+    def from_snapshot(
+        cls, baseline: provider.Snapshot, lone: Container[str] = ()
+    ) -> 'ProviderTree':
+        """Return the same of providers that are in order already."""
         tree = cls()
-        tree.baseline = provider.snapshot(providers)
+        tree.baseline = baseline
         tree._untouched = set(tree.baseline)
         for one in tree.baseline.values():
             below = one.uuid not in lone and one.parent_uuid in tree._forest

@@ -61,6 +61,9 @@ class Plan(Protocol):
     def faults(self) -> Sequence[str]:
         """Lines that say why the node is not done even so."""
 
+    def is_quiet(self) -> bool:
+        """Whether there is nothing to do, to record or to wait for."""
+
 
 class Outcome(Protocol):
     """What became of a plan; see ``report_client/apply.py``."""

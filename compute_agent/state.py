@@ -45,6 +45,8 @@ class State:
         self._recency = recency.Recency()
         self._memory = state_memory.Memory()
         self._known: names.KnownNames | None = None
+        self._nodes: list[tuple[hand_over.Node, departures.Known]] | None
+        self._nodes = None
 
     @classmethod
     def open(cls, directory: pathlib.Path, site: str = '') -> 'State':
@@ -160,14 +162,14 @@ class State:
     def adopt(self, node_uuid: str, uuids: Iterable[str]) -> None:
         """Count these providers as created for a node from now on."""
         with self._database.writing() as db:
-            self._memory.clear()
+            self._forget_all()
             taken = Record(created=frozenset(uuids))
             recorded.take_over(db, node_uuid, taken)
 
     def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:
         """Count a provider as created, and held, for another node."""
         with self._database.writing() as db:
-            self._memory.clear()
+            self._forget_all()
             recorded.pass_on(db, uuid, node_uuid, heir_uuid)
 
     # --- the nodes ------------------------------------------------------------
@@ -175,9 +177,11 @@ class State:
     def nodes(self, driver: str) -> dict[str, departures.Known]:
         """Return the nodes this driver has had here, by uuid."""
         with self._database.reading() as db:
+            if self._nodes is None:
+                self._nodes = recorded.nodes(db)
             return {
                 node.uuid: known
-                for node, known in recorded.nodes(db)
+                for node, known in self._nodes
                 if node.driver == driver
             }
 
@@ -191,13 +195,14 @@ class State:
     ) -> None:
         """Record that the driver has these nodes, and when it was asked."""
         with self._database.writing() as db:
+            self._nodes = None
             for uuid, one in known.items():
                 recorded.keep_node(db, uuid, driver, one)
 
     def forget_nodes(self, uuids: Iterable[str]) -> None:
         """Drop nodes that are gone, here and there."""
         with self._database.writing() as db:
-            self._memory.clear()
+            self._forget_all()
             for uuid in uuids:
                 recorded.forget_node(db, uuid)
 
@@ -226,13 +231,13 @@ class State:
         there any more is not taken for ours.
         """
         with self._database.writing() as db:
-            self._memory.clear()
+            self._forget_all()
             state_account.take_over(db, handed)
 
     def forget_node(self, node_uuid: str) -> None:
         """Drop a node that moved, and all that is known of its providers."""
         with self._database.writing() as db:
-            self._memory.clear()
+            self._forget_all()
             state_account.forget(db, node_uuid)
 
     # --- the snapshot ---------------------------------------------------------
@@ -306,6 +311,11 @@ class State:
             snapshot.save_size(db, self._site, size)
 
     # --- inside ---------------------------------------------------------------
+
+    def _forget_all(self) -> None:
+        """Remember nothing of what was read."""
+        self._memory.clear()
+        self._nodes = None
 
     def _forget(self, db: sqlite3.Connection, uuid: str) -> None:
         self._memory.drop(uuid)

@@ -40,8 +40,8 @@ class Observation:
 
     def tree(self) -> provider_tree.ProviderTree:
         """Return a tree to edit: sharing providers stand as lone roots."""
-        return provider_tree.ProviderTree.from_providers(
-            self.providers.values(),
+        return provider_tree.ProviderTree.from_snapshot(
+            self.providers,
             lone=frozenset(self.providers) - self.home,
         )
 

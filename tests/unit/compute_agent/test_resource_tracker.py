@@ -55,6 +55,9 @@ class Plan:
     before: dict = dataclasses.field(default_factory=dict)
     contended: tuple = ()
 
+    def is_quiet(self):
+        return not (self.operations or self.faults or self.contended)
+
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:

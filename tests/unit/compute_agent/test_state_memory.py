@@ -5,7 +5,15 @@ import dataclasses
 
 import pytest
 
-from compute_agent import assertion, errors, intentions, names, provider, state
+from compute_agent import (
+    assertion,
+    departures,
+    errors,
+    intentions,
+    names,
+    provider,
+    state,
+)
 
 NODE = '11111111-1111-4111-8111-111111111111'
 OTHER = '22222222-2222-4222-8222-222222222222'
@@ -132,3 +140,14 @@ def test_how_many_providers_there_are_is_kept_by_service(tmp_path):
         opened = state.State.open(tmp_path, site)
         assert opened.size() == known
         opened.close()
+
+
+def test_the_nodes_are_remembered_until_they_are_written(kept):
+    known = departures.Known(name='node-1')
+    kept.keep_nodes('rack:Rack', {NODE: known})
+    assert kept.nodes('rack:Rack') == {NODE: known}
+    assert kept.nodes('other:Driver') == {}
+    kept.keep_nodes('other:Driver', {OTHER: known})
+    assert kept.nodes('other:Driver') == {OTHER: known}
+    kept.forget_nodes([NODE])
+    assert kept.nodes('rack:Rack') == {}
