@@ -114,9 +114,12 @@ class Planner:
     def _policy(
         self, node: describe.Node, contended: Collection[contention.Item]
     ) -> policy.Policy:
+        authority = self._driver.authority
         return policy.Policy(
             node_uuid=node.uuid,
-            authority=self._driver.authority,
+            authority=authority
+            if isinstance(authority, str)
+            else tuple(authority),
             ratios=self._settings.ratios,
             orders=self._orders(node),
             contended=contended,

@@ -25,6 +25,7 @@ from . import (
     errors,
     node_plan,
     node_result,
+    provider,
     reporting,
 )
 from .node_result import Status
@@ -80,11 +81,11 @@ class NodeTurn:
         self._applied: list[Any] = []
         # What was refused in this turn, by the line that says so.
         self._left: dict[str, Any] = {}
+        self._before: provider.Snapshot = {}
 
     def seen_names(self) -> dict[str, int]:
         """Return how many names each provider of the node has."""
-        plan = self.result.plan
-        return {} if plan is None else blast_radius.names_of(plan.before)
+        return blast_radius.names_of(self._before)
 
     def begin(self, seen: Any | errors.AgentError) -> None:
         """Plan, and apply what removes nothing.
@@ -208,6 +209,7 @@ class NodeTurn:
     def _goes_now(self, plan: reporting.Plan) -> bool:
         """Note what a new plan comes to; return whether it is applied now."""
         self.result = node_result.planned(self.node, plan)
+        self._before = plan.before
         if self._cycle.writing and self._is_backed_off(plan):
             return False
         removals = self._removals(plan)

@@ -415,6 +415,7 @@ class ProviderTree:
         """
         return (
             [(m.uuid, m.name, m.parent) for m in self._forest.members()],
+            frozenset(self.lone),
             self.assertions,
             self._inventories(),
             self.notes,
@@ -423,13 +424,13 @@ class ProviderTree:
 
     # --- inside ---------------------------------------------------------------
 
-    def _inventories(self) -> list[Records]:
+    def _inventories(self) -> dict[str, Records]:
         """Return the records of the providers whose inventory was asserted."""
-        return [
-            self._forest[uuid].inventory
+        return {
+            uuid: self._forest[uuid].inventory
             for uuid, kind in self.assertions
             if kind is assertion.Kind.INVENTORY
-        ]
+        }
 
     def _derived_uuid(self, parent_uuid: str, name: str) -> str:
         attempt, text = 0, name

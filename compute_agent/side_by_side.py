@@ -41,8 +41,8 @@ def each(
         work()
         return
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        working = [pool.submit(work) for _ in range(workers)]
         try:
+            working = [pool.submit(work) for _ in range(workers)]
             for future in concurrent.futures.as_completed(working):
                 future.result()
         finally:

@@ -162,14 +162,15 @@ class State:
     def adopt(self, node_uuid: str, uuids: Iterable[str]) -> None:
         """Count these providers as created for a node from now on."""
         with self._database.writing() as db:
-            self._forget_all()
             taken = Record(created=frozenset(uuids))
+            for uuid in taken.created:
+                self._memory.drop(uuid)
             recorded.take_over(db, node_uuid, taken)
 
     def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:
         """Count a provider as created, and held, for another node."""
         with self._database.writing() as db:
-            self._forget_all()
+            self._memory.drop(uuid)
             recorded.pass_on(db, uuid, node_uuid, heir_uuid)
 
     # --- the nodes ------------------------------------------------------------
@@ -202,9 +203,11 @@ class State:
     def forget_nodes(self, uuids: Iterable[str]) -> None:
         """Drop nodes that are gone, here and there."""
         with self._database.writing() as db:
-            self._forget_all()
-            for uuid in uuids:
-                recorded.forget_node(db, uuid)
+            self._nodes = None
+            for node_uuid in uuids:
+                for uuid in recorded.held_for(db, node_uuid):
+                    self._memory.drop(uuid)
+                recorded.forget_node(db, node_uuid)
 
     def accounts(
         self, node: hand_over.Node | None = None

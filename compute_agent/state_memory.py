@@ -23,8 +23,8 @@ class Memory:
 
     def readings(self, uuids: Iterable[str]) -> dict[str, provider.Reading]:
         """Return the readings of those of these that are remembered."""
-        found = self._readings
-        return {u: found[u] for u in uuids if u in found}
+        found = ((uuid, self._readings.get(uuid)) for uuid in uuids)
+        return {uuid: one for uuid, one in found if one is not None}
 
     def keep_readings(self, readings: Mapping[str, provider.Reading]) -> None:
         """Remember readings."""
@@ -51,4 +51,6 @@ class Memory:
 
     def clear(self) -> None:
         """Forget everything."""
-        self.__init__()  # type: ignore[misc]
+        self._readings.clear()
+        self._records.clear()
+        self._nodes.clear()

@@ -185,6 +185,12 @@ def keep_node(
     )
 
 
+def held_for(db: sqlite3.Connection, node_uuid: str) -> list[str]:
+    """Return the providers of which a source holds anything for a node."""
+    query = 'select distinct uuid from held where node_uuid = ?'
+    return [uuid for (uuid,) in db.execute(query, (node_uuid,))]
+
+
 def forget_node(db: sqlite3.Connection, uuid: str) -> None:
     """Drop a node; what is recorded of its providers stays.
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """SchedulerReportClient: the facade the agent uses to reach placement.
 
-It joins the four parts (observe, plan, apply, and the rules of ownership) and
-holds no state of its own: what is remembered is in the store. Made in
-``compute_agent/cmd``, called by the resource tracker; for other programs it is
+It joins the four parts (observe, plan, apply, and the rules of ownership). What
+must not be lost is in the store; what it remembers beside that saves work only.
+Made in ``compute_agent/cmd``, called by the resource tracker; for other programs it is
 the library's front door.
 """
 
@@ -76,9 +76,10 @@ class SchedulerReportClient:
     ) -> dict[str, observation.Observation | errors.AgentError]:
         """Return what placement holds of each node, or why it is unknown.
 
-        ``GET /resource_providers`` once for all nodes, once more for sharing
-        providers where there are aggregates, and three reads for each provider
-        that changed since it was last read (microversion 1.30 to 1.39).
+        ``GET /resource_providers`` once for all nodes (in a cloud much larger
+        than they are, once for each), once more for sharing providers where
+        there are aggregates, and three reads for each provider that changed
+        since it was last read (microversion 1.30 to 1.39).
 
         :raises errors.AgentError: not even the list could be read
         """
@@ -158,7 +159,7 @@ class SchedulerReportClient:
             faults=(*tree.faults, *faults),
             contended=contended,
         )
-        if made.is_quiet() and not (adds or moves):
+        if made.is_quiet() and not (adds or moves or seen.fresh):
             self._quiet.keep(grounds, made)
         else:
             self._quiet.drop(seen.node_uuid)

@@ -15,6 +15,8 @@ from . import operations as ops
 from . import plan as planning
 from . import prospect, render, wire
 
+_BLOCKED = 'left, for what it depends on was refused'
+
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Step:
@@ -53,7 +55,8 @@ class Run:
         for step in self.steps:
             if step.operation in without:
                 self._fail(step)
-        self._leave_the_blocked()
+            elif self._blocked(step.operation):
+                self._leave(step, _BLOCKED)
 
     def intend(self) -> list[intentions.Intent]:
         """Return the intents of all that may be sent, or was, from here on.
@@ -129,23 +132,23 @@ class Run:
                     needs.add(_inventory_of(operation))
         return not self._failed.isdisjoint(needs)
 
-    def fail(self, step: Step, why: object) -> None:
-        """Note that an operation is left, and all that depends on it."""
-        self._leave(step, why)
-        self._leave_the_blocked()
+    def fail(self, step: Step, exc: Exception) -> None:
+        """Note that an operation is left, and all that depends on it.
+
+        What was refused and what a server failed at: if that was done after
+        all, a conflict says so, or the intents that are left of it.
+        """
+        self._leave(step, exc)
+        for later in self.steps:
+            if not (later.done or later.failed) and self._blocked(
+                later.operation
+            ):
+                self._leave(later, _BLOCKED)
 
     def _leave(self, step: Step, why: object) -> None:
         self.refused.append(f'{render.line(step.operation)}: {why}')
         self.left.append(step.operation)
         self._fail(step)
-
-    def _leave_the_blocked(self) -> None:
-        """Leave what cannot go any more; it depends on what comes before it."""
-        for step in self.steps:
-            if not (step.done or step.failed) and self._blocked(
-                step.operation
-            ):
-                self._leave(step, 'left, for what it depends on was refused')
 
     def _fail(self, step: Step) -> None:
         step.failed = True

@@ -81,9 +81,9 @@ UNKNOWN = (
     Defect(
         name='a list that cannot be read shows nothing',
         file='report_client/reader.py',
-        find='return wire.listed(self._service.get(path))',
+        find='return self._service.read(path, rows.listed)',
         put="""try:
-            return wire.listed(self._service.get(path))
+            return self._service.read(path, rows.listed)
         except Exception:
             return []""",
         tests=(
@@ -161,6 +161,13 @@ WRITES = (
         tests=(
             'tests/functional/test_observe_requests.py::test_a_write_meets_what_moved_no_generation',
         ),
+    ),
+    Defect(
+        name='what is doubted is kept over what another thread wrote',
+        file='report_client/fresh.py',
+        find='            since=since,\n',
+        put='',
+        tests=('tests/functional/test_doubts_side_by_side.py',),
     ),
     Defect(
         name='a refused write is sent again with the new generation',

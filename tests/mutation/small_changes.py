@@ -22,14 +22,16 @@ SURVIVED, UNTESTED = 0, 33  # mutmut's exit codes for a mutant
 
 def main(directory: pathlib.Path) -> int:
     """Run; return 0 if enough were noticed."""
-    copy = trial.Copy(directory)
+    trial.Copy(directory)
+    mutants = directory / 'mutants'
+    mutants.mkdir(exist_ok=True)  # Python forgets a path that is not there
     subprocess.run(
         [sys.executable, '-m', 'mutmut', 'run', '--max-children', '2'],
         cwd=directory,
-        env={**os.environ, 'PYTHONPATH': str(directory / 'mutants')},
+        env={**os.environ, 'PYTHONPATH': str(mutants)},
         check=True,
     )
-    found = results(copy.root / 'mutants')
+    found = results(mutants)
     left = [name for name, code in found.items() if not is_noticed(code)]
     for name in left:
         sys.stdout.write(f'{name}\n')

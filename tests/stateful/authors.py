@@ -82,6 +82,12 @@ class Authors:
             if key not in self.author and key not in self.creator
         }
 
+    def adopted(self, agent: str, uuid: str) -> None:
+        """A person says that a provider is the agent's."""
+        self.creator[uuid] = agent
+        self.blurred.discard(uuid)
+        self._ever.add((agent, uuid))
+
     def forgotten(self, agent: str) -> None:
         """The agent lost its record: what it put counts as others'."""
         for kept in (self.creator, self.author):

@@ -7,17 +7,14 @@ AssertionError in the middle of the cycle; the agent's own code must not catch
 it, so it is no Exception.
 """
 
+import dataclasses
 import re
 
 import authors as model
+import reading
+import scripted_driver
 import world
 
-_ONE = re.compile(r'/resource_providers/([0-9a-f-]{36})(?:/(\w+))?')
-_KINDS = {
-    'traits': 'trait',
-    'inventories': 'inventory',
-    'aggregates': 'aggregate',
-}
 _PROTECTED = re.compile('COMPUTE_STATUS_DISABLED$|OWNER_')
 
 
@@ -36,15 +33,20 @@ class Judge:
     :ivar certain: provider and kind → names that the driver holds for sure
     :ivar filed: what the operator's file gives each node
     :ivar read_only: why nothing may be written, or None
+    :ivar limit: how many providers a cycle may delete, None for any number
+    :ivar deletions: how many this one has deleted
     """
 
     def __init__(self, agent: str, authors: model.Authors) -> None:
         self._agent = agent
         self._authors = authors
-        self.driver = world.ScriptedDriver(agent)
+        self.driver = scripted_driver.ScriptedDriver(agent)
         self.certain: dict[tuple[str, str], set[str]] = {}
         self.filed: set[str] = set()
         self.read_only: str | None = None
+        self.limit: int | None = None
+        self.deletions = 0
+        self._misnamed: set[str] = set()
         self._shown: dict[tuple[str, str], int] = {}
         self._failed: set[str] = set()
         self._added: set[model.Key | str] = set()
@@ -56,6 +58,13 @@ class Judge:
         self._shown.clear()
         self._failed.clear()
         self._added.clear()
+        self.deletions = 0
+        self._misnamed = {
+            node
+            for node, name in self.driver.present.items()
+            if node in self._authors.now
+            and self._authors.now[node].name != name
+        }
 
     def died(self) -> None:
         """The agent is killed: nothing of this cycle is confirmed."""
@@ -71,19 +80,21 @@ class Judge:
         if request.method == 'GET':
             return
         self._require(self.read_only is None, request, self.read_only)
-        match = _ONE.match(request.path)
-        if match is None:
-            return
-        uuid, collection = match.groups()
-        kind = _KINDS.get(collection or '')
-        self._require(uuid not in self._failed, request, 'a read of it failed')
-        if kind is not None:
-            said = request.body.get('resource_provider_generation')
-            shown = self._shown.get((uuid, kind))
+        for uuid, kind, body in reading.parts(request):
             self._require(
-                said == shown, request, f'generation {said}, last read {shown}'
+                uuid not in self._failed, request, 'a read of it failed'
             )
-            self._growth(request, uuid, kind)
+            node = world.home(uuid)
+            self._require(node not in self._misnamed, request, 'renamed')
+            if kind is not None:
+                said = body.get('resource_provider_generation')
+                shown = self._shown.get((uuid, kind))
+                self._require(
+                    said == shown,
+                    request,
+                    f'generation {said}, last read {shown}',
+                )
+                self._growth(request, uuid, kind, body)
 
     def after(self, request, status, body, *, lost) -> None:
         """Judge what a request did.
@@ -92,9 +103,7 @@ class Judge:
         :param lost: the agent is not told
         :raises Broken: it did what it may not do
         """
-        match = _ONE.match(request.path)
-        uuid, collection = match.groups() if match else (None, None)
-        kind = _KINDS.get(collection or '')
+        uuid, kind = reading.about(request)
         if request.method == 'GET':
             if lost:
                 self._failed |= {uuid} if kind else set()
@@ -115,6 +124,11 @@ class Judge:
         if request.method == 'POST' and request.path == '/resource_providers':
             for each in world.KINDS:
                 self._shown[request.body['uuid'], each] = 0
+        elif request.path == reading.RESHAPER:
+            # It tells no generation, so all has to be read again.
+            for each in request.body['inventories']:
+                for one in world.KINDS:
+                    self._shown.pop((each, one), None)
         elif kind is not None:
             new = body['resource_provider_generation']
             for each in world.KINDS:
@@ -125,6 +139,8 @@ class Judge:
 
     def _changes(self, request, before) -> None:
         now = self._authors.now
+        if request.path == reading.RESHAPER:
+            self._allocations(request, before)
         for uuid in before.keys() - now.keys():
             self._deleted(request, before[uuid])
         for uuid, held in now.items():
@@ -136,6 +152,12 @@ class Judge:
 
     def _deleted(self, request, old) -> None:
         uuid, node = old.uuid, world.home(old.uuid)
+        self.deletions += 1
+        self._require(
+            self.limit is None or self.deletions <= self.limit,
+            request,
+            f'no more than {self.limit} may go',
+        )
         self._require(self._was(uuid), request, "it is another's")
         if node in self.driver.present:
             told = self.driver.told.get(node)
@@ -152,9 +174,14 @@ class Judge:
 
     def _changed(self, request, old, held) -> None:
         uuid = held.uuid
+        if request.path == reading.RESHAPER and _same_but_later(old, held):
+            return  # a consumer that moves has something there
         self._require(self._mine(uuid), request, f'{uuid} is not its own')
         self._require(
-            old.allocations == held.allocations, request, 'allocations moved'
+            old.allocations == held.allocations
+            or request.path == reading.RESHAPER,
+            request,
+            'allocations moved',
         )
         for kind in world.KINDS:
             removed = old.names(kind) - held.names(kind)
@@ -170,6 +197,26 @@ class Judge:
             self._record(request, uuid, rc, old, held)
         if (old.name, old.parent) != (held.name, held.parent):
             self._moved(request, held)
+
+    def _allocations(self, request, before) -> None:
+        """Nothing is lost, and what moves does so as the driver says."""
+        now = self._authors.now
+        self._require(
+            reading.total(before) == reading.total(now),
+            request,
+            'allocations are lost',
+        )
+        for uuid, held in now.items():
+            changed = (
+                held.allocations.items() ^ before[uuid].allocations.items()
+            )
+            told = self.driver.told.get(world.home(uuid))
+            for (_, rc), _ in changed:
+                self._require(
+                    told is not None and uuid in told.moves.get(rc, ()),
+                    request,
+                    f'{rc} of {uuid} is not to move',
+                )
 
     def _removed(self, request, uuid, kind, name) -> None:
         said = self._said(uuid, kind)
@@ -245,7 +292,7 @@ class Judge:
             'renamed or moved for no reason',
         )
 
-    def _growth(self, request, uuid, kind) -> None:
+    def _growth(self, request, uuid, kind, body) -> None:
         """No capacity is offered before its provider's traits are there."""
         held, said = self._authors.now.get(uuid), self._said(uuid, 'trait')
         if kind != 'inventory' or held is None or said is None:
@@ -255,7 +302,7 @@ class Judge:
         grows = any(
             _capacity(record)
             > (held.inventories[rc].capacity if rc in held.inventories else 0)
-            for rc, record in request.body['inventories'].items()
+            for rc, record in body['inventories'].items()
         )
         lacking = set(said.names) - held.traits - {world.UNKNOWN_TRAIT}
         self._require(
@@ -291,6 +338,10 @@ class Judge:
     def _require(self, fine, request, why) -> None:
         if not fine:
             raise Broken(f'agent {self._agent}: {request}: {why}')
+
+
+def _same_but_later(old, held) -> bool:
+    return dataclasses.replace(old, generation=held.generation) == held
 
 
 def _capacity(record) -> float:

@@ -9,6 +9,7 @@ reach what is wanted, three more must write nothing.
 import functools
 
 import authors as model
+import choices
 import others
 import quiet
 import station as stations
@@ -19,78 +20,6 @@ from hypothesis import strategies as st
 
 from compute_agent.resource_tracker import Status
 from compute_agent.virt import driver as virt
-
-NUMBER = st.integers(0, 63)
-AGENT = st.sampled_from(world.AGENTS)
-NODE = st.sampled_from(sorted(world.ALL_NODES))
-SLOT = st.sampled_from(('root', *world.SLOTS))
-ACTION = st.sampled_from(others.ACTIONS)
-AMOUNTS = st.tuples(
-    st.sampled_from((4, 8, 16)), st.sampled_from((None, None, 1.0, 4.0))
-)
-# What may happen, as the name of a method of Machine and what it is given.
-CHANGES = {
-    'traits': (
-        NODE,
-        SLOT,
-        st.sampled_from(('add', 'add', 'update', 'keep', 'silent')),
-        st.sets(st.sampled_from(world.TRAITS), max_size=3),
-    ),
-    'aggregates': (
-        NODE,
-        SLOT,
-        st.sampled_from(('add', 'update', 'keep', 'silent')),
-        st.sets(st.sampled_from(world.AGGREGATES)),
-    ),
-    'inventory': (
-        NODE,
-        SLOT,
-        st.sampled_from(('update', 'update', 'update', 'keep', 'silent')),
-        st.dictionaries(st.sampled_from(world.CLASSES), AMOUNTS, max_size=3),
-    ),
-    'behaviour': (
-        NODE,
-        st.sampled_from(
-            ('tree', 'tree', 'raises', 'half', 'inventory', 'resources')
-        ),
-    ),
-    'child': (
-        NODE,
-        st.sampled_from(world.SLOTS),
-        st.sampled_from(('root', 'a', 'b', 'none')),
-    ),
-    'names': (NODE,),
-    'leave': (
-        st.sampled_from((world.N2, world.N3)),
-        st.sampled_from((None, *virt.Existence)),
-    ),
-    'other': (ACTION, NUMBER, NUMBER),
-    'another': (ACTION, NUMBER, NUMBER),
-    'record': (
-        AGENT,
-        st.sampled_from(('restart', 'copy', 'copy', 'roll back', 'lose')),
-    ),
-    'file': (AGENT, st.sets(st.sampled_from(world.FILE_TRAITS))),
-    'plan': (AGENT,),
-    'nothing': (),
-}
-# And then perhaps a cycle, in which something goes wrong or not.
-AT = st.integers(0, 7)
-CYCLES = {
-    'no cycle': (),
-    'cycle': (AGENT,),
-    'cycle again': (AGENT,),
-    'faulty': (AGENT, st.sampled_from(sorted(wiring.FAULTS)), AT),
-    'faulty read': (AGENT, st.sampled_from(sorted(wiring.READ_FAULTS)), AT),
-    'disturbed': (AGENT, st.booleans(), AT, ACTION, NUMBER, NUMBER),
-}
-
-
-def one_of(choices):
-    """Return a strategy of a name and what belongs to it."""
-    return st.one_of(
-        *(st.tuples(st.just(name), *given) for name, given in choices.items())
-    )
 
 
 class Machine(stateful.RuleBasedStateMachine):
@@ -109,6 +38,7 @@ class Machine(stateful.RuleBasedStateMachine):
         self._changed = True
         self._broken = False
         self._stations: dict[str, stations.Station] = {}
+        self._armed: dict[str, wiring.Fault | None] = {}
         self._copies: dict[str, bytes | None] = {}
         self.tally.sequence()
 
@@ -127,7 +57,10 @@ class Machine(stateful.RuleBasedStateMachine):
             self._stations[name] = made
             self._copies[name] = kept
 
-    @stateful.rule(change=one_of(CHANGES), then=one_of(CYCLES))
+    @stateful.rule(
+        change=choices.one_of(choices.CHANGES),
+        then=choices.one_of(choices.CYCLES),
+    )
     def step(self, change, then):
         self._broken = True
         for name, *given in (change, then):
@@ -193,6 +126,26 @@ class Machine(stateful.RuleBasedStateMachine):
             self._note('names swapped')
             one.name, two.name = two.name, one.name
 
+    def reshape(self, node, slot, back, pick):
+        """A class in use goes from the root to a child, or back."""
+        wanted, ends = self._wanted(node), [node, world.child(node, slot)]
+        if not wanted.places.keys() >= set(ends):
+            return
+        giver, taker = reversed(ends) if back else ends
+        gives, takes = (
+            dict(wanted.places[u].said['inventory'].names)
+            for u in (giver, taker)
+        )
+        if gives and wanted.places[giver].said['inventory'].form == 'update':
+            rc = sorted(gives)[pick % len(gives)]
+            takes[rc] = gives.pop(rc)
+            for uuid, names in ((giver, gives), (taker, takes)):
+                said = world.Said('update', names)
+                wanted.places[uuid].said['inventory'] = said
+            wanted.moves[rc] = giver, taker
+            self.others.use(giver, rc, pick)
+            self._note('reshape')
+
     def leave(self, node, answer):
         driver = self._stations['one'].driver
         if answer is None or answer is virt.Existence.YES:
@@ -213,11 +166,31 @@ class Machine(stateful.RuleBasedStateMachine):
         self._note(f'other: {action}')
         self.others.act(action, pick, what)
 
+    def root_name(self, node, own):
+        """Somebody renames a node, or takes that back."""
+        self._note('root: its name' if own else 'root: another name')
+        name = world.ALL_NODES[node]
+        self.others.name(node, name if own else f'{name}-renamed')
+
     # --- the agents -----------------------------------------------------------
 
     def file(self, agent, traits):
         self._stations[agent].file(traits)
         self._note(f'file of {len(traits)}')
+
+    def adopt(self, node, pick):
+        """What is below a node, whoever made it, becomes the agent's."""
+        below = quiet.below(self.authors.now, node)[1:]
+        if below:
+            self._note('adopt')
+            (station,) = (
+                s for s in self._stations.values() if node in s.nodes
+            )
+            station.adopt(node, below[pick % len(below)])
+
+    def limit(self, agent, deletions):
+        self._note(f'limit: {deletions}')
+        self._stations[agent].allow(deletions)
 
     def plan(self, agent):
         self._stations[agent].plan()
@@ -232,10 +205,10 @@ class Machine(stateful.RuleBasedStateMachine):
     def cycle(self, agent):
         self._cycle(agent, None)
 
-    cycle_again = cycle
-
     def faulty(self, agent, kind, at):
         self._cycle(agent, wiring.Fault(kind, writes=True, at=at))
+
+    faulty_again = faulty
 
     def faulty_read(self, agent, kind, at):
         self._cycle(agent, wiring.Fault(kind, writes=False, at=at))
@@ -244,6 +217,8 @@ class Machine(stateful.RuleBasedStateMachine):
         meanwhile = functools.partial(self.others.act, action, pick, what)
         kind = f'meanwhile: {action}'
         self._cycle(agent, wiring.Fault(kind, writes, at, meanwhile))
+
+    disturbed_again = disturbed
 
     def record(self, agent, what):
         self._note(f'record: {what}')
@@ -261,13 +236,15 @@ class Machine(stateful.RuleBasedStateMachine):
             station.judge.certain.clear()
             station.start(self._copies[agent])
 
-    @stateful.rule()
     def quiet(self):
         """Nobody interferes: two cycles to get there, then none writes."""
         if not self._changed:
             return
         self._broken = True
         self._patience = True
+        self._armed.clear()
+        for each in self._stations.values():
+            each.allow(None)
         self.tally.step('quiet')
         self.others.stop(
             {
@@ -322,11 +299,15 @@ class Machine(stateful.RuleBasedStateMachine):
     def _cycle(self, agent, fault):
         station = self._stations[agent]
         station.clock.now += 60
+        # What met no request goes on waiting for one.
+        fault = self._armed[agent] = fault or self._armed.get(agent)
         results = station.sync(fault)
         hit = fault is not None and fault.hit
         self._changed = True
         self.tally.cycle(self._since, fault.kind if hit else 'none')
-        if not hit:
+        if hit:
+            del self._armed[agent]
+        else:
             self._since.clear()
         return results
 

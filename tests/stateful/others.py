@@ -86,20 +86,27 @@ class Others:
     def allocate(self, uuid, what):
         records = sorted(self._now(uuid).inventories)
         if records:
-            rc = _nth(records, what)
-            consumer = _nth(CONSUMERS, what)
-            self._ask('DELETE', f'/allocations/{consumer}')
-            self._ask(
-                'PUT',
-                f'/allocations/{consumer}',
-                {
-                    'allocations': {uuid: {'resources': {rc: 1}}},
-                    'project_id': 'project',
-                    'user_id': 'user',
-                    'consumer_generation': None,
-                    'consumer_type': 'INSTANCE',
-                },
-            )
+            self.use(uuid, _nth(records, what), what)
+
+    def use(self, uuid, rc, what):
+        """A consumer takes one of a class, and disk that is shared."""
+        consumer = _nth(CONSUMERS, what)
+        parts = {uuid: {'resources': {rc: 1}}}
+        shared = self._authors.now.get(world.SHARED)
+        if shared and 'DISK_GB' in shared.inventories:
+            parts.setdefault(world.SHARED, {'resources': {'DISK_GB': 1}})
+        self._ask('DELETE', f'/allocations/{consumer}')
+        self._ask(
+            'PUT',
+            f'/allocations/{consumer}',
+            {
+                'allocations': parts,
+                'project_id': 'project',
+                'user_id': 'user',
+                'consumer_generation': None,
+                'consumer_type': 'INSTANCE',
+            },
+        )
 
     def release(self, uuid, what):
         self._ask('DELETE', f'/allocations/{_nth(CONSUMERS, what)}')
@@ -133,6 +140,10 @@ class Others:
         if uuid not in world.ALL_NODES:
             self._update(uuid, f'renamed-{what % 3}', self._now(uuid).parent)
 
+    def name(self, uuid, name):
+        if uuid in self._authors.now:
+            self._update(uuid, name, self._now(uuid).parent)
+
     def move(self, uuid, what):
         node, old = world.home(uuid), self._now(uuid)
         if uuid != node and node in self._authors.now:
@@ -154,6 +165,8 @@ class Others:
             holder = holders.get(name, uuid)
             if holder != uuid and holder[0] in 'de':
                 self.delete_provider(holder, 0)
+        for uuid, name in world.ALL_NODES.items():
+            self.name(uuid, name)
         node = self._authors.now.get(world.N1)
         if world.SHARED in self._authors.now and node is not None:
             # Whoever shares is to be found, even by an agent that lost all.

@@ -72,6 +72,7 @@ class _Node:
     def faults(self):
         return [
             *self._shape(),
+            *self._unmoved(),
             *(
                 f'{self._now[uuid].name}: {line}'
                 for uuid, place in self._told.places.items()
@@ -100,6 +101,17 @@ class _Node:
             uuid = world.child(self._node, slot)
             if uuid in self._now and uuid not in self._told.places:
                 yield f'{self._now[uuid].name} is still there'
+        for uuid in self._station.driver.unwanted:
+            if uuid in below(self._now, self._node):
+                yield f'{self._now[uuid].name} was adopted and is not wanted'
+
+    def _unmoved(self):
+        if tangled(self._station, self._node):
+            return
+        for rc, uuid, _ in self._told.moving(lambda *_: True):
+            held = self._now.get(uuid)
+            if held and rc in {rc for _, rc in held.allocations}:
+                yield f'{held.name}: {rc} was to move with what is allocated'
 
     def _missing(self, uuid, place):
         held = self._now[uuid]

@@ -16,6 +16,7 @@ import world
 
 from compute_agent import (
     back_off,
+    blast_radius,
     errors,
     provider_config_files,
     resource_tracker,
@@ -37,6 +38,7 @@ class Station:
         self.wire.at_death = self._die
         self.clock = agents.Clock()
         self.agent: agents.Agent | None = None
+        self.limit: blast_radius.Limits | None = None
         self._left: bytes | None = None
         self._directory = tempfile.TemporaryDirectory()
         self._files: provider_config_files.ProviderConfigFiles | None = None
@@ -54,6 +56,20 @@ class Station:
             path.write_text(world.FILE.format(', '.join(sorted(traits))))
         self.judge.filed = set(traits)
         self._files.reload()
+
+    def allow(self, deletions: int | None) -> None:
+        """Let a cycle delete no more providers; None for any number."""
+        self.judge.limit = deletions
+        self.limit = None
+        if deletions is not None:
+            self.limit = blast_radius.Limits(deletions=deletions, percent=100)
+
+    def adopt(self, node: str, uuid: str) -> None:
+        """Count a provider as the agent's; the driver wants no other's."""
+        self.agent.state.adopt(node, [uuid])
+        self.authors.adopted(self.name, uuid)
+        if world.home(uuid) != node:
+            self.driver.unwanted.add(uuid)
 
     def end(self) -> None:
         """Leave nothing behind."""
@@ -73,7 +89,7 @@ class Station:
             files=self._files,
             clock=self.clock,
             control=resource_tracker.Control(
-                limits=lambda: None,
+                limits=lambda: self.limit,
                 back_off=back_off.BackOff(
                     self.clock, spread=lambda _low, high: high
                 ),
@@ -118,6 +134,8 @@ class Station:
             raise AssertionError(str(exc)) from exc
         for result in results:
             assert not result.reason.startswith('unexpected'), result
+            held_back = 'held back' in result.reason
+            assert not (held_back and self.judge.deletions), result
         return results
 
     def _die(self) -> None:

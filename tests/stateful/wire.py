@@ -48,7 +48,7 @@ READ_FAULTS = FAULTS.keys() - {'409', '500 after', 'killed after'}
 
 @dataclasses.dataclass(slots=True)
 class Fault:
-    """What becomes of the ``at``-th read or write of a cycle.
+    """What becomes of the ``at``-th read or write, from its first cycle on.
 
     :ivar meanwhile: done by others just before that request
     """

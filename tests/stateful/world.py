@@ -4,13 +4,11 @@
 Four nodes of two agents with the same slots for children, a provider that one
 node shares through an aggregate, and few names, so that they meet often.
 ``Wanted`` is what a driver would describe of a node; the machine changes it,
-``ScriptedDriver`` says it.
+``scripted_driver.py`` says it.
 """
 
 import dataclasses
-
-from compute_agent import errors
-from compute_agent.virt import driver as virt
+from collections.abc import Callable
 
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 OTHER_AGGREGATE = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'
@@ -44,6 +42,8 @@ CLASSES = ('VCPU', 'MEMORY_MB', 'CUSTOM_LICENCE')
 OTHERS_CLASSES = (*CLASSES, 'CUSTOM_OPERATORS')
 AGGREGATES = (AGGREGATE, OTHER_AGGREGATE)
 KINDS = ('trait', 'inventory', 'aggregate')
+# A resource class, the provider that had it, the one that gets it.
+Move = tuple[str, str, str]
 NODES = {
     'one': {
         '11111111-1111-4111-8111-000000000000': 'n1',
@@ -101,6 +101,11 @@ class Place:
         default_factory=lambda: {kind: Said() for kind in KINDS}
     )
 
+    def lacks(self, rc: str) -> bool:
+        """Whether a class is not to be here."""
+        said = self.said['inventory']
+        return said.form == 'update' and rc not in said.names
+
 
 @dataclasses.dataclass(slots=True)
 class Wanted:
@@ -110,11 +115,14 @@ class Wanted:
         or resources (the fall-backs of a driver that edits no tree)
     :ivar places: by uuid, parents first, the node's own provider first
     :ivar shares: whether it describes the shared provider too
+    :ivar moves: class → the provider that had it, the one that gets it with
+        all that is allocated of it
     """
 
     behaviour: str
     places: dict[str, Place]
     shares: bool = False
+    moves: dict[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
 
     @property
     def shapes(self) -> bool:
@@ -134,6 +142,20 @@ class Wanted:
             said['inventory'] = Said('update', OLDEST_FORM)
         place = Place(self.places[node].name, None, said)
         return Wanted(self.behaviour, {node: place})
+
+    def moving(self, had: Callable[[str, str], bool]) -> list[Move]:
+        """Return what is still where it was.
+
+        :param had: whether a provider has a class
+        """
+        return [
+            (rc, giver, taker)
+            for rc, (giver, taker) in self.moves.items()
+            if {giver, taker} <= self.places.keys()
+            and self.places[giver].lacks(rc)
+            and rc in self.places[taker].said['inventory'].names
+            and had(giver, rc)
+        ]
 
     def sort(self) -> None:
         """Put parents first; drop what is left without one."""
@@ -179,133 +201,3 @@ def first(node: str) -> Wanted:
 def listed(names: object) -> dict[str, tuple[int, float | None]]:
     """Return names that have no amounts, as ``Said`` keeps them."""
     return dict.fromkeys(sorted(names), (0, None))  # type: ignore[call-overload]
-
-
-class ScriptedDriver(virt.ComputeDriver):
-    """Says what is wanted, and what it was asked since the cycle began.
-
-    :ivar present: uuid → name of the nodes that it lists
-    :ivar exists: what it answers of those that it does not list
-    :ivar told: what it said of each node in this cycle; None where it raised
-    """
-
-    def __init__(self, agent: str) -> None:
-        self.present = dict(NODES[agent])
-        self.exists: dict[str, virt.Existence] = {}
-        self.wanted: dict[str, Wanted] = {}
-        self.told: dict[str, Wanted | None] = {}
-        self._authority = AUTHORITY[agent]
-        self._uuids = {name: uuid for uuid, name in NODES[agent].items()}
-
-    @classmethod
-    def from_conf(cls, conf):
-        raise errors.ConfigError('a test makes this driver itself')
-
-    @property
-    def authority(self):
-        return self._authority
-
-    def get_available_nodes(self):
-        return list(self.present.values())
-
-    def get_nodenames_by_uuid(self):
-        return self.present
-
-    def node_exists(self, nodename):
-        if nodename in self.present.values():
-            return virt.Existence.YES
-        uuid = self._uuids[nodename]
-        return self.exists.get(uuid, virt.Existence.UNKNOWN)
-
-    def update_provider_tree(self, provider_tree, nodename, allocations=None):
-        node, wanted = self._about(nodename)
-        if wanted.behaviour in {'inventory', 'resources'}:
-            raise NotImplementedError
-        if wanted.behaviour == 'raises':
-            self.told[node] = None
-            raise RuntimeError('the hypervisor does not answer')
-        _shape(provider_tree, node, wanted)
-        for uuid, place in wanted.places.items():
-            _fill(provider_tree, uuid, place)
-        if wanted.behaviour == 'half':
-            self.told[node] = None
-            raise errors.DriverError('the hypervisor went away')
-        if wanted.shares:
-            _share(provider_tree)
-        elif node == N4 and provider_tree.exists(SHARED):
-            provider_tree.add_traits(SHARED, 'CUSTOM_RED')
-
-    def get_inventory(self, nodename):
-        node, wanted = self._about(nodename)
-        if wanted.behaviour == 'resources':
-            raise NotImplementedError
-        return _records(wanted.places[node].said['inventory'])
-
-    def get_traits(self, nodename):
-        node, wanted = self._about(nodename)
-        if wanted.behaviour == 'resources':
-            raise NotImplementedError
-        return sorted(wanted.places[node].said['trait'].names)
-
-    def get_available_resource(self, nodename):
-        self._about(nodename)
-        return {'vcpus': 4, 'memory_mb': 1024}
-
-    def _about(self, nodename):
-        node = self._uuids[nodename]
-        self.told[node] = self.wanted[node].effective(node)
-        return node, self.wanted[node]
-
-
-def _shape(tree, node, wanted):
-    """Edit the tree until it has the children wanted, and no other of ours."""
-    for slot in SLOTS:
-        uuid = child(node, slot)
-        if tree.exists(uuid):
-            data, place = tree.data(uuid), wanted.places.get(uuid)
-            if place is None or (place.name, place.parent) != (
-                data.name,
-                data.parent_uuid,
-            ):
-                tree.remove(uuid)
-    for uuid, place in wanted.places.items():
-        if uuid != node and not tree.exists(uuid):
-            tree.new_child(place.name, place.parent, uuid)
-
-
-def _fill(tree, uuid, place):
-    traits, aggregates = place.said['trait'], place.said['aggregate']
-    if traits.form == 'add':
-        tree.add_traits(uuid, *traits.names)
-    elif traits.form == 'update':
-        tree.update_traits(uuid, list(traits.names))
-    elif traits.form == 'keep':
-        tree.keep_traits(uuid)
-    if aggregates.form == 'add':
-        tree.add_aggregates(uuid, *aggregates.names)
-    elif aggregates.form == 'update':
-        tree.update_aggregates(uuid, list(aggregates.names))
-    elif aggregates.form == 'keep':
-        tree.keep_aggregates(uuid)
-    inventory = place.said['inventory']
-    if inventory.form == 'update':
-        tree.update_inventory(uuid, _records(inventory))
-    elif inventory.form == 'keep':
-        tree.keep_inventory(uuid)
-
-
-def _share(tree):
-    if not tree.exists(SHARED):
-        tree.new_root('shared', SHARED)
-    tree.update_inventory(SHARED, {'DISK_GB': {'total': 100}})
-    tree.add_traits(SHARED, SHARES)
-    tree.add_aggregates(SHARED, AGGREGATE)
-
-
-def _records(said):
-    return {
-        rc: {'total': total}
-        if ratio is None
-        else {'total': total, 'allocation_ratio': ratio}
-        for rc, (total, ratio) in said.names.items()
-    }

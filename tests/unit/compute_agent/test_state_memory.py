@@ -151,3 +151,23 @@ def test_the_nodes_are_remembered_until_they_are_written(kept):
     assert kept.nodes('other:Driver') == {OTHER: known}
     kept.forget_nodes([NODE])
     assert kept.nodes('rack:Rack') == {}
+
+
+@pytest.mark.parametrize(
+    'write',
+    [
+        lambda s: s.forget_nodes([OTHER]),
+        lambda s: s.pass_on(SHARED, OTHER, OTHER),
+        lambda s: s.adopt(OTHER, [OTHER]),
+        lambda s: s.keep_nodes('rack:Rack', {}),
+    ],
+    ids=['forget nodes', 'pass on', 'adopt', 'keep nodes'],
+)
+def test_what_is_written_of_another_node_leaves_the_memory_of_this_one(
+    kept, write
+):
+    kept.record({NODE}, NODE)
+    before = kept.readings([NODE])[NODE], kept.record({NODE}, NODE)
+    write(kept)
+    after = kept.readings([NODE])[NODE], kept.record({NODE}, NODE)
+    assert all(a is b for a, b in zip(before, after, strict=True))

@@ -189,3 +189,34 @@ def test_what_stands_below_a_refused_provider_is_left_with_all_of_it():
     assert {o.uuid for o in going.left} == {'root', 'child'}
     assert len(going.left) == len(going.steps) == len(going.refused)
     assert going.intend() == []
+
+
+def test_what_comes_before_a_write_that_was_refused_goes_all_the_same():
+    """Capacity that is gone is not offered for a label's sake."""
+    operations = shrinking('B').steps
+    label = next(
+        s.operation
+        for s in operations
+        if isinstance(s.operation, ops.SetTraits)
+    )
+    made = plan.Plan(
+        node_uuid='root',
+        operations=tuple(s.operation for s in operations),
+        before=shrinking('B').providers,
+    )
+    going = run.Run(made, [label])
+    shrink, grow = (
+        s for s in going.steps if isinstance(s.operation, ops.SetInventories)
+    )
+    assert (shrink.failed, grow.failed) == (False, True)
+
+
+def test_a_refused_label_keeps_what_grows_and_no_other_label():
+    going = shrinking('B')
+    step = next(
+        s for s in going.steps if isinstance(s.operation, ops.SetTraits)
+    )
+    for before in going.steps[: going.steps.index(step)]:
+        before.done = True
+    going.fail(step, NO)
+    assert left_behind(going) == [ops.SetInventories]
