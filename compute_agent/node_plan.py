@@ -114,12 +114,9 @@ class Planner:
     def _policy(
         self, node: describe.Node, contended: Collection[contention.Item]
     ) -> policy.Policy:
-        authority = self._driver.authority
         return policy.Policy(
             node_uuid=node.uuid,
-            authority=authority
-            if isinstance(authority, str)
-            else tuple(authority),
+            authority=self._driver.authority,
             ratios=self._settings.ratios,
             orders=self._orders(node),
             contended=contended,

@@ -9,7 +9,7 @@ import dataclasses
 import fnmatch
 import functools
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from . import contention, errors, names
 from .ratios import Ratios
@@ -65,8 +65,11 @@ class Policy:
 
         :raises errors.DriverError: it is not names and prefixes
         """
-        given = self.authority
-        _check_authority(given if isinstance(given, str) else tuple(given))
+        given: object = self.authority
+        if isinstance(given, Iterable) and not isinstance(given, str):
+            given = tuple(given)  # the driver's own may change
+            object.__setattr__(self, 'authority', given)
+        _check_authority(given)
 
     def decides(self, trait: str) -> bool:
         """Whether the driver alone decides this trait."""
@@ -83,11 +86,11 @@ class Policy:
 
 
 @functools.cache
-def _check_authority(given: str | tuple[str, ...]) -> None:
+def _check_authority(given: object) -> None:
     wrong = (
-        [given]
-        if isinstance(given, str)
-        else [a for a in given if not _AUTHORITY.fullmatch(str(a))]
+        [a for a in given if not _AUTHORITY.fullmatch(str(a))]
+        if isinstance(given, tuple)
+        else [given]
     )
     if wrong:
         raise errors.DriverError(

@@ -115,6 +115,7 @@ class Run:
                 }
             case ops.CreateProvider() | ops.UpdateProvider():
                 needs = {operation.uuid, operation.parent_uuid}
+                needs |= self._named(operation.name)
             case ops.DeleteProvider():
                 children = {
                     p.uuid
@@ -131,6 +132,10 @@ class Run:
                 if operation.removed:
                     needs.add(_inventory_of(operation))
         return not self._failed.isdisjoint(needs)
+
+    def _named(self, name: str) -> set[str]:
+        """Return who has a name, and has to give it up before it is taken."""
+        return {p.uuid for p in self.providers.values() if p.name == name}
 
     def fail(self, step: Step, exc: Exception) -> None:
         """Note that an operation is left, and all that depends on it.

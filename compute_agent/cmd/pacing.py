@@ -18,6 +18,8 @@ from report_client import request_budget
 
 LOG = logging.getLogger(__name__)
 
+LONG = 30.0  # seconds of waiting of which an operator should know
+
 #: Waits so many seconds, or until the program is to end; whether it is.
 Wait = Callable[[float], bool]
 
@@ -42,6 +44,7 @@ class PacedAdapter(adapters.BaseAdapter):
         self._inner = inner
         self._budget = budget
         self._wait = wait
+        self._told = False
 
     def send(
         self, request: requests.PreparedRequest, *args: Any, **how: Any
@@ -51,6 +54,7 @@ class PacedAdapter(adapters.BaseAdapter):
         :raises Ending: the program ends before that
         """
         seconds = self._budget.reserve()
+        self._tell(seconds)
         if seconds:
             LOG.debug(
                 '%s %s waits %.2f s (max_requests_per_second)',
@@ -61,6 +65,16 @@ class PacedAdapter(adapters.BaseAdapter):
             if self._wait(seconds):
                 raise Ending('this agent ends')
         return self._inner.send(request, *args, **how)
+
+    def _tell(self, seconds: float) -> None:
+        """Say it once when requests begin to wait for long."""
+        if seconds >= LONG and not self._told:
+            LOG.warning(
+                'requests to placement wait for %.0f s and more: '
+                '[compute_agent] max_requests_per_second is low for so many',
+                LONG,
+            )
+        self._told = seconds > 0 and (self._told or seconds >= LONG)
 
     def close(self) -> None:
         """Close the connections."""

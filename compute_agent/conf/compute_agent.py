@@ -80,9 +80,11 @@ _OPTS: list[cfg.Opt] = [
         mutable=True,
         help='How many requests a second this agent sends to placement at '
         'most, all its workers together, repeated ones and those for a token '
-        "counted. A second's worth may go at once. What is too early waits. "
-        'Fractions are allowed, from 0.01 up; 0 is no limit. Each command '
-        'that is started beside the daemon has a budget of its own.',
+        "counted. A second's worth may go at once. What is too early waits, "
+        'and long waits are said. Fractions are allowed, from 0.01 up; 0 is '
+        'no limit. SIGHUP is heard between two cycles, so one that waits for '
+        'this must end first. Each command that is started beside the daemon '
+        'has a budget of its own.',
     ),
     cfg.ListOpt(
         'masked_traits',

@@ -204,3 +204,32 @@ def test_a_tree_whose_root_is_refused_comes_whole_in_the_next_cycle(
     for _ in range(2):  # the first one waits, for it was refused
         agent.cycle()
     assert set(operator.inventories(CHILD)) == {'VGPU'}
+
+
+@pytest.mark.parametrize('number', range(3))
+def test_names_that_change_places_do_so_though_a_server_s_fault_hid_it(
+    placement, agent_factory, number
+):
+    other = '66666666-6666-4666-8666-666666666666'
+    names = {CHILD: 'one', other: 'two'}
+
+    def describe(tree, node):
+        for uuid in (CHILD, other):
+            if tree.exists(uuid):
+                tree.remove(uuid)
+        for uuid, name in names.items():
+            tree.new_child(name, node, uuid)
+
+    agent = agent_factory(describe)
+    agent.done()
+    names.update({CHILD: 'two', other: 'one'})
+    placement.fault(
+        'PUT /resource_providers/????????-*-????????????',
+        500,
+        skip=number,
+        after_commit=True,
+    )
+    assert agent.cycle().status is Status.FAILED
+    agent.done()
+    for uuid, name in names.items():
+        assert placement.get(f'/resource_providers/{uuid}')['name'] == name

@@ -87,6 +87,18 @@ def test_no_second_has_more_requests_than_the_rate(paced, placement, workers):
     assert max(seconds.values()) == 5
 
 
+def test_long_waits_are_said_once_for_all_of_them(paced, caplog):
+    paced(0.1, Turns(), workers=1).done()
+    said = [r for r in caplog.records if 'max_requests_per_second is' in r.msg]
+    assert len(said) == 1
+    assert said[0].levelname == 'WARNING'
+
+
+def test_short_waits_are_no_news(paced, caplog):
+    paced(5, Turns(), workers=1).done()
+    assert not [r for r in caplog.records if r.levelname == 'WARNING']
+
+
 def test_without_a_limit_nothing_waits(paced, placement):
     turns = Turns()
     paced(0, turns, workers=8).done()

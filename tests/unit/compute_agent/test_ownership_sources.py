@@ -238,11 +238,29 @@ def test_authority_is_a_name_or_the_beginning_of_one():
 
 @pytest.mark.parametrize(
     'authority',
-    ['HW_CPU_*', ['*'], ['HW_CPU_?'], ['hw_cpu_*'], [''], ['A', None], ['**']],
+    [
+        'HW_CPU_*',
+        None,
+        5,
+        ['*'],
+        ['HW_CPU_?'],
+        ['hw_cpu_*'],
+        [''],
+        ['A', None],
+        ['**'],
+    ],
 )
 def test_an_authority_that_claims_what_nobody_meant_is_refused(authority):
     with pytest.raises(errors.DriverError, match='^authority .* is neither'):
         Policy(node_uuid=ROOT, authority=authority)
+
+
+def test_an_authority_that_its_driver_changes_is_another_in_the_next_cycle():
+    given = ['HW_CPU_*']
+    policy = Policy(node_uuid=ROOT, authority=given)
+    given.append('CUSTOM_*')
+    assert policy != Policy(node_uuid=ROOT, authority=given)
+    assert not policy.decides('CUSTOM_A')
 
 
 @pytest.mark.parametrize(

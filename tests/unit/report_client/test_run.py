@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is left of a plan when one of its operations is refused, and intended."""
 
+import dataclasses
+
 import pytest
 
 from compute_agent import inventory, provider
@@ -220,3 +222,22 @@ def test_a_refused_label_keeps_what_grows_and_no_other_label():
         before.done = True
     going.fail(step, NO)
     assert left_behind(going) == [ops.SetInventories]
+
+
+@pytest.mark.parametrize('number', range(3))
+def test_a_name_that_was_not_given_up_is_taken_by_nobody(number):
+    """Whether a server that failed did it after all, nobody knows."""
+
+    def named(a, b):
+        return [
+            one(),
+            dataclasses.replace(one('a', 'root'), name=a),
+            dataclasses.replace(one('b', 'root'), name=b),
+        ]
+
+    going = begun(named('one', 'two'), named('two', 'one'))
+    for step in going.steps[:number]:
+        going.finish(step, None)
+    going.fail(going.steps[number], errors.ServerFault('500'))
+    assert all(step.done or step.failed for step in going.steps)
+    assert len(going.left) == len(going.steps) - number
