@@ -103,7 +103,7 @@ churn: .venv/dev.stamp  ## Two agents and twenty operators at one provider, ten 
 test-mutation: .venv/dev.stamp  ## Plant defects in a copy: does a test fail for each?
 	$(BIN)/python -m tests.mutation
 
-mutmut: .venv/mutation.stamp  ## Small changes to plan, apply and observe: who is noticed?
+mutmut: .venv/mutation.stamp  ## Small changes to what observes, plans and applies: noticed?
 	$(BIN)/python -m tests.mutation.small_changes
 
 lint: .venv/dev.stamp  ## Style, format and spelling

@@ -3,8 +3,8 @@
 
 It joins the four parts (observe, plan, apply, and the rules of ownership). What
 must not be lost is in the store; what it remembers beside that saves work only.
-Made in ``compute_agent/cmd``, called by the resource tracker; for other programs it is
-the library's front door.
+Made in ``compute_agent/cmd``, called by the resource tracker; for other
+programs it is the library's front door.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

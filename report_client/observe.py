@@ -62,7 +62,8 @@ class Observer:
         """Return what placement holds of these nodes, or why it is unknown.
 
         One list request for all, or for each if ``lists.py`` finds that
-        cheaper; one more where aggregates are in play. The very same observation as the last time if nothing of it moved.
+        cheaper; one more where aggregates are in play. The very same
+        observation as the last time if nothing of it moved.
 
         :raises errors.AgentError: not even the list could be read
         """

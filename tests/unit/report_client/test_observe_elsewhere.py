@@ -5,11 +5,11 @@ import logging
 
 import looking
 import pytest
-from looking import NOW, creation, reads, tagging
+from looking import NODE, NOW, content, creation, reads, tagging
 
 from compute_agent import assertion, errors, names
 
-NODE, OTHER = 'node', 'other'
+OTHER = 'other'
 NAMES = ['traits', 'resource_classes']
 
 
@@ -21,33 +21,22 @@ def station():
     return made
 
 
-def asking(station, *nodes):
-    """Return what is observed of these nodes, and what was asked for it."""
-    station.cloud.take()
-    return station.look(*nodes or (NODE,)), station.cloud.take()
-
-
-def content(seen):
-    return {uuid: one.generation for uuid, one in seen.providers.items()}
-
-
 # --- other trees --------------------------------------------------------------
 
 
 def test_what_was_created_for_a_node_is_observed_wherever_it_stands(station):
     station.create(NODE, OTHER)
-    found, asked = asking(station)
-    assert asked == [
-        'in_tree=node', *reads(NODE), 'in_tree=other', *reads(OTHER)
-    ]  # fmt: skip
+    found, asked = station.asking(NODE)
+    own, other = reads(NODE), reads(OTHER)
+    assert asked == ['in_tree=node', *own, 'in_tree=other', *other]
     assert content(found[NODE]) == {NODE: 5, OTHER: 1}
     assert found[NODE].home == {NODE}
-    assert asking(station)[1] == ['in_tree=node', 'in_tree=other']
+    assert station.asking(NODE)[1] == ['in_tree=node', 'in_tree=other']
 
 
 def test_what_was_created_for_another_node_is_not(station):
     station.create('second', OTHER)
-    found, asked = asking(station, NODE, 'second')
+    found, asked = station.asking(NODE, 'second')
     assert content(found[NODE]) == {NODE: 5}
     assert content(found['second']) == {OTHER: 1}
     assert asked.count('in_tree=other') == 1
@@ -57,7 +46,7 @@ def test_what_stands_in_the_tree_is_not_asked_for_again(station):
     station.cloud.put('child', NODE)
     station.create(NODE, 'child')
     station.observer.find(NODE, 'child')
-    assert asking(station)[1] == ['in_tree=node', *reads(NODE, 'child')]
+    assert station.asking(NODE)[1] == ['in_tree=node', *reads(NODE, 'child')]
 
 
 def test_of_another_tree_only_what_is_below_it_is_observed(station):
@@ -71,7 +60,7 @@ def test_of_another_tree_only_what_is_below_it_is_observed(station):
     station.cloud.put('deepest', 'deeper')
     station.cloud.there = dict(reversed(station.cloud.there.items()))
     station.create(NODE, 'moved')
-    found, _ = asking(station)
+    found, _ = station.asking(NODE)
     assert content(found[NODE]) == {
         NODE: 5,
         'moved': 3,
@@ -85,17 +74,17 @@ def test_of_another_tree_only_what_is_below_it_is_observed(station):
 def test_what_a_crash_left_is_looked_for(station):
     made = creation(NODE, OTHER)
     station.intend(made)
-    found, _ = asking(station)
+    found, _ = station.asking(NODE)
     assert content(found[NODE]) == {NODE: 5, OTHER: 1}
     assert station.state.intents([NODE]) == {}
     (note,) = found[NODE].notes
     assert note.startswith("other: the provider itself may be this agent's")
-    assert asking(station)[1] == ['in_tree=node']
+    assert station.asking(NODE)[1] == ['in_tree=node']
 
 
 def test_what_a_crash_left_of_nothing_is_dropped(station):
     station.intend(creation(NODE, 'never'), creation('second', 'nor-this'))
-    _, asked = asking(station)
+    _, asked = station.asking(NODE)
     assert asked == ['in_tree=node', *reads(NODE), 'in_tree=never']
     assert station.state.intents([NODE]) == {}
     assert station.state.created_for([NODE]) == {}
@@ -138,10 +127,10 @@ def test_what_was_beside_the_tree_and_now_is_in_it_is_no_longer_alone(station):
 def test_what_was_found_is_observed_from_then_on(station):
     station.look(NODE)
     station.observer.find(NODE, OTHER)
-    found, asked = asking(station)
+    found, asked = station.asking(NODE)
     assert asked == ['in_tree=node', 'in_tree=other', *reads(OTHER)]
     assert content(found[NODE]) == {NODE: 5, OTHER: 1}
-    assert asking(station)[1] == ['in_tree=node', 'in_tree=other']
+    assert station.asking(NODE)[1] == ['in_tree=node', 'in_tree=other']
 
 
 def test_what_was_found_for_one_node_is_not_for_another(station):
@@ -162,8 +151,8 @@ def test_what_was_found_and_is_gone_is_looked_for_no_more(station):
     station.observer.find(NODE, OTHER)
     station.observer.find(NODE, 'more')
     del station.cloud.there[OTHER]
-    assert 'in_tree=other' in asking(station)[1]
-    assert asking(station)[1] == ['in_tree=node', 'in_tree=more']
+    assert 'in_tree=other' in station.asking(NODE)[1]
+    assert station.asking(NODE)[1] == ['in_tree=node', 'in_tree=more']
 
 
 # --- what is gone -------------------------------------------------------------
@@ -229,6 +218,12 @@ def test_names_are_asked_for_once(station):
     )
     assert names_asked(station) == (known, [])
     assert station.state.known_names() == known
+
+
+def test_names_are_not_asked_for_after_a_restart(station):
+    known, _ = names_asked(station)
+    assert station.started().known_names() == known
+    assert station.cloud.take() == []
 
 
 def test_names_are_asked_for_with_the_slow_read():

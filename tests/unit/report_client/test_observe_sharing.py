@@ -5,22 +5,12 @@ import dataclasses
 
 import looking
 import pytest
-from looking import SHARES, reads, tagging
+from looking import CHILD, NODE, SHARES, content, reads, tagging
 
 from compute_agent import assertion, errors
 from report_client import errors as placement_errors
 
-NODE, CHILD, SECOND, POOL = 'node', 'child', 'second', 'pool'
-
-
-def asking(station, *nodes):
-    """Return what is observed of these nodes, and what was asked for it."""
-    station.cloud.take()
-    return station.look(*nodes), station.cloud.take()
-
-
-def content(seen):
-    return {uuid: one.generation for uuid, one in seen.providers.items()}
+SECOND, POOL = 'second', 'pool'
 
 
 def shared(aggregates='x'):
@@ -42,7 +32,7 @@ def pooled():
 
 
 def test_a_pool_is_observed_by_the_nodes_of_its_aggregate(pooled):
-    found, asked = asking(pooled, NODE, SECOND, 'lonely')
+    found, asked = pooled.asking(NODE, SECOND, 'lonely')
     assert asked[-4:] == [shared('xy'), *reads(POOL)]
     assert {uuid: set(seen.providers) for uuid, seen in found.items()} == {
         NODE: {NODE, CHILD, POOL},
@@ -51,7 +41,7 @@ def test_a_pool_is_observed_by_the_nodes_of_its_aggregate(pooled):
     }
     assert found[NODE].home == {NODE, CHILD}
     assert (POOL, assertion.Kind.TRAIT) in found[NODE].fresh
-    again, asked = asking(pooled, NODE, SECOND, 'lonely')
+    again, asked = pooled.asking(NODE, SECOND, 'lonely')
     assert asked == ['', shared('xy')]
     assert content(again[SECOND]) == {SECOND: 1, POOL: 9}
     assert again[SECOND].fresh == set()
@@ -78,7 +68,7 @@ def test_of_too_many_aggregates_all_pools_are_asked_for(pooled, count):
     aggregates = ['x', *(f'a{number:02}' for number in range(count - 1))]
     pooled.cloud.put(NODE, generation=6, aggregates=aggregates)
     pooled.cloud.put('other', traits=[SHARES], aggregates='z')
-    found, asked = asking(pooled, NODE)
+    found, asked = pooled.asking(NODE)
     assert set(found[NODE].providers) == {NODE, CHILD, POOL}
     wanted = shared(sorted(aggregates))
     if count > 50:

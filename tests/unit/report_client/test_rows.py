@@ -166,6 +166,7 @@ WELL = {
     'blanks everywhere': f'\n{{ "{KEY}"\t: [ {ROW} ,\r\n {ROW} ] , "a" : 1 }} ',
     'blanks of a kilobyte': f'{" " * 999}{{"{KEY}": [{ROW},{" " * 999}{ROW}]}}',
     'a row longer than all pieces': text(provider(links='x' * 5000)),
+    'a name of very many blanks': text(provider(name=f'a{" " * 500}b')),
     'characters of many bytes': text(provider(name='ü\N{GOAT}' * 40)),
     'the same as bytes': json.dumps(
         {KEY: [provider(name='ü\N{GOAT}' * 40)] * 3}, ensure_ascii=False
@@ -179,6 +180,7 @@ WELL = {
 ILL = {
     'nothing': '',
     'blanks': '  \n',
+    'a blank that JSON does not know': f'\x0b{text(provider())}',
     'no list': '{}',
     'a list alone': f'[{ROW}]',
     'a text': '"text"',
@@ -257,6 +259,16 @@ def test_of_what_is_no_json_the_beginning_is_shown():
     assert said('<html>' + 'x' * 999) == (
         f'placement answered no JSON: {"<html>" + "x" * 54!r}; is there '
         'something else at that address?'
+    )
+
+
+@pytest.mark.parametrize(
+    ('body', 'shown'), [('', None), ('{"a": 1}', {'a': 1}), ('[]', [])]
+)
+def test_of_another_thing_it_is_shown(body, shown):
+    assert said(body).startswith(
+        'placement answered JSON of another shape than documented: '
+        f'{str(shown)!r} ('
     )
 
 
