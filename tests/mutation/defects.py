@@ -306,7 +306,7 @@ MEMORY = (
         find='        finally:\n            self._confirm(run)\n',
         put='        self._confirm(run)\n',
         tests=(
-            'tests/functional/test_crashes.py::test_wherever_it_is_cut_it_ends_in_the_same_state[first boot-killed before]',
+            'tests/unit/report_client/test_apply.py::test_what_was_sent_and_not_answered_stays_intended',
         ),
     ),
     Defect(
