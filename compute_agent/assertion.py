@@ -43,11 +43,8 @@ class Assertion:
     def adding(self, names: Iterable[str]) -> 'Assertion':
         """Return this with the names held as well."""
         added = frozenset(names)
-        return Assertion(
-            names=self.names | added,
-            removed=self.removed - added,
-            exclusive=self.exclusive,
-            keep=self.keep,
+        return dataclasses.replace(
+            self, names=self.names | added, removed=self.removed - added
         )
 
     def removing(self, names: Iterable[str]) -> 'Assertion':

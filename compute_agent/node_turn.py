@@ -10,7 +10,6 @@ tracker makes the turns, from many threads.
 
 import dataclasses
 import logging
-import random
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -153,22 +152,24 @@ class NodeTurn:
         """Try; look again, a few times, if placement moved under it."""
         try:
             self._take_look(seen, plan)
-        except errors.LookAgain:
-            if self._looks.are_enough():
-                raise
-            self._look_again()
+        except errors.LookAgain as exc:
+            self._look_again(exc)
 
-    def _look_again(self) -> None:
-        """Look a few times more, each time a little later."""
+    def _look_again(self, first: errors.LookAgain) -> None:
+        """Look a few times more, each time a little later.
+
+        :param first: what came of the first look, which most turns end with
+        """
         attempts = tenacity.Retrying(
             stop=self._looks.are_enough,
-            wait=tenacity.wait_random_exponential(multiplier=0.2, max=5),
+            wait=tenacity.wait_random_exponential(multiplier=0.1, max=5),
             retry=tenacity.retry_if_exception_type(errors.LookAgain),
             reraise=True,
         )
-        tenacity.nap.sleep(random.uniform(0, 0.1))  # noqa: S311 (waits)
         for attempt in attempts:
             with attempt:
+                if attempt.retry_state.attempt_number == 1:
+                    raise first
                 self._take_look(None, None)
 
     def _take_look(
@@ -291,9 +292,7 @@ class _Looks:
         self._times += 1
         self._once += isinstance(exc, errors.LookOnce)
 
-    def are_enough(
-        self, _state: tenacity.RetryCallState | None = None
-    ) -> bool:
+    def are_enough(self, _state: tenacity.RetryCallState) -> bool:
         """Whether the turn ends; what is not there is looked for once more."""
         return self._times >= LOOKS or self._once > 1
 

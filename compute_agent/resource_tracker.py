@@ -253,10 +253,6 @@ class ResourceTracker:
     def _turn(self, result: NodeResult) -> Turn:
         """Return what a node's turn came to, for the memory."""
         node, plan = str(result.node), result.plan
-        if plan is not None and not (
-            result.applied or plan.operations or plan.contended
-        ):
-            return Turn(node=node)
         done = frozenset(self._client.changes(result.applied))
         if plan is None:
             return Turn(node=node, done=done, open=None)

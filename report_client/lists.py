@@ -86,7 +86,7 @@ class Lists:
                 provider.Size(providers=len(listed), counted_at=self._clock())
             )
         self._names = frozenset(row.name for row in listed)
-        return dict(_trees(listed, set(node_uuids)))
+        return _trees(listed, set(node_uuids))
 
     def _tree_by_tree(
         self, node_uuids: Sequence[str]
@@ -105,12 +105,12 @@ class Lists:
 
 def _trees(
     listed: Iterable[wire.Listed], wanted: set[str]
-) -> dict[str, list[wire.Listed]]:
+) -> dict[str, Rows | errors.AgentError]:
     """Return the rows of the trees that these providers are in."""
     trees: dict[str, list[wire.Listed]] = {}
     for row in listed:
         trees.setdefault(row.root_uuid, []).append(row)
-    found: dict[str, list[wire.Listed]] = {}
+    found: dict[str, Rows | errors.AgentError] = {}
     for rows in trees.values():
         for row in rows:  # a node's provider may not be the root
             if row.uuid in wanted:

@@ -10,7 +10,7 @@ it.
 import dataclasses
 import logging
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from compute_agent import assertion, errors, intentions, provider
 
@@ -51,10 +51,8 @@ class Readings:
         """
         found = {}
         for row in look.rows:
-            old = kept.get(row.uuid)
-            if old is None or row.uuid in look.intents:
-                return False
-            if _is_stale(row, old) or self._due(old):
+            old = self._remembered(look, row, kept)
+            if old is None:
                 return False
             found[row.uuid] = old
         look.readings |= found
@@ -74,10 +72,9 @@ class Readings:
         )
         new = []
         for row in rows:
-            old = kept.get(row.uuid)
             intents = look.intents.get(row.uuid, [])
-            stale = row.uuid not in passed and _is_stale(row, old)
-            if old is None or intents or stale or self._due(old):
+            old = self._remembered(look, row, kept, passed)
+            if old is None:
                 old = self._reader.provider(row)
                 new.append(old)
                 look.fresh |= {(row.uuid, kind) for kind in assertion.Kind}
@@ -92,6 +89,23 @@ class Readings:
             return False
         age = self._clock() - read_at
         return age < 0 or age >= self._interval * share
+
+    def _remembered(
+        self,
+        look: observation.Look,
+        row: wire.Listed,
+        kept: Mapping[str, provider.Reading],
+        passed: Container[str] = (),
+    ) -> provider.Reading | None:
+        """Return what is remembered of a provider, None if it is to be read.
+
+        :param passed: those whose rows are older than what is known
+        """
+        old = kept.get(row.uuid)
+        if old is None or row.uuid in look.intents or self._due(old):
+            return None
+        stale = row.uuid not in passed and _is_stale(row, old)
+        return None if stale else old
 
     def _passed(
         self,
@@ -183,9 +197,9 @@ def _is_below(row: wire.Listed, old: provider.Reading) -> bool:
     return row.generation < (old.provider.generation or 0)
 
 
-def _is_stale(row: wire.Listed, old: provider.Reading | None) -> bool:
+def _is_stale(row: wire.Listed, old: provider.Reading) -> bool:
     """Whether what is remembered is not, or may not be, what is there."""
-    if old is None or old.suspect:
+    if old.suspect:
         return True
     one = old.provider
     return (row.generation, row.name, row.parent_uuid, row.root_uuid) != (
