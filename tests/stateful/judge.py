@@ -299,6 +299,8 @@ class Judge:
             return
         if not said.speaks:
             return
+        if body['resource_provider_generation'] != held.generation:
+            return  # somebody was quicker: placement refuses it
         grows = any(
             _capacity(record)
             > (held.inventories[rc].capacity if rc in held.inventories else 0)

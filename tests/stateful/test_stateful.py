@@ -160,6 +160,21 @@ def test_no_more_is_deleted_than_is_allowed(acting):
     assert child not in acting.authors.now
 
 
+def test_what_placement_refuses_offers_nothing(acting):
+    """A trait goes just before capacity comes: that is a conflict."""
+    now = acting.authors.now
+    place = sorted(now).index(world.N4)
+    gone = sorted(now[world.N4].traits).index('HW_CPU_X86_AVX')
+    more = {'VCPU': (16, None)}
+    acting.step(
+        change=('inventory', world.N4, 'root', 'update', more),
+        then=('disturbed', 'two', True, 0, 'remove trait', place, gone),
+    )
+    held = acting.authors.now[world.N4]
+    assert 'HW_CPU_X86_AVX' in held.traits
+    assert held.inventories['VCPU'].total == 16
+
+
 def test_a_fault_that_meets_no_request_waits_for_one(acting):
     acting.step(change=('nothing',), then=('faulty', 'one', '503', 0))
     more = ('traits', world.N1, 'root', 'add', {'CUSTOM_RED'})
