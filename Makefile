@@ -125,7 +125,8 @@ bench: .venv/run.stamp .servers/placement.stamp .servers/nova.stamp  ## Measure 
 	    $(if $(SHAPES),--shapes $(SHAPES)) \
 	    $(if $(DATABASES),--databases $(DATABASES)) \
 	    $(if $(REPEATS),--repeats $(REPEATS)) \
-	    $(if $(RESULTS),--results $(RESULTS))
+	    $(if $(RESULTS),--results $(RESULTS)) \
+	    $(if $(ADD_TO),--add-to $(ADD_TO))
 
 bench-traits: .venv/run.stamp  ## Time "trait list" beside OpenStack's client
 	$(BIN)/python -m benchmarks.trait_list

@@ -2,7 +2,8 @@
 """``make bench``: measure, and write results, tables and a plot.
 
 The results are written after each group of cases, so that a run that is
-stopped is not lost; ``--render`` makes tables and plot again from a file.
+stopped is not lost: ``--add-to`` goes on with them. ``--render`` makes tables
+and plot again from a file.
 """
 
 import contextlib
@@ -44,13 +45,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Return 0 if all was measured, 1 if something failed."""
     asked = options.parser().parse_args(arguments)
     if asked.render:
-        data = json.loads(asked.render.read_text(encoding='utf-8'))
-        _write(measurement.Results.parsed(data), asked.render)
+        _write(_read(asked.render), asked.render)
         return 0
     # As Ctrl-C does: no server that was started outlives this.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    path = new_path(asked.results)
-    results = measurement.Results(machine=machine.described())
+    path = asked.add_to or new_path(asked.results)
+    results = (
+        _read(path)
+        if asked.add_to
+        else measurement.Results(machine=machine.described())
+    )
     for database in asked.databases:
         groups = scenarios.groups(
             [database], asked.shapes, asked.nodes, asked.repeats
@@ -103,6 +107,11 @@ def _bench(
         made = bench.Bench(known, folder, _free_port())
         made.prepare(crowded=scenarios.Shape.CROWDED in shapes)
         yield made
+
+
+def _read(path: pathlib.Path) -> measurement.Results:
+    data = json.loads(path.read_text(encoding='utf-8'))
+    return measurement.Results.parsed(data)
 
 
 def _write(results: measurement.Results, path: pathlib.Path) -> None:

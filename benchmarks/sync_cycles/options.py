@@ -46,12 +46,26 @@ def parser() -> argparse.ArgumentParser:
         help='the directory that results are written to',
     )
     made.add_argument(
+        '--add-to',
+        type=_file,
+        metavar='FILE',
+        help='go on with these results instead of new ones',
+    )
+    made.add_argument(
         '--render',
-        type=pathlib.Path,
+        type=_file,
         metavar='FILE',
         help='make tables and plot again from these results, measure nothing',
     )
     return made
+
+
+def _file(text: str) -> pathlib.Path:
+    """Return the path of a file that is there."""
+    path = pathlib.Path(text)
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f'{text!r} is no results file')
+    return path
 
 
 def _count(text: str) -> int:

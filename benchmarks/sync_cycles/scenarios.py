@@ -20,7 +20,7 @@ PERIOD, NOVA_STALE, FULL_READ = 60, 300, 3600  # seconds, both defaults
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One situation of an agent, and the one cycle of it that is measured.
+    """One situation of an agent, of which a cycle is measured.
 
     :ivar is_first: placement has nothing yet; else what a first sync left
     :ivar is_warm: the process did a cycle before; else it just started
@@ -38,6 +38,11 @@ class Scenario:
     is_stale: bool = False
     full_read: bool = False
     agents: Sequence[str] = AGENTS
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether the next cycle finds what the measured one found."""
+        return self.is_warm and self.change is cloud.Change.NOTHING
 
 
 FIRST = Scenario(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: what it writes, and where."""
 
+import contextlib
 import json
 import re
 
@@ -8,7 +9,7 @@ import measured_cycles as made
 import pytest
 
 from benchmarks.sync_cycles import __main__ as command
-from benchmarks.sync_cycles import options, scenarios
+from benchmarks.sync_cycles import measurement, options, scenarios
 
 
 def test_tables_and_plot_are_made_again_from_results(tmp_path):
@@ -42,6 +43,8 @@ def test_an_earlier_run_of_the_day_is_not_written_over(tmp_path):
         ('--repeats', '0', 'number from 1'),
         ('--repeats', '1,2', 'number from 1'),
         ('--shapes', 'flat,round', "'round' is none of flat, nested, crowded"),
+        ('--add-to', '/no/such.json', 'is no results file'),
+        ('--render', '/no/such.json', 'is no results file'),
     ],
 )
 def test_what_cannot_be_measured_is_refused(option, value, said, capsys):
@@ -65,3 +68,23 @@ def test_everything_is_measured_unless_less_is_asked_for():
     assert asked.shapes == list(scenarios.Shape)
     assert asked.databases == ['postgresql']
     assert max(asked.nodes) == 10_000
+
+
+def test_a_run_goes_on_with_earlier_results(tmp_path, monkeypatch):
+    file = tmp_path / '2026-01-02.json'
+    before = made.results(made.measured())
+    file.write_text(json.dumps(before.data()))
+    monkeypatch.setattr(command, '_bench', lambda *_: contextlib.nullcontext())
+    monkeypatch.setattr(
+        command,
+        '_measure',
+        lambda _on, _group, results: results.measurements.append(made.nova()),
+    )
+    words = ['--nodes', '1', '--shapes', 'flat', '--repeats', '1', '--add-to']
+    assert command.main([*words, str(file)]) == 0
+    after = measurement.Results.parsed(json.loads(file.read_text()))
+    assert after.measurements[: len(before.measurements)] == (
+        before.measurements
+    )
+    assert made.nova() in after.measurements
+    assert list(tmp_path.glob('*.json')) == [file]

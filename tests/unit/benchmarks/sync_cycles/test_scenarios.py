@@ -48,6 +48,13 @@ def test_other_shapes_have_their_own_number_of_nodes():
     assert {one.shape.tree_size for one in found} == {1, 50}
 
 
+def test_only_what_stays_as_it_is_can_be_measured_again():
+    lasting = {
+        one.name for one in scenarios.BY_NAME.values() if one.is_lasting
+    }
+    assert lasting == {'steady', 'stale'}
+
+
 def test_the_slow_full_read_is_this_agent_s_alone():
     nova, ours = groups([FLAT], [1])
     assert scenarios.SLOW_READ in ours.scenarios
