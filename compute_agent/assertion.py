@@ -61,3 +61,6 @@ class Assertion:
     def keeping(self) -> 'Assertion':
         """Return this, and whatever the source held before."""
         return dataclasses.replace(self, keep=True)
+
+
+NOTHING = Assertion()

@@ -37,14 +37,14 @@ def _moved(
     That the agent holds its trait there tells them from the sharing providers
     that a driver makes; one that the driver takes back goes on.
     """
-    home = set(tree.get_provider_uuids(node_uuid))
-    outside = [u for u in tree.get_provider_uuids() if u not in home]
-    if not outside:
+    every = tree.get_provider_uuids()
+    below = tree.get_provider_uuids(node_uuid)
+    if len(below) == len(every):
         return []
-    home |= set(provider.descendants(tree.baseline, node_uuid))
+    home = {*below, *provider.descendants(tree.baseline, node_uuid)}
     return [
         uuid
-        for uuid in outside
+        for uuid in every
         if uuid not in home
         and uuid in record.created
         and uuid in tree.baseline

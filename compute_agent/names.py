@@ -27,6 +27,7 @@ OWNER_PREFIX = 'OWNER_'
 OWNER_NOVA = 'OWNER_NOVA'
 
 _SYMBOL = re.compile(r'[A-Z0-9_]{1,255}')
+_UUID = re.compile(r'[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}')
 _NOT_ALPHANUMERIC = re.compile(r'[^0-9A-Za-z]+')
 
 
@@ -81,10 +82,9 @@ def check_uuid(text: object, what: str) -> str:
 
 def is_uuid(text: object) -> bool:
     """Whether this is a uuid in its usual spelling, dashes included."""
-    try:
-        return str(uuidlib.UUID(str(text))) == str(text).lower()
-    except ValueError:
+    if not isinstance(text, (str, uuidlib.UUID)):
         return False
+    return _UUID.fullmatch(str(text)) is not None
 
 
 def check_provider_name(name: object) -> str:

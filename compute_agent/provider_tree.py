@@ -464,14 +464,14 @@ class ProviderTree:
         what: Iterable[str],
     ) -> None:
         said = self.assertions.setdefault((member.uuid, kind), {})
-        earlier = said.get(self._source, assertion.Assertion())
+        earlier = said.get(self._source, assertion.NOTHING)
         said[self._source] = getattr(earlier, verb)(what)
 
     def _keep(self, name_or_uuid: str, kind: assertion.Kind) -> None:
         said = self.assertions.setdefault(
             (self._forest[name_or_uuid].uuid, kind), {}
         )
-        earlier = said.get(self._source, assertion.Assertion())
+        earlier = said.get(self._source, assertion.NOTHING)
         said[self._source] = earlier.keeping()
 
     def _asserted_by_others(
