@@ -44,6 +44,9 @@ class SchedulerReportClient:
     :param clock: seconds since the epoch
     :param full_read_interval: seconds after which even a provider that seems
         unchanged is read again; 0 for never
+    :param sharing_interval: seconds for which sharing providers that this
+        agent says nothing of are taken to be what they were; 0 to ask in each
+        cycle
     :param workers: how many nodes are read at a time
     """
 
@@ -54,6 +57,7 @@ class SchedulerReportClient:
         *,
         clock: Callable[[], float],
         full_read_interval: float = 3600,
+        sharing_interval: float = 300,
         workers: int = 1,
     ) -> None:
         self._state = state
@@ -62,6 +66,7 @@ class SchedulerReportClient:
             state,
             clock=clock,
             full_read_interval=full_read_interval,
+            sharing_interval=sharing_interval,
             workers=workers,
         )
         self._fresh = fresh.Fresh(reader.Reader(service, clock), state)
@@ -78,8 +83,9 @@ class SchedulerReportClient:
 
         ``GET /resource_providers`` once for all nodes (in a cloud much larger
         than they are, once for each), once more for sharing providers where
-        there are aggregates, and three reads for each provider that changed
-        since it was last read (microversion 1.30 to 1.39).
+        there are aggregates and what was seen of them is not enough, and three
+        reads for each provider that changed since it was last read
+        (microversion 1.30 to 1.39).
 
         :raises errors.AgentError: not even the list could be read
         """
@@ -117,6 +123,7 @@ class SchedulerReportClient:
         record = self._state.record(
             {*seen.providers, *tree.get_provider_uuids()}, seen.node_uuid
         )
+        self._observer.tend(_spoken_of(tree, seen))
         grounds = quiet.Grounds(
             seen=seen, record=record, policy=policy, said=tree.said()
         )
@@ -251,6 +258,13 @@ class SchedulerReportClient:
     ) -> applying.Outcome:
         """Make placement match an edited tree: ``plan``, then ``apply``."""
         return self.apply(self.plan(new_tree, seen, policy))
+
+
+def _spoken_of(
+    tree: provider_tree.ProviderTree, seen: observation.Observation
+) -> set[str]:
+    """Return the providers outside the node's tree that somebody spoke of."""
+    return {uuid for uuid, _ in tree.assertions if uuid not in seen.home}
 
 
 def _check_moves(

@@ -10,17 +10,25 @@ nothing to placement; ``client.py`` calls it.
 
 import dataclasses
 import functools
+import itertools
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from compute_agent import errors, intentions, names, provider, side_by_side
 
-from . import lists, observation, placement, reader, readings, store, wire
+from . import (
+    lists,
+    observation,
+    placement,
+    reader,
+    readings,
+    sharing,
+    store,
+    wire,
+)
 
 LOG = logging.getLogger(__name__)
-
-MAX_AGGREGATES = 50  # in one query: 2 KB of a request line
 
 
 class Observer:
@@ -29,6 +37,8 @@ class Observer:
     :param clock: seconds since the epoch
     :param full_read_interval: seconds after which a provider is read again
         although its generation stands still; 0 for never
+    :param sharing_interval: seconds for which others' sharing providers are
+        taken to be what they were
     :param workers: how many nodes are read at a time
     """
 
@@ -39,6 +49,7 @@ class Observer:
         *,
         clock: Callable[[], float],
         full_read_interval: float,
+        sharing_interval: float,
         workers: int = 1,
     ) -> None:
         self._reader = reader.Reader(service, clock)
@@ -48,6 +59,13 @@ class Observer:
         )
         self._readings = readings.Readings(
             self._reader, kept, clock=clock, interval=full_read_interval
+        )
+        self._sharing = sharing.Sharing(
+            self._reader,
+            kept,
+            self._readings,
+            clock=clock,
+            interval=sharing_interval,
         )
         self._workers = workers
         self._doubted = False
@@ -62,7 +80,7 @@ class Observer:
         """Return what placement holds of these nodes, or why it is unknown.
 
         One list request for all, or for each if ``lists.py`` finds that
-        cheaper; one more where aggregates are in play. The very same
+        cheaper; one more where ``sharing.py`` has to ask. The very same
         observation as the last time if nothing of it moved.
 
         :raises errors.AgentError: not even the list could be read
@@ -70,8 +88,12 @@ class Observer:
         since = self._store.moment()
         looks = self._begun(self._listed(node_uuids), node_uuids, since)
         self._read_own_trees(looks)
-        self._sharing([look for look in looks if look.error is None], since)
         created = self._store.created_for(node_uuids)
+        self._sharing.look(
+            [look for look in looks if look.error is None],
+            itertools.chain.from_iterable(created.values()),
+            since,
+        )
         for look in looks:
             made = created.get(look.node_uuid, [])
             self._attempt(look, functools.partial(self._other_roots, made))
@@ -132,6 +154,14 @@ class Observer:
         """
         self._found.setdefault(node_uuid, set()).add(uuid)
 
+    def tend(self, uuids: Iterable[str]) -> None:
+        """Look at these, if they are shared, in each cycle from now on.
+
+        For what is said of sharing providers: what another does to it is seen
+        at once, as in a node's own tree.
+        """
+        self._sharing.tend(uuids)
+
     # --- the steps of a look --------------------------------------------------
 
     def _listed(
@@ -141,6 +171,7 @@ class Observer:
             return self._lists.trees(node_uuids)
         except (errors.Unavailable, errors.UnknownState):
             self._doubted = True
+            self._sharing.doubt()
             raise
 
     def _begun(
@@ -189,36 +220,6 @@ class Observer:
             step(look)
         except _ONE_NODE as exc:
             look.error = exc
-
-    def _sharing(self, looks: Sequence[observation.Look], since: int) -> None:
-        """Add to each node the sharing providers of its aggregates."""
-        reach = [(look, look.aggregates()) for look in looks]
-        every = frozenset[str]().union(*(some for _, some in reach))
-        if not every:
-            return
-        few = every if len(every) <= MAX_AGGREGATES else frozenset[str]()
-        rows = self._reader.listed(wire.sharing(few))
-        shared = observation.Look(node_uuid='', since=since, rows=rows)
-        for look, _ in reach:
-            for uuid, intents in look.intents.items():
-                there = shared.intents.get(uuid, ())
-                shared.intents[uuid] = (*there, *intents)
-        for row in rows:
-            try:
-                self._readings.read(shared, [row])
-            except _ONE_NODE as exc:
-                shared.failed[row.uuid] = exc
-        members, last = shared.members(), self._store.readings(shared.failed)
-        for look, some in reach:
-            near = [u for one in some for u in members.get(one, ())]
-            look.reach(shared, near)
-            for uuid, error in shared.failed.items():
-                # One that never was read may be in any aggregate.
-                known = last.get(uuid)
-                if some and (
-                    known is None or known.provider.aggregates & some
-                ):
-                    look.error = error
 
     def _other_roots(
         self, created: Sequence[str], look: observation.Look

@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import functools
 import gc
+import math
 import pathlib
 import time
 from collections.abc import Iterator
@@ -83,6 +84,7 @@ def agent(
             kept,
             clock=time.time,
             full_read_interval=conf.compute_agent.full_read_interval,
+            sharing_interval=_sharing_interval(conf),
             workers=conf.compute.update_resources_max_workers,
         )
         files = provider_config_files.ProviderConfigFiles(
@@ -124,6 +126,12 @@ def embedded_placement(
 def state_path(conf: cfg.ConfigOpts) -> pathlib.Path:
     """Return the state directory, as an absolute path."""
     return pathlib.Path(conf.state_path).absolute()
+
+
+def _sharing_interval(conf: cfg.ConfigOpts) -> float:
+    """Return how old may be what is known of sharing providers, in seconds."""
+    seconds: int = conf.compute.resource_provider_association_refresh
+    return seconds or math.inf
 
 
 def _tracker(

@@ -5,6 +5,8 @@ from typing import Any
 
 from oslo_config import cfg
 
+from . import default
+
 GROUP = 'compute'
 
 _OPTS: list[cfg.Opt] = [
@@ -17,6 +19,18 @@ _OPTS: list[cfg.Opt] = [
         "in it is read, in nova's format, at the start and at SIGHUP. That "
         'this directory is missing is a mistake only where the option is '
         'set.',
+    ),
+    cfg.IntOpt(
+        'resource_provider_association_refresh',
+        default=300,
+        min=0,
+        max=default.LONGEST_INTERVAL,
+        help='For how many seconds sharing providers of others are taken to '
+        'be as they were when they were last asked for. A cycle in between in '
+        'which nothing moves is one request, not two. Those that this agent '
+        'created, or reports something for, are asked for in each cycle, and '
+        'all are when a node comes into another aggregate. 0 means only then '
+        'and at the start.',
     ),
     cfg.IntOpt(
         'update_resources_max_workers',

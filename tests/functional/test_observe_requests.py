@@ -74,13 +74,25 @@ def test_a_restart_costs_nothing_more(placement, agent_factory, tmp_path):
     assert sent(placement) == [LIST]
 
 
-def test_aggregates_cost_one_more_request(placement, agent_factory):
+def test_aggregates_cost_one_more_request_now_and_then(
+    placement, agent_factory
+):
+    clock = Clock()
+    agent = agent_factory(aggregated, clock=clock, sharing_interval=300)
+    agent.done()
+    placement.clear()
+    for _ in range(10):
+        agent.done()
+        clock.now += 60
+    assert sent(placement) == [LIST, SHARING, *[LIST] * 4] * 2
+
+
+def test_a_restart_costs_one_more_with_aggregates(placement, agent_factory):
     agent = agent_factory(aggregated)
     agent.done()
     placement.clear()
-    agent.done()
     agent_factory(aggregated, state=agent.state).done()
-    assert sent(placement) == [LIST, SHARING] * 2
+    assert sent(placement) == [LIST, SHARING]
 
 
 def test_a_trait_more_reads_and_writes_traits_only(placement, agent_factory):
@@ -265,6 +277,27 @@ def test_sharing_providers_are_seen_by_the_driver(
     placement.clear()
     agent.done()
     assert seen == [False, True, True]
+    assert sent(placement) == [LIST]
+
+
+def test_what_this_agent_shares_is_looked_at_in_each_cycle(
+    placement, agent_factory, operator
+):
+    def sharing(tree, node):
+        aggregated(tree, node)
+        if not tree.exists(SECOND):
+            tree.new_root('nfs', SECOND)
+        tree.add_traits(SECOND, 'MISC_SHARES_VIA_AGGREGATE', 'CUSTOM_NFS')
+        tree.add_aggregates(SECOND, AGGREGATE)
+
+    agent = agent_factory(sharing)
+    agent.done()
+    operator.remove_traits('CUSTOM_NFS', uuid=SECOND)
+    agent.done()
+    assert 'CUSTOM_NFS' in operator.traits(SECOND)
+    agent.done()
+    placement.clear()
+    agent.done()
     assert sent(placement) == [LIST, SHARING]
 
 

@@ -123,11 +123,11 @@ def test_cn2_s_driver_is_given_the_other_bandwidth(agents):
     assert not any(name.startswith('CN1') for name in names)
 
 
-def test_the_next_cycle_is_two_requests_and_no_write(agents, placement):
+def test_the_next_cycle_is_one_request_and_no_write(agents, placement):
     agents['CN1'].sync()  # the shared ones are read once
     placement.clear()
     agents['CN1'].sync()
-    assert [r.method for r in placement.requests] == ['GET', 'GET']
+    assert [r.method for r in placement.requests] == ['GET']
 
 
 def test_what_others_share_is_never_written(agents, placement):

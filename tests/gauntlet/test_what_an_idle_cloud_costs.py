@@ -121,7 +121,7 @@ def test_what_many_nodes_share_is_asked_for_once(bench):
     bench.operator.add_traits(SHARES, uuid=SHARED)
     bench.operator.set_aggregates(AGGREGATE, uuid=SHARED)
     some = dict(list(MANY.items())[:3])
-    agent = bench.agent(sharing, nodes=some)
+    agent = bench.agent(sharing, nodes=some, sharing_interval=0)
     agent.done()
     agent.done()
     bench.placement.clear()

@@ -252,6 +252,24 @@ WRITES = (
         ),
     ),
     Defect(
+        name='sharing providers are asked for once and never again',
+        file='report_client/sharing.py',
+        find='if not 0 <= self._clock() - last.asked_at < self._interval:',
+        put='if last.asked_at > self._clock():',
+        tests=(
+            'tests/functional/test_observe_requests.py::test_aggregates_cost_one_more_request_now_and_then',
+        ),
+    ),
+    Defect(
+        name='a sharing provider of its own is seen later',
+        file='report_client/sharing.py',
+        find='if not (known.isdisjoint(own) and known.isdisjoint(self._spoken)):',
+        put='if known.isdisjoint(()) is False:',
+        tests=(
+            'tests/functional/test_observe_requests.py::test_what_this_agent_shares_is_looked_at_in_each_cycle',
+        ),
+    ),
+    Defect(
         name='an inventory that is as wanted is written again',
         file='compute_agent/inventory.py',
         find='return self._integers() == other._integers() and _same_ratio(',

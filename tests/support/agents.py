@@ -149,6 +149,7 @@ class AgentFactory:
         files: provider_config_files.ProviderConfigFiles | None = None,
         clock: collections.abc.Callable[[], float] | None = None,
         full_read_interval: float = 3600,
+        sharing_interval: float = 300,
         max_deletions: int | None = 10,
         max_removed_percent: float = 20,
         control: resource_tracker.Control | None = None,
@@ -169,6 +170,7 @@ class AgentFactory:
             kept,
             clock=clock,
             full_read_interval=full_read_interval,
+            sharing_interval=sharing_interval,
             workers=workers,
         )
         tracker = resource_tracker.ResourceTracker(

@@ -142,17 +142,25 @@ class Station:
     :ivar now: what the clock says
     """
 
-    def __init__(self, *, interval: float = 0, workers: int = 1) -> None:
+    def __init__(
+        self,
+        *,
+        interval: float = 0,
+        sharing_interval: float = 0,
+        workers: int = 1,
+    ) -> None:
         self.now = NOW
         self.cloud = Cloud()
         self.state = state.State.in_memory('site')
         self.observer = self.started(
-            full_read_interval=interval, workers=workers
+            full_read_interval=interval,
+            sharing_interval=sharing_interval,
+            workers=workers,
         )
 
     def started(self, **fields: typing.Any) -> observe.Observer:
         """Return an observer that starts with what is remembered."""
-        some = {'full_read_interval': 0, **fields}
+        some = {'full_read_interval': 0, 'sharing_interval': 0, **fields}
         return observe.Observer(
             self.cloud,  # type: ignore[arg-type]
             self.state,

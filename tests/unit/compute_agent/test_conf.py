@@ -40,6 +40,7 @@ def test_an_empty_file_is_a_configuration(load):
     assert conf.initial_cpu_allocation_ratio == 4.0
     assert conf.reserved_host_memory_mb == 512
     assert conf.compute.update_resources_max_workers == 4
+    assert conf.compute.resource_provider_association_refresh == 300
     assert conf.compute_agent.full_read_interval == 3600
     assert conf.compute_agent.max_requests_per_second == 0
     assert conf.placement.service_type == 'placement'
@@ -73,6 +74,8 @@ def test_an_empty_file_is_a_configuration(load):
         ('DEFAULT', 'cpu_allocation_ratio', '1e39'),
         ('DEFAULT', 'initial_cpu_allocation_ratio', 'inf'),
         ('compute', 'update_resources_max_workers', '0'),
+        ('compute', 'resource_provider_association_refresh', '-1'),
+        ('compute', 'resource_provider_association_refresh', '9' * 500),
         ('compute', 'update_resources_max_workers', '65'),
         ('compute_agent', 'full_read_interval', '-1'),
         ('compute_agent', 'full_read_interval', '9' * 500),
@@ -103,6 +106,7 @@ def test_a_value_out_of_range_is_said_with_its_option(
         ('DEFAULT', 'cpu_allocation_ratio', '0'),
         ('DEFAULT', 'initial_ram_allocation_ratio', '0.5'),
         ('compute', 'update_resources_max_workers', '64'),
+        ('compute', 'resource_provider_association_refresh', '0'),
         ('compute_agent', 'full_read_interval', '0'),
         ('compute_agent', 'max_requests_per_second', '0.01'),
         ('compute_agent', 'max_requests_per_second', '10000'),
