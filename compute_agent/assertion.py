@@ -43,16 +43,12 @@ class Assertion:
     def adding(self, names: Iterable[str]) -> 'Assertion':
         """Return this with the names held as well."""
         added = frozenset(names)
-        return dataclasses.replace(
-            self, names=self.names | added, removed=self.removed - added
-        )
+        return self._with(self.names | added, self.removed - added)
 
     def removing(self, names: Iterable[str]) -> 'Assertion':
         """Return this with the names removed explicitly."""
         gone = frozenset(names)
-        return dataclasses.replace(
-            self, names=self.names - gone, removed=self.removed | gone
-        )
+        return self._with(self.names - gone, self.removed | gone)
 
     def setting(self, names: Iterable[str]) -> 'Assertion':
         """Return the exclusive form: these names and no others."""
@@ -61,6 +57,16 @@ class Assertion:
     def keeping(self) -> 'Assertion':
         """Return this, and whatever the source held before."""
         return dataclasses.replace(self, keep=True)
+
+    def _with(
+        self, names: frozenset[str], removed: frozenset[str]
+    ) -> 'Assertion':
+        return Assertion(
+            names=names,
+            removed=removed,
+            exclusive=self.exclusive,
+            keep=self.keep,
+        )
 
 
 NOTHING = Assertion()

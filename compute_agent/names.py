@@ -56,7 +56,7 @@ def check_traits(names: Iterable[str]) -> frozenset[str]:
     :raises InvalidName: one of them is outside the grammar, or a bare string
         came in place of a collection
     """
-    return frozenset(check_symbol(n, 'trait') for n in collection(names))
+    return frozenset([check_symbol(n, 'trait') for n in collection(names)])
 
 
 def check_aggregates(uuids: Iterable[str]) -> frozenset[str]:
@@ -64,7 +64,7 @@ def check_aggregates(uuids: Iterable[str]) -> frozenset[str]:
 
     :raises InvalidName: one of them is no uuid, or a bare string came
     """
-    return frozenset(check_uuid(u, 'aggregate') for u in collection(uuids))
+    return frozenset([check_uuid(u, 'aggregate') for u in collection(uuids)])
 
 
 def check_uuid(text: object, what: str) -> str:

@@ -110,7 +110,7 @@ class ReportClient(Protocol):
     def removals(self, plan: Any) -> blast_radius.Removals:
         """Return what a plan removes."""
 
-    def changes(self, operations: Sequence[Any]) -> Iterable[contention.Item]:
+    def changes(self, operations: Sequence[Any]) -> frozenset[contention.Item]:
         """Return what operations make of which item."""
 
 

@@ -253,14 +253,14 @@ class ResourceTracker:
     def _turn(self, result: NodeResult) -> Turn:
         """Return what a node's turn came to, for the memory."""
         node, plan = str(result.node), result.plan
-        done = frozenset(self._client.changes(result.applied))
+        done = self._client.changes(result.applied)
         if plan is None:
             return Turn(node=node, done=done, open=None)
         return Turn(
             node=node,
             done=done,
             left=frozenset(plan.contended),
-            open=frozenset(self._client.changes(plan.operations)) - done,
+            open=self._client.changes(plan.operations) - done,
         )
 
 

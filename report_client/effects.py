@@ -11,15 +11,18 @@ from compute_agent import assertion, blast_radius, contention
 
 from . import operations as ops
 
+_NONE = frozenset[contention.Item]()
+
 
 def changes(
     operations: Iterable[ops.Operation],
 ) -> frozenset[contention.Item]:
     """Return what is made of each item; the last word on it counts."""
+    every = tuple(operations)
+    if not every:  # as in most turns
+        return _NONE
     found = {
-        item.key: item
-        for operation in operations
-        for item in _items(operation)
+        item.key: item for operation in every for item in _items(operation)
     }
     return frozenset(found.values())
 
