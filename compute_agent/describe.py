@@ -7,9 +7,10 @@ driver raises becomes a ``DriverError`` with the driver's name on it, so that on
 node's driver fault is that node's alone. It does no I/O of its own.
 """
 
+import contextlib
 import dataclasses
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from . import (
@@ -82,9 +83,30 @@ def describe(
     """
     if not tree.exists(node.uuid):
         tree.new_root(node.name, node.uuid)
-    try:
+    with _asking(driver, node):
         if not _updated(driver, tree, node, allocations):
             _fall_back(driver, tree, node, reserved)
+    if not tree.exists(node.uuid) and node.uuid in tree.baseline:
+        raise errors.DriverError(
+            f'{type(driver).__name__} removed the root provider of {node}; '
+            'a node that is gone is left out of get_available_nodes()'
+        )
+
+
+def facts(driver: virt.ComputeDriver, node: Node) -> object:
+    """Return what the driver's description goes by, None if it can't tell.
+
+    :raises errors.DriverError: the driver failed
+    """
+    with _asking(driver, node):
+        return driver.facts(node.name)
+
+
+@contextlib.contextmanager
+def _asking(driver: virt.ComputeDriver, node: Node) -> Iterator[None]:
+    """Make a DriverError of what a driver raises that is not of its contract."""
+    try:
+        yield
     except (errors.DriverError, errors.ReshapeNeeded, errors.Renamed):
         raise
     except Exception as exc:
@@ -93,11 +115,6 @@ def describe(
             f'{type(driver).__name__} failed for {node}: '
             f'{type(exc).__name__}: {exc}'
         ) from exc
-    if not tree.exists(node.uuid) and node.uuid in tree.baseline:
-        raise errors.DriverError(
-            f'{type(driver).__name__} removed the root provider of {node}; '
-            'a node that is gone is left out of get_available_nodes()'
-        )
 
 
 def assert_own_traits(

@@ -25,6 +25,9 @@ from . import (
 from .ratios import Ratios
 from .virt import driver as virt
 
+# The driver's facts, the operator's files, and what the node is called.
+_Grounds = tuple[object, int, describe.Node]
+
 # What is said of a node's names.
 OrdersOf = Callable[[describe.Node], policy.Orders]
 
@@ -69,6 +72,8 @@ class Planner:
         self._settings = settings
         self._files = files
         self._orders = settings.orders()
+        # What each node was described by, where nothing was to be done.
+        self._described_by: dict[str, _Grounds] = {}
 
     def begin(self) -> None:
         """Have the operator's files and orders read, for a cycle."""
@@ -80,6 +85,8 @@ class Planner:
         """End a cycle of these nodes, as far as the files go."""
         if self._files is not None:
             self._files.settle(node_uuids)
+        for gone in self._described_by.keys() - set(node_uuids):
+            del self._described_by[gone]
 
     def plan(
         self,
@@ -91,10 +98,23 @@ class Planner:
 
         :param contended: what is left as it is, if it would be changed
         """
+        grounds = self._grounds(node)
+        if (
+            grounds is not None
+            and self._described_by.get(node.uuid) == grounds
+        ):
+            decides = self._policy(node, contended)
+            known = self._client.unchanged(seen, decides)
+            if known is not None:
+                return known
+        self._described_by.pop(node.uuid, None)
         identity.check(node, seen.providers)
         tree, allocations = self._described(node, seen)
         decides = self._policy(node, contended)
-        return self._client.plan(tree, seen, decides, allocations)
+        plan = self._client.plan(tree, seen, decides, allocations)
+        if grounds is not None and allocations is None:
+            self._described_by[node.uuid] = grounds
+        return plan
 
     def plan_gone(
         self,
@@ -110,6 +130,14 @@ class Planner:
         called = (node.uuid, node.name)
         estate.describe_gone(tree, called, record.created, left)
         return self._client.plan(tree, seen, self._policy(node, contended))
+
+    def _grounds(self, node: describe.Node) -> _Grounds | None:
+        """Return all that a node's description goes by, None if unknown."""
+        facts = describe.facts(self._driver, node)
+        if facts is None:
+            return None
+        edition = 0 if self._files is None else self._files.edition
+        return facts, edition, node
 
     def _policy(
         self, node: describe.Node, contended: Collection[contention.Item]

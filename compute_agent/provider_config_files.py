@@ -96,6 +96,7 @@ def _printable(name: str, folder: pathlib.Path) -> str:
 class ProviderConfigFiles:
     """The files in force, and what became of each entry.
 
+    :ivar edition: how many sets of them have been in force
     :param location: returns the directory, and whether it was named by an
         operator
     """
@@ -103,6 +104,7 @@ class ProviderConfigFiles:
     def __init__(self, location: Callable[[], tuple[str, bool]]) -> None:
         self._location = location
         self._tried = False
+        self.edition = 0
         # None: it is unknown what the files say.
         self._entries: provider_config.Entries | None = None
         self._matched: dict[str, list[provider_config.Entry]] = {}
@@ -135,6 +137,7 @@ class ProviderConfigFiles:
             LOG.warning('%s', line)
         self._matched = {}
         self._tried = True
+        self.edition += 1
 
     def merge(
         self,

@@ -104,6 +104,12 @@ class ReportClient(Protocol):
         :param allocations: those that the driver edited with the tree
         """
 
+    def unchanged(self, seen: Any, policy: Policy) -> Plan | None:
+        """Return the last plan, if it was of nothing and all it rested on is.
+
+        For a node that would be described as it was: that is not looked at.
+        """
+
     def apply(self, plan: Any, without: Sequence[Any] = ()) -> Outcome:
         """Send it, less what was refused already."""
 
@@ -116,6 +122,10 @@ class ReportClient(Protocol):
 
 class Files(Protocol):
     """What the tracker needs of ``provider_config_files.py``."""
+
+    @property
+    def edition(self) -> int:
+        """Which set of files is in force, counted."""
 
     def begin(self) -> None:
         """Have the operator's files read."""

@@ -7,6 +7,7 @@ Made in ``compute_agent/cmd``, called by the resource tracker; for other
 programs it is the library's front door.
 """
 
+import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from compute_agent import (
@@ -120,16 +121,34 @@ class SchedulerReportClient:
         :raises errors.LookAgain: placement moved since ``seen``
         :raises errors.Refused: a root's name belongs to another provider
         """
-        record = self._state.record(
-            {*seen.providers, *tree.get_provider_uuids()}, seen.node_uuid
-        )
         self._observer.tend(_spoken_of(tree, seen))
+        uuids = frozenset([*seen.providers, *tree.get_provider_uuids()])
         grounds = quiet.Grounds(
-            seen=seen, record=record, policy=policy, said=tree.said()
+            seen=seen,
+            uuids=uuids,
+            record=self._state.record(uuids, seen.node_uuid),
+            policy=policy,
+            said=tree.said(),
         )
         if allocations is None and (known := self._quiet.recall(grounds)):
             return known
         return self._planned(tree, grounds, allocations)
+
+    def unchanged(
+        self, seen: observation.Observation, policy: Policy
+    ) -> planning.Plan | None:
+        """Return a node's last plan, if it is one of nothing that stands.
+
+        For a node that would be described as it was when that was made: of
+        all the rest is looked whether it is the same.
+        """
+        known = self._quiet.last(seen.node_uuid)
+        if known is None:
+            return None
+        record = self._state.record(known.uuids, seen.node_uuid)
+        return self._quiet.recall(
+            dataclasses.replace(known, seen=seen, record=record, policy=policy)
+        )
 
     def _planned(
         self,

@@ -20,10 +20,12 @@ from . import observation, plan
 class Grounds:
     """All that decides what a plan is, but what it asks placement for.
 
+    :ivar uuids: the providers that the record is of
     :ivar said: the tree that was described, as a value
     """
 
     seen: observation.Observation
+    uuids: frozenset[str]
     record: Record
     policy: Policy
     said: provider_tree.Said
@@ -50,6 +52,11 @@ class Quiet:
         if known is None or not grounds.are(known[0]):
             return None
         return known[1]
+
+    def last(self, node_uuid: str) -> Grounds | None:
+        """Return what the remembered plan rests on, None for no memory."""
+        known = self._plans.get(node_uuid)
+        return None if known is None else known[0]
 
     def keep(self, grounds: Grounds, made: plan.Plan) -> None:
         """Remember a plan of nothing."""

@@ -39,6 +39,10 @@ class SyntheticDriver(driver.ComputeDriver):
         """Return uuid → name of every node."""
         return {node['uuid']: name for name, node in self._nodes.items()}
 
+    def facts(self, nodename: str) -> object:
+        """Return what the listing says of this node."""
+        return self._nodes[nodename]
+
     def update_provider_tree(
         self,
         provider_tree: provider_tree.ProviderTree,

@@ -89,6 +89,19 @@ class ComputeDriver(abc.ABC):
             return Existence.YES
         return Existence.UNKNOWN
 
+    def facts(self, nodename: str) -> object:  # noqa: ARG002
+        """Return all that the description of this node goes by, as a value.
+
+        A promise: as long as it equals what it was, the same tree would be
+        described alike, so the driver is not asked to; for thousands of nodes
+        that is most of a cycle's work. Quick, from what
+        ``get_available_nodes`` brought. It is kept until the next cycle, so it
+        is not to be edited afterwards.
+
+        :return: anything that can be compared; None for no promise
+        """
+        return None
+
     def update_provider_tree(
         self,
         provider_tree: provider_tree.ProviderTree,

@@ -24,6 +24,7 @@ _CALLS: Mapping[str, tuple[object, ...]] = {
     'get_nodenames_by_uuid': (),
     'get_titles': (),
     'node_exists': ('node',),
+    'facts': ('node',),
     'update_provider_tree': ('tree', 'node'),
     'get_inventory': ('node',),
     'get_traits': ('node',),

@@ -126,6 +126,15 @@ class IronicDriver(driver.ComputeDriver):
         """
         return self._api.exists(nodename)
 
+    def facts(self, nodename: str) -> object:
+        """Return what the last listing says of the node, None if nothing."""
+        listing = self._listing
+        node = listing.nodes.get(nodename)
+        if node is None:
+            return None
+        problem = listing.problems.get(node.resource_class or '')
+        return node, problem, self._manner
+
     def update_provider_tree(
         self,
         provider_tree: provider_tree.ProviderTree,

@@ -89,21 +89,26 @@ class Others:
             self.use(uuid, _nth(records, what), what)
 
     def use(self, uuid, rc, what):
-        """A consumer takes one of a class, and disk that is shared."""
-        consumer = _nth(CONSUMERS, what)
+        """A consumer takes one of a class, and disk that is shared.
+
+        What it had it gives up by the same request. One that is deleted and
+        made anew counts as the same, to placement too: its generation is one
+        again, and a reshape that was planned for the old one passes.
+        """
+        path = f'/allocations/{_nth(CONSUMERS, what)}'
+        generation = self._ask('GET', path).json().get('consumer_generation')
         parts = {uuid: {'resources': {rc: 1}}}
         shared = self._authors.now.get(world.SHARED)
         if shared and 'DISK_GB' in shared.inventories:
             parts.setdefault(world.SHARED, {'resources': {'DISK_GB': 1}})
-        self._ask('DELETE', f'/allocations/{consumer}')
         self._ask(
             'PUT',
-            f'/allocations/{consumer}',
+            path,
             {
                 'allocations': parts,
                 'project_id': 'project',
                 'user_id': 'user',
-                'consumer_generation': None,
+                'consumer_generation': generation,
                 'consumer_type': 'INSTANCE',
             },
         )
@@ -213,10 +218,11 @@ class Others:
 
     def _ask(self, method, path, body=None):
         url = self._replay.url + path
-        self._replay.session.request(
+        answer = self._replay.session.request(
             method, url, json=body, headers=MICROVERSION
         )
         self._authors.look(model.OTHERS)
+        return answer
 
 
 def _nth(some, number):

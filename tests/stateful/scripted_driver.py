@@ -4,10 +4,15 @@
 What it is to say is ``world.Wanted``; the judge asks it what it said.
 """
 
+import copy
+
 import world
 
 from compute_agent import errors
 from compute_agent.virt import driver as virt
+
+# Of these it says first what the description goes by.
+WITH_FACTS = {world.N2, world.N4}
 
 
 class ScriptedDriver(virt.ComputeDriver):
@@ -47,6 +52,14 @@ class ScriptedDriver(virt.ComputeDriver):
             return virt.Existence.YES
         uuid = self._uuids[nodename]
         return self.exists.get(uuid, virt.Existence.UNKNOWN)
+
+    def facts(self, nodename):
+        node = self._uuids[nodename]
+        wanted = self.wanted[node]
+        if node not in WITH_FACTS or wanted.moves or not wanted.shapes:
+            return None
+        self.told[node] = wanted.effective(node)
+        return copy.deepcopy((wanted, self.unwanted))
 
     def update_provider_tree(self, provider_tree, nodename, allocations=None):
         node, wanted = self._about(nodename)

@@ -129,6 +129,26 @@ def test_what_is_in_use_moves_with_its_class_and_back(acting, agent, node):
         assert not acting.authors.now[giver].allocations
 
 
+def test_what_another_takes_meanwhile_is_not_lost_by_a_move(acting):
+    """The consumer that is to move has something else all of a sudden."""
+    deep = world.child(world.N1, 'deep')
+    now = acting.authors.now
+    acting.step(
+        change=('reshape', world.N1, 'a', False, 0),
+        then=(
+            'disturbed',
+            'one',
+            True,
+            0,
+            'allocate',
+            sorted(now).index(deep),
+            0,
+        ),
+    )
+    assert acting.authors.now[deep].allocations
+    assert not acting.authors.now[world.child(world.N1, 'a')].allocations
+
+
 def test_of_a_renamed_node_nothing_is_written(acting):
     acting.step(change=('root name', world.N1, False), then=IDLE)
     more = ('traits', world.N1, 'root', 'add', {'CUSTOM_RED'})

@@ -15,6 +15,7 @@ SEEN = observation.Observation(
     providers={NODE: provider.Provider(uuid=NODE, name=NODE, generation=3)},
 )
 GROUNDS = quiet.Grounds(
+    uuids=frozenset(),
     seen=SEEN,
     record=record.Record(),
     policy=Policy(node_uuid=NODE),

@@ -114,6 +114,63 @@ def test_a_title_cannot_move_the_cursor(made, api, uuid):
     assert made.get_titles()[uuid] == r'a\x1b[2Jb'
 
 
+def test_facts_are_equal_for_two_listings_that_say_the_same(made, api, uuid):
+    made.get_available_nodes()
+    before = made.facts(uuid)
+    made.get_available_nodes()
+    assert made.facts(uuid) == before
+    assert before is not None
+
+
+@pytest.mark.parametrize(
+    'change',
+    [
+        {'name': 'rack1'},
+        {'resource_class': 'silver'},
+        {'traits': ['CUSTOM_NEW']},
+        {'power_state': None},
+        {'provision_state': 'active'},
+        {'maintenance': True},
+        {'instance_uuid': OTHER},
+    ],
+)
+def test_whatever_is_asked_for_of_a_node_is_among_its_facts(
+    made, api, uuid, change
+):
+    made.get_available_nodes()
+    before = made.facts(uuid)
+    assert all(api.rows[0][field] != new for field, new in change.items())
+    api.rows[0] |= change
+    made.get_available_nodes()
+    assert made.facts(uuid) != before
+
+
+def test_a_class_that_another_node_spoils_is_among_them_too(made, api, uuid):
+    made.get_available_nodes()
+    before = made.facts(uuid)
+    api.rows[0]['resource_class'] = api.rows[0]['resource_class'].lower()
+    api.rows[1]['resource_class'] = api.rows[0]['resource_class'].upper()
+    made.get_available_nodes()
+    node, problem, _ = made.facts(uuid)
+    assert problem is not None
+    assert problem != before[1]
+    assert node.resource_class == api.rows[0]['resource_class']
+
+
+def test_how_nodes_are_described_is_among_them(api, uuid):
+    manners = (describe.Manner(), describe.Manner(exclusive=False))
+    drivers = [driver.IronicDriver(api=api, manner=one) for one in manners]
+    for one in drivers:
+        one.get_available_nodes()
+    first, second = (one.facts(uuid) for one in drivers)
+    assert first != second
+
+
+def test_of_a_node_that_is_not_listed_there_are_no_facts(made):
+    made.get_available_nodes()
+    assert made.facts(OTHER) is None
+
+
 @pytest.fixture
 def warned(caplog):
     """Return what was said since the last time."""

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A driver that gives facts is asked to describe where something moved."""
+
+import agents
+import pytest
+from agents import NAME, NODE
+
+from compute_agent import errors, provider_config_files
+from compute_agent.resource_tracker import Status
+
+OTHER = '22222222-2222-4222-8222-222222222222'
+NODES = {NODE: NAME, OTHER: 'node-2'}
+CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
+FILE = """
+meta: {schema_version: '1.0'}
+providers:
+- identification: {uuid: $COMPUTE_NODE}
+  traits: {additional: [CUSTOM_FILED]}
+"""
+
+
+class Driver(agents.Driver):
+    """Describes each node by its facts: traits, and how many VCPUs.
+
+    :ivar described: the nodes it was asked to describe
+    """
+
+    def __init__(self, nodes=NODES):
+        super().__init__(self._describe, nodes=nodes)
+        self.known = {name: (['HW_CPU_X86_AVX'], 8) for name in NODES.values()}
+        self.described = []
+
+    def facts(self, nodename):
+        traits, total = self.known[nodename]
+        return [*traits], total  # equal, and never the same
+
+    def _describe(self, tree, node):
+        self.described.append(node)
+        traits, total = self.known[node]
+        tree.update_traits(node, traits)
+        tree.update_inventory(node, {'VCPU': {'total': total}})
+
+
+@pytest.fixture
+def driver():
+    return Driver()
+
+
+@pytest.fixture
+def agent(agent_factory, driver):
+    """An agent of two nodes, after as many cycles as it needs to be quiet."""
+    made = agent_factory(driver)
+    for _ in range(3):
+        made.done()
+    driver.described.clear()
+    return made
+
+
+def test_where_nothing_moves_nothing_is_described(agent, driver, placement):
+    placement.clear()
+    for _ in range(3):
+        results = agent.done()
+        assert [r.plan.operations for r in results] == [(), ()]
+    assert driver.described == []
+    assert len(placement.requests) == 3
+
+
+def test_a_driver_without_facts_describes_in_each_cycle(agent, driver):
+    driver.facts = lambda _nodename: None
+    agent.done()
+    agent.done()
+    assert driver.described == [NAME, 'node-2'] * 2
+
+
+@pytest.mark.parametrize(
+    'facts', [(['HW_CPU_X86_AVX2'], 8), (['HW_CPU_X86_AVX'], 9), ([], 8)]
+)
+def test_other_facts_are_described(agent, driver, operator, facts):
+    driver.known[NAME] = facts
+    agent.done()
+    assert driver.described == [NAME]
+    assert set(facts[0]) <= operator.traits()
+    assert ('HW_CPU_X86_AVX' in operator.traits()) is (
+        'HW_CPU_X86_AVX' in facts[0]
+    )
+    assert operator.inventories()['VCPU']['total'] == facts[1]
+
+
+def test_facts_that_come_back_are_described(agent, driver, operator):
+    before = driver.known[NAME]
+    driver.known[NAME] = (['HW_CPU_X86_AVX2'], 8)
+    agent.done()
+    driver.known[NAME] = before
+    agent.done()
+    assert driver.described == [NAME, NAME]
+    assert 'HW_CPU_X86_AVX2' not in operator.traits()
+
+
+def test_what_another_changed_is_described(agent, driver, operator):
+    operator.remove_traits('HW_CPU_X86_AVX')
+    agent.done()
+    assert NAME in driver.described
+    assert 'node-2' not in driver.described
+    assert 'HW_CPU_X86_AVX' in operator.traits()
+
+
+def test_an_allocation_is_looked_at_and_then_it_is_quiet_again(
+    agent, driver, operator
+):
+    operator.allocate(CONSUMER, 'VCPU')
+    for _ in range(3):
+        agent.done()
+    driver.described.clear()
+    agent.done()
+    assert driver.described == []
+
+
+def test_a_failure_in_between_is_not_forgotten(agent, driver):
+    """What was known before it does not count after it."""
+    before = driver.known[NAME]
+    driver.known[NAME] = (['no trait'], 8)
+    (failed, _) = agent.sync()
+    assert failed.status is Status.FAILED
+    driver.known[NAME] = before
+    driver.described.clear()
+    agent.done()
+    assert driver.described == [NAME]
+
+
+def test_facts_that_fail_are_the_node_s_failure(agent, driver, operator):
+    def facts(nodename):
+        if nodename == NAME:
+            raise KeyError(nodename)
+
+    driver.facts = facts
+    failed, other = agent.sync()
+    assert failed.status is Status.FAILED
+    assert 'Driver failed for node-1' in failed.reason
+    assert other.status is Status.DONE
+
+
+def test_files_that_are_reloaded_are_merged(
+    agent_factory, driver, operator, tmp_path
+):
+    files = provider_config_files.ProviderConfigFiles(
+        lambda: (str(tmp_path), True)
+    )
+    agent = agent_factory(driver, files=files)
+    for _ in range(3):
+        agent.done()
+    (tmp_path / 'one.yaml').write_text(FILE)
+    files.reload()
+    agent.done()
+    assert 'CUSTOM_FILED' in operator.traits()
+    for _ in range(2):
+        agent.done()
+    driver.described.clear()
+    agent.done()
+    assert driver.described == []
+    assert [f.trait for f in files.evidence(NODE)] == ['CUSTOM_FILED']
+    (tmp_path / 'one.yaml').unlink()
+    files.reload()
+    agent.done()
+    assert 'CUSTOM_FILED' not in operator.traits()
+
+
+def test_another_agent_s_memory_is_not_shared(agent_factory, agent, driver):
+    again = agent_factory(driver, state=agent.state)
+    again.done()
+    assert driver.described == [NAME, 'node-2']
+
+
+def test_a_node_that_left_and_came_back_is_described(agent, driver):
+    del driver.nodes[OTHER]
+    agent.sync()
+    driver.nodes[OTHER] = 'node-2'
+    driver.described.clear()
+    agent.done()
+    assert driver.described == ['node-2']
+
+
+def test_a_driver_error_of_facts_is_said_as_it_is(agent, driver):
+    def facts(nodename):
+        raise errors.DriverError(f'{nodename}: not now')
+
+    driver.facts = facts
+    failed, _ = agent.sync()
+    assert failed.reason == 'node-1: not now'
