@@ -63,6 +63,7 @@ class PlacementServer:
         address = http.client.HTTPConnection('127.0.0.1', self._port)
         headers = {
             'X-Auth-Token': 'admin',
+            'X-Roles': 'admin,service',  # POST /reshaper is a service's
             'OpenStack-API-Version': f'placement {MICROVERSION}',
             'Content-Type': 'application/json',
         }

@@ -115,7 +115,7 @@ class Client:
         return self.removing.get(plan.node_uuid, blast_radius.NOTHING)
 
     def changes(self, operations):
-        return ()
+        return frozenset()
 
 
 class Records:
