@@ -270,6 +270,24 @@ WRITES = (
         ),
     ),
     Defect(
+        name="a driver's facts are kept and not compared",
+        file='compute_agent/node_plan.py',
+        find='self._described_by.get(node.uuid) == grounds',
+        put='node.uuid in self._described_by',
+        tests=(
+            'tests/functional/test_facts.py::test_other_facts_are_described',
+        ),
+    ),
+    Defect(
+        name='files that are reloaded do not count where facts are the same',
+        file='compute_agent/provider_config_files.py',
+        find='self.edition += 1',
+        put='self.edition += 0',
+        tests=(
+            'tests/functional/test_facts.py::test_files_that_are_reloaded_are_merged',
+        ),
+    ),
+    Defect(
         name='an inventory that is as wanted is written again',
         file='compute_agent/inventory.py',
         find='return self._integers() == other._integers() and _same_ratio(',
