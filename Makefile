@@ -33,7 +33,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic test test-full test-stateful churn \
     test-mutation mutmut lint types contracts wheel-check bench bench-traits \
-    bench-rows sample check clean
+    bench-rows bench-ways sample check clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
@@ -133,6 +133,9 @@ bench-traits: .venv/run.stamp  ## Time "trait list" beside OpenStack's client
 
 bench-rows: .venv/run.stamp  ## Time reading a list of providers beside other ways to
 	$(BIN)/python -m benchmarks.row_stream
+
+bench-ways: .venv/run.stamp .servers/placement.stamp  ## Time ways to ask placement that are not used
+	$(BIN)/python -m benchmarks.alternatives
 
 sample: .venv/dev.stamp  ## Write the sample configuration
 	$(BIN)/oslo-config-generator --output-file $(SAMPLE) \
