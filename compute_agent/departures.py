@@ -147,14 +147,15 @@ class Departures:
         self,
         node: describe.Node,
         seen: provider.Snapshot,
-        others: estate.Others,
+        others: Callable[[], estate.Others],
         gone: Collection[str],
     ) -> bool:
         """Let other nodes have what they use of one that is gone.
 
         Return whether placement still has anything of the node.
 
-        :param others: the nodes of the list, and what was seen of each
+        :param others: returns the nodes of the list, and what is seen of each
+            now; asked only where something could pass
         :param gone: the uuids of all that are gone
         :raises errors.UnknownState: whether one uses it cannot be told
         """
@@ -164,7 +165,7 @@ class Departures:
         for uuid in left:
             found = self._records.record([uuid], node.uuid).others.values()
             holders = {holder for some in found for _, holder in some}
-            heir = estate.heir(uuid, holders, others, gone)
+            heir = estate.heir(uuid, holders, others(), gone)
             if heir is None:
                 stays = True
             else:

@@ -99,7 +99,21 @@ def facts(driver: virt.ComputeDriver, node: Node) -> object:
     :raises errors.DriverError: the driver failed
     """
     with _asking(driver, node):
-        return driver.facts(node.name)
+        try:
+            return driver.facts(node.name)
+        except NotImplementedError:
+            return None
+
+
+def equal(
+    driver: virt.ComputeDriver, node: Node, one: object, other: object
+) -> bool:
+    """Whether what two descriptions go by is the same.
+
+    :raises errors.DriverError: its values cannot be compared
+    """
+    with _asking(driver, node):
+        return bool(one == other)
 
 
 @contextlib.contextmanager

@@ -98,16 +98,18 @@ class Planner:
 
         :param contended: what is left as it is, if it would be changed
         """
+        last = self._described_by.pop(node.uuid, None)
         grounds = self._grounds(node)
         if (
-            grounds is not None
-            and self._described_by.get(node.uuid) == grounds
+            last is not None
+            and grounds is not None
+            and describe.equal(self._driver, node, last, grounds)
         ):
             decides = self._policy(node, contended)
             known = self._client.unchanged(seen, decides)
             if known is not None:
+                self._described_by[node.uuid] = grounds
                 return known
-        self._described_by.pop(node.uuid, None)
         identity.check(node, seen.providers)
         tree, allocations = self._described(node, seen)
         decides = self._policy(node, contended)

@@ -89,6 +89,9 @@ class ReportClient(Protocol):
     ) -> Mapping[str, Any | errors.AgentError]:
         """Return what placement holds of each node, or why it is unknown."""
 
+    def doubt(self) -> None:
+        """Look anew at what would else be taken to be as it was lately."""
+
     def allocations(self, seen: Any) -> Allocations:
         """Return what is allocated of a node's tree, complete."""
 

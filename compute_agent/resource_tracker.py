@@ -11,7 +11,7 @@ does no HTTP and no SQL: both come to it as Protocols.
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import (
@@ -19,6 +19,7 @@ from . import (
     departures,
     describe,
     errors,
+    estate,
     node_list,
     node_plan,
     node_result,
@@ -112,7 +113,7 @@ class ResourceTracker:
         self._planner.settle([node.uuid for node in nodes])
         others: list[NodeResult] = []
         if cycle.outage is None:
-            others, leaving = self._departed(cycle, nodes, seen, limits)
+            others, leaving = self._departed(cycle, nodes, limits)
             turns += leaving
         self._finish(turns, limits, told, writing=writing)
         results = [turn.result for turn in turns]
@@ -135,15 +136,12 @@ class ResourceTracker:
         self,
         cycle: node_turn.Cycle,
         nodes: Sequence[describe.Node],
-        present: Mapping[str, Any | errors.AgentError],
         limits: blast_radius.Limits | None,
     ) -> tuple[list[NodeResult], list[node_turn.NodeTurn]]:
         """Deal with the nodes that are not in the list any more.
 
         Return the results of those that stay, and the turns of those that are
         gone, begun.
-
-        :param present: what placement holds of the nodes of the list
         """
         departed = self._departures.since(nodes)
         results = [
@@ -155,7 +153,7 @@ class ResourceTracker:
             for node, why in departed.unknown
         ]
         seen = self._observed(departed.gone)
-        self._pass_on(seen, departed.gone, present)
+        self._pass_on(seen, departed.gone, nodes)
         turns = [
             node_turn.NodeTurn(cycle, node, leaving=True)
             for node in departed.gone
@@ -174,14 +172,22 @@ class ResourceTracker:
         self,
         seen: dict[str, Any | errors.AgentError],
         gone: Sequence[describe.Node],
-        present: Mapping[str, Any | errors.AgentError],
+        nodes: Sequence[describe.Node],
     ) -> None:
         """Pass on what others use, and forget nodes that leave nothing.
 
         :param seen: of the nodes that are gone; those that are forgotten, and
             why something cannot be told, is noted there
+        :param nodes: those of the list
         """
         uuids = [node.uuid for node in gone]
+
+        @functools.cache
+        def present() -> estate.Others:
+            """Look once more: what nobody uses goes."""
+            self._client.doubt()
+            return self._observed(nodes)
+
         for node in gone:
             found = seen[node.uuid]
             if isinstance(found, errors.AgentError):
@@ -200,9 +206,9 @@ class ResourceTracker:
     def _observed(
         self, nodes: Sequence[describe.Node]
     ) -> dict[str, Any | errors.AgentError]:
-        """Return what placement holds of nodes that are gone.
+        """Return what placement holds of nodes.
 
-        What fails here is theirs: the others have had their turn.
+        What fails here fails no turn that was taken.
         """
         uuids = [node.uuid for node in nodes]
         if not uuids:

@@ -74,13 +74,17 @@ class SchedulerReportClient:
 
         ``GET /resource_providers`` once for all nodes (in a cloud much larger
         than they are, once for each), once more for sharing providers where
-        there are aggregates and what was seen of them is not enough, and three
+        there are aggregates and what was seen of it is not enough, and three
         reads for each provider that changed since it was last read
         (microversion 1.30 to 1.39).
 
         :raises errors.AgentError: not even the list could be read
         """
         return self._observer.observe(node_uuids)
+
+    def doubt(self) -> None:
+        """Ask for sharing providers in the next look, however lately seen."""
+        self._observer.doubt()
 
     def allocations(self, seen: observation.Observation) -> alloc.Allocations:
         """Return what is allocated of a node's own tree, for its driver.
@@ -144,6 +148,8 @@ class SchedulerReportClient:
         except placement_errors.Exists as exc:
             self._observer.find(plan.node_uuid, exc.uuid)
             raise
+        finally:
+            self._observer.doubt()
         return outcome
 
     def removals(self, plan: planning.Plan) -> blast_radius.Removals:

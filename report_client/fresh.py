@@ -4,7 +4,7 @@
 A plan rests on an observation, which may be remembered; what it would write,
 and what is allocated, is read here, at the generations that were observed. If
 they are others, somebody came between and the node is looked at again. It
-writes nothing to placement; ``client.py`` calls it.
+writes nothing to placement; ``planner.py`` and ``client.py`` call it.
 """
 
 import dataclasses

@@ -5,7 +5,7 @@ A provider's generation moves with every change of its contents (1.19), and one
 list shows the generations of all, so a provider is read again only when its
 generation, name or parent is not the one in the store. What cannot be read
 completely is unknown and raises; nothing is ever taken for empty. It writes
-nothing to placement; ``client.py`` calls it.
+nothing to placement; ``client.py`` and ``planner.py`` call it.
 """
 
 import dataclasses
@@ -162,6 +162,10 @@ class Observer:
         """
         self._sharing.tend(uuids)
 
+    def doubt(self) -> None:
+        """Rely on nothing that was seen of sharing providers."""
+        self._sharing.doubt()
+
     # --- the steps of a look --------------------------------------------------
 
     def _listed(
@@ -171,7 +175,7 @@ class Observer:
             return self._lists.trees(node_uuids)
         except (errors.Unavailable, errors.UnknownState):
             self._doubted = True
-            self._sharing.doubt()
+            self.doubt()
             raise
 
     def _begun(

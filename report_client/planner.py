@@ -176,7 +176,8 @@ def _spoken_of(
     tree: provider_tree.ProviderTree, seen: observation.Observation
 ) -> set[str]:
     """Return the providers outside the node's tree that somebody spoke of."""
-    return {uuid for uuid, _ in tree.assertions if uuid not in seen.home}
+    there = seen.providers.keys() - seen.home
+    return {uuid for uuid, _ in tree.assertions if uuid in there}
 
 
 def _check_moves(

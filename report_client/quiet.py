@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. Most nodes are in most cycles as
 they were in the last one: observed as the very same value, described alike,
-recorded as the same. Then so is the plan, and is not made again. ``client.py``
+recorded as the same. Then so is the plan, and is not made again. ``planner.py``
 keeps one; from threads too, each of which has a node of its own.
 """
 

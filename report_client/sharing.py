@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sharing providers that nodes reach through their aggregates.
 
-One list shows them for all nodes. What it showed is good for a while where
-nothing of it is this agent's: others' pools are what a driver looks at, and
-whatever is written is read afresh all the same. What this agent speaks of,
-created or has in a node's own tree is asked for in each cycle. It writes
-nothing to placement; ``observe.py`` calls it.
+One list shows them for all nodes. What it showed is good for a while, as long
+as this agent writes nothing and nothing of it is the agent's own: others' pools
+are what a driver looks at, and whatever is written is read afresh all the same.
+A pool that is spoken of, was created for one of the nodes or is in their trees
+is asked for in each cycle. It writes nothing to placement; ``observe.py`` calls
+it.
 """
 
 import dataclasses
@@ -41,6 +42,7 @@ class Sharing:
         self._clock = clock
         self._interval = interval
         self._last: _Seen | None = None
+        self._doubts = 0
         self._spoken = set[str]()
 
     def tend(self, uuids: Iterable[str]) -> None:
@@ -48,7 +50,8 @@ class Sharing:
         self._spoken.update(uuids)
 
     def doubt(self) -> None:
-        """Ask in the next look: the service was away."""
+        """Ask in the next look; what a list under way shows is not kept."""
+        self._doubts += 1
         self._last = None
 
     def look(
@@ -87,15 +90,21 @@ class Sharing:
         self, aggregates: frozenset[str], own: set[str]
     ) -> observation.Look | None:
         """Return what the last list showed, None if that is not enough."""
-        last = self._last
+        last = self._good()
         if last is None or not aggregates <= last.aggregates:
-            return None
-        if not 0 <= self._clock() - last.asked_at < self._interval:
             return None
         known = last.look.readings.keys()
         if not (known.isdisjoint(own) and known.isdisjoint(self._spoken)):
             return None
         return last.look
+
+    def _good(self) -> '_Seen | None':
+        """Return what the last list showed, None if that is too old."""
+        last = self._last
+        if last is None:
+            return None
+        age = self._clock() - last.asked_at
+        return last if 0 <= age < self._interval else None
 
     def _asked(
         self,
@@ -103,8 +112,15 @@ class Sharing:
         looks: Sequence[observation.Look],
         since: int,
     ) -> observation.Look:
-        """Return what a list shows now; remember it if it is complete."""
-        self._last, asked_at = None, self._clock()
+        """Return what a list shows now; remember it if it is complete.
+
+        It is of the last one's aggregates too: those of other nodes, which
+        are looked at apart.
+        """
+        doubts, asked_at, last = self._doubts, self._clock(), self._good()
+        self._last = None
+        if last is not None:
+            aggregates |= last.aggregates
         few = aggregates
         if len(aggregates) > MAX_AGGREGATES:
             few = frozenset()
@@ -119,7 +135,7 @@ class Sharing:
                 self._readings.read(shared, [row])
             except (errors.UnknownState, errors.LookAgain) as exc:
                 shared.failed[row.uuid] = exc
-        if not shared.failed:
+        if not shared.failed and doubts == self._doubts:
             again = dataclasses.replace(shared, fresh=set(), notes={})
             self._last = _Seen(again, aggregates, asked_at)
         return shared

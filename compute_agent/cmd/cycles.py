@@ -81,6 +81,7 @@ class Cycles:
             self._conf.mutate_config_files()
 
     def _read(self) -> None:
+        self._agent.client.doubt()
         self._agent.files.reload()
 
 

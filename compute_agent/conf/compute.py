@@ -29,8 +29,8 @@ _OPTS: list[cfg.Opt] = [
         'be as they were when they were last asked for. A cycle in between in '
         'which nothing moves is one request, not two. Those that this agent '
         'created, or reports something for, are asked for in each cycle, and '
-        'all are when a node comes into another aggregate. 0 means only then '
-        'and at the start.',
+        'all are when a node comes into another aggregate, after a cycle that '
+        'wrote something, and at SIGHUP. 0 means only then and at the start.',
     ),
     cfg.IntOpt(
         'update_resources_max_workers',

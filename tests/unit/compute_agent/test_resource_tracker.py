@@ -117,6 +117,9 @@ class Client:
     def changes(self, operations):
         return frozenset()
 
+    def doubt(self):
+        """It takes nothing to be as it was."""
+
 
 class Records:
     def record(self, uuids, node_uuid):
