@@ -149,6 +149,14 @@ def test_what_another_takes_meanwhile_is_not_lost_by_a_move(acting):
     assert not acting.authors.now[world.child(world.N1, 'a')].allocations
 
 
+def test_what_nobody_says_to_take_stays(acting):
+    acting.step(change=('reshape', world.N3, 'a', False, 0), then=IDLE)
+    silent = ('inventory', world.N3, 'a', 'silent', {'VCPU': (16, None)})
+    acting.step(change=silent, then=('cycle', 'one'))
+    assert acting.authors.now[world.N3].allocations
+    acting.step(change=('nothing',), then=('quiet',))
+
+
 def test_of_a_renamed_node_nothing_is_written(acting):
     acting.step(change=('root name', world.N1, False), then=IDLE)
     more = ('traits', world.N1, 'root', 'add', {'CUSTOM_RED'})

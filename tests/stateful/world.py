@@ -101,6 +101,11 @@ class Place:
         default_factory=lambda: {kind: Said() for kind in KINDS}
     )
 
+    def gives(self, rc: str) -> bool:
+        """Whether a class is said to be here."""
+        said = self.said['inventory']
+        return said.speaks and rc in said.names
+
     def lacks(self, rc: str) -> bool:
         """Whether a class is not to be here."""
         said = self.said['inventory']
@@ -153,7 +158,7 @@ class Wanted:
             for rc, (giver, taker) in self.moves.items()
             if {giver, taker} <= self.places.keys()
             and self.places[giver].lacks(rc)
-            and rc in self.places[taker].said['inventory'].names
+            and self.places[taker].gives(rc)
             and had(giver, rc)
         ]
 
