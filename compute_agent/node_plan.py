@@ -72,7 +72,7 @@ class Planner:
         self._settings = settings
         self._files = files
         self._orders = settings.orders()
-        # What each node was described by, where nothing was to be done.
+        # What each node was described by the last time.
         self._described_by: dict[str, _Grounds] = {}
 
     def begin(self) -> None:
