@@ -57,7 +57,8 @@ def test_it_takes_these_requests_and_no_others(
     agent.client.observe([NODE])
     placement.clear()
     agent.done()
-    assert agents.sent(placement) == [
+    shares = 'GET /resource_providers?required=MISC_SHARES_VIA_AGGREGATE'
+    assert [line.partition('&')[0] for line in agents.sent(placement)] == [
         'GET /resource_providers?in_tree=node-1',
         f'GET {NAME}/allocations',
         *(f'GET /allocations/{one}' for one in (ALONE, WITH_DISK, TWO_NODES)),
@@ -73,6 +74,8 @@ def test_it_takes_these_requests_and_no_others(
             for provider in (NAME, GPU0, GPU1)
             for kind in READS
         ),
+        shares,
+        *(f'GET {SHARE}/{kind}' for kind in READS),
     ]
 
 
