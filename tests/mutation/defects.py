@@ -254,8 +254,8 @@ WRITES = (
     Defect(
         name='sharing providers are asked for once and never again',
         file='report_client/sharing.py',
-        find='if not 0 <= self._clock() - last.asked_at < self._interval:',
-        put='if last.asked_at > self._clock():',
+        find='return last if 0 <= age < self._interval else None',
+        put='return last if age >= 0 else None',
         tests=(
             'tests/functional/test_observe_requests.py::test_aggregates_cost_one_more_request_now_and_then',
         ),
@@ -272,8 +272,8 @@ WRITES = (
     Defect(
         name="a driver's facts are kept and not compared",
         file='compute_agent/node_plan.py',
-        find='self._described_by.get(node.uuid) == grounds',
-        put='node.uuid in self._described_by',
+        find='and describe.equal(self._driver, node, last, grounds)',
+        put='',
         tests=(
             'tests/functional/test_facts.py::test_other_facts_are_described',
         ),
