@@ -13,7 +13,6 @@ import dataclasses
 import functools
 import json
 import pathlib
-import socket
 import sys
 import tempfile
 import time
@@ -175,8 +174,7 @@ class Trial:
         return measure.Run(wall=wall, cpu=cpu, requests=len(way.requests))
 
     def _server(self) -> contextlib.AbstractContextManager[Server]:
-        with socket.create_server(('127.0.0.1', 0)) as listener:
-            port = listener.getsockname()[1]
+        port = placement_server.free_port()
         return placement_server.started(self._known, _RUN, self._folder, port)
 
 
@@ -188,8 +186,7 @@ def main() -> None:
     ):
         folder = pathlib.Path(name)
         folder.chmod(0o711)  # PostgreSQL's user goes through it
-        with socket.create_server(('127.0.0.1', 0)) as listener:
-            port = listener.getsockname()[1]
+        port = placement_server.free_port()
         trial = Trial(
             undo.enter_context(postgresql.started(folder, port)), folder
         )

@@ -18,6 +18,9 @@ from compute_agent import (
 
 from . import wire
 
+# What fails one node's look; all else means the service itself is away.
+ONE_NODE = (errors.UnknownState, errors.LookAgain)
+
 # One provider's names of one kind: what is read and written at a time.
 Part = tuple[str, assertion.Kind]
 

@@ -222,7 +222,7 @@ class Observer:
             return
         try:
             step(look)
-        except _ONE_NODE as exc:
+        except observation.ONE_NODE as exc:
             look.error = exc
 
     def _other_roots(
@@ -293,7 +293,3 @@ def _below(rows: Sequence[wire.Listed], uuid: str) -> list[wire.Listed]:
         before = len(found)
         found |= {row.uuid for row in rows if row.parent_uuid in found}
     return [row for row in rows if row.uuid in found]
-
-
-# What fails one node's look; all else means the service itself is away.
-_ONE_NODE = (errors.UnknownState, errors.LookAgain)

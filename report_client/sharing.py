@@ -12,8 +12,6 @@ it.
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
-from compute_agent import errors
-
 from . import observation, reader, store, wire
 from . import readings as reading
 
@@ -133,7 +131,7 @@ class Sharing:
         for row in rows:
             try:
                 self._readings.read(shared, [row])
-            except (errors.UnknownState, errors.LookAgain) as exc:
+            except observation.ONE_NODE as exc:
                 shared.failed[row.uuid] = exc
         if not shared.failed and doubts == self._doubts:
             again = dataclasses.replace(shared, fresh=set(), notes={})

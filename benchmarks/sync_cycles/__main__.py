@@ -12,7 +12,6 @@ import itertools
 import json
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -102,9 +101,9 @@ def _bench(
         folder.chmod(0o711)  # PostgreSQL's user goes through it
         known: databases.Databases = databases.SQLite(folder)
         if database == options.POSTGRESQL:
-            server = postgresql.started(folder, _free_port())
+            server = postgresql.started(folder, placement_server.free_port())
             known = undo.enter_context(server)
-        made = bench.Bench(known, folder, _free_port())
+        made = bench.Bench(known, folder, placement_server.free_port())
         made.prepare(crowded=scenarios.Shape.CROWDED in shapes)
         yield made
 
@@ -131,12 +130,6 @@ def new_path(folder: pathlib.Path) -> pathlib.Path:
     names = itertools.chain([today], (f'{today}-{i}' for i in range(2, 99)))
     paths = (folder / f'{name}.json' for name in names)
     return next(path for path in paths if not path.exists())
-
-
-def _free_port() -> int:
-    with socket.create_server(('127.0.0.1', 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 if __name__ == '__main__':

@@ -10,6 +10,7 @@ import http.client
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -131,6 +132,13 @@ def started(
             yield server
         finally:
             process.terminate()
+
+
+def free_port() -> int:
+    """Return a port of the loopback that nobody listens on."""
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
 
 
 def prepare(

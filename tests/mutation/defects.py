@@ -264,7 +264,7 @@ WRITES = (
         name='a sharing provider of its own is seen later',
         file='report_client/sharing.py',
         find='if not (known.isdisjoint(own) and known.isdisjoint(self._spoken)):',
-        put='if known.isdisjoint(()) is False:',
+        put='if False:',
         tests=(
             'tests/functional/test_observe_requests.py::test_what_this_agent_shares_is_looked_at_in_each_cycle',
         ),
