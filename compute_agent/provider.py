@@ -110,6 +110,10 @@ class Reading:
     read_at: float
     suspect: bool = False
 
+    def is_above(self, generation: int) -> bool:
+        """Whether placement shows less: made anew since, or an old answer."""
+        return generation < (self.provider.generation or 0)
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Size:

@@ -159,12 +159,19 @@ class State:
             for uuid in uuids:
                 self._forget(db, uuid)
 
-    def adopt(self, node_uuid: str, uuids: Iterable[str]) -> None:
-        """Count these providers as created for a node from now on."""
+    def adopt(self, node_uuid: str, generations: Mapping[str, int]) -> None:
+        """Count these providers as created for a node from now on.
+
+        :param generations: at which placement shows each; what is recorded of
+            one at a higher generation is of one before it, and dropped
+        """
+        old = self.readings(generations)
         with self._database.writing() as db:
-            taken = Record(created=frozenset(uuids))
-            for uuid in taken.created:
+            for uuid, generation in generations.items():
                 self._memory.drop(uuid)
+                if uuid in old and old[uuid].is_above(generation):
+                    self._forget(db, uuid)
+            taken = Record(created=frozenset(generations))
             recorded.take_over(db, node_uuid, taken)
 
     def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:

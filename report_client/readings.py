@@ -121,7 +121,7 @@ class Readings:
         passed = [
             kept[row.uuid]
             for row in rows
-            if row.uuid in newer and _is_below(row, kept[row.uuid])
+            if row.uuid in newer and kept[row.uuid].is_above(row.generation)
         ]
         _check_not_fallen([old for old in passed if old.suspect])
         return {old.provider.uuid for old in passed}
@@ -139,7 +139,7 @@ class Readings:
         fallen = [
             kept[row.uuid]
             for row in rows
-            if row.uuid in kept and _is_below(row, kept[row.uuid])
+            if row.uuid in kept and kept[row.uuid].is_above(row.generation)
         ]
         suspects = [old for old in fallen if not old.suspect]
         if suspects:
@@ -191,10 +191,6 @@ def _check_not_fallen(suspects: Sequence[provider.Reading]) -> None:
             f'{who}: the generation fell; if it has in the next cycle too, '
             'they count as deleted and created anew by another'
         )
-
-
-def _is_below(row: wire.Listed, old: provider.Reading) -> bool:
-    return row.generation < (old.provider.generation or 0)
 
 
 def _is_stale(row: wire.Listed, old: provider.Reading) -> bool:

@@ -9,7 +9,7 @@ which shows itself before it acts. ``provider_adopt.py`` is the command,
 import dataclasses
 import pathlib
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from report_client import renaming, wire
 
@@ -67,9 +67,10 @@ def of(case: Case, wanted: str | None, *, subtree: bool) -> Adoption:
     chosen = below if subtree else below[:1]
     uuids = [row.uuid for row in chosen]
     known = case.agent.records.record(uuids, node_uuid).created
-    new = [row for row in chosen if row.uuid not in known]
+    anew = _made_anew(case, chosen)
+    new = [row for row in chosen if row.uuid not in known - anew]
     return Adoption(
-        plan=_plan(new, called, below[len(chosen) :]),
+        plan=_plan(new, called, below[len(chosen) :], anew),
         data=case.data([row.uuid for row in new], node_uuid),
         act=lambda: _take(case, node_uuid, new),
     )
@@ -112,8 +113,21 @@ def _below(one: wire.Listed, tree: Sequence[wire.Listed]) -> list[wire.Listed]:
     return found
 
 
+def _made_anew(case: Case, rows: Sequence[wire.Listed]) -> set[str]:
+    """Return those of which a record is left that is of one before them."""
+    known = case.agent.records.readings(row.uuid for row in rows)
+    return {
+        row.uuid
+        for row in rows
+        if row.uuid in known and known[row.uuid].is_above(row.generation)
+    }
+
+
 def _plan(
-    new: Sequence[wire.Listed], node: str, others: Sequence[wire.Listed]
+    new: Sequence[wire.Listed],
+    node: str,
+    others: Sequence[wire.Listed],
+    anew: Container[str],
 ) -> list[str]:
     if not new:
         return []
@@ -123,6 +137,10 @@ def _plan(
         '  when the driver removes it, it is deleted',
         '  when the driver gives a whole set, what no source holds goes',
     ]
+    if again := ', '.join(title(row) for row in new if row.uuid in anew):
+        lines.append(
+            f'  made anew since this agent knew it, which is forgotten: {again}'
+        )
     if others:
         some = ', '.join(title(row) for row in others)
         lines.append(f'  below it, and not adopted without --subtree: {some}')
@@ -132,5 +150,7 @@ def _plan(
 def _take(case: Case, node_uuid: str, new: Sequence[wire.Listed]) -> str:
     if not new:
         return f"{title(case.one)} is this agent's already"
-    case.agent.records.adopt(node_uuid, [row.uuid for row in new])
+    case.agent.records.adopt(
+        node_uuid, {row.uuid: row.generation for row in new}
+    )
     return '\n'.join(f'adopted {title(row)}' for row in new)

@@ -124,6 +124,20 @@ def test_of_several_nodes_one_must_be_named_for_it(cli):
     assert cli.run(*words, '-f', 'json').data['node_uuid'] == NUMA
 
 
+def test_one_made_anew_by_another_is_adopted_as_the_new_one(nested):
+    """What was recorded of the old one is not taken for the new one's."""
+    nested.placement(f'/resource_providers/{NIC}', 'DELETE')
+    nested.placement(f'/resource_providers/{NUMA}', 'DELETE')
+    create(nested, 'numa', NUMA, ROOT)
+    asked = nested.run('provider', 'adopt', 'numa')
+    assert 'made anew since this agent knew it' in asked.out
+    adopted = nested.run('provider', 'adopt', 'numa', '--yes')
+    assert adopted.out == f'adopted numa ({NUMA})\n'
+    nested.fake_file.write_text(BARE)
+    assert nested.run('sync').code == 0
+    assert there(nested) == {'cn1'}
+
+
 def test_one_in_another_s_tree_is_refused(cli):
     create(cli, 'elsewhere', ELSEWHERE)
     create(cli, 'nic', NIC, ELSEWHERE)

@@ -76,7 +76,7 @@ def test_what_is_not_confirmed_is_shown(synced):
 
 def test_what_is_of_no_node_is_shown_without_one(synced):
     with contextlib.closing(state.State.open(synced.state_path)) as one:
-        one.adopt(CHILD, [CHILD])
+        one.adopt(CHILD, {CHILD: 9})
         found = {row['UUID']: row['Node'] for row in rows(synced)}
         assert found == {ROOT: 'cn1', CHILD: ''}
     assert {row['UUID'] for row in rows(synced, 'cn1')} == {ROOT}

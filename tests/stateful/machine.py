@@ -252,7 +252,8 @@ class Machine(stateful.RuleBasedStateMachine):
                 for each in self._stations.values()
                 for wanted in each.driver.wanted.values()
                 for uuid, place in wanted.places.items()
-            }
+            },
+            self._remembered,
         )
         patience = 2
         while patience:
@@ -310,6 +311,13 @@ class Machine(stateful.RuleBasedStateMachine):
         else:
             self._since.clear()
         return results
+
+    def _remembered(self, uuid):
+        return {
+            reading.provider.generation
+            for each in self._stations.values()
+            for reading in each.agent.state.readings([uuid]).values()
+        }
 
     def _wanted(self, node):
         for each in self._stations.values():

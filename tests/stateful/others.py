@@ -42,6 +42,7 @@ class Others:
     def __init__(self, replay, authors) -> None:
         self._replay = replay
         self._authors = authors
+        self._made_anew: set[str] = set()
 
     def act(self, action: str, pick: int, what: int) -> None:
         """Do one thing to one of the providers there are."""
@@ -127,6 +128,7 @@ class Others:
         self.delete_provider(uuid, what)
         if uuid not in self._authors.now:
             self._create(uuid, old.name, old.parent)
+            self._made_anew.add(uuid)
             if what % 2:
                 self.add_trait(uuid, what)
 
@@ -160,11 +162,20 @@ class Others:
             'DELETE', f'/traits/{_nth(("CUSTOM_GOLD", "CUSTOM_RED"), what)}'
         )
 
-    def stop(self, wanted_names) -> None:
+    def stop(self, wanted_names, remembered) -> None:
         """Take away what stands in the way: the names of others' providers.
 
+        One that was made anew by as many writes as the old one showed is taken
+        for that (docs/ownership.md), so it gets one more.
+
         :param wanted_names: uuid → name
+        :param remembered: returns the generations at which agents know one
         """
+        for uuid in self._made_anew & self._authors.now.keys():
+            held = self._now(uuid)
+            if held.generation in remembered(uuid):
+                self._set(uuid, 'aggregates', held.aggregates)
+        self._made_anew.clear()
         holders = {held.name: uuid for uuid, held in self._authors.now.items()}
         for uuid, name in wanted_names.items():
             holder = holders.get(name, uuid)

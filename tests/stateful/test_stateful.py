@@ -177,6 +177,35 @@ def test_what_was_adopted_goes(acting):
     assert external not in acting.authors.now
 
 
+def test_what_was_adopted_after_it_was_made_anew_goes(acting):
+    """Its generation fell, and the agent waits for the next cycle to tell."""
+    child = world.child(world.N2, 'a')
+    place = sorted(acting.authors.now).index(child)
+    anew = ('other', 're-create provider', place, 1)
+    acting.step(change=anew, then=('cycle', 'one'))
+    acting.step(change=('adopt', world.N2, 0), then=IDLE)
+    gone = ('leave', world.N2, virt.Existence.NO)
+    acting.step(change=gone, then=('cycle', 'one'))
+    assert not {world.N2, child} & acting.authors.now.keys()
+
+
+def test_one_made_anew_by_as_many_writes_is_seen_at_the_next(acting):
+    deep = world.child(world.N1, 'deep')
+    gone = ('child', world.N1, 'deep', 'none')
+    acting.step(change=gone, then=('cycle', 'one'))
+    acting.step(change=('child', world.N1, 'deep', 'root'), then=IDLE)
+    red = ('traits', world.N1, 'deep', 'add', {'CUSTOM_RED'})
+    acting.step(change=red, then=('cycle', 'one'))
+    before = acting.authors.now[deep].generation
+    place = sorted(acting.authors.now).index(deep)
+    anew = ('other', 're-create provider', place, 1)
+    acting.step(change=anew, then=('cycle', 'one'))
+    assert acting.authors.now[deep].generation == before
+    assert 'CUSTOM_RED' not in acting.authors.now[deep].traits
+    acting.step(change=('nothing',), then=('quiet',))
+    assert 'CUSTOM_RED' in acting.authors.now[deep].traits
+
+
 def test_no_more_is_deleted_than_is_allowed(acting):
     acting.step(change=('limit', 'one', 0), then=IDLE)
     child = world.child(world.N2, 'a')

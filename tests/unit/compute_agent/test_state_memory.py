@@ -75,7 +75,7 @@ WRITES = {
     'save': lambda s: s.save([reading(SHARED, 2)]),
     'settle': lambda s: s.settle([], readings=[reading(SHARED, 2)]),
     'gone': lambda s: s.settle([], gone=[SHARED]),
-    'adopt': lambda s: s.adopt(NODE, [SHARED]),
+    'adopt': lambda s: s.adopt(NODE, {SHARED: 1}),
     'pass on': lambda s: s.pass_on(SHARED, NODE, OTHER),
     'forget nodes': lambda s: s.forget_nodes([NODE]),
     'forget node': lambda s: s.forget_node(NODE),
@@ -158,7 +158,7 @@ def test_the_nodes_are_remembered_until_they_are_written(kept):
     [
         lambda s: s.forget_nodes([OTHER]),
         lambda s: s.pass_on(SHARED, OTHER, OTHER),
-        lambda s: s.adopt(OTHER, [OTHER]),
+        lambda s: s.adopt(OTHER, {OTHER: 1}),
         lambda s: s.keep_nodes('rack:Rack', {}),
     ],
     ids=['forget nodes', 'pass on', 'adopt', 'keep nodes'],

@@ -372,7 +372,7 @@ def test_what_passes_on_is_created_and_held_for_the_heir(state):
         state.begin(node, [], {(SHARED, TRAIT): {'driver': some}})
     state.begin(NODE, [], {(SHARED, TRAIT): {'agent': one}})
     state.begin(NODE, [], {(SHARED, AGGREGATE): {'driver': one}})
-    state.adopt(NODE, [SHARED])
+    state.adopt(NODE, {SHARED: 1})
     state.pass_on(SHARED, NODE, OTHER)
     assert state.created_for([NODE]).get(NODE, []) == []
     assert state.created_for([OTHER]).get(OTHER, []) == [SHARED]

@@ -92,6 +92,6 @@ def test_it_is_another_placement_s_business(state, tmp_path):
 
 def test_an_adopted_provider_is_one_that_was_created(state):
     child = '22222222-2222-4222-8222-222222222222'
-    state.adopt(NODE, [child])
+    state.adopt(NODE, {child: 1})
     assert state.record([child, NODE], NODE).created == {child}
     assert state.created_for([NODE]).get(NODE, []) == [child]

@@ -86,7 +86,7 @@ def test_a_pool_that_is_one_of_the_nodes_is_asked_for_in_each_look(pooled):
 
 
 def test_a_pool_that_was_created_for_a_node_is_too(pooled):
-    pooled.state.adopt(NODE, [POOL])
+    pooled.state.adopt(NODE, {POOL: 9})
     assert asks(pooled)
     assert asks(pooled)
 
