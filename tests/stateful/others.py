@@ -121,7 +121,11 @@ class Others:
         self._ask('DELETE', f'/resource_providers/{uuid}')
 
     def recreate_provider(self, uuid, what):
-        """The same uuid again, so the agents may take it for the old one."""
+        """The same uuid again, so the agents may take it for the old one.
+
+        One write more where it would be at the old one's generation: an agent
+        in the middle of its writes could not tell them apart.
+        """
         old = self._now(uuid)
         if uuid == world.SHARED:
             return
@@ -131,6 +135,8 @@ class Others:
             self._made_anew.add(uuid)
             if what % 2:
                 self.add_trait(uuid, what)
+            if self._now(uuid).generation == old.generation:
+                self._write(uuid)
 
     def create_child(self, uuid, what):
         """An external child, as cyborg and neutron make them."""
@@ -172,9 +178,8 @@ class Others:
         :param remembered: returns the generations at which agents know one
         """
         for uuid in self._made_anew & self._authors.now.keys():
-            held = self._now(uuid)
-            if held.generation in remembered(uuid):
-                self._set(uuid, 'aggregates', held.aggregates)
+            if self._now(uuid).generation in remembered(uuid):
+                self._write(uuid)
         self._made_anew.clear()
         holders = {held.name: uuid for uuid, held in self._authors.now.items()}
         for uuid, name in wanted_names.items():
@@ -205,6 +210,10 @@ class Others:
             f'/resource_providers/{uuid}',
             {'name': name, 'parent_provider_uuid': parent},
         )
+
+    def _write(self, uuid):
+        """Change nothing; the generation rises all the same."""
+        self._set(uuid, 'aggregates', self._now(uuid).aggregates)
 
     def _records(self, uuid, rc, fields):
         records = {

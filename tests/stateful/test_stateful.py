@@ -96,10 +96,10 @@ def test_it_converges_and_loses_nothing(quick_placement):
 
 
 @pytest.fixture
-def acting(quick_placement):
-    """A machine that is booted, to be driven by hand."""
+def acting(quick_placement, request):
+    """A machine that is booted, unless False is asked for; driven by hand."""
     made = machine_on(quick_placement)()
-    made.begin(booted=True)
+    made.begin(booted=getattr(request, 'param', True))
     yield made
     made.teardown()
 
@@ -189,6 +189,14 @@ def test_what_was_adopted_after_it_was_made_anew_goes(acting):
     assert not {world.N2, child} & acting.authors.now.keys()
 
 
+@pytest.mark.parametrize('acting', [False], indirect=True)
+def test_one_made_anew_in_the_middle_of_its_first_turn_gets_all(acting):
+    anew = ('disturbed', 'one', True, 2, 're-create provider', 0, 1)
+    acting.step(change=('behaviour', world.N1, 'inventory'), then=anew)
+    acting.step(change=('nothing',), then=('cycle', 'one'))
+    assert acting.authors.now[world.N1].traits >= world.OWN_TRAITS
+
+
 def test_one_made_anew_by_as_many_writes_is_seen_at_the_next(acting):
     deep = world.child(world.N1, 'deep')
     gone = ('child', world.N1, 'deep', 'none')
@@ -198,8 +206,10 @@ def test_one_made_anew_by_as_many_writes_is_seen_at_the_next(acting):
     acting.step(change=red, then=('cycle', 'one'))
     before = acting.authors.now[deep].generation
     place = sorted(acting.authors.now).index(deep)
-    anew = ('other', 're-create provider', place, 1)
-    acting.step(change=anew, then=('cycle', 'one'))
+    anew = ('other', 're-create provider', place, 0)
+    acting.step(change=anew, then=IDLE)
+    write = ('other', 'add trait', place, 1)
+    acting.step(change=write, then=('cycle', 'one'))
     assert acting.authors.now[deep].generation == before
     assert 'CUSTOM_RED' not in acting.authors.now[deep].traits
     acting.step(change=('nothing',), then=('quiet',))
