@@ -121,11 +121,20 @@ UNKNOWN = (
     ),
     Defect(
         name='a generation that fell is the same provider',
-        file='report_client/readings.py',
-        find='return row.generation < (old.provider.generation or 0)',
+        file='compute_agent/provider.py',
+        find='return generation < (self.provider.generation or 0)',
         put='return False',
         tests=(
             'tests/functional/test_unknown.py::test_a_generation_that_falls_is_unknown_once_then_another_provider',
+        ),
+    ),
+    Defect(
+        name='adopted is what was recorded, not what is there',
+        file='compute_agent/state.py',
+        find='if uuid in old and old[uuid].is_above(generation):',
+        put='if False:',
+        tests=(
+            'tests/stateful/test_stateful.py::test_what_was_adopted_after_it_was_made_anew_goes',
         ),
     ),
     Defect(
