@@ -10,7 +10,6 @@ Here each look and each write is made whole, and what a cycle asks for again is
 remembered (``state_memory.py``). It knows nothing of HTTP or plans.
 """
 
-import dataclasses
 import pathlib
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,6 +30,9 @@ from . import state_intents as intended
 from . import state_record as recorded
 from . import state_snapshot as snapshot
 from .record import Held, Key, Record
+
+# Of how many nodes the records are read at once; the rows of all take room.
+_AT_ONCE = 500
 
 
 class State:
@@ -87,15 +89,25 @@ class State:
         """
         some = frozenset(uuids)
         known = self._memory.record(some, node_uuid)
-        if known is not None:
-            return known
+        if known is None:
+            with self._database.reading() as db:
+                known = self._read(db, {node_uuid: some})[node_uuid]
+        return known
+
+    def read_records(self, wanted: Mapping[str, frozenset[str]]) -> None:
+        """Read many records at once, where not remembered, to be asked for.
+
+        :param wanted: node uuid → the providers that its record is about
+        """
         with self._database.reading() as db:
-            known = dataclasses.replace(
-                recorded.record(db, some, node_uuid),
-                was=snapshot.was(db, self._site, some),
-            )
-            self._memory.keep_record(some, node_uuid, known)
-            return known
+            missing = [
+                node_uuid
+                for node_uuid, uuids in wanted.items()
+                if self._memory.record(uuids, node_uuid) is None
+            ]
+            for start in range(0, len(missing), _AT_ONCE):
+                share = missing[start : start + _AT_ONCE]
+                self._read(db, {uuid: wanted[uuid] for uuid in share})
 
     def created_for(self, node_uuids: Iterable[str]) -> dict[str, list[str]]:
         """Return the providers created while each of these was described."""
@@ -321,6 +333,17 @@ class State:
             snapshot.save_size(db, self._site, size)
 
     # --- inside ---------------------------------------------------------------
+
+    def _read(
+        self, db: sqlite3.Connection, wanted: Mapping[str, frozenset[str]]
+    ) -> dict[str, Record]:
+        """Read records, and remember them."""
+        every = {uuid for uuids in wanted.values() for uuid in uuids}
+        was = snapshot.was(db, self._site, every)
+        found = recorded.records(db, wanted, was)
+        for node_uuid, one in found.items():
+            self._memory.keep_record(wanted[node_uuid], node_uuid, one)
+        return found
 
     def _forget_all(self) -> None:
         """Remember nothing of what was read."""

@@ -30,30 +30,44 @@ def record(
     db: sqlite3.Connection, uuids: Iterable[str], node_uuid: str
 ) -> Record:
     """Return what earlier cycles left of these providers, as a node has it."""
-    some = state_database.packed(uuids)
+    return records(db, {node_uuid: frozenset(uuids)}, {})[node_uuid]
+
+
+def records(
+    db: sqlite3.Connection,
+    wanted: Mapping[str, frozenset[str]],
+    was: Mapping[str, provider.Provider],
+) -> dict[str, Record]:
+    """Return the records of several nodes at once.
+
+    :param wanted: node uuid → the providers it is about
+    :param was: providers as they stood before others changed them
+    """
+    some = state_database.packed(
+        {u for uuids in wanted.values() for u in uuids}
+    )
     ours: dict[Key, set[str]] = {}
     for uuid, kind, name in _rows(db, 'ours', some, 'uuid, kind, name'):
         ours.setdefault((uuid, assertion.Kind(kind)), set()).add(name)
-    held: dict[Key, dict[str, frozenset[str]]] = {}
-    others: dict[Key, dict[Holder, frozenset[str]]] = {}
+    held: dict[Key, dict[Holder, frozenset[str]]] = {}
     for uuid, kind, source, node, packed in _rows(
         db, 'held', some, 'uuid, kind, source, node_uuid, names'
     ):
-        key, names = (
-            (uuid, assertion.Kind(kind)),
-            state_database.unpacked(packed),
+        by_holder = held.setdefault((uuid, assertion.Kind(kind)), {})
+        by_holder[source, node] = state_database.unpacked(packed)
+    created = {uuid for (uuid,) in _rows(db, 'created', some, 'uuid')}
+    found = {}
+    for node_uuid, uuids in wanted.items():
+        keys = [(uuid, kind) for uuid in uuids for kind in assertion.Kind]
+        mine, others = _by_node(held, keys, node_uuid)
+        found[node_uuid] = Record(
+            created=uuids & created,
+            ours={key: frozenset(ours[key]) for key in keys if key in ours},
+            held=mine,
+            others=others,
+            was={uuid: was[uuid] for uuid in uuids & was.keys()},
         )
-        if node == node_uuid:
-            held.setdefault(key, {})[source] = names
-        else:
-            others.setdefault(key, {})[source, node] = names
-    created = _rows(db, 'created', some, 'uuid')
-    return Record(
-        created=frozenset(uuid for (uuid,) in created),
-        ours={key: frozenset(names) for key, names in ours.items()},
-        held=held,
-        others=others,
-    )
+    return found
 
 
 def created_for(
@@ -201,6 +215,27 @@ def forget_node(db: sqlite3.Connection, uuid: str) -> None:
 
 
 # --- inside -------------------------------------------------------------------
+
+
+def _by_node(
+    held: Mapping[Key, Mapping[Holder, frozenset[str]]],
+    keys: Iterable[Key],
+    node_uuid: str,
+) -> tuple[
+    dict[Key, dict[str, frozenset[str]]],
+    dict[Key, dict[Holder, frozenset[str]]],
+]:
+    """Return what is held for a node, and what for others."""
+    mine: dict[Key, dict[str, frozenset[str]]] = {}
+    others: dict[Key, dict[Holder, frozenset[str]]] = {}
+    for key in keys:
+        for holder, names in held.get(key, {}).items():
+            source, node = holder
+            if node == node_uuid:
+                mine.setdefault(key, {})[source] = names
+            else:
+                others.setdefault(key, {})[holder] = names
+    return mine, others
 
 
 def _rows(

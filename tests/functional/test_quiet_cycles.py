@@ -7,7 +7,7 @@ A plan is made by ``ownership.resolve``; how often that is asked is counted.
 import pytest
 from agents import NAME, NODE
 
-from compute_agent import ownership, ratios
+from compute_agent import ownership, ratios, state_file
 from compute_agent.resource_tracker import Status
 
 OTHER = '22222222-2222-4222-8222-222222222222'
@@ -36,6 +36,20 @@ def planned(monkeypatch):
 
 
 @pytest.fixture
+def statements(monkeypatch):
+    """What the state databases that are opened from now on are told."""
+    told, real = [], state_file.connect
+
+    def connect(target):
+        db = real(target)
+        db.set_trace_callback(told.append)
+        return db
+
+    monkeypatch.setattr(state_file, 'connect', connect)
+    return told
+
+
+@pytest.fixture
 def agent(agent_factory, planned):
     """An agent of two nodes, after as many cycles as it needs to be quiet."""
     made = agent_factory(describe, nodes=NODES)
@@ -58,6 +72,30 @@ def test_a_new_process_makes_each_plan_once(agent_factory, agent, planned):
     assert sorted(planned) == sorted(NODES)
     again.done()
     assert len(planned) == 2
+
+
+def test_of_many_nodes_the_database_is_asked_as_often_as_of_few(
+    agent_factory, statements, tmp_path
+):
+    told = {}
+    for count in (2, 20):
+        nodes = {f'{n:08}{NODE[8:]}': f'node-{n}' for n in range(count)}
+        before = agent_factory(
+            describe, nodes=nodes, state=tmp_path / f'{count}'
+        )
+        for _ in range(3):
+            before.done()
+        after = agent_factory(
+            describe, nodes=nodes, state=tmp_path / f'{count}'
+        )
+        statements.clear()
+        after.done()
+        told[count, 'first cycle'] = len(statements)
+        statements.clear()
+        after.done()
+        told[count, 'next cycle'] = len(statements)
+    assert told[20, 'first cycle'] == told[2, 'first cycle'] > 0
+    assert told[20, 'next cycle'] == told[2, 'next cycle']
 
 
 def test_what_the_driver_says_otherwise_is_planned(agent, planned, operator):

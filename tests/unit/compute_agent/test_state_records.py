@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records that are read for many nodes at once: each as it is read alone."""
+
+import dataclasses
+
+import pytest
+
+from compute_agent import intentions, provider
+from compute_agent import state as state_module
+from compute_agent.assertion import Kind
+
+NODES = [f'1111111{n}-1111-4111-8111-111111111111' for n in range(5)]
+SHARED = '33333333-3333-4333-8333-333333333333'
+STRANGER = '44444444-4444-4444-8444-444444444444'
+WANTED = {uuid: frozenset({uuid, SHARED}) for uuid in NODES}
+
+
+def reading(uuid, *traits, generation=1):
+    return provider.Reading(
+        provider=provider.Provider(
+            uuid=uuid,
+            name=uuid,
+            generation=generation,
+            traits=frozenset(traits),
+        ),
+        root_uuid=uuid,
+        read_at=1.0,
+    )
+
+
+def intent(node_uuid, uuid, kind=None, *names):
+    return intentions.Intent(
+        node_uuid=node_uuid,
+        uuid=uuid,
+        kind=kind,
+        generation=1,
+        names=frozenset(names),
+        added=frozenset(names),
+    )
+
+
+@pytest.fixture
+def directory(tmp_path):
+    """A state directory in which every node has a record of its own.
+
+    The first was created and is ours in part, the next one's traits were
+    changed by another; the shared provider is held for two of them, the
+    stranger is of no node.
+    """
+    first, second, third = NODES[:3]
+    kept = state_module.State.open(tmp_path, 'here')
+    kept.save([reading(uuid, 'CUSTOM_A') for uuid in [*NODES, SHARED]])
+    made = [
+        intent(first, first),
+        intent(first, first, Kind.TRAIT, 'CUSTOM_A'),
+        intent(third, SHARED, Kind.TRAIT, 'CUSTOM_B'),
+        intent(third, STRANGER),
+    ]
+    for node in (first, third):
+        own = {'driver': frozenset({'CUSTOM_A', f'CUSTOM_{node[7]}'})}
+        held = {(node, Kind.TRAIT): own, (SHARED, Kind.TRAIT): own}
+        kept.begin(node, [i for i in made if i.node_uuid == node], held)
+    kept.settle(made)
+    kept.save([reading(second, 'CUSTOM_Z', generation=2)])
+    kept.close()
+    return tmp_path
+
+
+@pytest.fixture
+def opened(directory):
+    """The same state twice, neither of which was asked for anything."""
+    both = [state_module.State.open(directory, 'here') for _ in range(2)]
+    yield both
+    for one in both:
+        one.close()
+
+
+@pytest.mark.parametrize('at_once', [1, 2, 500])
+def test_each_is_what_it_is_alone(opened, monkeypatch, at_once):
+    monkeypatch.setattr(state_module, '_AT_ONCE', at_once)
+    alone, together = opened
+    together.read_records(WANTED)
+    found = {n: together.record(some, n) for n, some in WANTED.items()}
+    assert found == {n: alone.record(some, n) for n, some in WANTED.items()}
+    first, second, third = (found[node] for node in NODES[:3])
+    assert first.created == {NODES[0]}
+    assert first.ours[NODES[0], Kind.TRAIT] == {'CUSTOM_A'}
+    assert second.was[NODES[1]].traits == {'CUSTOM_A'}
+    assert not second.created
+    assert third.ours == {(SHARED, Kind.TRAIT): {'CUSTOM_B'}}
+    assert third.held_by_others((SHARED, Kind.TRAIT)) == {
+        'CUSTOM_A',
+        'CUSTOM_0',
+    }
+
+
+def test_what_is_remembered_stays_the_very_same(opened):
+    one, _ = opened
+    known = {n: one.record(some, n) for n, some in WANTED.items()}
+    one.save([dataclasses.replace(reading(NODES[4]), read_at=2.0)])
+    one.read_records(WANTED)
+    same = [one.record(WANTED[n], n) is r for n, r in known.items()]
+    assert same == [True, True, True, True, False]
+
+
+def test_none_are_asked_for(opened):
+    one, _ = opened
+    one.read_records({})
+    assert one.record([], NODES[0]) == state_module.Record()
