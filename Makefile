@@ -121,12 +121,12 @@ wheel-check: .venv/dev.stamp  ## Build the wheel and look at what is in it
 	$(PYTEST) tests/package
 
 bench: .venv/run.stamp .servers/placement.stamp .servers/nova.stamp  ## Measure cycles beside nova-compute's (N=1,100 for less)
-	$(BIN)/python -m benchmarks.sync_cycles $(if $(N),--nodes $(N)) \
-	    $(if $(SHAPES),--shapes $(SHAPES)) \
-	    $(if $(DATABASES),--databases $(DATABASES)) \
-	    $(if $(REPEATS),--repeats $(REPEATS)) \
-	    $(if $(RESULTS),--results $(RESULTS)) \
-	    $(if $(ADD_TO),--add-to $(ADD_TO))
+	$(BIN)/python -m benchmarks.sync_cycles $(if $(N),--nodes '$(N)') \
+	    $(if $(SHAPES),--shapes '$(SHAPES)') \
+	    $(if $(DATABASES),--databases '$(DATABASES)') \
+	    $(if $(REPEATS),--repeats '$(REPEATS)') \
+	    $(if $(RESULTS),--results '$(RESULTS)') \
+	    $(if $(ADD_TO),--add-to '$(ADD_TO)')
 
 bench-traits: .venv/run.stamp  ## Time "trait list" beside OpenStack's client
 	$(BIN)/python -m benchmarks.trait_list

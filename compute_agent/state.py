@@ -10,12 +10,14 @@ Here each look and each write is made whole, and what a cycle asks for again is
 remembered (``state_memory.py``). It knows nothing of HTTP or plans.
 """
 
+import contextlib
 import pathlib
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from . import (
     departures,
+    errors,
     hand_over,
     intentions,
     names,
@@ -94,19 +96,24 @@ class State:
                 known = self._read(db, {node_uuid: some})[node_uuid]
         return known
 
-    def read_records(self, wanted: Mapping[str, frozenset[str]]) -> None:
-        """Read many records at once, where not remembered, to be asked for.
+    def remember_records(self, wanted: Mapping[str, frozenset[str]]) -> None:
+        """Remember nodes' records, read at once, for ``record`` to return.
+
+        One that cannot be read says so when it is asked for.
 
         :param wanted: node uuid → the providers that its record is about
         """
-        with self._database.reading() as db:
-            missing = [
-                node_uuid
-                for node_uuid, uuids in wanted.items()
-                if self._memory.record(uuids, node_uuid) is None
-            ]
-            for start in range(0, len(missing), _AT_ONCE):
-                share = missing[start : start + _AT_ONCE]
+        missing = [
+            node_uuid
+            for node_uuid, uuids in wanted.items()
+            if not self._memory.has_record(uuids, node_uuid)
+        ]
+        for start in range(0, len(missing), _AT_ONCE):
+            share = missing[start : start + _AT_ONCE]
+            with (
+                contextlib.suppress(errors.ConfigError),
+                self._database.reading() as db,
+            ):
                 self._read(db, {uuid: wanted[uuid] for uuid in share})
 
     def created_for(self, node_uuids: Iterable[str]) -> dict[str, list[str]]:

@@ -15,6 +15,15 @@ from collections.abc import Iterable, Iterator
 
 from . import errors, state_file
 
+# What comes of rows that are not what was written.
+_NOT_UNDERSTOOD = (
+    sqlite3.Error,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+
 
 class Database:
     """An open state database; one thread at a time is let in.
@@ -96,7 +105,7 @@ class Database:
         with self._lock:
             try:
                 yield self._db
-            except (sqlite3.Error, ValueError, TypeError) as exc:
+            except _NOT_UNDERSTOOD as exc:
                 raise errors.ConfigError(
                     f'the state database cannot be read ({exc}): '
                     f'{state_file.advice(exc)}'

@@ -35,6 +35,14 @@ class Memory:
         known = self._records.get(node_uuid)
         return known[1] if known is not None and known[0] == uuids else None
 
+    def has_record(self, uuids: frozenset[str], node_uuid: str) -> bool:
+        """Whether a record of these, and maybe of more, is remembered.
+
+        What is planned is about what is described too, there or not.
+        """
+        known = self._records.get(node_uuid)
+        return known is not None and known[0] >= uuids
+
     def keep_record(
         self, uuids: frozenset[str], node_uuid: str, record: Record
     ) -> None:

@@ -80,7 +80,15 @@ class SchedulerReportClient:
 
         :raises errors.AgentError: not even the list could be read
         """
-        return self._observer.observe(node_uuids)
+        seen = self._observer.observe(node_uuids)
+        self._state.remember_records(
+            {
+                uuid: frozenset(one.providers)
+                for uuid, one in seen.items()
+                if isinstance(one, observation.Observation)
+            }
+        )
+        return seen
 
     def doubt(self) -> None:
         """Ask for sharing providers in the next look, however lately seen."""

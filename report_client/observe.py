@@ -102,17 +102,8 @@ class Observer:
             known = members.get(look.node_uuid, set())
             known |= set(created.get(look.node_uuid, ()))
             self._attempt(look, functools.partial(self._forget_gone, known))
-        seen = {
-            look.node_uuid: self._seen(look)
-            for look in looks
-            if look.error is None
-        }
-        self._store.read_records(
-            {uuid: frozenset(one.providers) for uuid, one in seen.items()}
-        )
         return {
-            look.node_uuid: look.error or seen[look.node_uuid]
-            for look in looks
+            look.node_uuid: look.error or self._seen(look) for look in looks
         }
 
     def known_names(self) -> names.KnownNames:

@@ -49,12 +49,6 @@ class Store(Settling, Protocol):
     def members(self, root_uuids: Iterable[str]) -> dict[str, set[str]]:
         """Return the providers last seen in the trees of these roots."""
 
-    def read_records(self, wanted: Mapping[str, frozenset[str]]) -> None:
-        """Read many records at once, where not remembered, to be asked for.
-
-        :param wanted: node uuid → the providers that its record is about
-        """
-
     def created_for(self, node_uuids: Iterable[str]) -> dict[str, list[str]]:
         """Return the providers created while each of these was described."""
 
@@ -92,6 +86,12 @@ class Store(Settling, Protocol):
 
 class State(Store, Journal, Protocol):
     """All that is remembered."""
+
+    def remember_records(self, wanted: Mapping[str, frozenset[str]]) -> None:
+        """Remember nodes' records, read at once, for ``record`` to return.
+
+        :param wanted: node uuid → the providers that its record is about
+        """
 
     def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
         """Return what earlier cycles left of these providers.

@@ -46,14 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.render:
         _write(_read(asked.render), asked.render)
         return 0
-    # As Ctrl-C does: no server that was started outlives this.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    _end_in_order()
     path = asked.add_to or new_path(asked.results)
-    results = (
-        _read(path)
-        if asked.add_to
-        else measurement.Results(machine=machine.described())
-    )
+    results = _gone_on(path) if asked.add_to else _begun()
     for database in asked.databases:
         groups = scenarios.groups(
             [database], asked.shapes, asked.nodes, asked.repeats
@@ -66,10 +61,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if results.failures else 0
 
 
+def _end_in_order() -> None:
+    """Let no server that was started outlive this, however it is ended."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
+
+
+def _begun() -> measurement.Results:
+    return measurement.Results(machine=machine.described())
+
+
+def _gone_on(path: pathlib.Path) -> measurement.Results:
+    """Return earlier results, to which others will be added."""
+    results = _read(path)
+    try:
+        results.machine = machine.gone_on(results.machine)
+    except machine.Other as exc:
+        raise SystemExit(f'nothing can be added to {path}: {exc}') from exc
+    return results
+
+
 def _measure(
     on: bench.Bench, group: scenarios.Group, results: measurement.Results
 ) -> None:
     """Add what a group took to the results; if it fails, why."""
+    earlier = [f for f in results.failures if f.group != str(group)]
+    results.failures[:] = earlier  # it is tried again
     try:
         for one in on.measured(group):
             if isinstance(one, measurement.Floor):
@@ -109,8 +127,11 @@ def _bench(
 
 
 def _read(path: pathlib.Path) -> measurement.Results:
-    data = json.loads(path.read_text(encoding='utf-8'))
-    return measurement.Results.parsed(data)
+    try:
+        data = json.loads(path.read_text(encoding='utf-8'))
+        return measurement.Results.parsed(data)
+    except (OSError, LookupError, TypeError, ValueError) as exc:
+        raise SystemExit(f'{path} is no results file: {exc!r}') from exc
 
 
 def _write(results: measurement.Results, path: pathlib.Path) -> None:
@@ -125,7 +146,11 @@ def _write(results: measurement.Results, path: pathlib.Path) -> None:
 
 def new_path(folder: pathlib.Path) -> pathlib.Path:
     """Return where to write today's results; nothing is there yet."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        why = exc.strerror
+        raise SystemExit(f'{folder} cannot be a directory: {why}') from exc
     today = f'{dt.datetime.now(dt.UTC):%F}'
     names = itertools.chain([today], (f'{today}-{i}' for i in range(2, 99)))
     paths = (folder / f'{name}.json' for name in names)

@@ -22,7 +22,7 @@ class Order:
     """What the next cycle shall find.
 
     :ivar change: what the listing of the nodes says
-    :ivar is_stale: whether what nova remembers is too old
+    :ivar is_stale: whether what is remembered for 300 s is too old
     """
 
     def __init__(self, text: str) -> None:

@@ -6,7 +6,8 @@ import importlib.metadata
 import os
 import pathlib
 import platform
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Mapping
 
 from . import agents
 
@@ -15,6 +16,11 @@ _PEERS = (
     ('nova', _SERVERS / 'nova'),
     ('openstack_placement', _SERVERS / 'placement'),
 )
+_BEGUN, _LOAD = 'begun', 'load before it began'
+
+
+class Other(Exception):
+    """Something else was measured, or elsewhere; the text says what."""
 
 
 def described() -> dict[str, str]:
@@ -23,13 +29,46 @@ def described() -> dict[str, str]:
     pages = os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE')
     memory = f'{pages / 2**30:.0f} GiB'
     return {
-        'begun': f'{now:%Y-%m-%d %H:%M} UTC',
+        _BEGUN: f'{now:%Y-%m-%d %H:%M} UTC',
         'machine': f'{os.cpu_count()} of {_processor()}, {memory}',
         'Python': platform.python_version(),
         'compute-agent': importlib.metadata.version('compute-agent'),
+        'commit': _commit(),
         **dict(_versions()),
-        'load before it began': f'{os.getloadavg()[0]:.1f} (0 is quiet)',
+        _LOAD: f'{os.getloadavg()[0]:.1f} (0 is quiet)',
     }
+
+
+def gone_on(before: Mapping[str, str]) -> dict[str, str]:
+    """Return what a run that others are added to ran on, these now.
+
+    :raises Other: what is measured now cannot be compared with it
+    """
+    now = described()
+    for name in now.keys() - {_BEGUN, _LOAD}:
+        if before.get(name) != now[name]:
+            was = before.get(name, 'unknown')
+            raise Other(f'{name} was {was}, and is {now[name]}')
+    both = {
+        name: f'{before.get(name, "unknown")}; {now[name]}'
+        for name in (_BEGUN, _LOAD)
+    }
+    return {**now, **both}
+
+
+def _commit() -> str:
+    """Return the commit that is measured, and whether it was edited."""
+    words = ('describe', '--always', '--dirty', '--exclude', '*')
+    try:
+        said = subprocess.run(  # noqa: S603
+            ['git', '-C', str(agents.ROOT), *words],  # noqa: S607
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return 'unknown'
+    return said.stdout.strip()
 
 
 def _versions() -> Iterator[tuple[str, str]]:

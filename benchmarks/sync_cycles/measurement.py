@@ -57,7 +57,7 @@ class Measurement:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """What no agent can be below: the list of all providers, alone.
+    """The list of all providers alone: who reads that cannot be below it.
 
     :ivar wall: seconds until the answer was there, the least of a few
     :ivar parse: seconds to parse it, the least of a few

@@ -126,8 +126,8 @@ def _floor(
     whole = least.wall + least.parse
     yield ''
     yield (
-        f'The floor: placement answers the list of all providers '
-        f'({least.length / 1024:,.0f} KiB) in {_seconds(least.wall)}, and '
+        f'The floor of who reads the list of all providers: placement answers '
+        f'it ({least.length / 1024:,.0f} KiB) in {_seconds(least.wall)}, and '
         f'parsing it takes {_seconds(least.parse)}. A steady cycle takes '
         f'{steady.wall / whole:.2g} times that.'
     )

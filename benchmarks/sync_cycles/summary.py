@@ -7,6 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from . import measurement, routes, scenarios
 
+# Cycles that are no steady ones, and the seconds from one to the next.
+_RARE = (
+    (scenarios.STALE, scenarios.REFRESH),
+    (scenarios.SLOW_READ, scenarios.FULL_READ),
+)
 Cells = Mapping[tuple[str, str], 'Cell']  # (scenario, agent) → what it took
 
 
@@ -59,23 +64,26 @@ def requests_an_hour(
 ) -> float | None:
     """Return how many requests an agent sends in an hour without changes.
 
-    One cycle a minute. :param slow_reads: nova's every 300 s, this agent's
-    every hour; None where one of the two kinds of cycle was not measured.
+    One cycle a minute; None where a kind of cycle was not measured.
+
+    :param slow_reads: with the cycles that read all again: nova's every 300 s,
+        this agent's every hour; what this agent asks for every 300 s besides
+        is none of them, and counted
     """
-    is_ours = agent == scenarios.OURS
-    slow = scenarios.SLOW_READ if is_ours else scenarios.STALE
-    every = scenarios.FULL_READ if is_ours else scenarios.NOVA_STALE
-    steady_cycle = found.get((scenarios.STEADY.name, agent))
-    slow_cycle = found.get((slow.name, agent))
-    cycles = 3600 / scenarios.PERIOD
-    if steady_cycle is None or (slow_reads and slow_cycle is None):
-        return None
-    if not slow_reads or slow_cycle is None:
-        return cycles * steady_cycle.requests
-    slow_ones = 3600 / every
-    return (
-        cycles - slow_ones
-    ) * steady_cycle.requests + slow_ones * slow_cycle.requests
+    slow = scenarios.SLOW_READ if agent == scenarios.OURS else scenarios.STALE
+    rare = {
+        one: 3600 // every
+        for one, every in _RARE
+        if agent in one.agents and (slow_reads or one is not slow)
+    }
+    steady = 3600 // scenarios.PERIOD - sum(rare.values())
+    requests = 0.0
+    for one, times in {scenarios.STEADY: steady, **rare}.items():
+        cell = found.get((one.name, agent))
+        if cell is None:
+            return None
+        requests += times * cell.requests
+    return requests
 
 
 def _cell(runs: Sequence[measurement.Measurement]) -> Cell:

@@ -115,7 +115,7 @@ TARGETS = (
         at_least=True,
     ),
     Target(
-        title="the same with nova's cache stale",
+        title='the same after 300 s',
         limit=240,
         value=_ratio(scenarios.STALE),
         at_least=True,

@@ -7,7 +7,13 @@ A plan is made by ``ownership.resolve``; how often that is asked is counted.
 import pytest
 from agents import NAME, NODE
 
-from compute_agent import ownership, ratios, state_file
+from compute_agent import (
+    back_off,
+    ownership,
+    ratios,
+    resource_tracker,
+    state_file,
+)
 from compute_agent.resource_tracker import Status
 
 OTHER = '22222222-2222-4222-8222-222222222222'
@@ -20,6 +26,14 @@ NODES = {NODE: NAME, OTHER: 'node-2'}
 def describe(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
     tree.add_traits(node, 'HW_CPU_X86_AVX')
+
+
+def waiting():
+    """What tries nothing again that was refused."""
+    return resource_tracker.Control(
+        limits=lambda: None,
+        back_off=back_off.BackOff(lambda: 0.0, spread=lambda _low, high: high),
+    )
 
 
 @pytest.fixture
@@ -96,6 +110,53 @@ def test_of_many_nodes_the_database_is_asked_as_often_as_of_few(
         told[count, 'next cycle'] = len(statements)
     assert told[20, 'first cycle'] == told[2, 'first cycle'] > 0
     assert told[20, 'next cycle'] == told[2, 'next cycle']
+
+
+def test_a_child_that_cannot_be_there_is_planned_for_once(
+    agent_factory, planned, statements, operator
+):
+    """The plan is about it, though what is seen of the node lacks it."""
+
+    def another(tree, node):
+        describe(tree, node)
+        if tree.exists(SHARED):
+            tree.remove(SHARED)
+        tree.new_child('gpu', node, uuid=OTHER)
+
+    operator.create(NODE, NAME)
+    operator.create(SHARED, 'gpu', NODE)
+    agent = agent_factory(another)
+    for _ in range(3):
+        agent.done()
+    planned.clear()
+    told = []
+    for _ in range(2):
+        statements.clear()
+        agent.done()
+        told.append(len(statements))
+    assert planned == []
+    quiet = agent_factory(describe, nodes={OTHER: 'node-2'})
+    for _ in range(3):
+        quiet.done()
+    statements.clear()
+    quiet.done()
+    assert told == [len(statements)] * 2
+
+
+def test_nodes_that_wait_are_not_read_about_each_time(
+    agent_factory, placement, statements
+):
+    told = []
+    for count in (2, 20):
+        nodes = {f'{n:08}{NODE[8:]}': f'node-{n}' for n in range(count)}
+        agent = agent_factory(describe, nodes=nodes, control=waiting())
+        placement.fault('POST /resource_providers', 400, times=None)
+        agent.sync()
+        agent.sync()
+        statements.clear()
+        assert {r.status for r in agent.sync()} == {Status.WAITING}
+        told.append(len(statements))
+    assert told[0] == told[1]
 
 
 def test_what_the_driver_says_otherwise_is_planned(agent, planned, operator):

@@ -12,6 +12,7 @@ from compute_agent import errors
 from compute_agent.resource_tracker import Status
 
 FILE = 'state.sqlite'
+OTHER = '22222222-2222-4222-8222-222222222222'
 MANY = [f'CUSTOM_T{number:03}' for number in range(200)]
 
 
@@ -77,6 +78,24 @@ def test_a_file_that_is_damaged_under_the_agent_stops_every_write(
         path.unlink()
     agent_factory(describe, state=tmp_path).done()
     assert operator.traits() >= {'HW_CPU_X86_AVX', 'CUSTOM_OPERATOR'}
+
+
+def test_a_damaged_row_is_the_trouble_of_its_node_alone(
+    agent_factory, operator, tmp_path
+):
+    nodes = {NODE: 'node-1', OTHER: 'node-2'}
+    agent = agent_factory(describe, nodes=nodes, state=tmp_path)
+    agent.done()
+    agent.state._database._db.execute(
+        "update held set names = '{' where uuid = ?", [NODE]
+    )
+    again = agent_factory(more, nodes=nodes, state=tmp_path)
+    damaged, sound = again.sync()
+    assert damaged.status is Status.FAILED
+    assert 'the state database cannot be read' in damaged.reason
+    assert sound.status is Status.DONE
+    assert set(MANY) < operator.traits(OTHER)
+    assert operator.inventories()['VCPU']['total'] == 8
 
 
 def test_a_file_that_is_removed_under_the_agent_stops_every_write(

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records that are read for many nodes at once: each as it is read alone."""
 
+import contextlib
 import dataclasses
+import sqlite3
 
 import pytest
 
-from compute_agent import intentions, provider
+from compute_agent import errors, intentions, provider
 from compute_agent import state as state_module
 from compute_agent.assertion import Kind
 
@@ -79,7 +81,8 @@ def opened(directory):
 def test_each_is_what_it_is_alone(opened, monkeypatch, at_once):
     monkeypatch.setattr(state_module, '_AT_ONCE', at_once)
     alone, together = opened
-    together.read_records(WANTED)
+    together.remember_records(WANTED)
+    together.close()  # what it had not read it could not read now
     found = {n: together.record(some, n) for n, some in WANTED.items()}
     assert found == {n: alone.record(some, n) for n, some in WANTED.items()}
     first, second, third = (found[node] for node in NODES[:3])
@@ -98,12 +101,39 @@ def test_what_is_remembered_stays_the_very_same(opened):
     one, _ = opened
     known = {n: one.record(some, n) for n, some in WANTED.items()}
     one.save([dataclasses.replace(reading(NODES[4]), read_at=2.0)])
-    one.read_records(WANTED)
+    one.remember_records(WANTED)
     same = [one.record(WANTED[n], n) is r for n, r in known.items()]
     assert same == [True, True, True, True, False]
 
 
-def test_none_are_asked_for(opened):
+@pytest.mark.parametrize(
+    ('damage', 'node'),
+    [
+        ("update held set names = '{'", NODES[2]),
+        ("update ours set kind = 'colour'", NODES[0]),
+        ("update was set content = '[[], [], []]'", NODES[1]),
+        ("update was set content = '{'", NODES[1]),
+    ],
+)
+def test_a_damaged_row_is_the_trouble_of_its_node_alone(
+    directory, opened, damage, node
+):
+    with contextlib.closing(
+        sqlite3.connect(directory / 'state.sqlite', isolation_level=None)
+    ) as db:
+        assert db.execute(f'{damage} where uuid = ?', [node]).rowcount
+    one, alone = opened
+    one.remember_records({n: frozenset({n}) for n in NODES})
+    with pytest.raises(errors.ConfigError, match='cannot be read'):
+        one.record([node], node)
+    for other in set(NODES) - {node}:
+        assert one.record([other], other) == alone.record([other], other)
+
+
+def test_what_is_remembered_of_more_stays_the_very_same(opened):
+    """A plan is about what is described too, which need not be there."""
     one, _ = opened
-    one.read_records({})
-    assert one.record([], NODES[0]) == state_module.Record()
+    more = [*WANTED[NODES[0]], STRANGER]
+    known = one.record(more, NODES[0])
+    one.remember_records(WANTED)
+    assert one.record(more, NODES[0]) is known

@@ -3,13 +3,28 @@
 
 import contextlib
 import json
+import os
+import pathlib
 import re
+import signal
+import subprocess
+import sys
+import textwrap
 
 import measured_cycles as made
 import pytest
 
 from benchmarks.sync_cycles import __main__ as command
-from benchmarks.sync_cycles import measurement, options, scenarios
+from benchmarks.sync_cycles import (
+    agents,
+    machine,
+    measurement,
+    options,
+    scenarios,
+)
+
+ROOT = pathlib.Path(agents.__file__).parents[2]
+FLAT_1 = ['--nodes', '1', '--shapes', 'flat', '--repeats', '1']
 
 
 def test_tables_and_plot_are_made_again_from_results(tmp_path):
@@ -70,21 +85,124 @@ def test_everything_is_measured_unless_less_is_asked_for():
     assert max(asked.nodes) == 10_000
 
 
-def test_a_run_goes_on_with_earlier_results(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    'text',
+    ['', '{', '[]', '{}', '{"machine": 1, "measurements": [{"place": 1}]}'],
+)
+@pytest.mark.parametrize('option', ['--add-to', '--render'])
+def test_what_is_no_results_file_is_one_line(tmp_path, text, option):
+    file = tmp_path / 'results.json'
+    file.write_text(text)
+    with pytest.raises(SystemExit, match='is no results file') as ended:
+        command.main([option, str(file)])
+    assert '\n' not in str(ended.value.code)
+    assert file.read_text() == text
+
+
+def test_results_go_into_a_directory(tmp_path):
+    file = tmp_path / 'file'
+    file.touch()
+    with pytest.raises(SystemExit, match='file cannot be a directory'):
+        command.main(['--results', str(file)])
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    """What the next groups come to: a measurement, or why they failed."""
+    comes_to = []
+
+    class Bench:
+        def measured(self, _group):
+            one = comes_to.pop(0)
+            if isinstance(one, Exception):
+                raise one
+            yield one
+
+    monkeypatch.setattr(
+        command, '_bench', lambda *_: contextlib.nullcontext(Bench())
+    )
+    monkeypatch.setattr(command, '_end_in_order', lambda: None)
+    return comes_to
+
+
+def add_to(file):
+    return command.main([*FLAT_1, '--add-to', str(file)])
+
+
+@pytest.fixture
+def earlier(tmp_path):
+    """The file of a run that was measured here and now."""
     file = tmp_path / '2026-01-02.json'
     before = made.results(made.measured())
+    before.machine = machine.described()
     file.write_text(json.dumps(before.data()))
-    monkeypatch.setattr(command, '_bench', lambda *_: contextlib.nullcontext())
-    monkeypatch.setattr(
-        command,
-        '_measure',
-        lambda _on, _group, results: results.measurements.append(made.nova()),
+    return file
+
+
+@pytest.mark.parametrize('name', ['commit', 'machine', 'Python'])
+def test_to_what_was_measured_elsewhere_nothing_is_added(earlier, name):
+    data = json.loads(earlier.read_text())
+    data['machine'][name] = 'another'
+    earlier.write_text(json.dumps(data))
+    with pytest.raises(SystemExit, match=f'{name} was another, and is'):
+        add_to(earlier)
+    assert json.loads(earlier.read_text()) == data
+
+
+def test_both_begins_are_kept(bench, earlier):
+    bench += [made.nova(), made.measured()]
+    before = json.loads(earlier.read_text())['machine']
+    add_to(earlier)
+    after = json.loads(earlier.read_text())['machine']
+    assert after['begun'].startswith(f'{before["begun"]}; ')
+    assert after['commit'] == before['commit']
+
+
+def test_a_group_that_failed_once_and_not_again_is_measured(bench, earlier):
+    bench += [agents.Failed('it ended'), made.measured()]
+    assert add_to(earlier) == 1
+    assert 'Not measured' in earlier.with_suffix('.md').read_text()
+    bench += [made.nova(), made.measured()]
+    assert add_to(earlier) == 0
+    assert 'Not measured' not in earlier.with_suffix('.md').read_text()
+
+
+@pytest.mark.parametrize('name', ['SIGINT', 'SIGTERM', 'SIGHUP'])
+@pytest.mark.parametrize('is_ignored', [False, True])
+def test_whatever_ends_it_leaves_nothing_and_no_traceback(name, is_ignored):
+    """What was begun is undone; what was to be ignored is ignored."""
+    program = textwrap.dedent(
+        f"""
+        import contextlib, os, signal
+        from benchmarks.sync_cycles import __main__ as command
+        if {is_ignored}:
+            signal.signal(signal.{name}, signal.SIG_IGN)
+        command._end_in_order()
+        with contextlib.ExitStack() as undo:
+            undo.callback(print, 'undone', flush=True)
+            os.kill(os.getpid(), signal.{name})
+            print('went on')
+        """
     )
-    words = ['--nodes', '1', '--shapes', 'flat', '--repeats', '1', '--add-to']
-    assert command.main([*words, str(file)]) == 0
-    after = measurement.Results.parsed(json.loads(file.read_text()))
+    ended = subprocess.run(
+        [sys.executable, '-c', program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+    )
+    number = 0 if is_ignored else 128 + getattr(signal, name)
+    said = 'went on\nundone\n' if is_ignored else 'undone\n'
+    assert (ended.returncode, ended.stdout, ended.stderr) == (number, said, '')
+
+
+def test_a_run_goes_on_with_earlier_results(tmp_path, bench, earlier):
+    bench += [made.nova(), made.nova()]
+    before = measurement.Results.parsed(json.loads(earlier.read_text()))
+    assert add_to(earlier) == 0
+    after = measurement.Results.parsed(json.loads(earlier.read_text()))
     assert after.measurements[: len(before.measurements)] == (
         before.measurements
     )
     assert made.nova() in after.measurements
-    assert list(tmp_path.glob('*.json')) == [file]
+    assert list(tmp_path.glob('*.json')) == [earlier]

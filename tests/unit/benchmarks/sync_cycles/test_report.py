@@ -107,12 +107,13 @@ def test_requests_an_hour_follow_where_they_are_known():
     text = report.markdown(
         made.results(
             made.measured('steady'),
+            made.measured('stale', routes={'any': 2}),
             made.measured('full_read', routes={'any': 301}),
             made.nova('steady'),
         ),
         '',
     )
-    assert '| compute-agent | 360 | 60 |' in text
+    assert '| compute-agent | 372 | 72 |' in text
     assert '| nova | ' not in text.partition('requests an hour')[2]
 
 

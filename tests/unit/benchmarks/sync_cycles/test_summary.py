@@ -53,16 +53,17 @@ def test_there_is_no_ratio_without_both(measurements):
     assert summary.ratio(cells(*measurements), 'steady') is None
 
 
-def test_an_hour_is_sixty_steady_cycles_and_one_of_them_reads_all():
+def test_of_sixty_cycles_an_hour_twelve_ask_for_more_and_one_reads_all():
     found = cells(
         made.measured('steady', routes={'list': 2}),
+        made.measured('stale', routes={'list': 3}),
         made.measured('full_read', routes={'list': 302}),
     )
     hourly = [
         summary.requests_an_hour(found, scenarios.OURS, slow_reads=slow)
         for slow in (True, False)
     ]
-    assert hourly == [59 * 2 + 302, 120]
+    assert hourly == [47 * 2 + 12 * 3 + 302, 48 * 2 + 12 * 3]
 
 
 def test_nova_reads_all_twelve_times_an_hour():
@@ -78,7 +79,9 @@ def test_nova_reads_all_twelve_times_an_hour():
 
 
 def test_an_hour_is_unknown_where_a_kind_of_cycle_was_not_measured():
-    found = cells(made.measured('steady'), made.nova('stale'))
+    found = cells(
+        made.measured('steady'), made.measured('stale'), made.nova('stale')
+    )
     asked = summary.requests_an_hour
     assert asked(found, scenarios.OURS, slow_reads=True) is None
     assert asked(found, scenarios.OURS, slow_reads=False) == 60
