@@ -190,7 +190,8 @@ class NodeTurn:
         plan: reporting.Plan | None,
     ) -> None:
         if self._cycle.outage is not None:
-            raise self._cycle.outage
+            # Another turn's: what that one did or left is not this one's.
+            raise errors.Unavailable(str(self._cycle.outage))
         if plan is None:
             plan = self._plan(self._look() if seen is None else seen)
             if not self._goes_now(plan):

@@ -73,6 +73,10 @@ class Executor:
         self._breaker = breaker.Breaker()
         self._clock = clock
 
+    def begin(self) -> None:
+        """Begin with a new look: what seemed to be away is tried again."""
+        self._breaker.close()
+
     def apply(
         self, plan: planning.Plan, without: Collection[ops.Operation] = ()
     ) -> Outcome:

@@ -4,10 +4,11 @@
 Pure: no I/O, configuration, logging or clock. One 500 fails its provider. If
 as many providers in a row meet one as the breaker bears, whatever their nodes
 and threads and with no answer of another kind in between, the service itself
-is away. It counts anew then: the next cycle tries again, less what has to wait.
-The executor watches its writes with one. Reads are not watched: the list comes
-first and tells of the service, and a few providers that cannot be read would
-keep all others from being looked at, cycle after cycle.
+is away: the breaker is open, and no request is begun. A look that is answered
+closes it, and it counts anew: the next cycle tries again, less what has to
+wait. The executor watches its writes with one. Reads are not watched: the list
+comes first and tells of the service, and a few providers that cannot be read
+would keep all others from being looked at, cycle after cycle.
 """
 
 import threading
@@ -25,22 +26,23 @@ class Breaker:
     def __init__(self, in_a_row: int = IN_A_ROW) -> None:
         self._in_a_row = in_a_row
         self._failed: set[str] = set()
+        self._away: str | None = None  # why, while it is open
         self._counting = threading.Lock()
 
     @contextmanager
     def watching(self, subject: str) -> Iterator[None]:
         """Count how a request about this provider, or name, ends.
 
-        :raises errors.Unreachable: placement failed for too many in a row
+        :raises errors.Unreachable: placement failed for too many in a row;
+            the request is not begun if that was so before it
         """
+        if self._away is not None:
+            raise errors.Unreachable(self._away)
         try:
             yield
         except errors.ServerFault as exc:
-            if self._is_too_much(subject):
-                raise errors.Unreachable(
-                    f'placement fails inside for {self._in_a_row} providers '
-                    f'in a row, the last time with: {exc}'
-                ) from exc
+            if self._is_too_much(subject, exc):
+                raise errors.Unreachable(self._away) from exc
             raise
         except errors.Unreachable:
             raise  # says nothing of what placement does inside
@@ -49,12 +51,21 @@ class Breaker:
             raise
         self._answered()
 
-    def _is_too_much(self, subject: str) -> bool:
+    def close(self) -> None:
+        """Let requests be begun again, and count anew."""
+        with self._counting:
+            self._failed.clear()
+            self._away = None
+
+    def _is_too_much(self, subject: str, exc: errors.ServerFault) -> bool:
         with self._counting:
             self._failed.add(subject)
             if len(self._failed) < self._in_a_row:
                 return False
-            self._failed.clear()
+            self._away = (
+                f'placement fails inside for {self._in_a_row} providers in a '
+                f'row, the last time with: {exc}'
+            )
             return True
 
     def _answered(self) -> None:

@@ -81,6 +81,7 @@ class SchedulerReportClient:
         :raises errors.AgentError: not even the list could be read
         """
         seen = self._observer.observe(node_uuids)
+        self._executor.begin()
         self._state.remember_records(
             {
                 uuid: frozenset(one.providers)

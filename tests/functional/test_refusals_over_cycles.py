@@ -158,6 +158,19 @@ def test_three_providers_that_fail_in_a_row_end_the_cycle(
     agent.done()
 
 
+def test_what_was_done_before_an_outage_is_said_of_its_node_alone(
+    placement, agent_factory, world
+):
+    agent = agent_factory(Driver(world.describe, nodes=NODES))
+    agent.done()
+    world.total, world.traits = 9, ('HW_CPU_X86_AVX2',)
+    placement.fault('PUT */inventories', 503, times=None)
+    first, *others = agent.sync()
+    assert first.outage
+    assert [op.kind for op in first.applied] == ['trait']
+    assert {(r.outage, r.applied) for r in others} == {(True, ())}
+
+
 def test_two_that_fail_are_two(placement, agent_factory, world):
     agent = agent_factory(Driver(world.describe, nodes=NODES))
     agent.done()

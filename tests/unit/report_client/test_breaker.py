@@ -40,8 +40,27 @@ def test_one_provider_fails_alone_however_often(watched):
     assert ends(watched, *'aaaaaaaab') == [FAILS] * 9
 
 
-def test_it_counts_anew_after_it_opened(watched):
-    assert ends(watched, *'abcdef') == [FAILS, FAILS, AWAY] * 2
+def test_while_it_is_open_no_request_is_begun(watched):
+    ends(watched, 'a', 'b', 'c')
+    begun = []
+    for _ in range(2):
+        with (
+            pytest.raises(errors.Unavailable, match='HTTP 500') as caught,
+            watched.watching('d'),
+        ):
+            begun.append('d')
+        caught.value.applied = ('of this request alone',)
+    assert begun == []
+    assert ends(watched, 'e') == [AWAY]
+
+
+def test_it_counts_anew_after_it_was_closed(watched):
+    for _ in range(2):
+        assert ends(watched, *'abc') == [FAILS, FAILS, AWAY]
+        watched.close()
+    ends(watched, 'a', 'b')
+    watched.close()
+    assert ends(watched, 'c') == [FAILS]
 
 
 @pytest.mark.parametrize(
