@@ -4,6 +4,7 @@
 import dataclasses
 
 import pytest
+from seen import reading
 
 from compute_agent import (
     assertion,
@@ -22,19 +23,6 @@ TRAIT = assertion.Kind.TRAIT
 HELD = {(SHARED, TRAIT): {'driver': frozenset({'CUSTOM_A'})}}
 
 
-def reading(uuid, generation=1, traits=('CUSTOM_A',)):
-    return provider.Reading(
-        provider=provider.Provider(
-            uuid=uuid,
-            name=uuid,
-            generation=generation,
-            traits=frozenset(traits),
-        ),
-        root_uuid=uuid,
-        read_at=1.0,
-    )
-
-
 @pytest.fixture
 def kept():
     opened = state.State.in_memory('here')
@@ -50,7 +38,7 @@ def records(kept):
 
 def test_what_was_not_written_is_the_very_same(kept):
     first = kept.readings([NODE, OTHER])
-    kept.save([reading(OTHER, 2)])
+    kept.save([reading(OTHER, generation=2)])
     again = kept.readings([NODE, OTHER])
     assert again[NODE] is first[NODE]
     assert again[OTHER].provider.generation == 2
@@ -72,8 +60,8 @@ WRITES = {
     'hold': lambda s: s.begin(NODE, [], HELD),
     'confirm': lambda s: s.settle([CREATION]),
     'forget': lambda s: s.forget([SHARED]),
-    'save': lambda s: s.save([reading(SHARED, 2)]),
-    'settle': lambda s: s.settle([], readings=[reading(SHARED, 2)]),
+    'save': lambda s: s.save([reading(SHARED, generation=2)]),
+    'settle': lambda s: s.settle([], readings=[reading(SHARED, generation=2)]),
     'gone': lambda s: s.settle([], gone=[SHARED]),
     'adopt': lambda s: s.adopt(NODE, {SHARED: 1}),
     'pass on': lambda s: s.pass_on(SHARED, NODE, OTHER),
@@ -94,7 +82,9 @@ def test_after_each_write_it_is_read_anew_for_every_node(kept, write):
 def test_what_it_says_after_a_write_is_what_a_new_look_says(kept):
     kept.begin(NODE, [CREATION], HELD)
     records(kept)
-    kept.settle([CREATION], readings=[reading(SHARED, 2, ('CUSTOM_B',))])
+    kept.settle(
+        [CREATION], readings=[reading(SHARED, 'CUSTOM_B', generation=2)]
+    )
     one, two = records(kept)
     assert one.created == two.created == {SHARED}
     assert one.held == HELD
@@ -109,10 +99,10 @@ def test_other_providers_are_another_question(kept):
 
 
 def test_a_write_that_fails_leaves_what_was_there(kept):
-    broken = dataclasses.replace(reading(NODE, 2), root_uuid=None)
+    broken = dataclasses.replace(reading(NODE, generation=2), root_uuid=None)
     kept.readings([NODE])
     with pytest.raises(errors.Unavailable):
-        kept.save([reading(SHARED, 2), broken])
+        kept.save([reading(SHARED, generation=2), broken])
     found = kept.readings([NODE, SHARED])
     assert {r.provider.generation for r in found.values()} == {1}
 

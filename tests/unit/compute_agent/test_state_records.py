@@ -6,8 +6,9 @@ import dataclasses
 import sqlite3
 
 import pytest
+from seen import reading
 
-from compute_agent import errors, intentions, provider
+from compute_agent import errors, intentions
 from compute_agent import state as state_module
 from compute_agent.assertion import Kind
 
@@ -15,19 +16,6 @@ NODES = [f'1111111{n}-1111-4111-8111-111111111111' for n in range(5)]
 SHARED = '33333333-3333-4333-8333-333333333333'
 STRANGER = '44444444-4444-4444-8444-444444444444'
 WANTED = {uuid: frozenset({uuid, SHARED}) for uuid in NODES}
-
-
-def reading(uuid, *traits, generation=1):
-    return provider.Reading(
-        provider=provider.Provider(
-            uuid=uuid,
-            name=uuid,
-            generation=generation,
-            traits=frozenset(traits),
-        ),
-        root_uuid=uuid,
-        read_at=1.0,
-    )
 
 
 def intent(node_uuid, uuid, kind=None, *names):
