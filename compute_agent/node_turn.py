@@ -191,7 +191,8 @@ class NodeTurn:
     ) -> None:
         if self._cycle.outage is not None:
             # Another turn's: what that one did or left is not this one's.
-            raise errors.Unavailable(str(self._cycle.outage))
+            away = self._cycle.outage
+            raise errors.Unavailable(str(away)) from away
         if plan is None:
             plan = self._plan(self._look() if seen is None else seen)
             if not self._goes_now(plan):

@@ -9,6 +9,7 @@ cycle, and so does a reshape, whose answer tells no generation. It plans nothing
 and retries nothing.
 """
 
+import contextlib
 import dataclasses
 import logging
 import threading
@@ -73,9 +74,9 @@ class Executor:
         self._breaker = breaker.Breaker()
         self._clock = clock
 
-    def begin(self) -> None:
-        """Begin with a new look: what seemed to be away is tried again."""
-        self._breaker.close()
+    def looking(self) -> contextlib.AbstractContextManager[None]:
+        """Look at placement: answered, what was away before is tried again."""
+        return self._breaker.looking()
 
     def apply(
         self, plan: planning.Plan, without: Collection[ops.Operation] = ()
@@ -140,10 +141,10 @@ class Executor:
     def _take(self, run: run_.Run, step: run_.Step) -> None:
         if step.failed:
             return
-        step.unsure = True
         subject = getattr(step.operation, 'uuid', step.operation.name)
         try:
             with self._breaker.watching(subject):
+                step.unsure = True
                 answer = self._send(run, step.operation)
         except errors.Refused as exc:
             step.unsure = False

@@ -4,11 +4,11 @@
 Pure: no I/O, configuration, logging or clock. One 500 fails its provider. If
 as many providers in a row meet one as the breaker bears, whatever their nodes
 and threads and with no answer of another kind in between, the service itself
-is away: the breaker is open, and no request is begun. A look that is answered
-closes it, and it counts anew: the next cycle tries again, less what has to
-wait. The executor watches its writes with one. Reads are not watched: the list
-comes first and tells of the service, and a few providers that cannot be read
-would keep all others from being looked at, cycle after cycle.
+is away: the breaker is open, and no write is begun. A look that began after
+that and is answered closes it, and it counts anew: the next cycle tries again,
+less what has to wait. The executor watches its writes with one. Reads are not
+watched: the list comes first and tells of the service, and a few providers that
+cannot be read would keep all others from being looked at, cycle after cycle.
 """
 
 import threading
@@ -27,6 +27,7 @@ class Breaker:
         self._in_a_row = in_a_row
         self._failed: set[str] = set()
         self._away: str | None = None  # why, while it is open
+        self._openings = 0
         self._counting = threading.Lock()
 
     @contextmanager
@@ -36,13 +37,15 @@ class Breaker:
         :raises errors.Unreachable: placement failed for too many in a row;
             the request is not begun if that was so before it
         """
-        if self._away is not None:
-            raise errors.Unreachable(self._away)
+        away = self._away
+        if away is not None:
+            raise errors.Unreachable(away)
         try:
             yield
         except errors.ServerFault as exc:
-            if self._is_too_much(subject, exc):
-                raise errors.Unreachable(self._away) from exc
+            away = self._counted(subject, exc)
+            if away is not None:
+                raise errors.Unreachable(away) from exc
             raise
         except errors.Unreachable:
             raise  # says nothing of what placement does inside
@@ -51,22 +54,29 @@ class Breaker:
             raise
         self._answered()
 
-    def close(self) -> None:
-        """Let requests be begun again, and count anew."""
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Close it after a look that is answered, if it was open before it."""
+        before = self._openings
+        yield
         with self._counting:
-            self._failed.clear()
-            self._away = None
+            if self._away is not None and self._openings == before:
+                self._failed.clear()
+                self._away = None
 
-    def _is_too_much(self, subject: str, exc: errors.ServerFault) -> bool:
+    def _counted(self, subject: str, exc: errors.ServerFault) -> str | None:
+        """Count a provider that failed; return why that is too much, if so."""
         with self._counting:
             self._failed.add(subject)
             if len(self._failed) < self._in_a_row:
-                return False
+                return None
+            if self._away is None:
+                self._openings += 1
             self._away = (
                 f'placement fails inside for {self._in_a_row} providers in a '
                 f'row, the last time with: {exc}'
             )
-            return True
+            return self._away
 
     def _answered(self) -> None:
         with self._counting:

@@ -76,12 +76,13 @@ class SchedulerReportClient:
         than they are, once for each), once more for sharing providers where
         there are aggregates and what was seen of it is not enough, and three
         reads for each provider that changed since it was last read
-        (microversion 1.30 to 1.39).
+        (microversion 1.30 to 1.39). What is recorded of these nodes is read
+        too, and after an answer what was away before is tried again.
 
         :raises errors.AgentError: not even the list could be read
         """
-        seen = self._observer.observe(node_uuids)
-        self._executor.begin()
+        with self._executor.looking():
+            seen = self._observer.observe(node_uuids)
         self._state.remember_records(
             {
                 uuid: frozenset(one.providers)

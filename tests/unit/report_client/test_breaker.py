@@ -54,13 +54,36 @@ def test_while_it_is_open_no_request_is_begun(watched):
     assert ends(watched, 'e') == [AWAY]
 
 
-def test_it_counts_anew_after_it_was_closed(watched):
+def test_a_look_that_is_answered_closes_it_and_it_counts_anew(watched):
     for _ in range(2):
         assert ends(watched, *'abc') == [FAILS, FAILS, AWAY]
-        watched.close()
-    ends(watched, 'a', 'b')
-    watched.close()
+        with watched.looking():
+            pass
     assert ends(watched, 'c') == [FAILS]
+
+
+def test_a_look_that_fails_leaves_it_open(watched):
+    ends(watched, 'a', 'b', 'c')
+    away = placement_errors.Unreachable('no connection')
+    with pytest.raises(errors.Unavailable), watched.looking():
+        raise away
+    assert ends(watched, 'd') == [AWAY]
+
+
+def test_a_look_from_before_it_opened_leaves_it_open(watched):
+    with watched.looking():
+        ends(watched, 'a', 'b', 'c')
+    assert ends(watched, 'd') == [AWAY]
+    with watched.looking():
+        pass
+    assert ends(watched, 'd') == [FAILS]
+
+
+def test_a_look_counts_for_nothing_while_it_is_closed(watched):
+    ends(watched, 'a', 'b')
+    with watched.looking():
+        pass
+    assert ends(watched, 'c') == [AWAY]
 
 
 @pytest.mark.parametrize(
