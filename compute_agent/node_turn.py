@@ -230,9 +230,13 @@ class NodeTurn:
 
     def _is_backed_off(self, plan: reporting.Plan) -> bool:
         wait = self._cycle.back_off.waiting(self.node.uuid, plan.operations)
-        if wait is not None:
-            self._wait(wait.reason, wait.again_in)
-        return wait is not None
+        if wait is None:
+            return False
+        if all(op in wait.left.values() for op in plan.operations):
+            self._wait('; '.join(wait.left), wait.again_in)
+            return True
+        self._left |= wait.left  # the rest goes without it
+        return False
 
     def _wait(self, why: str, again_in: float | None = None) -> None:
         self.result = dataclasses.replace(
@@ -279,7 +283,7 @@ class NodeTurn:
     def _back_off(self, left: Mapping[str, Any]) -> float:
         """Remember what was refused, or left because of that, and why."""
         return self._cycle.back_off.refused(
-            self.node.uuid, list(left.values()), '; '.join(left)
+            self.node.uuid, left, self._applied
         )
 
 

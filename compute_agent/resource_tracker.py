@@ -109,7 +109,10 @@ class ResourceTracker:
         seen = self._client.observe([node.uuid for node in nodes])
         turns = [node_turn.NodeTurn(cycle, node) for node in nodes]
         told = functools.partial(progress, len(turns)) if progress else None
-        self._side_by_side(turns, lambda t: t.begin(seen[t.node.uuid]), told)
+        # Who was refused goes last: it may end the cycle for all after it.
+        knows = self._control.back_off.knows
+        ordered = sorted(turns, key=lambda turn: knows(turn.node.uuid))
+        self._side_by_side(ordered, lambda t: t.begin(seen[t.node.uuid]), told)
         self._planner.settle([node.uuid for node in nodes])
         others: list[NodeResult] = []
         if cycle.outage is None:

@@ -151,6 +151,9 @@ class Executor:
             self._fail(run, step, exc)
         except placement_errors.ServerFault as exc:
             self._fail(run, step, exc)
+        except placement_errors.FailsInside as exc:
+            self._fail(run, step, exc.fault)  # it waits as those before it
+            raise
         else:
             run.finish(step, answer)
             LOG.info('%s', render.line(step.operation))

@@ -34,8 +34,8 @@ class Breaker:
     def watching(self, subject: str) -> Iterator[None]:
         """Count how a request about this provider, or name, ends.
 
-        :raises errors.Unreachable: placement failed for too many in a row;
-            the request is not begun if that was so before it
+        :raises errors.FailsInside: placement failed for too many in a row
+        :raises errors.Unreachable: that was so before: this is not begun
         """
         away = self._away
         if away is not None:
@@ -45,7 +45,7 @@ class Breaker:
         except errors.ServerFault as exc:
             away = self._counted(subject, exc)
             if away is not None:
-                raise errors.Unreachable(away) from exc
+                raise errors.FailsInside(away, exc) from exc
             raise
         except errors.Unreachable:
             raise  # says nothing of what placement does inside

@@ -13,6 +13,7 @@ UnknownState
 └── ServerFault       500: fails its provider, the others go on
 Unavailable
 ├── Unreachable       no connection, no answer in time, 502 503 504, 429
+│   └── FailsInside   500 for several providers in a row, this one the last
 └── NotAuthorised     401, 403, or no token to be had
 Refused
 ├── InUse             allocations, or children, stand against it
@@ -78,6 +79,17 @@ class ServerFault(errors.UnknownState):
 
 class Unreachable(errors.Unavailable):
     """Placement did not answer; whether it acted is not known."""
+
+
+class FailsInside(Unreachable):
+    """Placement failed inside, for this provider as for those before it.
+
+    :ivar fault: how it did for this one
+    """
+
+    def __init__(self, text: str, fault: ServerFault) -> None:
+        super().__init__(text)
+        self.fault = fault
 
 
 class NotAuthorised(errors.Unavailable):

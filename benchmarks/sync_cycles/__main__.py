@@ -63,9 +63,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _end_in_order() -> None:
     """Let no server that was started outlive this, however it is ended."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def end(number: int, _: object) -> None:
+        for one in numbers:  # the servers are ended, which takes seconds
+            signal.signal(one, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    for number in numbers:
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
-            signal.signal(number, lambda number, _: sys.exit(128 + number))
+            signal.signal(number, end)
 
 
 def _begun() -> measurement.Results:
@@ -138,7 +145,9 @@ def _write(results: measurement.Results, path: pathlib.Path) -> None:
     """Write the results, and the tables and the plot beside them."""
     image = path.with_suffix('.svg')
     text = json.dumps(results.data(), indent=1) + '\n'
-    path.write_text(text, encoding='utf-8')
+    beside = path.with_suffix('.new')
+    beside.write_text(text, encoding='utf-8')
+    beside.replace(path)  # what was there is whole until then
     image.write_text(plot.svg(results), encoding='utf-8')
     tables = report.markdown(results, image.name) + '\n'
     path.with_suffix('.md').write_text(tables, encoding='utf-8')

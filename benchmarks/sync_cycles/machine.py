@@ -17,6 +17,7 @@ _PEERS = (
     ('openstack_placement', _SERVERS / 'placement'),
 )
 _BEGUN, _LOAD = 'begun', 'load before it began'
+_COMMIT, _UNKNOWN, _DIRTY = 'commit', 'unknown', '-dirty'
 
 
 class Other(Exception):
@@ -33,7 +34,7 @@ def described() -> dict[str, str]:
         'machine': f'{os.cpu_count()} of {_processor()}, {memory}',
         'Python': platform.python_version(),
         'compute-agent': importlib.metadata.version('compute-agent'),
-        'commit': _commit(),
+        _COMMIT: _commit(),
         **dict(_versions()),
         _LOAD: f'{os.getloadavg()[0]:.1f} (0 is quiet)',
     }
@@ -45,12 +46,14 @@ def gone_on(before: Mapping[str, str]) -> dict[str, str]:
     :raises Other: what is measured now cannot be compared with it
     """
     now = described()
-    for name in now.keys() - {_BEGUN, _LOAD}:
-        if before.get(name) != now[name]:
-            was = before.get(name, 'unknown')
-            raise Other(f'{name} was {was}, and is {now[name]}')
+    if now[_COMMIT] == _UNKNOWN or now[_COMMIT].endswith(_DIRTY):
+        raise Other(f'what is measured now is no commit ({now[_COMMIT]})')
+    for name in sorted((before.keys() | now.keys()) - {_BEGUN, _LOAD}):
+        was, is_now = before.get(name, _UNKNOWN), now.get(name, _UNKNOWN)
+        if was != is_now:
+            raise Other(f'{name} was {was}, and is {is_now}')
     both = {
-        name: f'{before.get(name, "unknown")}; {now[name]}'
+        name: f'{before.get(name, _UNKNOWN)}; {now[name]}'
         for name in (_BEGUN, _LOAD)
     }
     return {**now, **both}
@@ -67,7 +70,7 @@ def _commit() -> str:
             text=True,
         )
     except (OSError, subprocess.CalledProcessError):
-        return 'unknown'
+        return _UNKNOWN
     return said.stdout.strip()
 
 

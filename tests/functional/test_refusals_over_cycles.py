@@ -196,7 +196,70 @@ def test_providers_that_stay_broken_do_not_starve_the_others(
         placement.fault(f'PUT *{broken}/*', 500, times=None)
     assert any(r.outage for r in agent.sync())
     ends = [r.status for r in agent.sync()]
-    assert ends == [Status.WAITING] * 2 + [Status.FAILED] + [Status.DONE] * 4
+    assert ends == [Status.WAITING] * 3 + [Status.DONE] * 4
+
+
+@pytest.mark.parametrize('moves', [False, True])
+@pytest.mark.parametrize('count', [2, 3, 4, 7])
+def test_one_node_of_many_broken_providers_does_not_starve_the_others(
+    placement, agent_factory, world, clock, operator, count, moves
+):
+    """It is the first in the list, and opens the breaker all alone.
+
+    What is to be written to its children is the same in each cycle, and
+    waits, or moves with everything else, and is tried at once.
+    """
+    children = [f'aaaaaaaa-0000-4000-8000-{n:012}' for n in range(count)]
+    broken, *others = NODES
+    free = 5
+
+    def describe(tree, node):
+        world.describe(tree, node)
+        for uuid in children if node == NODES[broken] else ():
+            if not tree.exists(uuid):
+                tree.new_child(uuid, node, uuid=uuid)
+            tree.update_inventory(uuid, {'VGPU': {'total': free}})
+
+    agent = agent_factory(
+        Driver(describe, nodes=NODES), control=patient(clock)
+    )
+    agent.done()
+    free, outages, done = 6, 0, 0
+    for uuid in children:
+        placement.fault(f'PUT *{uuid}/*', 500, times=None)
+    for world.total in range(10, 30):  # each cycle has something to write
+        free += moves
+        results = agent.sync()
+        outages += any(r.outage for r in results)
+        done += all(r.status is Status.DONE for r in results[1:])
+        clock.now += 60
+    assert done >= 19  # in the first one nobody knows which one is broken
+    assert all(operator.inventories(u)['VCPU']['total'] == 29 for u in others)
+    if count == 2:
+        assert outages == 0
+    elif not moves:
+        assert 0 < outages <= 10
+
+
+def test_who_was_refused_comes_after_who_was_not(
+    placement, agent_factory, world, clock
+):
+    agent = agent_factory(
+        Driver(world.describe, nodes=NODES), control=patient(clock)
+    )
+    agent.done()
+    first, *others = NODES
+    placement.fault(f'PUT *{first}/*', REFUSED)
+    for world.total, order in (
+        (9, [first, *others]),
+        (10, [*others, first]),
+        (11, [first, *others]),
+    ):
+        placement.clear()
+        assert [r.node.uuid for r in agent.sync()] == list(NODES)
+        assert [u for w in placement.writes for u in NODES if u in w.path] == (
+            order
+        )
 
 
 def test_a_node_that_stands_still_is_not_written_by_a_broken_cycle(

@@ -434,10 +434,39 @@ BOUNDS = (
     Defect(
         name='what placement refuses is sent in every cycle',
         file='compute_agent/node_turn.py',
-        find='        return wait is not None\n',
+        find='        if wait is None:\n            return False\n',
         put='        return False\n',
         tests=(
             'tests/functional/test_refusals_over_cycles.py::test_in_an_hour_of_cycles_it_is_sent_a_few_times_at_growing_distances',
+        ),
+    ),
+    Defect(
+        name='one node that is refused starves the others',
+        file='compute_agent/resource_tracker.py',
+        find='sorted(turns, key=lambda turn: knows(turn.node.uuid))',
+        put='turns',
+        tests=(
+            'tests/functional/test_refusals_over_cycles.py::test_one_node_of_many_broken_providers_does_not_starve_the_others',
+        ),
+    ),
+    Defect(
+        name='a write that was not begun may have been done',
+        file='report_client/apply.py',
+        find='            with self._breaker.watching(subject):\n',
+        put="""            step.unsure = True
+            with self._breaker.watching(subject):
+""",
+        tests=(
+            'tests/functional/test_an_open_breaker.py::test_what_was_not_begun_is_nobody_s',
+        ),
+    ),
+    Defect(
+        name='what one node did before an outage is said of all',
+        file='compute_agent/node_turn.py',
+        find='raise errors.Unavailable(str(away)) from away',
+        put='raise away',
+        tests=(
+            'tests/functional/test_refusals_over_cycles.py::test_what_was_done_before_an_outage_is_said_of_its_node_alone',
         ),
     ),
     Defect(

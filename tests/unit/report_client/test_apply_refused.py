@@ -132,7 +132,7 @@ def test_placement_failing_for_three_providers_in_a_row_is_an_outage(bench):
     with pytest.raises(placement_errors.Unreachable) as caught:
         bench.executor.apply(made)
     assert len(bench.sent()) == 3
-    assert caught.value.left == made.operations[:2]
+    assert caught.value.left == made.operations[:3]
 
 
 def test_placement_failing_for_one_provider_under_many_names_is_none(bench):

@@ -29,11 +29,11 @@ def ends(watched, *subjects):
     return found
 
 
-FAILS, AWAY = 'ServerFault', 'Unreachable'
+FAILS, OPENS, AWAY = 'ServerFault', 'FailsInside', 'Unreachable'
 
 
 def test_the_third_provider_in_a_row_makes_it_an_outage(watched):
-    assert ends(watched, 'a', 'b', 'c') == [FAILS, FAILS, AWAY]
+    assert ends(watched, 'a', 'b', 'c') == [FAILS, FAILS, OPENS]
 
 
 def test_one_provider_fails_alone_however_often(watched):
@@ -56,7 +56,7 @@ def test_while_it_is_open_no_request_is_begun(watched):
 
 def test_a_look_that_is_answered_closes_it_and_it_counts_anew(watched):
     for _ in range(2):
-        assert ends(watched, *'abc') == [FAILS, FAILS, AWAY]
+        assert ends(watched, *'abc') == [FAILS, FAILS, OPENS]
         with watched.looking():
             pass
     assert ends(watched, 'c') == [FAILS]
@@ -83,7 +83,7 @@ def test_a_look_counts_for_nothing_while_it_is_closed(watched):
     ends(watched, 'a', 'b')
     with watched.looking():
         pass
-    assert ends(watched, 'c') == [AWAY]
+    assert ends(watched, 'c') == [OPENS]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_any_other_answer_in_between_says_that_the_service_works(
     with contextlib.suppress(errors.AgentError), watched.watching('x'):
         if answer is not None:
             raise answer
-    assert ends(watched, 'c', 'd', 'e') == [FAILS, FAILS, AWAY]
+    assert ends(watched, 'c', 'd', 'e') == [FAILS, FAILS, OPENS]
 
 
 def test_no_answer_at_all_says_nothing_of_it(watched):
@@ -111,7 +111,7 @@ def test_no_answer_at_all_says_nothing_of_it(watched):
     away = placement_errors.Unreachable('no connection')
     with pytest.raises(errors.Unavailable), watched.watching('x'):
         raise away
-    assert ends(watched, 'c') == [AWAY]
+    assert ends(watched, 'c') == [OPENS]
 
 
 def test_the_outage_tells_the_last_fault(watched):
@@ -121,4 +121,4 @@ def test_the_outage_tells_the_last_fault(watched):
         watched.watching('c'),
     ):
         raise FAULT
-    assert caught.value.__cause__ is FAULT
+    assert caught.value.fault is FAULT

@@ -130,7 +130,18 @@ def add_to(file):
 
 
 @pytest.fixture
-def earlier(tmp_path):
+def commit(monkeypatch):
+    """Set what is measured now."""
+
+    def set_to(name):
+        monkeypatch.setattr(machine, '_commit', lambda: name)
+
+    set_to('0123abc')
+    return set_to
+
+
+@pytest.fixture
+def earlier(tmp_path, commit):
     """The file of a run that was measured here and now."""
     file = tmp_path / '2026-01-02.json'
     before = made.results(made.measured())
@@ -147,6 +158,25 @@ def test_to_what_was_measured_elsewhere_nothing_is_added(earlier, name):
     with pytest.raises(SystemExit, match=f'{name} was another, and is'):
         add_to(earlier)
     assert json.loads(earlier.read_text()) == data
+
+
+@pytest.mark.parametrize('now', ['0123abc-dirty', 'unknown'])
+def test_what_is_no_commit_is_added_to_nothing(earlier, commit, now):
+    """Not even to what was measured of the like."""
+    data = json.loads(earlier.read_text())
+    data['machine']['commit'] = now
+    earlier.write_text(json.dumps(data))
+    commit(now)
+    with pytest.raises(SystemExit, match=f'is no commit .{now}'):
+        add_to(earlier)
+
+
+def test_a_peer_that_is_not_there_any_more_is_another_run(earlier):
+    data = json.loads(earlier.read_text())
+    data['machine']['a peer'] = '34.0.0'
+    earlier.write_text(json.dumps(data))
+    with pytest.raises(SystemExit, match='peer was 34.0.0, and is unknown'):
+        add_to(earlier)
 
 
 def test_both_begins_are_kept(bench, earlier):
@@ -180,6 +210,8 @@ def test_whatever_ends_it_leaves_nothing_and_no_traceback(name, is_ignored):
         command._end_in_order()
         with contextlib.ExitStack() as undo:
             undo.callback(print, 'undone', flush=True)
+            if not {is_ignored}:  # a second one, in the middle of it
+                undo.callback(os.kill, os.getpid(), signal.SIGINT)
             os.kill(os.getpid(), signal.{name})
             print('went on')
         """
