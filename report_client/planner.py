@@ -105,7 +105,7 @@ class Planner:
         if adds:
             known = self._observer.known_names()
             after, create, notes = planning.admit(seen.providers, after, known)
-        _check_moves(seen, after, moves)
+        _check_moves(seen, after, moves, faults)
         changes = planning.operations(
             seen.providers, after, wanted.foreign, moves
         )
@@ -184,15 +184,17 @@ def _check_moves(
     seen: observation.Observation,
     after: provider.Snapshot,
     moves: checking.Moves,
+    faults: list[str],
 ) -> None:
     """Refuse what placement would, before anything is sent.
 
+    :param faults: what keeps the providers from being what they should be
     :raises errors.DriverError: it cannot be done
     """
     own = seen.home | set(provider.descendants(after, seen.node_uuid))
     problems = checking.problems(moves, after, own)
     if problems:
-        raise alloc.refusal(problems)
+        raise alloc.refusal([*problems, *faults])
 
 
 def _written(

@@ -2,7 +2,7 @@
 """What cannot be moved is said, by the agent or by placement, and stays."""
 
 import pytest
-from agents import NODE
+from agents import NODE, Driver
 from vgpu_cloud import (
     ALONE,
     ELSEWHERE,
@@ -122,6 +122,49 @@ def test_what_a_driver_may_not_do_is_said_and_nothing_is_done(
     assert result.status is Status.FAILED
     assert said in result.reason
     assert '\n' not in result.reason
+    assert placement.writes == []
+
+
+class Swapping(Driver):
+    """Moves VCPU to a child that gives up MEMORY_MB for it."""
+
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        if not provider_tree.exists('child'):
+            provider_tree.new_child('child', nodename, uuid=GPU0)
+        classes = {nodename: 'DISK_GB', 'child': 'VCPU'}
+        if not self.swapped:
+            classes = {nodename: 'VCPU', 'child': 'MEMORY_MB'}
+        elif allocations is None and provider_tree.data(
+            nodename
+        ).inventory.get('VCPU'):
+            raise errors.ReshapeNeeded
+        for consumer in (allocations or {}).values():
+            given = consumer['allocations']
+            if 'VCPU' in given.get(NODE, {}).get('resources', {}):
+                given[GPU0] = given.pop(NODE)
+        for name, rc in classes.items():
+            provider_tree.update_inventory(name, {rc: {'total': 8}})
+
+
+def test_what_keeps_a_class_from_coming_is_said_with_what_cannot_be_moved(
+    placement, agent_factory, operator
+):
+    driver = Swapping(None)
+    driver.swapped = False
+    agent = agent_factory(driver)
+    agent.done()
+    operator.allocate(ALONE, 'VCPU')
+    operator.allocate(LATE, 'MEMORY_MB', GPU0)
+    driver.swapped = True
+    placement.clear()
+    result = agent.cycle()
+    assert result.status is Status.FAILED
+    assert f'1 VCPU of child ({GPU0}), which has none' in result.reason
+    assert (
+        f'MEMORY_MB is not removed but reserved, for it is allocated to {LATE}'
+        in (result.reason)
+    )
+    assert 'VCPU comes when that is gone' in result.reason
     assert placement.writes == []
 
 

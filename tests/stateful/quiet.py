@@ -70,6 +70,8 @@ class _Node:
         self._free = not (tangled(station, node) or allocated(station, node))
 
     def faults(self):
+        if self._is_held_up():
+            return []
         return [
             *self._shape(),
             *self._unmoved(),
@@ -84,6 +86,23 @@ class _Node:
                 )
             ),
         ]
+
+    def _is_held_up(self):
+        """Whether a class is to move to where another stays that is in use.
+
+        It comes when that is gone; until then nothing of the node is done.
+        """
+        for rc, giver, taker in self._told.moving(lambda *_: True):
+            wanted = self._told.places[taker].said['inventory'].names
+            in_use = [
+                {rc for _, rc in self._now[uuid].allocations}
+                if uuid in self._now
+                else set()
+                for uuid in (giver, taker)
+            ]
+            if rc in in_use[0] and in_use[1] - set(wanted):
+                return True
+        return False
 
     def _owns(self, key):
         return self._station.authors.owns(self._station.name, key)

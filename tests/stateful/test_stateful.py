@@ -149,6 +149,24 @@ def test_what_another_takes_meanwhile_is_not_lost_by_a_move(acting):
     assert not acting.authors.now[world.child(world.N1, 'a')].allocations
 
 
+def test_what_would_come_beside_what_is_in_use_waits_for_it(acting):
+    """The class that moves finds another there, which is to go and cannot."""
+    deep = world.child(world.N4, 'deep')
+    place = sorted(acting.authors.now).index(deep)
+    used = ('other', 'allocate', place, 1)
+    acting.step(change=used, then=IDLE)
+    nothing = ('inventory', world.N4, 'deep', 'update', {})
+    acting.step(change=nothing, then=IDLE)
+    acting.step(
+        change=('reshape', world.N4, 'deep', False, 0), then=('quiet',)
+    )
+    assert acting.authors.now[world.N4].allocations
+    acting.step(change=('other', 'release', place, 1), then=('quiet',))
+    assert not acting.authors.now[world.N4].allocations
+    moved = acting.authors.now[deep].allocations
+    assert {rc for _, rc in moved} == {'VCPU'}
+
+
 def test_what_nobody_says_to_take_stays(acting):
     acting.step(change=('reshape', world.N3, 'a', False, 0), then=IDLE)
     silent = ('inventory', world.N3, 'a', 'silent', {'VCPU': (16, None)})
