@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a long list of providers: all at once, by ijson, by ``rows.py``.
+"""Reading a long list of providers: all at once, by ijson, by ``list_stream.py``.
 
 Each way reads the same file, as placement writes it, and makes the same rows
 of it, in a process of its own; all take turns, so that a slow moment of the
@@ -22,7 +22,7 @@ import uuid
 from collections.abc import Iterator
 from typing import IO
 
-from report_client import rows, wire
+from report_client.http import codec, list_stream
 
 ROOT = pathlib.Path(__file__).parents[1]
 PACKAGES = ROOT / '.servers' / 'ijson'
@@ -68,25 +68,29 @@ def written(count: int) -> Iterator[str]:
     yield ']}'
 
 
-def at_once(body: IO[bytes]) -> list[wire.Listed]:
+def at_once(body: IO[bytes]) -> list[codec.Listed]:
     """Decode the whole body, then make rows of it."""
-    return wire.listed(json.loads(body.read()))
+    return codec.listed(json.loads(body.read()))
 
 
-def by_ijson(body: IO[bytes]) -> list[wire.Listed]:
+def by_ijson(body: IO[bytes]) -> list[codec.Listed]:
     """Let ijson decode one row after another."""
     found = importlib.import_module('ijson').items(
-        body, 'resource_providers.item', buf_size=rows.CHUNK
+        body, 'resource_providers.item', buf_size=list_stream.CHUNK
     )
-    return [wire.row(one, {}) for one in found]
+    return [codec.row(one, {}) for one in found]
 
 
-def by_rows(body: IO[bytes]) -> list[wire.Listed]:
+def by_rows(body: IO[bytes]) -> list[codec.Listed]:
     """Decode one row after another, as the agent does."""
-    return rows.listed(iter(lambda: body.read(rows.CHUNK), b''))
+    return list_stream.listed(iter(lambda: body.read(list_stream.CHUNK), b''))
 
 
-WAYS = {'json.loads': at_once, 'ijson': by_ijson, 'rows.py': by_rows}
+WAYS = {
+    'json.loads': at_once,
+    'ijson': by_ijson,
+    'list_stream.py': by_rows,
+}
 
 
 def measured(way: str, path: pathlib.Path) -> None:
@@ -132,12 +136,12 @@ def compared(path: pathlib.Path, count: int) -> dict[str, Took]:
 def table(found: dict[int, dict[str, Took]]) -> str:
     """Return the medians as text, each beside that of ``json.loads``."""
     lines = [
-        f'{"rows":>7}  {"way":<10}  {"CPU":>9}  ratio  {"memory":>9}  ratio'
+        f'{"rows":>7}  {"way":<14}  {"CPU":>9}  ratio  {"memory":>9}  ratio'
     ]
     for count, ways in found.items():
         base = ways['json.loads']
         lines += [
-            f'{count:>7}  {way:<10}  {one.cpu * 1000:>6.0f} ms  '
+            f'{count:>7}  {way:<14}  {one.cpu * 1000:>6.0f} ms  '
             f'{one.cpu / base.cpu:>5.2f}  {one.grown:>5.1f} MiB  '
             f'{one.grown / base.grown:>5.2f}'
             for way, one in ways.items()

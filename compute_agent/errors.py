@@ -60,11 +60,11 @@ class InvalidName(AgentError, ValueError):
     """A trait, resource class, provider name or uuid outside the grammar."""
 
 
-class LookAgain(AgentError):
+class Replan(AgentError):
     """What was planned upon has changed; only a new look can tell."""
 
 
-class LookOnce(LookAgain):
+class ReplanOnce(Replan):
     """What was to be written, or its name, is not there: look again once."""
 
 

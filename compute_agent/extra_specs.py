@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from . import errors, names
+from . import errors
+from .tree import names
 
 CAPABILITIES = 'capabilities'
 TRAIT = 'trait'

@@ -9,24 +9,20 @@ programs it is the library's front door.
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from compute_agent import blast_radius, contention, errors, provider_tree
-from compute_agent.policy import Policy
+from compute_agent import errors
+from compute_agent.limits import blast_radius, contention
+from compute_agent.ownership.policy import Policy
+from compute_agent.tree import provider_tree
 
-from . import allocations as alloc
-from . import apply as applying
-from . import (
-    effects,
-    fresh,
-    observation,
-    operations,
-    placement,
-    planner,
-    reader,
-    store,
-)
 from . import errors as placement_errors
-from . import observe as observing
-from . import plan as planning
+from .apply import executor as applying
+from .http import placement
+from .observe import observation, reader, store, verify
+from .observe import observer as observing
+from .operations import allocations as alloc
+from .operations import effects, operations
+from .plan import diff as planning
+from .plan import planner
 
 
 class SchedulerReportClient:
@@ -60,7 +56,7 @@ class SchedulerReportClient:
             sharing_interval=sharing_interval,
             workers=workers,
         )
-        self._fresh = fresh.Fresh(reader.Reader(service, clock), state)
+        self._fresh = verify.Fresh(reader.Reader(service, clock), state)
         self._executor = applying.Executor(
             service, state, self._observer, clock=clock
         )
@@ -152,7 +148,7 @@ class SchedulerReportClient:
         """
         try:
             outcome = self._executor.apply(plan, without)
-        except placement_errors.Vanished:
+        except placement_errors.NotFound:
             self._state.save_known_names(None)
             raise
         except placement_errors.Exists as exc:

@@ -27,7 +27,8 @@ ConfigError
 
 import dataclasses
 
-from compute_agent import errors, provider
+from compute_agent import errors
+from compute_agent.tree import provider
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class Answer:
         return f'HTTP {self.status}: {said}{tail}'
 
 
-class Conflict(errors.LookAgain):
+class Conflict(errors.Replan):
     """The provider's generation moved since it was read."""
 
 
@@ -57,15 +58,15 @@ class Exists(Conflict):
         self.uuid = uuid
 
 
-class Reshaped(errors.LookAgain):
+class Reshaped(errors.Replan):
     """Allocations were moved; what is left is planned on what is there now."""
 
 
-class Vanished(errors.LookOnce):
+class NotFound(errors.ReplanOnce):
     """A provider, or a name, is not (or no longer) there."""
 
 
-class UnknownName(Vanished):
+class UnknownName(NotFound):
     """Placement knows no such trait or resource class (400)."""
 
 
@@ -119,7 +120,7 @@ class NameTaken(errors.Refused):
         )
 
 
-class NotFound(errors.Refused):
+class DoesNotExist(errors.Refused):
     """There is no such provider, trait or class; whoever named it decides."""
 
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.sync_cycles import cloud
+from . import cloud
 
 
 class Order:

@@ -20,7 +20,7 @@ from nova.scheduler.client import (  # type: ignore[import-not-found]
     report,
 )
 
-from benchmarks.sync_cycles import child, cloud
+from . import child, cloud
 
 
 def serve(config: str, nodes: int, tree_size: int) -> None:

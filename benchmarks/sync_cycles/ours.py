@@ -10,9 +10,11 @@ import sys
 import typing
 from collections.abc import Callable
 
-from benchmarks.sync_cycles import child, cloud, synthetic_driver
-from compute_agent import node_result
-from compute_agent.cmd import configuration, main, wiring
+from compute_agent.cmd.app import configuration, main
+from compute_agent.cmd.wiring import agent as wiring
+from compute_agent.cycle import node_result
+
+from . import child, cloud, synthetic_driver
 
 
 def serve(config: str, nodes: int, tree_size: int) -> None:

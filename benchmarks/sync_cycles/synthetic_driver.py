@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from oslo_config import cfg
 
-from benchmarks.sync_cycles import cloud
-from compute_agent import provider_tree
+from compute_agent.tree import provider_tree
 from compute_agent.virt import driver
+
+from . import cloud
 
 
 class SyntheticDriver(driver.ComputeDriver):

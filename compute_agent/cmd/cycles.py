@@ -2,7 +2,7 @@
 """The daemon's cycles: when they begin, and what a SIGHUP changes between two.
 
 The configuration and the operator's files are taken over each as a whole, or
-not at all. ``run.py`` makes it, and calls it from the thread of the cycles.
+not at all. ``report_client/apply/progress.py`` makes it, and calls it from the thread of the cycles.
 """
 
 import logging
@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 
 from oslo_config import cfg
 
-from .. import errors, node_result, timetable
+from .. import errors
 from ..conf import default
-from . import configuration, stopping, wiring
+from ..cycle import node_result, schedule
+from .app import configuration, signals
+from .wiring import agent
 
 LOG = logging.getLogger(__name__)
 
@@ -27,8 +29,8 @@ class Cycles:
         self,
         conf: cfg.ConfigOpts,
         anew: Callable[[], cfg.ConfigOpts],
-        agent: wiring.Agent,
-        wishes: stopping.Wishes,
+        agent: agent.Agent,
+        wishes: signals.Wishes,
     ) -> None:
         self._conf = conf
         self._anew = anew
@@ -53,7 +55,7 @@ class Cycles:
         if self._conf.placement.embedded or not longest:
             return
         self._agent.files.begin()
-        seconds = timetable.fuzzy_delay(longest, self.interval())
+        seconds = schedule.fuzzy_delay(longest, self.interval())
         LOG.info(
             'the first cycle begins in %.1f s (periodic_fuzzy_delay)',
             seconds,

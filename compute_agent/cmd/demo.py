@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 
-from . import command
+from .app import command
 
 DIRECTORY = '.run/demo-ironic'
 NODES = 20
@@ -112,9 +112,9 @@ class DemoIronic(command.AgentCommand):
 
     def _once(self) -> int:
         """Do one cycle, and show the trees if it went well."""
-        from . import wiring  # noqa: PLC0415
+        from .wiring import agent  # noqa: PLC0415
 
-        with wiring.embedded_placement(self.conf()):
+        with agent.embedded_placement(self.conf()):
             return self.app.run_subcommand(
                 ['sync']
             ) or self.app.run_subcommand(['tree', 'show'])

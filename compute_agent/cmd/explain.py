@@ -7,12 +7,14 @@ import re
 import typing
 from collections.abc import Sequence
 
-from . import command
+from ..tree import node as node_module
+from .app import command
 
 if typing.TYPE_CHECKING:
-    from .. import explanation, resource_tracker
+    from ..cycle import resource_tracker
+    from ..ownership import explain
     from ..virt import finding
-    from . import wiring
+    from .wiring import agent as wiring
 
 
 class Explain(command.Report):
@@ -39,15 +41,14 @@ class Explain(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the explanation for each node; exit 1 if one has none."""
-        from report_client import trait_names  # noqa: PLC0415 (quick --help)
+        from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
 
-        from .. import describe  # noqa: PLC0415
-        from . import wiring  # noqa: PLC0415
+        from .wiring import agent as wiring  # noqa: PLC0415
 
         trait = trait_names.check(parsed_args.trait)
         with wiring.agent(self.conf(), looking=True) as agent:
             results = agent.tracker.plan()
-            chosen = describe.chosen(
+            chosen = node_module.chosen(
                 [r.node for r in results], parsed_args.node
             )
             told = [
@@ -74,7 +75,7 @@ class _Told:
     """
 
     result: 'resource_tracker.NodeResult'
-    providers: 'Sequence[explanation.Explanation] | None'
+    providers: 'Sequence[explain.Explanation] | None'
     findings: 'Sequence[finding.Finding] | None'
     lines: 'Sequence[finding.Finding]'
     notes: Sequence[str]
@@ -83,10 +84,10 @@ class _Told:
     @property
     def is_the_agents(self) -> bool:
         """Whether the agent gives the trait, whatever the driver says."""
-        from .. import assertion  # noqa: PLC0415 (quick --help)
+        from ..tree import assertion  # noqa: PLC0415 (quick --help)
 
         every = self.providers or ()
-        return any(assertion.AGENT in one.held_by for one in every)
+        return any(assertion.AGENT in one.claimed_by for one in every)
 
     @property
     def is_unknown(self) -> bool:
@@ -97,7 +98,7 @@ class _Told:
 def _told(
     agent: 'wiring.Agent', result: 'resource_tracker.NodeResult', trait: str
 ) -> _Told:
-    from .. import explanation  # noqa: PLC0415
+    from ..ownership import explain  # noqa: PLC0415
 
     found, failure = _findings(agent, result.node.name, trait)
     plan = typing.cast(typing.Any, result.plan)
@@ -107,8 +108,10 @@ def _told(
         for operation in plan.operations:
             after = operation.apply_to(after)
         record = agent.records.record({*plan.before, *after}, result.node.uuid)
-        record = dataclasses.replace(record, held={**record.held, **plan.held})
-        providers = explanation.explain(trait, plan.before, after, record)
+        record = dataclasses.replace(
+            record, claims={**record.claims, **plan.claims}
+        )
+        providers = explain.explain(trait, plan.before, after, record)
     return _Told(
         result=result,
         providers=providers,
@@ -149,11 +152,12 @@ def _check_known(trait: str, told: Sequence[_Told]) -> None:
 
     :raises errors.InvalidName: with the name that may be meant
     """
-    from report_client import trait_names  # noqa: PLC0415
+    from report_client.api import trait_names  # noqa: PLC0415
 
-    from .. import errors, explanation  # noqa: PLC0415
+    from .. import errors  # noqa: PLC0415
+    from ..ownership import explain  # noqa: PLC0415
 
-    absent = explanation.State.ABSENT
+    absent = explain.State.ABSENT
     if (
         trait_names.is_known_here(trait)
         or any(
@@ -174,8 +178,10 @@ def _text(trait: str, told: _Told) -> str:
     if told.providers is None:
         lines.append(f'  unknown: {told.result.reason}')
     for one in told.providers or ():
-        held = f'; held by {", ".join(one.held_by)}' if one.held_by else ''
-        lines.append(f'  {one.provider}: {one.state.value}{held}')
+        claims = (
+            f'; held by {", ".join(one.claimed_by)}' if one.claimed_by else ''
+        )
+        lines.append(f'  {one.provider}: {one.state.value}{claims}')
     for found in told.findings or ():
         seen = f' [{", ".join(found.sources)}]' if found.sources else ''
         why = f': {found.reason}' if found.reason else ''
@@ -211,7 +217,7 @@ def _data(trait: str, told: _Told) -> dict[str, typing.Any]:
                 'provider': one.provider.name,
                 'uuid': one.provider.uuid,
                 'state': one.state.name.lower(),
-                'held_by': list(one.held_by),
+                'held_by': list(one.claimed_by),
             }
             for one in told.providers or ()
         ],

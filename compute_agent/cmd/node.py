@@ -7,7 +7,7 @@ It needs the driver alone; placement is not asked.
 import argparse
 import typing
 
-from . import command
+from .app import command
 
 if typing.TYPE_CHECKING:
     from ..virt import requested as virt
@@ -40,7 +40,7 @@ class _NodeCommand(command.Report):
         """
         from .. import errors  # noqa: PLC0415 (quick --help)
         from ..virt import requested as virt  # noqa: PLC0415
-        from . import configuration  # noqa: PLC0415
+        from .app import configuration  # noqa: PLC0415
 
         conf = configuration.load(self.app.global_options, local=True)
         driver = configuration.load_driver(conf)

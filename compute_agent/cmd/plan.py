@@ -6,12 +6,13 @@ import dataclasses
 import typing
 from collections.abc import Sequence
 
-from . import command, pruning
+from . import pruning
+from .app import command
 
 if typing.TYPE_CHECKING:
-    from report_client import plan as planning
+    from report_client.plan import diff as planning
 
-    from .. import resource_tracker
+    from ..cycle import resource_tracker
 
 
 class Plan(command.Report):
@@ -31,8 +32,9 @@ class Plan(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return each node's plan."""
-        from .. import resource_tracker  # noqa: PLC0415 (quick --help)
-        from . import progress, wiring  # noqa: PLC0415
+        from ..cycle import resource_tracker  # noqa: PLC0415 (quick --help)
+        from .app import progress  # noqa: PLC0415
+        from .wiring import agent as wiring  # noqa: PLC0415
 
         prune = pruning.given(parsed_args)
         with (
@@ -57,14 +59,14 @@ class Plan(command.Report):
 
 
 def _data(result: 'resource_tracker.NodeResult') -> dict[str, typing.Any]:
-    from report_client import render  # noqa: PLC0415
+    from report_client.plan import render  # noqa: PLC0415
 
     return render.data(_plan(result), result.node.called)
 
 
 def _text(results: Sequence['resource_tracker.NodeResult']) -> str | None:
     """Return the plans, of many nodes those that say anything, and a sum."""
-    from report_client import render  # noqa: PLC0415
+    from report_client.plan import render  # noqa: PLC0415
 
     some = [r for r in results if r.plan is not None or r.notes]
     if not results:
@@ -84,7 +86,7 @@ def _plan(result: 'resource_tracker.NodeResult') -> 'planning.Plan':
 
     A node that never came to have one has an empty one.
     """
-    from report_client import plan as planning  # noqa: PLC0415 (quick --help)
+    from report_client.plan import diff as planning  # noqa: PLC0415 (quick --help)
 
     plan = typing.cast('planning.Plan | None', result.plan)
     if plan is not None and '; '.join(plan.faults) == result.reason:

@@ -5,7 +5,7 @@ import argparse
 import typing
 from collections.abc import Sequence
 
-from . import command
+from .app import command
 
 if typing.TYPE_CHECKING:
     from ..virt import finding as virt
@@ -34,7 +34,7 @@ class Probe(command.Report):
         """Return the findings of each node."""
         from .. import errors  # noqa: PLC0415 (quick --help)
         from ..virt import finding as virt  # noqa: PLC0415
-        from . import configuration  # noqa: PLC0415
+        from .app import configuration  # noqa: PLC0415
 
         conf = configuration.load(self.app.global_options, local=True)
         driver = configuration.load_driver(conf)

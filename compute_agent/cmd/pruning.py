@@ -12,7 +12,12 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Sequence
 
-from .. import describe, errors, names, node_result, policy
+from .. import errors
+from ..cycle import node_result
+from ..ownership import policy
+from ..tree import names
+from ..tree import node as node_module
+from ..tree.node import Node
 
 _NAME = re.compile(r'[A-Z0-9_]{1,255}')
 
@@ -27,7 +32,7 @@ class Prune:
     names: frozenset[str] = frozenset()
     node: str | None = None
 
-    def of(self, node: describe.Node) -> frozenset[str]:
+    def of(self, node: Node) -> frozenset[str]:
         """Return what is to go of one node."""
         chosen = {None, node.name, node.called, node.uuid}
         return self.names if self.node in chosen else frozenset()
@@ -68,15 +73,13 @@ def given(parsed_args: argparse.Namespace) -> Prune:
     return Prune(names=chosen, node=parsed_args.node)
 
 
-def check_node(
-    prune: Prune, nodes: Callable[[], Iterable[describe.Node]]
-) -> None:
+def check_node(prune: Prune, nodes: Callable[[], Iterable[Node]]) -> None:
     """Refuse a node that is none.
 
     :raises errors.ConfigError: no node is called that
     """
     if prune.node is not None:
-        describe.chosen(nodes(), prune.node)
+        node_module.chosen(nodes(), prune.node)
 
 
 def unmet(

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from oslo_config import cfg
 
 from .. import errors
-from . import command, configuration
+from .app import command, configuration
 
 if typing.TYPE_CHECKING:
-    from .. import resource_tracker
-    from . import cycles, stopping, wiring
+    from ..cycle import resource_tracker
+    from . import cycles
+    from .app import signals
+    from .wiring import agent as wiring
 
 LOG = logging.getLogger(__name__)
 
@@ -49,29 +51,25 @@ class Run(command.AgentCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Run until SIGINT or SIGTERM; read the files anew at SIGHUP."""
-        from .. import instance_lock  # noqa: PLC0415 (quick --help)
-        from . import (  # noqa: PLC0415
-            cycles,
-            placement_connection,
-            stopping,
-            wiring,
-        )
+        from ..state import lock  # noqa: PLC0415 (quick --help)
+        from . import cycles  # noqa: PLC0415
+        from .app import signals  # noqa: PLC0415 (quick --help)
+        from .wiring import agent as wiring  # noqa: PLC0415
+        from .wiring import placement  # noqa: PLC0415
 
         conf = self.conf()
         _set_up_logging(conf, debug=self.app.global_options.debug)
-        wishes = stopping.Wishes()
+        wishes = signals.Wishes()
         wishes.hear()
         with contextlib.ExitStack() as stack:
-            stack.enter_context(instance_lock.hold(wiring.state_path(conf)))
+            stack.enter_context(lock.hold(wiring.state_path(conf)))
             if conf.placement.embedded:
                 server = wiring.embedded_placement(conf)
                 stack.enter_context(server)
             agent = stack.enter_context(
                 wiring.agent(conf, looking=False, wait=wishes.wait_for_end)
             )
-            show = _Show(
-                self.app.stdout, agent, placement_connection.where(conf)
-            )
+            show = _Show(self.app.stdout, agent, placement.where(conf))
             work = cycles.Cycles(conf, self.conf, agent, wishes)
             work.keep_apart()
             worker = _Worker(
@@ -99,10 +97,10 @@ class _Worker(threading.Thread):
     def __init__(
         self,
         work: 'cycles.Cycles',
-        wishes: 'stopping.Wishes',
+        wishes: 'signals.Wishes',
         done: typing.Callable[..., None],
     ) -> None:
-        from .. import service  # noqa: PLC0415 (quick --help)
+        from ..cycle import service  # noqa: PLC0415 (quick --help)
 
         super().__init__(name='cycles', daemon=True)
         self._work = work
@@ -143,7 +141,7 @@ class _Show:
 
     def once(self, results: Sequence['resource_tracker.NodeResult']) -> None:
         """Print the tree of each node, the first time only."""
-        from .. import resource_tracker as tracker  # noqa: PLC0415
+        from ..cycle import resource_tracker as tracker  # noqa: PLC0415
         from . import tree_view  # noqa: PLC0415
 
         if self._shown:

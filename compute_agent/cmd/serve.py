@@ -3,7 +3,7 @@
 
 import argparse
 
-from . import command
+from .app import command
 
 
 class PlacementServe(command.AgentCommand):
@@ -17,11 +17,12 @@ class PlacementServe(command.AgentCommand):
         parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> int:
         """Serve until SIGINT or SIGTERM."""
-        from . import stopping, wiring  # noqa: PLC0415 (quick --help)
+        from .app import signals  # noqa: PLC0415 (quick --help)
+        from .wiring import agent  # noqa: PLC0415 (quick --help)
 
         conf = self.conf()
-        stop = stopping.on_signals()
-        with wiring.embedded_placement(conf) as server:
+        stop = signals.on_signals()
+        with agent.embedded_placement(conf) as server:
             self.app.stdout.write(
                 f'placement listens on {server.url} (token: admin); '
                 'Ctrl-C ends it\n'

@@ -6,7 +6,8 @@ import collections
 import typing
 from collections.abc import Sequence
 
-from . import command, pruning
+from . import pruning
+from .app import command
 
 
 class Sync(command.Report):
@@ -32,13 +33,15 @@ class Sync(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Do a cycle; return each node's result."""
-        from .. import instance_lock, resource_tracker  # noqa: PLC0415
-        from . import progress, wiring  # noqa: PLC0415
+        from ..cycle import resource_tracker  # noqa: PLC0415
+        from ..state import lock  # noqa: PLC0415
+        from .app import progress  # noqa: PLC0415
+        from .wiring import agent as wiring  # noqa: PLC0415
 
         prune = pruning.given(parsed_args)
         conf = self.conf()
         with (
-            instance_lock.hold(wiring.state_path(conf)),
+            lock.hold(wiring.state_path(conf)),
             wiring.agent(
                 conf, looking=False, unlimited=parsed_args.yes, prune=prune
             ) as agent,
@@ -72,7 +75,7 @@ def _text(results: Sequence[typing.Any]) -> str:
 
 
 def _node(result: typing.Any) -> str:
-    from report_client import render  # noqa: PLC0415
+    from report_client.plan import render  # noqa: PLC0415
 
     lines = [f'{result.node}: {result.status.value}']
     if result.reason:
@@ -85,7 +88,7 @@ def _node(result: typing.Any) -> str:
 
 
 def _data(result: typing.Any) -> dict[str, typing.Any]:
-    from report_client import render  # noqa: PLC0415
+    from report_client.plan import render  # noqa: PLC0415
 
     return {
         'node': result.node.called,

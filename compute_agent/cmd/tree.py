@@ -4,7 +4,8 @@
 import argparse
 import typing
 
-from . import command
+from ..tree import node as node_module
+from .app import command
 
 
 class TreeShow(command.Report):
@@ -30,11 +31,12 @@ class TreeShow(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the trees of the nodes asked for."""
-        from .. import describe, errors  # noqa: PLC0415 (quick --help)
-        from . import tree_view, wiring  # noqa: PLC0415
+        from .. import errors  # noqa: PLC0415 (quick --help)
+        from . import tree_view  # noqa: PLC0415
+        from .wiring import agent as wiring  # noqa: PLC0415
 
         with wiring.agent(self.conf(), looking=True) as agent:
-            nodes = describe.chosen(agent.tracker.nodes(), parsed_args.node)
+            nodes = node_module.chosen(agent.tracker.nodes(), parsed_args.node)
             seen = agent.client.observe([n.uuid for n in nodes])
         found = []
         for node in nodes:

@@ -5,14 +5,14 @@ import shutil
 import typing
 from collections.abc import Sequence
 
-from .. import describe, excerpt, inventory, provider
+from .. import error_text
+from ..tree import inventory, provider
+from ..tree.node import Node
 
 _COLUMNS = 100
 
 
-def text(
-    node: describe.Node, providers: provider.Snapshot, out: typing.TextIO
-) -> str:
+def text(node: Node, providers: provider.Snapshot, out: typing.TextIO) -> str:
     """Return the trees, in colour where ``out`` is a terminal."""
     from rich import console, markup, tree  # noqa: PLC0415 (only here)
 
@@ -22,7 +22,7 @@ def text(
     roots = []
     for uuid, one in providers.items():
         name = node.called if uuid == node.uuid else one.name
-        called = excerpt.printable(name)
+        called = error_text.printable(name)
         label = f'[bold]{markup.escape(called)}[/bold]'
         label += f' ({uuid})' if called != uuid else ''
         above = branches.get(str(one.parent_uuid))
@@ -43,9 +43,7 @@ def text(
     return capture.get().rstrip('\n')
 
 
-def data(
-    node: describe.Node, providers: provider.Snapshot
-) -> dict[str, typing.Any]:
+def data(node: Node, providers: provider.Snapshot) -> dict[str, typing.Any]:
     """Return the providers as plain data, parents first."""
     return {
         'node': node.called,

@@ -6,7 +6,7 @@ from typing import Any
 
 from oslo_config import cfg, types
 
-from .. import policy
+from ..ownership import policy
 from . import default
 
 GROUP = 'compute_agent'

@@ -6,7 +6,7 @@ from typing import Any
 
 from oslo_config import cfg, types
 
-from .. import inventory
+from ..tree import inventory
 
 GROUP = 'DEFAULT'
 DEFAULT_INTERVAL = 60

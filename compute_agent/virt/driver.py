@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from oslo_config import cfg
 
-from .. import inventory, provider_tree
+from ..tree import inventory, provider_tree
 
 
 class Existence(enum.Enum):
@@ -72,7 +72,7 @@ class ComputeDriver(abc.ABC):
         """Return provider uuid → node name, for the nodes it can tell.
 
         A node missing here has the uuid it is named by or, where the driver
-        has one node only, the host's own (``identity.py``).
+        has one node only, the host's own (``cycle/identity.py``).
         """
         return {}
 

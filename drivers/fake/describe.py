@@ -6,7 +6,8 @@ the file describes among what is there, and refuses to move or rename; then it
 removes what the file lacks, creates what the tree lacks, and fills both.
 """
 
-from compute_agent import errors, names, provider_tree
+from compute_agent import errors
+from compute_agent.tree import names, provider_tree
 
 from . import tree_file
 

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 
 from oslo_config import cfg
 
-from compute_agent import errors, names, provider_tree, yaml_file
+from compute_agent import errors, yaml_file
+from compute_agent.tree import names, provider_tree
 from compute_agent.virt import driver, finding
 
 from . import conf as options

@@ -10,7 +10,8 @@ room for it. A real driver knows which guest has which device.
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from compute_agent import errors, inventory, provider_tree
+from compute_agent import errors
+from compute_agent.tree import inventory, provider_tree
 
 
 def leaves(

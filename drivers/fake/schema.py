@@ -8,7 +8,7 @@ placement demands of names and numbers, and what must be unique, is checked by
 
 from typing import Any
 
-from compute_agent import inventory
+from compute_agent.tree import inventory
 
 KEEP = 'keep'
 

@@ -12,7 +12,8 @@ import uuid as uuidlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from compute_agent import errors, inventory, names, yaml_file
+from compute_agent import errors, yaml_file
+from compute_agent.tree import inventory, names
 
 from . import schema
 

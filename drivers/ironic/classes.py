@@ -10,7 +10,8 @@ get the other kind.
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from compute_agent import errors, names
+from compute_agent import errors
+from compute_agent.tree import names
 
 _SHOWN = 3
 

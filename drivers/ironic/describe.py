@@ -10,7 +10,7 @@ placement does not have yet is not put there.
 import dataclasses
 from collections.abc import Mapping
 
-from compute_agent import provider, provider_tree
+from compute_agent.tree import provider, provider_tree
 
 from . import classes, inventory, traits
 from . import node as ironic

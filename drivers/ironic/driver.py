@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 
 from oslo_config import cfg
 
-from compute_agent import errors, extra_specs, provider_tree
-from compute_agent import inventory as agent_inventory
+from compute_agent import errors, extra_specs
+from compute_agent.tree import inventory as agent_inventory
+from compute_agent.tree import provider_tree
 from compute_agent.virt import driver, finding
 from compute_agent.virt import requested as agent_requested
 

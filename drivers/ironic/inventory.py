@@ -8,7 +8,7 @@ and ``_node_resources_used``); ``retired`` and ``fault`` need no look, for
 Ironic keeps such nodes out of ``available`` or in maintenance.
 """
 
-from compute_agent import inventory, names
+from compute_agent.tree import inventory, names
 
 from . import node as ironic
 from . import plain

@@ -12,7 +12,8 @@ import typing
 import uuid as uuidlib
 from collections.abc import Mapping
 
-from compute_agent import errors, excerpt, provider
+from compute_agent import error_text, errors
+from compute_agent.tree import provider
 
 from . import plain
 
@@ -65,7 +66,7 @@ class Node:
         ident = row.get('uuid')
         if not isinstance(ident, str) or not ident:
             raise errors.UnknownState(
-                f'a node with uuid {excerpt.of(ident)}, which is none'
+                f'a node with uuid {error_text.excerpt(ident)}, which is none'
             )
         fields: dict[str, typing.Any] = {
             **{field: _text(row, field) for field in _TEXTS},
@@ -76,9 +77,9 @@ class Node:
             uuid = canonical(ident)
         except ValueError as exc:
             name = fields['name']
-            called = f' (name {excerpt.of(name)})' if name else ''
+            called = f' (name {error_text.excerpt(name)})' if name else ''
             raise NoUuid(
-                f'node {excerpt.of(ident)}{called} has a uuid that is none'
+                f'node {error_text.excerpt(ident)}{called} has a uuid that is none'
             ) from exc
         return cls(uuid=uuid, ident=ident, **fields)
 
@@ -102,7 +103,7 @@ def canonical(uuid: object) -> str:
     :raises ValueError: it is none
     """
     if not isinstance(uuid, str) or not _UUID.fullmatch(uuid):
-        raise ValueError(f'{excerpt.of(uuid)} is no uuid')
+        raise ValueError(f'{error_text.excerpt(uuid)} is no uuid')
     return str(uuidlib.UUID(uuid))
 
 
@@ -132,7 +133,7 @@ def _value(row: Row, field: str) -> object:
 def _odd(row: Row, field: str) -> errors.UnknownState:
     value = row[field]
     return errors.UnknownState(
-        f'node {_who(row)} with {field} {excerpt.of(value)}, which is none'
+        f'node {_who(row)} with {field} {error_text.excerpt(value)}, which is none'
     )
 
 

@@ -11,7 +11,7 @@ import re
 from ironicclient import exc as ironic_exc
 from keystoneauth1 import exceptions as ksa_exceptions
 
-from compute_agent import causes, errors
+from compute_agent import error_text, errors
 
 from . import answers, plain
 
@@ -83,7 +83,7 @@ def _unreached(
             f'no token for {where}: {answers.one_line(str(exc), 120)}; check '
             'auth_type, auth_url, username and password in [ironic]'
         )
-    cause = answers.one_line(causes.cause(exc), 120)
+    cause = answers.one_line(error_text.cause(exc), 120)
     address = _ADDRESS.search(answers.one_line(str(exc)))
     if address and address[0] not in where:
         cause += f' at {address[0]}'

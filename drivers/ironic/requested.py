@@ -8,7 +8,8 @@ After the patch nothing is read again, unless Ironic refuses it.
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
-from compute_agent import errors, extra_specs, names
+from compute_agent import errors, extra_specs
+from compute_agent.tree import names
 from compute_agent.virt import requested
 
 from . import node as ironic

@@ -12,7 +12,7 @@ from typing import Self
 
 from oslo_utils import strutils
 
-from compute_agent import errors, excerpt, extra_specs
+from compute_agent import error_text, errors, extra_specs
 from compute_agent.virt import requested
 
 from . import instance_info, inventory, plain
@@ -44,7 +44,7 @@ class Target:
         fields = row.get('instance_info')
         if not isinstance(fields, dict):
             raise errors.UnknownState(
-                f'node {node} with instance_info {excerpt.of(fields)}, which is none'
+                f'node {node} with instance_info {error_text.excerpt(fields)}, which is none'
             )
         info = instance_info.InstanceInfo(
             node=str(node), ident=node.ident, fields=fields

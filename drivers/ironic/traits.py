@@ -8,7 +8,8 @@ that cannot go to placement is left out alone: the others do not wait for it.
 
 from collections.abc import Mapping
 
-from compute_agent import errors, names
+from compute_agent import errors
+from compute_agent.tree import names
 
 from . import node as ironic
 

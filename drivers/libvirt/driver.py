@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 
 from oslo_config import cfg
 
-from compute_agent import errors, host_inventory, provider_tree
-from compute_agent import inventory as agent_inventory
+from compute_agent import errors
+from compute_agent.tree import host_inventory, provider_tree
+from compute_agent.tree import inventory as agent_inventory
 from compute_agent.virt import driver, finding
 
 from . import cpu_traits, findings, host, inventory, processors, pycpuinfo

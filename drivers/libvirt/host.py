@@ -3,7 +3,7 @@
 
 I/O: every path is taken below a root, so that a test's folder can stand for a
 host. What cannot be read is None, and what that means is decided by those who
-asked (``findings.py``, ``inventory.py``).
+asked (``findings.py``, ``compute_agent/tree/inventory.py``).
 """
 
 import os

@@ -77,7 +77,7 @@ class Agent:
     @property
     def command(self) -> Sequence[str]:
         """What starts it."""
-        program = ['-m', 'compute_agent.cmd.main']
+        program = ['-m', 'compute_agent.cmd.app.main']
         config = ['--config-file', str(self.folder / 'agent.conf')]
         return [sys.executable, *program, *config, 'run']
 

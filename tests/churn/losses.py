@@ -15,7 +15,7 @@ import agents_at_work as agents
 import people
 from journal import Request
 
-from compute_agent import inventory
+from compute_agent.tree import inventory
 
 AT = f'/resource_providers/{agents.NODE}'
 

@@ -14,7 +14,7 @@ import os_traits
 import pytest
 import requests
 
-from compute_agent.cmd import main
+from compute_agent.cmd.app import main
 from compute_agent.dev import ironic_nodes
 
 PATIENCE = 60
@@ -30,7 +30,7 @@ class Demo:
                 [
                     sys.executable,
                     '-m',
-                    'compute_agent.cmd.main',
+                    'compute_agent.cmd.app.main',
                     'demo',
                     'ironic',
                     '--directory',

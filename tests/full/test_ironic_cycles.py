@@ -5,8 +5,9 @@ import pytest
 from ironic_agents import ironic_driver
 from ironic_fixture import PASSWORD, USER
 
-from compute_agent import errors, resource_tracker
-from compute_agent.cmd import main
+from compute_agent import errors
+from compute_agent.cmd.app import main
+from compute_agent.cycle import resource_tracker
 from drivers.ironic import traits
 
 Status = resource_tracker.Status

@@ -33,7 +33,7 @@ def program(tmp_path, cli):
     def run(*words):
         return subprocess.run(
             [
-                *(sys.executable, '-m', 'compute_agent.cmd.main'),
+                *(sys.executable, '-m', 'compute_agent.cmd.app.main'),
                 *('--config-file', str(cli.config), *words),
             ],
             env={**os.environ, 'PYTHONPATH': str(site)},

@@ -10,8 +10,8 @@ import pytest
 import requests
 from agents import NAME, NODE, sent
 
-from compute_agent import assertion
-from compute_agent.resource_tracker import Status
+from compute_agent.cycle.resource_tracker import Status
+from compute_agent.tree import assertion
 
 CHILD = '55555555-5555-4555-8555-555555555555'
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'

@@ -9,8 +9,8 @@ import threading
 import pytest
 from agents import Driver
 
-from compute_agent.resource_tracker import Status
-from report_client import breaker
+from compute_agent.cycle.resource_tracker import Status
+from report_client.apply import circuit_breaker
 
 NODES = {
     f'{number}{number * 7}-1111-4111-8111-111111111111': f'node-{number}'
@@ -47,7 +47,7 @@ def world():
 @pytest.fixture
 def opened(monkeypatch):
     """Set when the breaker has opened."""
-    event, real = threading.Event(), breaker.Breaker._counted
+    event, real = threading.Event(), circuit_breaker.Breaker._counted
 
     def counted(self, subject, exc):
         why = real(self, subject, exc)
@@ -55,7 +55,7 @@ def opened(monkeypatch):
             event.set()
         return why
 
-    monkeypatch.setattr(breaker.Breaker, '_counted', counted)
+    monkeypatch.setattr(circuit_breaker.Breaker, '_counted', counted)
     return event
 
 

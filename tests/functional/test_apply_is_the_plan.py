@@ -6,8 +6,9 @@ import dataclasses
 import pytest
 from agents import NODE
 
-from report_client import operations as ops
-from report_client import render, wire
+from report_client.http import codec
+from report_client.operations import operations as ops
+from report_client.plan import render
 
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 NUMA0 = '33333333-3333-4333-8333-333333333330'
@@ -222,7 +223,7 @@ def _sent(request):
 
 def _meant(operation):
     """Return the same of the request that an operation stands for."""
-    request = wire.request(operation, 0)
+    request = codec.request(operation, 0)
     body = dict(request.body or {})
     body.pop('resource_provider_generation', None)
     return request.method, request.path, body

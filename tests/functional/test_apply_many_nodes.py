@@ -3,7 +3,7 @@
 
 import pytest
 
-from compute_agent import resource_tracker
+from compute_agent.cycle import resource_tracker
 
 NODES = {
     f'22222222-2222-4222-8222-{number:012}': f'node-{number}'

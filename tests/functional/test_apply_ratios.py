@@ -3,7 +3,7 @@
 
 from agents import NODE
 
-from compute_agent import ratios
+from compute_agent.tree import allocation_ratios
 
 
 def cores(total=8, **more):
@@ -17,8 +17,8 @@ def ratio(operator):
     return operator.inventories()['VCPU']['allocation_ratio']
 
 
-INITIAL = ratios.Ratios(initial={'VCPU': 4.0})
-FORCED = ratios.Ratios(forced={'VCPU': 2.0}, initial={'VCPU': 4.0})
+INITIAL = allocation_ratios.Ratios(initial={'VCPU': 4.0})
+FORCED = allocation_ratios.Ratios(forced={'VCPU': 2.0}, initial={'VCPU': 4.0})
 
 
 def test_the_initial_ratio_is_where_a_class_starts(agent_factory, operator):

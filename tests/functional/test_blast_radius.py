@@ -7,7 +7,8 @@ import os_traits
 import pytest
 from agents import NODE, Driver
 
-from compute_agent import errors, resource_tracker
+from compute_agent import errors
+from compute_agent.cycle import resource_tracker
 
 Status = resource_tracker.Status
 MANY = sorted(os_traits.get_traits(prefix='HW_'))[:70]

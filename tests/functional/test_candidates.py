@@ -7,10 +7,11 @@ import pytest
 from small_cloud import AGGREGATE, RACK, build, uuid
 
 from compute_agent import errors as agent_errors
-from report_client import candidates, errors
-from report_client.candidates_answer import Allocation, Offer
-from report_client.candidates_query import Group, Request, TraitQuery
-from report_client.provider_query import MemberOf
+from report_client import errors
+from report_client.api.provider_query import MemberOf
+from report_client.candidates import candidates
+from report_client.candidates.answer import Allocation, Offer
+from report_client.candidates.query import Group, Request, TraitQuery
 
 pytest_plugins = ['placement_api']
 
@@ -180,7 +181,7 @@ def test_names_come_tree_by_tree_or_all_at_once(placement, service, operator):
 )  # fmt: skip
 @pytest.mark.usefixtures('rack')
 def test_an_unknown_name_is_never_an_empty_answer(ask, one, words):
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         ask(Request.of(one))
     assert str(raised.value) == words
 
@@ -191,7 +192,7 @@ def test_an_unknown_trait_of_the_root_is_named(ask):
         groups=(group(VCPU=99),),
         root_required=TraitQuery(forbidden=('CUSTOM_NONE',)),
     )
-    with pytest.raises(errors.NotFound, match='no trait CUSTOM_NONE'):
+    with pytest.raises(errors.DoesNotExist, match='no trait CUSTOM_NONE'):
         ask(request)
 
 
@@ -211,7 +212,7 @@ def test_names_are_looked_up_once(ask, placement):
 def test_a_name_that_came_back_is_said_in_placement_s_words(ask, placement):
     unknown = {'status': 400, 'detail': 'No such trait(s): HW_CPU_X86_AVX2.'}
     placement.fault('GET /allocation_c*', (400, {'errors': [unknown]}))
-    with pytest.raises(errors.NotFound, match=r'No such trait\(s\)'):
+    with pytest.raises(errors.DoesNotExist, match=r'No such trait\(s\)'):
         ask(Request.of(group(VCPU=1, required='HW_CPU_X86_AVX2')))
 
 

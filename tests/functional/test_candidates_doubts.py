@@ -13,8 +13,9 @@ import pytest
 from small_cloud import AGGREGATE, RACK, SHARES, Made, build, uuid
 
 from compute_agent import errors as agent_errors
-from report_client import errors, why_not
-from report_client.candidates_query import Group, Request, TraitQuery
+from report_client import errors
+from report_client.candidates.query import Group, Request, TraitQuery
+from report_client.candidates.why_not import why_not
 
 pytest_plugins = ['capped_placement', 'placement_api']
 

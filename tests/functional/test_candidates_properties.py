@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 from small_cloud import SHARES, Made, build
 
 from compute_agent import errors as agent_errors
-from report_client import (
-    candidates,
-    certainty,
-    errors,
+from report_client import errors
+from report_client.api.provider_query import MemberOf
+from report_client.candidates import candidates
+from report_client.candidates.query import Group, Request, TraitQuery, merged
+from report_client.candidates.why_not import (
+    neighbourhood_reader,
     requirements,
-    surroundings,
+    search,
     why_not,
-    wire,
 )
-from report_client.candidates_query import Group, Request, TraitQuery, merged
-from report_client.provider_query import MemberOf
-from report_client.requirements import Kind
+from report_client.candidates.why_not.requirements import Kind
+from report_client.http import codec
 
 pytest_plugins = ['capped_placement', 'placement_api']
 
@@ -235,7 +235,9 @@ def build_anew(placement, cloud):
 
 
 def rows_of(service):
-    return {row.name: row for row in wire.listed(service.get(wire.PROVIDERS))}
+    return {
+        row.name: row for row in codec.listed(service.get(codec.PROVIDERS))
+    }
 
 
 def explained(service, request_, row):
@@ -381,15 +383,15 @@ def test_what_is_certain_fails_however_much_there_is(
         for one in cloud
     ]
     build_anew(placement, plenty)
-    around = surroundings.Surroundings(service, time.time)
+    around = neighbourhood_reader.Surroundings(service, time.time)
     every = requirements.taken_apart(request_)
     amounts = [part for part in every if part.kind is Kind.RESOURCE]
     note(request_.path())
-    for row in wire.listed(service.get(wire.PROVIDERS)):
+    for row in codec.listed(service.get(codec.PROVIDERS)):
         near = around.of(row)
         for part in every:
             asked = request_.amounts.get(part.group, {})
-            if certainty.is_certain(part, near, asked):
+            if search.is_certain(part, near, asked):
                 note(f'{row.name}: {part.text}')
                 request = requirements.kept(request_, [*amounts, part])
                 assert not is_candidate(service, request, row)

@@ -8,9 +8,10 @@ import pytest
 from small_cloud import AGGREGATE, RACK, SHARES, Made, build, uuid
 
 from compute_agent import errors as agent_errors
-from report_client import errors, why_not
-from report_client.candidates_query import Group, Request, TraitQuery
-from report_client.provider_query import MemberOf
+from report_client import errors
+from report_client.api.provider_query import MemberOf
+from report_client.candidates.query import Group, Request, TraitQuery
+from report_client.candidates.why_not import why_not
 
 pytest_plugins = ['placement_api']
 
@@ -304,7 +305,7 @@ def test_who_shares_and_is_out_of_reach_does_not_help(placement, why):
 
 @pytest.mark.usefixtures('rack')
 def test_an_unknown_name_is_said_first(why):
-    with pytest.raises(errors.NotFound, match='no trait CUSTOM_NONE'):
+    with pytest.raises(errors.DoesNotExist, match='no trait CUSTOM_NONE'):
         why('cn1', asked(VCPU=99, required='CUSTOM_NONE'))
 
 
@@ -319,7 +320,9 @@ def test_a_provider_that_goes_in_the_meantime_is_said(why, placement):
                 placement.delete(f'/resource_providers/{uuid(number)}')
 
     placement.before_request(gone)
-    with pytest.raises(errors.NotFound, match=r'provider cn1 \(.*\) is gone'):
+    with pytest.raises(
+        errors.DoesNotExist, match=r'provider cn1 \(.*\) is gone'
+    ):
         why('cn1', asked(VCPU=2))
 
 

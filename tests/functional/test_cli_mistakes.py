@@ -3,7 +3,7 @@
 
 import pytest
 
-from compute_agent.cmd import main
+from compute_agent.cmd.app import main
 
 
 @pytest.fixture

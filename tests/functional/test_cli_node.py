@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from compute_agent import errors
-from compute_agent.cmd import configuration
+from compute_agent.cmd.app import configuration
 from compute_agent.virt import requested
 
 UUID = '1be26c0b-03f2-4d2e-ae87-c02d7f33c123'

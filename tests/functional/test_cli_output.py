@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from compute_agent.cmd import main
+from compute_agent.cmd.app import main
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_each_command_has_its_own_help(words, option, capsys):
 
 def program(*words, **options):
     return subprocess.run(
-        [sys.executable, '-m', 'compute_agent.cmd.main', *words],
+        [sys.executable, '-m', 'compute_agent.cmd.app.main', *words],
         check=False,
         **options,
     )
@@ -62,7 +62,7 @@ def test_a_name_that_cannot_be_shown_is_shown_somehow(cli):
 def test_logs_of_the_daemon_go_to_stderr(cli):
     with subprocess.Popen(
         [
-            *(sys.executable, '-m', 'compute_agent.cmd.main'),
+            *(sys.executable, '-m', 'compute_agent.cmd.app.main'),
             *('--config-file', str(cli.config), 'run', '--show-tree'),
         ],
         stdout=subprocess.PIPE,

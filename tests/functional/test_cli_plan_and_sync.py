@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """plan prints what sync sends; exit codes say how it went."""
 
-from compute_agent.cmd import main
+from compute_agent.cmd.app import main
 
 ROOT = '11111111-1111-4111-8111-111111111111'
 

@@ -21,7 +21,8 @@ PATIENCE = 240  # seconds; two cores share all of them
 # Says that it is ready, waits for a word, then runs one command after another.
 WRITER = """
 import sys
-from compute_agent.cmd import main, wiring
+from compute_agent.cmd.app import main
+from compute_agent.cmd.wiring import agent as wiring
 
 config, number = sys.argv[1:]
 print('ready', flush=True)

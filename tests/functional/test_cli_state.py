@@ -13,9 +13,10 @@ import pytest
 from agents import NAME, NODE, Driver
 from command_line import Result
 
-from compute_agent import instance_lock, intentions, state, state_file
-from compute_agent.assertion import Kind
-from compute_agent.cmd import main
+from compute_agent.cmd.app import main
+from compute_agent.state import lock, schema, state
+from compute_agent.tree import intents
+from compute_agent.tree.assertion import Kind
 from compute_agent.virt import driver as virt
 
 CHILD = 'node-1-nic'
@@ -65,9 +66,7 @@ class Commands:
     def content(self, agent):
         """All that is recorded by an agent."""
         with contextlib.closing(
-            state_file.connect(
-                str(self.directory(agent) / state_file.FILE_NAME)
-            )
+            schema.connect(str(self.directory(agent) / schema.FILE_NAME))
         ) as db:
             return list(db.iterdump())
 
@@ -237,7 +236,7 @@ def test_a_record_is_json_that_names_the_node_and_its_driver(agents, commands):
 
 def test_an_export_changes_nothing_and_works_beside_a_daemon(agents, commands):
     before = commands.content('a')
-    with instance_lock.hold(commands.directory('a')):
+    with lock.hold(commands.directory('a')):
         first = commands.exported(NAME)
     assert commands.exported(NAME) == first
     assert commands.content('a') == before
@@ -245,7 +244,7 @@ def test_an_export_changes_nothing_and_works_beside_a_daemon(agents, commands):
 
 def test_to_forget_needs_the_daemon_to_be_stopped(agents, commands):
     before = commands.content('a')
-    with instance_lock.hold(commands.directory('a')):
+    with lock.hold(commands.directory('a')):
         result = commands.run('a', 'export', NAME, '--forget')
     assert (result.code, result.out) == (1, '')
     assert f'process {os.getpid()} is working on' in result.line
@@ -272,7 +271,7 @@ def test_what_could_not_be_printed_is_not_forgotten(agents, commands, how):
         [
             sys.executable,
             '-m',
-            'compute_agent.cmd.main',
+            'compute_agent.cmd.app.main',
             f'--config-file={commands.config("a")}',
             *('state', 'export', NAME, '--forget'),
         ],
@@ -338,7 +337,7 @@ def test_a_write_that_was_cut_off_is_settled_before_an_export(
     agents, commands
 ):
     a, _ = agents
-    sent = intentions.Intent(
+    sent = intents.Intent(
         node_uuid=NODE,
         uuid=NODE,
         kind=Kind.TRAIT,
@@ -396,7 +395,7 @@ def test_to_import_twice_is_to_import_once(agents, commands):
 
 def test_an_import_needs_the_daemon_to_be_stopped(agents, commands):
     text, before = commands.exported(NAME), commands.content('b')
-    with instance_lock.hold(commands.directory('b')):
+    with lock.hold(commands.directory('b')):
         result = commands.run('b', 'import', stdin=text.encode())
     assert result.code == 1
     assert f'process {os.getpid()} is working on' in result.line

@@ -5,7 +5,8 @@ import contextlib
 
 import pytest
 
-from compute_agent import intentions, state
+from compute_agent.state import state
+from compute_agent.tree import intents
 
 ROOT = '11111111-1111-4111-8111-111111111111'
 CHILD = '22222222-2222-4222-8222-222222222222'
@@ -63,7 +64,7 @@ def test_it_works_beside_a_daemon_and_changes_nothing(synced, daemon):
 
 
 def test_what_is_not_confirmed_is_shown(synced):
-    creation = intentions.Intent(
+    creation = intents.Intent(
         node_uuid=ROOT, uuid=CHILD, kind=None, generation=0
     )
     with contextlib.closing(state.State.open(synced.state_path)) as one:

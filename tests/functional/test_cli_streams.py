@@ -14,7 +14,7 @@ COMMANDS = [
     ('driver', 'list', '-f', 'json'),
     ('nodes',),  # cliff offers commands that are nearly that
 ]
-PROGRAM = (sys.executable, '-m', 'compute_agent.cmd.main')
+PROGRAM = (sys.executable, '-m', 'compute_agent.cmd.app.main')
 
 
 @pytest.fixture(params=['', '1'], ids=['buffered', 'unbuffered'])

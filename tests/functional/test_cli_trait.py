@@ -497,7 +497,7 @@ def test_completion_knows_the_commands_and_their_options(cli):
 def test_a_full_disk_is_one_line(cli, words, form):
     with pathlib.Path('/dev/full').open('w') as full:
         ended = subprocess.run(
-            [sys.executable, '-m', 'compute_agent.cmd.main', '--config-file',
+            [sys.executable, '-m', 'compute_agent.cmd.app.main', '--config-file',
              str(cli.config), *words, '-f', form],
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,
             timeout=30,

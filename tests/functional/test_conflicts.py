@@ -4,7 +4,7 @@
 import pytest
 from agents import NAME, NODE, sent
 
-from compute_agent import resource_tracker
+from compute_agent.cycle import resource_tracker
 
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'

@@ -8,7 +8,8 @@ import threading
 
 import pytest
 
-from compute_agent.cmd import configuration, main, placement_connection
+from compute_agent.cmd.app import configuration, main
+from compute_agent.cmd.wiring import placement
 from report_client import errors
 
 ROUNDS = 3
@@ -101,7 +102,7 @@ def test_as_many_connections_are_made_as_there_are_workers(
 ):
     with meeting(workers) as server:
         conf = configured(tmp_path, how(server.server_port), workers)
-        service = placement_connection.placement_service(conf)
+        service = placement.placement_service(conf)
         with concurrent.futures.ThreadPoolExecutor(workers) as pool:
             for _ in range(ROUNDS):
                 asked = ['/resource_providers'] * workers
@@ -114,7 +115,7 @@ def test_an_answer_that_does_not_come_ends_the_wait(tmp_path):
     with meeting(2) as server:
         options = (*by_address(server.server_port), 'timeout = 1')
         conf = configured(tmp_path, options, 16)
-        service = placement_connection.placement_service(conf)
+        service = placement.placement_service(conf)
         try:
             with pytest.raises(errors.Unreachable, match='no answer in time'):
                 service.get('/resource_providers')

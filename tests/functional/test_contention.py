@@ -5,8 +5,10 @@ import pytest
 import vgpu_cloud
 from agents import NAME, NODE
 
-from compute_agent import assertion, contention, inventory, resource_tracker
-from compute_agent.resource_tracker import Control
+from compute_agent.cycle import resource_tracker
+from compute_agent.cycle.resource_tracker import Control
+from compute_agent.limits import contention
+from compute_agent.tree import assertion, inventory
 
 Status = resource_tracker.Status
 CHILD = '33333333-3333-4333-8333-333333333333'

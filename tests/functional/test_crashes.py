@@ -25,7 +25,8 @@ import state_copy
 from agents import AgentFactory
 from crashing import Cut, Killed
 
-from compute_agent import errors, provider_config_files
+from compute_agent import errors
+from compute_agent.provider_config import files
 
 AGGREGATE = scenarios.AGGREGATE
 NUMA0 = scenarios.NUMA0
@@ -116,7 +117,7 @@ class Theatre:
         return self._start(record)
 
     def _start(self, record):
-        self._files = provider_config_files.ProviderConfigFiles(
+        self._files = files.ProviderConfigFiles(
             lambda: (str(self._directory), True)
         )
         self._files.begin()

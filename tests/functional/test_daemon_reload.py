@@ -22,7 +22,7 @@ class Hurry:
             os.kill(os.getpid(), signal.SIGHUP)
 
 sys.meta_path.insert(0, Hurry())
-from compute_agent.cmd import start
+from compute_agent.cmd.app import start
 sys.exit(start.main())
 """
 

@@ -4,7 +4,8 @@
 import pytest
 from agents import Clock, Driver
 
-from compute_agent import departures, errors, resource_tracker
+from compute_agent import errors
+from compute_agent.cycle import departed_nodes, resource_tracker
 from compute_agent.virt import driver as virt
 
 Status = resource_tracker.Status
@@ -274,7 +275,7 @@ def test_the_questions_end_with_the_first_that_nobody_answers(
 
 
 def test_everybody_is_asked_for_in_turn(agent_factory, monkeypatch, operator):
-    monkeypatch.setattr(departures, 'ASKED_AT_ONCE', 1)
+    monkeypatch.setattr(departed_nodes, 'ASKED_AT_ONCE', 1)
     rack, clock = Rack(), Clock()
     agent = agent_factory(rack, clock=clock)
     agent.done()

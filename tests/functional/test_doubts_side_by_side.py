@@ -9,7 +9,10 @@ it anew meanwhile is not overwritten with what is older.
 import pytest
 from agents import NODE
 
-from compute_agent import assertion, errors, policy, state
+from compute_agent import errors
+from compute_agent.ownership import policy
+from compute_agent.state import state
+from compute_agent.tree import assertion
 
 OTHER = '22222222-2222-4222-8222-222222222222'
 SHARED = '33333333-3333-4333-8333-333333333333'
@@ -101,11 +104,11 @@ def test_what_another_thread_wrote_meanwhile_stays_its_own(
     recreate(operator)
 
     def overtake():
-        with pytest.raises(errors.LookAgain):
+        with pytest.raises(errors.Replan):
             write(agent, NODE, 'CUSTOM_X')
         write(agent, NODE, 'CUSTOM_X')
 
-    with pytest.raises(errors.LookAgain, match='changed without'):
+    with pytest.raises(errors.Replan, match='changed without'):
         write(agent, OTHER, 'CUSTOM_Y', {point: overtake})
     assert kept.meanwhile == {}
     ours = kept.record([SHARED], NODE).ours
@@ -119,7 +122,7 @@ def test_what_nobody_came_to_know_meanwhile_is_read_again(
     agent, kept, operator
 ):
     recreate(operator)
-    with pytest.raises(errors.LookAgain, match='changed without'):
+    with pytest.raises(errors.Replan, match='changed without'):
         write(agent, OTHER, 'CUSTOM_Y')
     assert kept.readings([SHARED])[SHARED].read_at == 0
     write(agent, OTHER, 'CUSTOM_Y')

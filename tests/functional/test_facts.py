@@ -5,8 +5,9 @@ import agents
 import pytest
 from agents import NAME, NODE
 
-from compute_agent import errors, provider_config_files
-from compute_agent.resource_tracker import Status
+from compute_agent import errors
+from compute_agent.cycle.resource_tracker import Status
+from compute_agent.provider_config import files as provider_config_files
 
 OTHER = '22222222-2222-4222-8222-222222222222'
 NODES = {NODE: NAME, OTHER: 'node-2'}

@@ -8,7 +8,7 @@ on by itself.
 import pytest
 from agents import NAME, NODE
 
-from compute_agent.resource_tracker import Status
+from compute_agent.cycle.resource_tracker import Status
 
 CHILD = '33333333-3333-4333-8333-333333333333'
 OTHER = '44444444-4444-4444-8444-444444444444'

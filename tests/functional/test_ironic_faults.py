@@ -10,7 +10,8 @@ import requests
 import requests_mock
 from ironic_agents import ironic_driver
 
-from compute_agent import errors, resource_tracker
+from compute_agent import errors
+from compute_agent.cycle import resource_tracker
 
 URL = 'http://127.0.0.1:6385'
 Status = resource_tracker.Status

@@ -6,8 +6,8 @@ import requests
 from agents import NAME, NODE, Clock, sent
 
 from compute_agent import errors
-from compute_agent.resource_tracker import Status
-from report_client import lists
+from compute_agent.cycle.resource_tracker import Status
+from report_client.observe import list_strategy
 
 SECOND = '22222222-2222-4222-8222-222222222222'
 THIRD = '33333333-3333-4333-8333-333333333333'
@@ -28,7 +28,7 @@ def clock():
 @pytest.fixture
 def crowd(placement, operator, monkeypatch):
     """A cloud with more strangers than two nodes of ours make up for."""
-    monkeypatch.setattr(lists, 'PROVIDERS_PER_TREE', 4)
+    monkeypatch.setattr(list_strategy, 'PROVIDERS_PER_TREE', 4)
     for number in range(9):
         uuid = f'44444444-4444-4444-8444-{number:012}'
         operator.create(uuid, f'stranger-{number}')
@@ -57,7 +57,7 @@ def test_the_first_list_is_the_whole_one_then_each_tree_s(placement, agent):
 def test_in_a_small_cloud_it_is_one_for_all(
     placement, agent_factory, operator, monkeypatch
 ):
-    monkeypatch.setattr(lists, 'PROVIDERS_PER_TREE', 4)
+    monkeypatch.setattr(list_strategy, 'PROVIDERS_PER_TREE', 4)
     for number in range(6):  # eight with our own: no more than four each
         uuid = f'44444444-4444-4444-8444-{number:012}'
         operator.create(uuid, f'stranger-{number}')
@@ -77,7 +77,7 @@ def test_a_restart_remembers_how_large_the_cloud_is(
 
 
 def test_after_a_day_it_is_counted_again(placement, agent, clock):
-    clock.now += lists.RECOUNT - 1
+    clock.now += list_strategy.RECOUNT - 1
     assert ALL not in lists_of(placement, agent)
     clock.now += 1
     assert ALL in lists_of(placement, agent)
@@ -98,7 +98,7 @@ def test_a_name_that_is_taken_is_found_where_no_list_shows_it(
         **NODES,
         '55555555-5555-4555-8555-555555555555': 'node-9',
     }
-    monkeypatch.setattr(lists, 'PROVIDERS_PER_TREE', 3)
+    monkeypatch.setattr(list_strategy, 'PROVIDERS_PER_TREE', 3)
     results = {r.node.name: r for r in agent.sync()}
     assert results['node-9'].status is Status.FAILED
     assert THIRD in results['node-9'].reason

@@ -14,8 +14,10 @@ import pytest
 from keystoneauth1 import adapter, plugin, session, token_endpoint
 
 from benchmarks import row_stream
-from report_client import errors, reader, rows, wire
-from report_client import placement as placement_api
+from report_client import errors
+from report_client.http import codec, list_stream
+from report_client.http import placement as placement_api
+from report_client.observe import reader
 
 pytest_plugins = ['placement_api']
 
@@ -58,7 +60,7 @@ def service_at():
 
 
 def listed(service):
-    return service.read(wire.PROVIDERS, rows.listed)
+    return service.read(codec.PROVIDERS, list_stream.listed)
 
 
 # --- the real placement -------------------------------------------------------
@@ -66,8 +68,8 @@ def listed(service):
 
 def test_it_is_the_list_that_placement_answers(placement, service):
     create_cloud(placement.post, 40)
-    found = reader.Reader(service, lambda: 0.0).listed(wire.PROVIDERS)
-    assert found == wire.listed(placement.get('/resource_providers'))
+    found = reader.Reader(service, lambda: 0.0).listed(codec.PROVIDERS)
+    assert found == codec.listed(placement.get('/resource_providers'))
     assert len(found) == 40
 
 
@@ -75,11 +77,11 @@ def test_it_is_so_over_a_connection(placement_server, service_at):
     service = service_at(placement_server.url)
 
     def post(path, body):
-        service.send(wire.Request(method='POST', path=path, body=body))
+        service.send(codec.Request(method='POST', path=path, body=body))
 
     create_cloud(post, 100)
     found = listed(service)
-    assert found == wire.listed(service.get(wire.PROVIDERS))
+    assert found == codec.listed(service.get(codec.PROVIDERS))
     assert len(found) == 100
 
 
@@ -93,7 +95,7 @@ def test_the_benchmark_s_list_is_in_placement_s_own_bytes(placement, raw):
 
 
 def test_nothing_listed_is_an_answer(service):
-    assert service.read(wire.in_tree(uuid(1)), rows.listed) == []
+    assert service.read(codec.in_tree(uuid(1)), list_stream.listed) == []
 
 
 def test_an_older_placement_is_asked_again(placement, service, newest):
@@ -105,7 +107,7 @@ def test_an_older_placement_is_asked_again(placement, service, newest):
 def test_what_is_too_new_for_it_is_not_asked(placement, service, newest):
     newest('1.30')
     with pytest.raises(errors.TooOld, match=r'needs 1\.35 or newer'):
-        service.read(wire.PROVIDERS, rows.listed, (1, 35))
+        service.read(codec.PROVIDERS, list_stream.listed, (1, 35))
     assert [r.status for r in placement.requests] == [406]
 
 
@@ -271,7 +273,7 @@ def test_a_list_that_comes_whole_keeps_its_connection(
     server.answers = [(COMPLETE[answer], 'on')] * 2
     service = service_at(server.url)
     for _ in range(2):
-        assert listed(service) == wire.listed(json.loads(BODY))
+        assert listed(service) == codec.listed(json.loads(BODY))
     assert server.connections == 1
 
 

@@ -11,8 +11,11 @@ import uuid as uuidlib
 import pytest
 from agents import NODE, Clock
 
-from compute_agent import assertion, errors, intentions, policy, state
-from compute_agent.resource_tracker import Status
+from compute_agent import errors
+from compute_agent.cycle.resource_tracker import Status
+from compute_agent.ownership import policy
+from compute_agent.state import state
+from compute_agent.tree import assertion, intents
 
 OTHER = '22222222-2222-4222-8222-222222222222'
 SHARED = '33333333-3333-4333-8333-333333333333'
@@ -149,7 +152,7 @@ def test_what_another_thread_saw_fall_is_unknown_to_a_look_before_that(
 
 
 def intent(node, generation, names, added):
-    return intentions.Intent(
+    return intents.Intent(
         node_uuid=node,
         uuid=SHARED,
         kind=TRAIT,

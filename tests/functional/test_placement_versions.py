@@ -3,7 +3,8 @@
 
 import pytest
 
-from report_client import errors, wire
+from report_client import errors
+from report_client.http import codec
 
 pytest_plugins = ['placement_api']
 
@@ -29,7 +30,7 @@ def test_two_who_learn_it_at_the_same_time_both_go_on(
             left.pop()()
 
     placement.before_request(meanwhile)
-    assert wire.traits(service.get('/traits'))
+    assert codec.traits(service.get('/traits'))
     asked = [(r.path, r.microversion, r.status) for r in placement.requests]
     assert asked == [
         ('/resource_classes', '1.39', 406),
@@ -51,11 +52,11 @@ def test_what_an_older_one_lacks_is_not_sent_to_it(
         f'1.{needed[1]} or newer: upgrade placement'
     )
     assert [r.status for r in placement.requests] == [406]
-    assert wire.traits(service.get('/traits', (1, 31)))
+    assert codec.traits(service.get('/traits', (1, 31)))
 
 
 def test_what_a_reply_says_besides_its_body_is_its_status(service):
-    request = wire.Request(method='PUT', path='/traits/CUSTOM_A')
+    request = codec.Request(method='PUT', path='/traits/CUSTOM_A')
     assert service.reply(request).status == 201
     again = service.reply(request)
     assert (again.status, again.body) == (204, None)

@@ -12,8 +12,10 @@ import pytest
 import yaml
 from agents import NAME, NODE
 
-from compute_agent import errors, names, provider_config_files
-from compute_agent.resource_tracker import Status
+from compute_agent import errors
+from compute_agent.cycle.resource_tracker import Status
+from compute_agent.provider_config import files as provider_config_files
+from compute_agent.tree import names
 
 CHILD = '33333333-3333-4333-8333-333333333333'
 SHARED = '44444444-4444-4444-8444-444444444444'

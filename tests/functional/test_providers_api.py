@@ -5,8 +5,9 @@ import pytest
 from agents import NAME, NODE
 
 from compute_agent import errors as agent_errors
-from compute_agent import inventory
-from report_client import errors, guarded
+from compute_agent.tree import inventory
+from report_client import errors
+from report_client.api import optimistic_update
 
 pytest_plugins = ['placement_api']
 
@@ -56,7 +57,7 @@ def test_a_name_that_looks_like_a_uuid_is_found(providers, operator):
 def test_one_by_uuid_and_another_by_name_are_both_named(providers, operator):
     operator.create(NODE, OTHER)
     operator.create(OTHER, 'another')
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         providers.find(OTHER)
     assert str(raised.value) == (
         f'{OTHER} is the uuid of the provider another and the name of the '
@@ -79,7 +80,7 @@ def test_a_name_of_any_characters_is_found(providers, operator, name):
 
 @pytest.mark.parametrize('word', ['cn9', OTHER])
 def test_what_is_not_there_is_named(providers, word):
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         providers.find(word)
     assert str(raised.value) == f'no provider is called {word}'
 
@@ -94,7 +95,7 @@ def test_a_name_of_another_case_is_not_the_same(placement, providers, one):
         'root_provider_uuid': NODE,
     }
     placement.fault('GET *', (200, {'resource_providers': [row]}))
-    with pytest.raises(errors.NotFound, match=f'did you mean {NAME}'):
+    with pytest.raises(errors.DoesNotExist, match=f'did you mean {NAME}'):
         providers.find(NAME.upper())
 
 
@@ -159,7 +160,7 @@ def test_a_name_that_is_free_again_can_be_tried_again(
 
 
 def test_a_parent_that_is_not_there_is_said(providers):
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         providers.create('disk', parent=OTHER)
     assert str(raised.value) == (
         f'disk is not created: there is no provider {OTHER} that it could go '
@@ -219,7 +220,7 @@ def test_a_provider_is_deleted_with_what_it_holds(
 
 def test_one_that_is_gone_already_is_said(providers, one, operator):
     operator.delete(NODE)
-    with pytest.raises(errors.NotFound, match='is gone already'):
+    with pytest.raises(errors.DoesNotExist, match='is gone already'):
         providers.delete(one)
 
 
@@ -334,7 +335,7 @@ def test_an_inventory_that_is_so_already_is_not_written(
 ):
     operator.change_inventory('VCPU', total=8)
     done = providers.set_inventory(one, {'VCPU': {'total': 8, 'reserved': 0}})
-    assert not guarded.is_change(done)
+    assert not optimistic_update.is_change(done)
     assert placement.writes == []
 
 
@@ -366,13 +367,13 @@ def test_a_value_out_of_range_is_refused(
 
 
 def test_classes_that_are_not_there_are_named(providers, one, operator):
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         providers.set_inventory(one, {'CUSTOM_X': {'total': 1}})
     assert str(raised.value) == (
         'placement knows no resource class CUSTOM_X; --create creates it'
     )
     with pytest.raises(
-        errors.NotFound, match='no resource class CUSTOM_X, CU'
+        errors.DoesNotExist, match='no resource class CUSTOM_X, CU'
     ):
         providers.set_inventory(
             one, {'CUSTOM_X': {'total': 1}, 'CUSTOM_Y': {'total': 1}}
@@ -388,7 +389,7 @@ def test_custom_classes_are_created_where_that_is_wanted(
 
 
 def test_a_standard_class_is_never_created(placement, providers, one):
-    with pytest.raises(errors.NotFound, match='did you mean VCPU'):
+    with pytest.raises(errors.DoesNotExist, match='did you mean VCPU'):
         providers.set_inventory(one, {'VCPUS': {'total': 1}}, create=True)
     assert [r.method for r in placement.writes] == ['PUT']
 
@@ -398,7 +399,7 @@ def test_what_is_read_of_a_provider_that_is_gone_is_no_empty_set(
 ):
     operator.delete(NODE)
     for read in (providers.aggregates, providers.inventories):
-        with pytest.raises(errors.Vanished) as raised:
+        with pytest.raises(errors.NotFound) as raised:
             read(one)
         assert str(raised.value) == f'{NAME} ({NODE}) is gone'
 
@@ -407,7 +408,7 @@ def test_a_provider_that_goes_before_it_is_written_is_named(
     placement, providers, one, operator
 ):
     once(placement, lambda: operator.delete(NODE))
-    with pytest.raises(errors.Vanished) as raised:
+    with pytest.raises(errors.NotFound) as raised:
         providers.set_inventory(one, {'VCPU': {'total': 1}})
     assert str(raised.value) == f'{NAME} ({NODE}) is gone'
 
@@ -416,13 +417,13 @@ def test_of_several_classes_those_are_named_that_stand_in_the_way(
     placement, providers, one
 ):
     records = {'CUSTOM_X': {'total': 1}, 'VCPUS': {'total': 1}}
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         providers.set_inventory(one, records)
     assert str(raised.value) == (
         'placement knows no resource class CUSTOM_X, VCPUS; --create creates '
         'CUSTOM_X'
     )
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         providers.set_inventory(one, records, create=True)
     assert str(raised.value) == (
         'placement knows no resource class VCPUS; did you mean VCPU?'

@@ -7,14 +7,12 @@ A plan is made by ``ownership.resolve``; how often that is asked is counted.
 import pytest
 from agents import NAME, NODE
 
-from compute_agent import (
-    back_off,
-    ownership,
-    ratios,
-    resource_tracker,
-    state_file,
-)
-from compute_agent.resource_tracker import Status
+from compute_agent.cycle import resource_tracker
+from compute_agent.cycle.resource_tracker import Status
+from compute_agent.limits import backoff
+from compute_agent.ownership import resolve as ownership
+from compute_agent.state import schema
+from compute_agent.tree import allocation_ratios
 
 OTHER = '22222222-2222-4222-8222-222222222222'
 SHARED = '33333333-3333-4333-8333-333333333333'
@@ -32,7 +30,7 @@ def waiting():
     """What tries nothing again that was refused."""
     return resource_tracker.Control(
         limits=lambda: None,
-        back_off=back_off.BackOff(lambda: 0.0, spread=lambda _low, high: high),
+        back_off=backoff.BackOff(lambda: 0.0, spread=lambda _low, high: high),
     )
 
 
@@ -52,14 +50,14 @@ def planned(monkeypatch):
 @pytest.fixture
 def statements(monkeypatch):
     """What the state databases that are opened from now on are told."""
-    told, real = [], state_file.connect
+    told, real = [], schema.connect
 
     def connect(target):
         db = real(target)
         db.set_trace_callback(told.append)
         return db
 
-    monkeypatch.setattr(state_file, 'connect', connect)
+    monkeypatch.setattr(schema, 'connect', connect)
     return told
 
 
@@ -228,7 +226,7 @@ def test_an_option_that_is_another_is_planned(
         describe,
         nodes=NODES,
         state=agent.state,
-        ratios=ratios.Ratios(forced={'VCPU': 2.0}, initial={}),
+        ratios=allocation_ratios.Ratios(forced={'VCPU': 2.0}, initial={}),
     )
     forced.done()
     assert sorted(planned) == sorted(NODES)

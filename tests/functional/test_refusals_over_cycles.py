@@ -6,8 +6,9 @@ import itertools
 import pytest
 from agents import NODE, Clock, Driver
 
-from compute_agent import back_off, resource_tracker
-from compute_agent.resource_tracker import Control
+from compute_agent.cycle import resource_tracker
+from compute_agent.cycle.resource_tracker import Control
+from compute_agent.limits import backoff
 
 Status = resource_tracker.Status
 REFUSED = (400, {'errors': [{'status': 400, 'detail': 'not today'}]})
@@ -39,7 +40,7 @@ def world():
 def patient(clock):
     """Waits that are as long as may be."""
     return Control(
-        back_off=back_off.BackOff(clock, spread=lambda _low, high: high)
+        back_off=backoff.BackOff(clock, spread=lambda _low, high: high)
     )
 
 

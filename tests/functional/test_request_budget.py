@@ -10,15 +10,12 @@ import agents
 import pytest
 import requests
 
-from compute_agent import errors, resource_tracker
-from compute_agent.cmd import (
-    configuration,
-    main,
-    pacing,
-    placement_connection,
-)
+from compute_agent import errors
+from compute_agent.cmd.app import configuration, main
+from compute_agent.cmd.wiring import placement, throttled_session
+from compute_agent.cycle import resource_tracker
 from report_client import errors as placement_errors
-from report_client import request_budget
+from report_client.http import rate_limit
 
 NODES = {f'11111111-1111-4111-8111-{n:012}': f'node-{n}' for n in range(1, 13)}
 Status = resource_tracker.Status
@@ -60,10 +57,11 @@ def paced(placement):
     def paced(rate, turns, **how):
         session = requests.Session()
         session.trust_env = False
-        budget = request_budget.RequestBudget(lambda: rate, lambda: 1000.0)
+        budget = rate_limit.RequestBudget(lambda: rate, lambda: 1000.0)
         inner = placement.session.get_adapter(placement.url)
         session.mount(
-            placement.url, pacing.PacedAdapter(inner, budget, turns.wait)
+            placement.url,
+            throttled_session.PacedAdapter(inner, budget, turns.wait),
         )
         service = types.SimpleNamespace(url=placement.url, session=session)
         made.append(agents.AgentFactory(service))
@@ -151,7 +149,7 @@ def test_connections_are_within_the_configured_budget(
 ):
     turns = Turns()
     conf = configured(tmp_path, placement_server.url)
-    service = placement_connection.placement_service(conf, turns.wait)
+    service = placement.placement_service(conf, turns.wait)
     for _ in range(4):
         assert service.get('/resource_providers') == {'resource_providers': []}
     assert [round(turn / 100) for turn in turns.seen] == [1, 2, 3]
@@ -165,7 +163,7 @@ def test_what_keystoneauth_repeats_is_counted(tmp_path, unused_port):
         'connect_retries = 3',
         'connect_retry_delay = 0.001',
     )
-    service = placement_connection.placement_service(conf, turns.wait)
+    service = placement.placement_service(conf, turns.wait)
     with pytest.raises(placement_errors.Unreachable):
         service.get('/resource_providers')
     assert len(turns.seen) == 3
@@ -174,7 +172,7 @@ def test_what_keystoneauth_repeats_is_counted(tmp_path, unused_port):
 def test_another_limit_is_taken_over(placement_server, tmp_path):
     turns = Turns()
     conf = configured(tmp_path, placement_server.url)
-    service = placement_connection.placement_service(conf, turns.wait)
+    service = placement.placement_service(conf, turns.wait)
     service.get('/resource_providers')
     conf.set_override('max_requests_per_second', 0.0, 'compute_agent')
     for _ in range(4):

@@ -20,7 +20,8 @@ from vgpu_cloud import (
     room_by_room,
 )
 
-from compute_agent import errors, resource_tracker
+from compute_agent import errors
+from compute_agent.cycle import resource_tracker
 
 Status = resource_tracker.Status
 

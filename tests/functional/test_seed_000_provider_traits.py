@@ -10,7 +10,8 @@ import pytest
 from agents import NAME, NODE
 
 from compute_agent import errors as agent_errors
-from report_client import errors, guarded
+from report_client import errors
+from report_client.api import optimistic_update
 
 pytest_plugins = ['placement_api']
 
@@ -77,7 +78,7 @@ def test_the_response_format_is_that_of_traits_with_a_generation(raw):
 def test_get_404_not_found_if_the_provider_is_not_found(
     placement, providers, gone
 ):
-    with pytest.raises(errors.Vanished, match=r'\) is gone$'):
+    with pytest.raises(errors.NotFound, match=r'\) is gone$'):
         providers.traits(gone)
     assert lines(placement) == ['GET {uuid}/traits 404']
 
@@ -132,7 +133,7 @@ def test_what_is_so_already_is_not_written(
 ):
     generation = operator.generation(NODE)
     done = getattr(providers, act)(one, ['CUSTOM_TRAIT_1', 'HW_CPU_X86_AVX'])
-    assert not guarded.is_change(done)
+    assert not optimistic_update.is_change(done)
     assert lines(placement) == ['GET {uuid}/traits 200']
     assert operator.traits() == left
     assert operator.generation(NODE) == generation
@@ -140,7 +141,7 @@ def test_what_is_so_already_is_not_written(
 
 def test_to_remove_what_is_not_there_is_not_written(placement, providers, one):
     done = providers.remove_traits(one, ['HW_CPU_X86_AVX2'])
-    assert not guarded.is_change(done)
+    assert not optimistic_update.is_change(done)
     assert placement.writes == []
 
 
@@ -153,7 +154,7 @@ def test_what_is_removed_is_gone_and_the_rest_stays(providers, one, operator):
 def test_put_400_bad_request_if_any_of_the_traits_are_not_valid(
     placement, providers, one, operator
 ):
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         providers.add_traits(one, ['CUSTOM_NEW', 'HW_CPU_X86_AVX2'])
     assert lines(placement) == [
         'GET {uuid}/traits 200',
@@ -166,7 +167,7 @@ def test_put_400_bad_request_if_any_of_the_traits_are_not_valid(
 
 
 def test_of_several_that_are_not_valid_all_are_named(providers, one):
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         providers.add_traits(one, ['CUSTOM_NEW', 'CUSTOM_OLD'])
     assert 'CUSTOM_NEW, CUSTOM_OLD; --create creates them' in str(raised.value)
 
@@ -174,7 +175,7 @@ def test_of_several_that_are_not_valid_all_are_named(providers, one):
 def test_a_standard_trait_that_placement_lacks_is_not_created(
     placement, providers, one
 ):
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         providers.add_traits(one, ['STORAGE_SSD', 'CUSTOM_NEW'], create=True)
     assert 'STORAGE_SSD; did you mean STORAGE_DISK_SSD?' in str(raised.value)
     assert [r.path for r in placement.writes] == [TRAITS]
@@ -186,7 +187,7 @@ def test_a_standard_trait_of_a_newer_os_traits_says_so(
     unknown = {'status': 400, 'detail': 'No such trait HW_CPU_X86_AVX2'}
     placement.fault('PUT *', (400, {'errors': [unknown]}))
     placement.fault('GET /traits?*', (200, {'traits': []}))
-    with pytest.raises(errors.NotFound, match='os-traits is older than'):
+    with pytest.raises(errors.DoesNotExist, match='os-traits is older than'):
         providers.add_traits(one, ['HW_CPU_X86_AVX2'])
 
 
@@ -230,7 +231,7 @@ def test_put_404_not_found_if_the_provider_is_not_found(
     placement, providers, one, operator
 ):
     once(placement, 'PUT', lambda: operator.delete(NODE))
-    with pytest.raises(errors.Vanished, match=r'\) is gone$'):
+    with pytest.raises(errors.NotFound, match=r'\) is gone$'):
         providers.add_traits(one, ['HW_CPU_X86_AVX2'])
     assert lines(placement)[-1] == 'PUT {uuid}/traits 404'
 
@@ -272,7 +273,7 @@ def test_what_another_has_done_meanwhile_is_not_done_again(
 ):
     once(placement, 'PUT', lambda: operator.add_traits('HW_CPU_X86_AVX2'))
     done = providers.add_traits(one, ['HW_CPU_X86_AVX2'])
-    assert not guarded.is_change(done)
+    assert not optimistic_update.is_change(done)
     assert lines(placement)[-2:] == [
         'PUT {uuid}/traits 409',
         'GET {uuid}/traits 200',
@@ -299,11 +300,14 @@ def test_others_who_never_stop_end_it_in_one_line(
     with pytest.raises(errors.Conflict) as raised:
         providers.add_traits(one, ['HW_CPU_X86_AVX2'])
     said = str(raised.value)
-    assert f'others changed it during each of {guarded.ATTEMPTS}' in said
+    assert (
+        f'others changed it during each of {optimistic_update.ATTEMPTS}'
+        in said
+    )
     assert NAME in said
-    assert len(placement.writes) == guarded.ATTEMPTS
-    assert len(waits) == guarded.ATTEMPTS - 1
-    assert max(waits) <= guarded.LONGEST_WAIT
+    assert len(placement.writes) == optimistic_update.ATTEMPTS
+    assert len(waits) == optimistic_update.ATTEMPTS - 1
+    assert max(waits) <= optimistic_update.LONGEST_WAIT
     assert operator.traits() == {'HW_CPU_X86_AVX', 'CUSTOM_TRAIT_1'}
 
 
@@ -333,7 +337,7 @@ def test_delete_404_not_found_if_the_provider_is_not_found(
     raw, placement, providers, gone
 ):
     assert raw('DELETE', TRAITS).status_code == 404
-    with pytest.raises(errors.Vanished, match=r'\) is gone$'):
+    with pytest.raises(errors.NotFound, match=r'\) is gone$'):
         providers.clear_traits(gone)
 
 
@@ -351,5 +355,5 @@ def test_to_clear_a_provider_without_traits_writes_nothing(
 ):
     providers.clear_traits(one)
     placement.clear()
-    assert not guarded.is_change(providers.clear_traits(one))
+    assert not optimistic_update.is_change(providers.clear_traits(one))
     assert placement.writes == []

@@ -259,7 +259,7 @@ def test_delete_trait_400_bad_request_if_the_name_is_a_standard_trait(
 
 @pytest.mark.usefixtures('two')
 def test_delete_trait_404_not_found_if_no_such_trait_exists(placement, traits):
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         traits.remove('CUSTOM_TRAIT_3')
     assert lines(placement)[0] == 'DELETE /traits/CUSTOM_TRAIT_3 404'
     said = str(raised.value)

@@ -14,8 +14,9 @@ from small_cloud import Made, build, uuid
 
 from compute_agent import errors as agent_errors
 from compute_agent import extra_specs
-from report_client import candidates, errors, flavor
-from report_client.candidates_query import Group, Request, TraitQuery
+from report_client import errors
+from report_client.candidates import candidates, flavor
+from report_client.candidates.query import Group, Request, TraitQuery
 
 pytest_plugins = ['placement_api']
 
@@ -223,7 +224,7 @@ def test_a_malformed_trait_is_an_error(placement, found, term):
 def test_a_trait_that_does_not_exist_is_an_error_that_names_it(
     placement, found, term
 ):
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         found(term)
     assert 'placement knows no trait CUSTOM_D' in str(raised.value)
     assert placement.requests[0].status == 400
@@ -231,7 +232,7 @@ def test_a_trait_that_does_not_exist_is_an_error_that_names_it(
 
 @pytest.mark.usefixtures('every')
 def test_a_standard_trait_that_is_nearly_meant_is_named(found):
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         found('!HW_CPU_X86_AVX3')
     assert str(raised.value) == (
         'placement knows no trait HW_CPU_X86_AVX3; did you mean '

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compute_agent import errors as agent_errors
-from report_client import errors, provider_query, trait_query
+from report_client import errors
+from report_client.api import provider_query, trait_query
 
 pytest_plugins = ['placement_api']
 
@@ -151,7 +152,7 @@ def test_a_malformed_trait_is_an_error(placement, providers, term):
 def test_a_trait_that_does_not_exist_is_an_error_that_names_it(
     placement, providers, term
 ):
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         listed(providers, term)
     assert 'placement knows no trait CUSTOM_D' in str(raised.value)
     assert placement.requests[0].status == 400
@@ -294,7 +295,7 @@ def test_aggregates_are_required_or_forbidden(providers, texts, found):
 
 @pytest.mark.usefixtures('racks')
 def test_a_class_that_does_not_exist_is_named(providers):
-    with pytest.raises(errors.NotFound) as raised:
+    with pytest.raises(errors.DoesNotExist) as raised:
         listed(providers, resources={'VCPUS': 1})
     said = str(raised.value)
     assert (
@@ -308,5 +309,7 @@ def test_a_name_that_vanished_again_is_said_in_placement_s_words(
     unknown = {'status': 400, 'detail': 'No such trait(s): CUSTOM_A.'}
     placement.put('/traits/CUSTOM_A')
     placement.fault('GET /resource_providers*', (400, {'errors': [unknown]}))
-    with pytest.raises(errors.NotFound, match=r'No such trait\(s\): CUSTOM_A'):
+    with pytest.raises(
+        errors.DoesNotExist, match=r'No such trait\(s\): CUSTOM_A'
+    ):
         listed(providers, 'CUSTOM_A')

@@ -4,7 +4,8 @@
 import pytest
 from agents import NAME, NODE
 
-from compute_agent import errors, policy
+from compute_agent import errors
+from compute_agent.ownership import policy
 
 POLICY = policy.Policy(node_uuid=NODE)
 
@@ -54,6 +55,6 @@ def test_what_another_wrote_meanwhile_is_not_overwritten(client, operator):
     operator.add_traits('CUSTOM_OPERATOR')
     tree = edited(seen)
     tree.add_traits(NODE, 'CUSTOM_SILVER')
-    with pytest.raises(errors.LookAgain):
+    with pytest.raises(errors.Replan):
         client.update_from_provider_tree(tree, seen, POLICY)
     assert operator.traits() == {'CUSTOM_GOLD', 'CUSTOM_OPERATOR'}

@@ -27,9 +27,10 @@ from vgpu_cloud import (
     reshapes,
 )
 
-from compute_agent import errors, resource_tracker
-from report_client import operations as ops
-from report_client import render
+from compute_agent import errors
+from compute_agent.cycle import resource_tracker
+from report_client.operations import operations as ops
+from report_client.plan import render
 
 Status = resource_tracker.Status
 

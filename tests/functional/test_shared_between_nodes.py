@@ -8,7 +8,8 @@ does not go because it says something else for another.
 import pytest
 from agents import NODE
 
-from compute_agent import assertion, hand_over
+from compute_agent.state import handover
+from compute_agent.tree import assertion
 from compute_agent.virt import driver as virt
 
 OTHER = '22222222-2222-4222-8222-222222222222'
@@ -133,9 +134,9 @@ def test_what_was_held_for_a_node_handed_over_is_held_no_more(agent, operator):
 
 
 def test_a_handed_over_node_takes_its_own_holds_along_only(agent):
-    node = hand_over.find(agent.state.every_node(), NODE)
+    node = handover.find(agent.state.every_node(), NODE)
     record = agent.state.export_record(node).record
-    assert record.held[SHARED, TRAIT] == {'driver': {SHARES}}
+    assert record.claims[SHARED, TRAIT] == {'driver': {SHARES}}
     assert record.others == {}
 
 

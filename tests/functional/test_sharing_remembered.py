@@ -6,8 +6,9 @@ import math
 import pytest
 from agents import Clock, Driver
 
-from compute_agent import node_plan, policy
-from compute_agent.resource_tracker import Status
+from compute_agent.cycle import node_planner
+from compute_agent.cycle.resource_tracker import Status
+from compute_agent.ownership import policy
 from compute_agent.virt import driver as virt
 
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
@@ -108,7 +109,7 @@ def test_what_moved_meanwhile_is_seen_by_the_next_look(
     operator.allocate(CONSUMER, 'DISK_GB', uuid=POOL)
     agent.clock.now += 60
     orders = policy.Orders(masked=['CUSTOM_X'])
-    agent.tracker._planner._settings = node_plan.Settings(
+    agent.tracker._planner._settings = node_planner.Settings(
         orders=lambda: lambda _node: orders
     )
     result, *_ = agent.sync()

@@ -9,7 +9,7 @@ import pytest
 from agents import NODE
 
 from compute_agent import errors
-from compute_agent.resource_tracker import Status
+from compute_agent.cycle.resource_tracker import Status
 
 FILE = 'state.sqlite'
 OTHER = '22222222-2222-4222-8222-222222222222'

@@ -10,8 +10,8 @@ import uuid
 
 import pytest
 
-from compute_agent import provider_tree
-from compute_agent.policy import Policy
+from compute_agent.ownership.policy import Policy
+from compute_agent.tree import provider_tree
 from drivers.fake import driver
 
 AGGREGATES = {n: str(uuid.UUID(int=n)) for n in (1, 2, 3)}

@@ -8,7 +8,7 @@ In the shared form each has its own names there, and nothing of the other's;
 import pytest
 from agents import NAME, NODE
 
-from compute_agent.resource_tracker import Control, Status
+from compute_agent.cycle.resource_tracker import Control, Status
 
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
 AGGREGATES = (

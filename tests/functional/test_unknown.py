@@ -5,7 +5,8 @@ import pytest
 import requests
 from agents import NAME, NODE
 
-from compute_agent import errors, resource_tracker
+from compute_agent import errors
+from compute_agent.cycle import resource_tracker
 
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'

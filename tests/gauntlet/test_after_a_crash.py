@@ -69,7 +69,7 @@ def _intends_nothing(self, _node_uuid, _intents, _held):
 @against(
     Variant(
         'nothing is written down before it is sent',
-        {'compute_agent.state.State.begin': _intends_nothing},
+        {'compute_agent.state.state.State.begin': _intends_nothing},
     )
 )
 def test_a_half_done_cycle_is_finished_and_its_work_is_still_ours(

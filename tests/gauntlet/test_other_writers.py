@@ -8,9 +8,11 @@ import agents
 import tenacity
 from gauntlet import Variant, against, verdict
 
-from compute_agent import resource_tracker
-from report_client import client, operations, placement
+from compute_agent.cycle import resource_tracker
+from report_client import client
 from report_client import errors as placement_errors
+from report_client.http import placement
+from report_client.operations import operations
 
 NODE, NAME = agents.NODE, agents.NAME
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
@@ -132,7 +134,7 @@ def test_a_busy_host_costs_no_conflict(bench):
 @against(
     Variant(
         'a write that conflicts is sent again as it is',
-        {'report_client.placement.Placement': _SendsAgain},
+        {'report_client.http.placement.Placement': _SendsAgain},
     )
 )
 def test_a_conflict_is_met_with_a_new_look(bench):
@@ -168,7 +170,7 @@ class _NoTime:
 
 UNBOUNDED = Variant(
     'a conflict is met with no end of looks',
-    {'compute_agent.node_turn.LOOKS': 9},
+    {'compute_agent.cycle.node_cycle.LOOKS': 9},
 )
 IMMEDIATE = Variant(
     'a conflict is met with a new look at once',
@@ -211,7 +213,7 @@ RACE = {
 @against(
     Variant(
         'the 500 of a race is a broken server',
-        {'report_client.placement.Placement': _FatalRace},
+        {'report_client.http.placement.Placement': _FatalRace},
     )
 )
 def test_the_500_of_a_traits_race_is_a_conflict(bench):

@@ -3,7 +3,8 @@
 
 from gauntlet import Variant, against, verdict
 
-from report_client import operations, plan
+from report_client.operations import operations
+from report_client.plan import diff
 
 
 def _in_order(*kinds):
@@ -23,11 +24,11 @@ def _in_order(*kinds):
     return operations_of
 
 
-_operations = plan.operations
+_operations = diff.operations
 INVENTORY_FIRST = Variant(
     'inventories are always written first',
     {
-        'report_client.plan.operations': _in_order(
+        'report_client.plan.diff.operations': _in_order(
             operations.SetInventories,
             operations.SetAggregates,
             operations.SetTraits,
@@ -37,7 +38,7 @@ INVENTORY_FIRST = Variant(
 TRAITS_FIRST = Variant(
     'traits are always written first',
     {
-        'report_client.plan.operations': _in_order(
+        'report_client.plan.diff.operations': _in_order(
             operations.SetTraits,
             operations.SetAggregates,
             operations.SetInventories,

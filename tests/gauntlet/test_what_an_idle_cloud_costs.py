@@ -4,8 +4,9 @@
 import agents
 from gauntlet import Variant, against, verdict
 
-from compute_agent import names
-from report_client import client, plan
+from compute_agent.tree import names
+from report_client import client
+from report_client.plan import diff
 
 NODE = agents.NODE
 MANY = {f'{n:08}-1111-4111-8111-111111111111': f'node-{n}' for n in range(6)}
@@ -50,7 +51,7 @@ def lines(bench):
 
 FORGETFUL = Variant(
     'every provider is read in every cycle',
-    {'compute_agent.state.State.readings': lambda _self, _uuids: {}},
+    {'compute_agent.state.state.State.readings': lambda _self, _uuids: {}},
 )
 
 
@@ -139,7 +140,7 @@ def test_what_many_nodes_share_is_asked_for_once(bench):
 CURIOUS = Variant(
     'allocations are asked for in every cycle',
     {
-        'compute_agent.allocated.at_stake': lambda before, _after: list(
+        'compute_agent.ownership.in_use.at_stake': lambda before, _after: list(
             before.values()
         )
     },
@@ -191,10 +192,10 @@ def _admit_all_anew(before, after, known):
     return _admit({}, after, nothing)
 
 
-_admit = plan.admit
+_admit = diff.admit
 ASKS_EVERY_TIME = Variant(
     'known names are forgotten at once',
-    {'compute_agent.state.State.known_names': lambda _self: None},
+    {'compute_agent.state.state.State.known_names': lambda _self: None},
 )
 ASKS_BY_NAME = Variant(
     'traits are asked for by name, for each node',
@@ -203,8 +204,8 @@ ASKS_BY_NAME = Variant(
 CREATES_EVERY_TIME = Variant(
     'custom names are created for each node anew',
     {
-        'report_client.plan.admit': _admit_all_anew,
-        'report_client.plan.is_known': lambda _operation, _known: False,
+        'report_client.plan.diff.admit': _admit_all_anew,
+        'report_client.plan.diff.is_known': lambda _operation, _known: False,
     },
 )
 

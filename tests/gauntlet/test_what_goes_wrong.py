@@ -7,8 +7,13 @@ import agents
 import requests
 from gauntlet import Variant, against, verdict
 
-from compute_agent import errors, resource_tracker
-from report_client import apply, client, operations, placement, plan
+from compute_agent import errors
+from compute_agent.cycle import resource_tracker
+from report_client import client
+from report_client.apply import executor
+from report_client.http import placement
+from report_client.operations import operations
+from report_client.plan import diff
 
 NODE, NAME = agents.NODE, agents.NAME
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
@@ -51,7 +56,7 @@ class _FirstRefusalEnds(placement.Placement):
 
 FIRST_REFUSAL_ENDS = Variant(
     'the first refusal ends it, and its reason is lost',
-    {'report_client.placement.Placement': _FirstRefusalEnds},
+    {'report_client.http.placement.Placement': _FirstRefusalEnds},
 )
 
 
@@ -89,7 +94,7 @@ class _Swallows(client.SchedulerReportClient):
         try:
             return super().apply(given, *args, **kwargs)
         except errors.Unavailable:
-            return apply.Outcome(applied=())
+            return executor.Outcome(applied=())
 
 
 class _ForgetsAll(client.SchedulerReportClient):
@@ -161,7 +166,7 @@ class _Untyped(placement.Placement):
 @against(
     Variant(
         'an outage is a failure like any other',
-        {'report_client.placement.Placement': _Untyped},
+        {'report_client.http.placement.Placement': _Untyped},
     )
 )
 def test_an_outage_that_one_node_finds_is_not_found_by_each(bench):
@@ -194,13 +199,13 @@ def _admit_all(before, after, known):
     return after, create, []
 
 
-_admit = plan.admit
+_admit = diff.admit
 
 
 @against(
     Variant(
         'an unknown standard trait is to be created',
-        {'report_client.plan.admit': _admit_all},
+        {'report_client.plan.diff.admit': _admit_all},
     )
 )
 def test_a_trait_of_a_newer_release_blocks_no_other(bench):

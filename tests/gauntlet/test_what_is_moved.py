@@ -4,8 +4,9 @@
 import agents
 from gauntlet import Variant, against, verdict
 
-from compute_agent import errors, names
-from report_client import placement
+from compute_agent import errors
+from compute_agent.tree import names
+from report_client.http import placement
 
 NODE, NAME = agents.NODE, agents.NAME
 GPU = '33333333-3333-4333-8333-333333333333'
@@ -83,7 +84,7 @@ def cloud(bench, nodes):
 @against(
     Variant(
         'what is not of the tree is emptied with it',
-        {'report_client.placement.Placement': _EmptiesTheRest},
+        {'report_client.http.placement.Placement': _EmptiesTheRest},
     )
 )
 def test_a_move_in_one_tree_touches_no_other_provider(bench):
@@ -110,7 +111,7 @@ def test_a_move_in_one_tree_touches_no_other_provider(bench):
 @against(
     Variant(
         'allocations are asked for in case they were needed',
-        {'report_client.placement.Placement': _AsksAlways},
+        {'report_client.http.placement.Placement': _AsksAlways},
     )
 )
 def test_allocations_are_read_when_a_driver_asks_for_them(bench):

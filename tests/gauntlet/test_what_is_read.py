@@ -4,8 +4,16 @@
 import agents
 from gauntlet import Variant, against, verdict
 
-from compute_agent import errors, names, provider, provider_tree, ratios
-from report_client import client, placement, reader
+from compute_agent import errors
+from compute_agent.tree import (
+    allocation_ratios,
+    names,
+    provider,
+    provider_tree,
+)
+from report_client import client
+from report_client.http import placement
+from report_client.observe import reader
 
 NODE, NAME = agents.NODE, agents.NAME
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
@@ -57,7 +65,7 @@ class _FailedIsEmpty(placement.Placement):
 
 FAILED_IS_EMPTY = Variant(
     'inventories that cannot be read are taken for none',
-    {'report_client.placement.Placement': _FailedIsEmpty},
+    {'report_client.http.placement.Placement': _FailedIsEmpty},
 )
 
 
@@ -66,7 +74,9 @@ def test_a_failed_read_of_inventories_overwrites_no_operators_ratio(
     bench,
 ):
     """One 500 must not turn an operator's ratio into the initial one."""
-    agent = bench.agent(host, ratios=ratios.Ratios(initial={'VCPU': 4.0}))
+    agent = bench.agent(
+        host, ratios=allocation_ratios.Ratios(initial={'VCPU': 4.0})
+    )
     agent.done()
     bench.operator.change_inventory('VCPU', allocation_ratio=2.5)
     bench.placement.clear()
@@ -113,7 +123,7 @@ def _mixture(self, row):
 @against(
     Variant(
         'parts read at different generations are kept together',
-        {'report_client.reader.Reader.provider': _mixture},
+        {'report_client.observe.reader.Reader.provider': _mixture},
     )
 )
 def test_a_writer_between_two_of_our_reads_loses_nothing(bench):
@@ -146,7 +156,9 @@ def _own_tree_alone(self):
 @against(
     Variant(
         'the driver sees the own tree alone',
-        {'report_client.observation.Observation.tree': _own_tree_alone},
+        {
+            'report_client.observe.observation.Observation.tree': _own_tree_alone
+        },
     )
 )
 def test_a_driver_sees_what_is_shared_with_its_node(bench):

@@ -6,13 +6,10 @@ import logging
 import agents
 from gauntlet import Variant, against, verdict
 
-from compute_agent import (
-    assertion,
-    errors,
-    provider_config_files,
-    provider_config_merge,
-    resource_tracker,
-)
+from compute_agent import errors
+from compute_agent.cycle import resource_tracker
+from compute_agent.provider_config import files, merge
+from compute_agent.tree import assertion
 
 NODE, NAME = agents.NODE, agents.NAME
 CHILD = '33333333-3333-4333-8333-333333333333'
@@ -46,9 +43,7 @@ def host(tree, node):
 
 
 def files_of(folder):
-    return provider_config_files.ProviderConfigFiles(
-        lambda: (str(folder), True)
-    )
+    return files.ProviderConfigFiles(lambda: (str(folder), True))
 
 
 # --- removal, and reading again -----------------------------------------------
@@ -57,7 +52,7 @@ def files_of(folder):
 def _lets_nothing_go(tree, node_uuid, record, *args):
     """Merge, and keep what any file ever gave."""
     found = _merge(tree, node_uuid, record, *args)
-    for (uuid, kind), held in record.held.items():
+    for (uuid, kind), held in record.claims.items():
         for source in held:
             here = source.startswith('file:') and tree.exists(uuid)
             if here and kind is assertion.Kind.TRAIT:
@@ -72,10 +67,10 @@ def _reads_once(self, *args):
         _reload(self, *args)
 
 
-_merge = provider_config_merge.merge
-_reload = provider_config_files.ProviderConfigFiles.reload
-MERGE = 'compute_agent.provider_config_merge.merge'
-FILES = 'compute_agent.provider_config_files.ProviderConfigFiles'
+_merge = merge.merge
+_reload = files.ProviderConfigFiles.reload
+MERGE = 'compute_agent.provider_config.merge.merge'
+FILES = 'compute_agent.provider_config.files.ProviderConfigFiles'
 NOTHING_GOES = Variant(
     'what a file once gave is never taken back', {MERGE: _lets_nothing_go}
 )

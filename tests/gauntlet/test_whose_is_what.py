@@ -6,8 +6,10 @@ import dataclasses
 import agents
 from gauntlet import Variant, against, verdict
 
-from compute_agent import inventory, ratios, resource_tracker
-from report_client import operations, plan
+from compute_agent.cycle import resource_tracker
+from compute_agent.tree import allocation_ratios, inventory
+from report_client.operations import operations
+from report_client.plan import diff
 
 NODE, NAME = agents.NODE, agents.NAME
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
@@ -46,7 +48,7 @@ _record = agents.state.State.record
 @against(
     Variant(
         'the driver is taken to own every trait',
-        {'compute_agent.provider_tree.ProviderTree.add_traits': _replace},
+        {'compute_agent.tree.provider_tree.ProviderTree.add_traits': _replace},
     )
 )
 def test_a_trait_of_an_operators_stays(bench):
@@ -68,7 +70,7 @@ def test_a_trait_of_an_operators_stays(bench):
 @against(
     Variant(
         'nobody remembers who added a trait',
-        {'compute_agent.state.State.record': _remembers_no_name},
+        {'compute_agent.state.state.State.record': _remembers_no_name},
     )
 )
 def test_a_trait_of_ours_goes_when_the_driver_drops_it(bench):
@@ -98,7 +100,9 @@ def _fills_from_defaults(self, rc, record, held):
 @against(
     Variant(
         'a field that is left out stays what it was',
-        {'compute_agent.ratios.Ratios.complete': _fills_from_before},
+        {
+            'compute_agent.tree.allocation_ratios.Ratios.complete': _fills_from_before
+        },
     )
 )
 def test_what_a_driver_reserves_no_more_is_free_again(bench):
@@ -118,7 +122,9 @@ def test_what_a_driver_reserves_no_more_is_free_again(bench):
 @against(
     Variant(
         'a ratio that is left out is 1.0',
-        {'compute_agent.ratios.Ratios.complete': _fills_from_defaults},
+        {
+            'compute_agent.tree.allocation_ratios.Ratios.complete': _fills_from_defaults
+        },
     )
 )
 def test_a_new_total_leaves_the_operators_ratio(bench):
@@ -127,7 +133,9 @@ def test_a_new_total_leaves_the_operators_ratio(bench):
     def larger(tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 9}})
 
-    agent = bench.agent(host, ratios=ratios.Ratios(initial={'VCPU': 4.0}))
+    agent = bench.agent(
+        host, ratios=allocation_ratios.Ratios(initial={'VCPU': 4.0})
+    )
     agent.done()
     bench.operator.change_inventory('VCPU', allocation_ratio=2.5)
     agent.driver.describe = larger
@@ -142,7 +150,7 @@ def test_a_new_total_leaves_the_operators_ratio(bench):
     Variant(
         'what goes is removed whoever uses it',
         {
-            'compute_agent.allocated.settle': (
+            'compute_agent.ownership.in_use.settle': (
                 lambda _before, after, *_others: (after, [])
             )
         },
@@ -185,10 +193,10 @@ def _leaves_shapes(*args, **kwargs):
     )
 
 
-_operations = plan.operations
+_operations = diff.operations
 LEAVES_SHAPES = Variant(
     'a provider keeps its name and its parent for ever',
-    {'report_client.plan.operations': _leaves_shapes},
+    {'report_client.plan.diff.operations': _leaves_shapes},
 )
 
 

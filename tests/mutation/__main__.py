@@ -14,8 +14,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from . import defect, trial
-from .defects import DEFECTS
+from tests.mutation import defect, trial
+from tests.mutation.defects import DEFECTS
 
 PROCESSES = 2
 

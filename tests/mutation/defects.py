@@ -6,13 +6,13 @@ one that names none is tried with all functional tests. Where the code moves,
 a test of the table fails, and the text is to be found anew.
 """
 
-from .defect import Defect
+from tests.mutation.defect import Defect
 
 # A node's own rights: what may be written, and what may go.
 OWNERSHIP = (
     Defect(
         name="the driver's names replace everybody's",
-        file='compute_agent/holding.py',
+        file='compute_agent/ownership/claims.py',
         find='names=(part.before - gone) | asserted,',
         put='names=asserted,',
         tests=(
@@ -21,7 +21,7 @@ OWNERSHIP = (
     ),
     Defect(
         name='what others created is deleted',
-        file='compute_agent/standing.py',
+        file='compute_agent/ownership/undeletable.py',
         find='if uuid not in created or uuid in staying:',
         put='if uuid in staying:',
         tests=(
@@ -30,28 +30,28 @@ OWNERSHIP = (
     ),
     Defect(
         name='an exclusive set takes COMPUTE_STATUS_DISABLED away',
-        file='compute_agent/policy.py',
+        file='compute_agent/ownership/policy.py',
         find='disabled = name == names.COMPUTE_STATUS_DISABLED',
         put='disabled = False',
-        tests=('tests/unit/compute_agent/test_ownership_names.py',),
+        tests=('tests/unit/compute_agent/ownership/test_resolve_names.py',),
     ),
     Defect(
         name='a name that goes from one holder is gone for all',
-        file='compute_agent/holding.py',
+        file='compute_agent/ownership/claims.py',
         find='free, said = part.before - holders, part.said',
         put='free, said = part.before, part.said',
-        tests=('tests/unit/compute_agent/test_ownership_sources.py',),
+        tests=('tests/unit/compute_agent/ownership/test_resolve_sources.py',),
     ),
     Defect(
         name="what a cut-off write may have left counts as the agent's",
-        file='compute_agent/intentions.py',
+        file='compute_agent/tree/intents.py',
         find='if exact and all(_shows(seen, i) for i in last.values()):',
         put='if sent:',
-        tests=('tests/unit/compute_agent/test_intentions.py',),
+        tests=('tests/unit/compute_agent/ownership/test_intents.py',),
     ),
     Defect(
         name='an omitted ratio is 1.0',
-        file='compute_agent/ratios.py',
+        file='compute_agent/tree/allocation_ratios.py',
         find='ratio = held.allocation_ratio',
         put='ratio = DEFAULT',
         tests=(
@@ -64,7 +64,7 @@ OWNERSHIP = (
 UNKNOWN = (
     Defect(
         name='what cannot be read is empty',
-        file='report_client/reader.py',
+        file='report_client/observe/reader.py',
         find='        parts = {kind: self.contents(row.uuid, kind) for kind in FIELDS}\n',
         put="""        parts = {}
         for kind in FIELDS:
@@ -80,10 +80,10 @@ UNKNOWN = (
     ),
     Defect(
         name='a list that cannot be read shows nothing',
-        file='report_client/reader.py',
-        find='return self._service.read(path, rows.listed)',
+        file='report_client/observe/reader.py',
+        find='return self._service.read(path, list_stream.listed)',
         put="""try:
-            return self._service.read(path, rows.listed)
+            return self._service.read(path, list_stream.listed)
         except Exception:
             return []""",
         tests=(
@@ -92,7 +92,7 @@ UNKNOWN = (
     ),
     Defect(
         name='a list of no nodes deletes every node',
-        file='compute_agent/departures.py',
+        file='compute_agent/cycle/departed_nodes.py',
         find='if self.whole and len(self.gone) > 1:',
         put='if False:',
         tests=(
@@ -101,7 +101,7 @@ UNKNOWN = (
     ),
     Defect(
         name='a node that is not listed is gone, unasked',
-        file='compute_agent/departures.py',
+        file='compute_agent/cycle/departed_nodes.py',
         find="return self._driver.node_exists(one.name), ''",
         put="return virt.Existence.NO, ''",
         tests=(
@@ -110,7 +110,7 @@ UNKNOWN = (
     ),
     Defect(
         name='a snapshot mixes generations',
-        file='report_client/reader.py',
+        file='report_client/observe/reader.py',
         find='            for kind in _older(parts):\n',
         put="""            return _reading(row, parts, self._clock())
             for kind in _older(parts):
@@ -121,7 +121,7 @@ UNKNOWN = (
     ),
     Defect(
         name='a generation that fell is the same provider',
-        file='compute_agent/provider.py',
+        file='compute_agent/tree/provider.py',
         find='return generation < (self.provider.generation or 0)',
         put='return False',
         tests=(
@@ -130,7 +130,7 @@ UNKNOWN = (
     ),
     Defect(
         name='adopted is what was recorded, not what is there',
-        file='compute_agent/state.py',
+        file='compute_agent/state/state.py',
         find='if uuid in old and old[uuid].is_above(generation):',
         put='if False:',
         tests=(
@@ -139,7 +139,7 @@ UNKNOWN = (
     ),
     Defect(
         name='no answer in mid-cycle is no error',
-        file='report_client/apply.py',
+        file='report_client/apply/executor.py',
         find='        except errors.AgentError as exc:\n            exc.applied',
         put="""        except errors.Unavailable:
             pass
@@ -155,7 +155,7 @@ UNKNOWN = (
 WRITES = (
     Defect(
         name='only the generation is read before a write',
-        file='report_client/fresh.py',
+        file='report_client/observe/verify.py',
         find='if content != getattr(one, field):',
         put='if False:',
         tests=(
@@ -164,7 +164,7 @@ WRITES = (
     ),
     Defect(
         name='a write rests on memory',
-        file='report_client/fresh.py',
+        file='report_client/observe/verify.py',
         find='for uuid, kind in sorted(set(parts) - seen.fresh):',
         put='for uuid, kind in ():',
         tests=(
@@ -173,14 +173,14 @@ WRITES = (
     ),
     Defect(
         name='what is doubted is kept over what another thread wrote',
-        file='report_client/fresh.py',
+        file='report_client/observe/verify.py',
         find='            since=since,\n',
         put='',
         tests=('tests/functional/test_doubts_side_by_side.py',),
     ),
     Defect(
         name='a refused write is sent again with the new generation',
-        file='report_client/apply.py',
+        file='report_client/apply/executor.py',
         find='        except placement_errors.NameTaken as exc:\n',
         put="""        except placement_errors.Conflict:
             body = self._service.get(
@@ -196,18 +196,18 @@ WRITES = (
     ),
     Defect(
         name='no traits at all are set by a DELETE that no generation guards',
-        file='report_client/wire.py',
+        file='report_client/http/codec.py',
         find='            content = sorted(operation.names)\n',
         put="""            content = sorted(operation.names)
             if not content and operation.kind is assertion.Kind.TRAIT:
                 path = collection(operation.uuid, operation.kind)
                 return Request(method='DELETE', path=path)
 """,
-        tests=('tests/unit/report_client/test_wire_requests.py',),
+        tests=('tests/unit/report_client/http/test_codec_requests.py',),
     ),
     Defect(
         name='a write of aggregates carries no generation',
-        file='report_client/wire.py',
+        file='report_client/http/codec.py',
         find="""        body={
             'resource_provider_generation': generation,
             _COLLECTIONS[operation.kind]: content,
@@ -223,11 +223,11 @@ WRITES = (
         if operation.kind is assertion.Kind.AGGREGATE
         else NEWEST,
 """,
-        tests=('tests/unit/report_client/test_wire_requests.py',),
+        tests=('tests/unit/report_client/http/test_codec_requests.py',),
     ),
     Defect(
         name='capacity comes before the traits',
-        file='report_client/plan.py',
+        file='report_client/plan/diff.py',
         find="""        *(op for one in contents.values() for op in one.labels),
         *reshaped,
         *(op for one in contents.values() for op in one.late_labels),
@@ -239,21 +239,21 @@ WRITES = (
         *(op for one in contents.values() for op in one.late_labels),
 """,
         tests=(
-            'tests/unit/report_client/test_plan_cases.py::test_a_case_is_planned_as_written[aggregates]',
+            'tests/unit/report_client/plan/test_cases.py::test_a_case_is_planned_as_written[aggregates]',
         ),
     ),
     Defect(
         name='parents are deleted before their children',
-        file='report_client/shape.py',
+        file='report_client/plan/hierarchy.py',
         find='for uuid in reversed(self._removed()):\n            self._delete',
         put='for uuid in self._removed():\n            self._delete',
         tests=(
-            'tests/unit/report_client/test_plan_cases.py::test_a_case_is_planned_as_written[delete-leaves-first]',
+            'tests/unit/report_client/plan/test_cases.py::test_a_case_is_planned_as_written[delete-leaves-first]',
         ),
     ),
     Defect(
         name='what is allocated is asked to go',
-        file='compute_agent/allocated.py',
+        file='compute_agent/ownership/in_use.py',
         find='for uuid, one in before.items()\n        if set(one.inventories)',
         put='for uuid, one in ()\n        if set(one.inventories)',
         tests=(
@@ -262,7 +262,7 @@ WRITES = (
     ),
     Defect(
         name='sharing providers are asked for once and never again',
-        file='report_client/sharing.py',
+        file='report_client/observe/sharing.py',
         find='return last if 0 <= age < self._interval else None',
         put='return last if age >= 0 else None',
         tests=(
@@ -271,7 +271,7 @@ WRITES = (
     ),
     Defect(
         name='a sharing provider of its own is seen later',
-        file='report_client/sharing.py',
+        file='report_client/observe/sharing.py',
         find='if not (known.isdisjoint(own) and known.isdisjoint(self._spoken)):',
         put='if False:',
         tests=(
@@ -280,7 +280,7 @@ WRITES = (
     ),
     Defect(
         name="a driver's facts are kept and not compared",
-        file='compute_agent/node_plan.py',
+        file='compute_agent/cycle/node_planner.py',
         find='and describe.equal(self._driver, node, last, grounds)',
         put='',
         tests=(
@@ -289,7 +289,7 @@ WRITES = (
     ),
     Defect(
         name='files that are reloaded do not count where facts are the same',
-        file='compute_agent/provider_config_files.py',
+        file='compute_agent/provider_config/files.py',
         find='self.edition += 1',
         put='self.edition += 0',
         tests=(
@@ -298,7 +298,7 @@ WRITES = (
     ),
     Defect(
         name='an inventory that is as wanted is written again',
-        file='compute_agent/inventory.py',
+        file='compute_agent/tree/inventory.py',
         find='return self._integers() == other._integers() and _same_ratio(',
         put='return self is other and _same_ratio(',
         tests=(
@@ -307,7 +307,7 @@ WRITES = (
     ),
     Defect(
         name="what a record leaves out is not placement's default",
-        file='compute_agent/inventory.py',
+        file='compute_agent/tree/inventory.py',
         find='max_unit: int = MAX_INT',
         put='max_unit: int = 1',
         tests=(
@@ -316,7 +316,7 @@ WRITES = (
     ),
     Defect(
         name='a ratio that a database rounded is written again',
-        file='compute_agent/inventory.py',
+        file='compute_agent/tree/inventory.py',
         find='return math.isclose(one, other, rel_tol=RATIO_TOLERANCE)',
         put='return one == other',
         tests=(
@@ -325,7 +325,7 @@ WRITES = (
     ),
     Defect(
         name='a reshape sends what consumers have of the own tree only',
-        file='report_client/fresh.py',
+        file='report_client/observe/verify.py',
         find='            generations |= some\n',
         put="""            generations |= some
             consumers[uuid] = dataclasses.replace(
@@ -347,16 +347,16 @@ WRITES = (
 MEMORY = (
     Defect(
         name='after a failure nothing is remembered of what was done',
-        file='report_client/apply.py',
+        file='report_client/apply/executor.py',
         find='        finally:\n            self._confirm(run)\n',
         put='        self._confirm(run)\n',
         tests=(
-            'tests/unit/report_client/test_apply.py::test_what_was_sent_and_not_answered_stays_intended',
+            'tests/unit/report_client/apply/test_executor.py::test_what_was_sent_and_not_answered_stays_intended',
         ),
     ),
     Defect(
         name='what will be sent is not written down',
-        file='report_client/apply.py',
+        file='report_client/apply/executor.py',
         find='plan.node_uuid, run.intend(), plan.held',
         put='plan.node_uuid, run.intend() and [], plan.held',
         tests=(
@@ -365,7 +365,7 @@ MEMORY = (
     ),
     Defect(
         name='what will be sent counts as done before it is',
-        file='report_client/apply.py',
+        file='report_client/apply/executor.py',
         find='        try:\n            self._create_names(run)\n',
         put="""        self._journal.settle(run.intend(), [], readings=[], gone=set())
         try:
@@ -386,10 +386,10 @@ MEMORY = (
     ),
     Defect(
         name='a child that is made again after a crash is another one',
-        file='compute_agent/provider_tree.py',
+        file='compute_agent/tree/provider_tree.py',
         find='str(uuidlib.uuid5(uuidlib.UUID(parent_uuid), name))',
         put='str(uuidlib.uuid4())',
-        tests=('tests/unit/compute_agent/test_provider_tree_shape.py',),
+        tests=('tests/unit/compute_agent/tree/test_provider_tree_shape.py',),
     ),
 )
 
@@ -397,7 +397,7 @@ MEMORY = (
 BOUNDS = (
     Defect(
         name='one trait that placement does not know stops all others',
-        file='report_client/plan.py',
+        file='report_client/plan/diff.py',
         find='lost_traits = {n for n in new_traits if not names.is_custom(n)}',
         put='lost_traits = set[str]()',
         tests=(
@@ -406,25 +406,25 @@ BOUNDS = (
     ),
     Defect(
         name='what is reserved as a whole does not count as removed',
-        file='compute_agent/blast_radius.py',
+        file='compute_agent/limits/blast_radius.py',
         find="""            after[rc].reserved
             >= after[rc].total
 """,
         put="""            after[rc].reserved
             > after[rc].total
 """,
-        tests=('tests/unit/compute_agent/test_blast_radius.py',),
+        tests=('tests/unit/compute_agent/limits/test_blast_radius.py',),
     ),
     Defect(
         name='any number of providers is deleted',
-        file='compute_agent/blast_radius.py',
+        file='compute_agent/limits/blast_radius.py',
         find='if len(deleted) > limits.deletions:',
         put='if False:',
-        tests=('tests/unit/compute_agent/test_blast_radius.py',),
+        tests=('tests/unit/compute_agent/limits/test_blast_radius.py',),
     ),
     Defect(
         name='a conflict is looked at again without end',
-        file='compute_agent/node_turn.py',
+        file='compute_agent/cycle/node_cycle.py',
         find='return self._times >= LOOKS or self._once > 1',
         put='return self._times >= LOOKS + 4',
         tests=(
@@ -433,7 +433,7 @@ BOUNDS = (
     ),
     Defect(
         name='what placement refuses is sent in every cycle',
-        file='compute_agent/node_turn.py',
+        file='compute_agent/cycle/node_cycle.py',
         find='        if wait is None:\n            return False\n',
         put='        return False\n',
         tests=(
@@ -442,7 +442,7 @@ BOUNDS = (
     ),
     Defect(
         name='one node that is refused starves the others',
-        file='compute_agent/resource_tracker.py',
+        file='compute_agent/cycle/resource_tracker.py',
         find='sorted(turns, key=lambda turn: knows(turn.node.uuid))',
         put='turns',
         tests=(
@@ -451,7 +451,7 @@ BOUNDS = (
     ),
     Defect(
         name='a write that was not begun may have been done',
-        file='report_client/apply.py',
+        file='report_client/apply/executor.py',
         find='            with self._breaker.watching(subject):\n',
         put="""            step.unsure = True
             with self._breaker.watching(subject):
@@ -462,7 +462,7 @@ BOUNDS = (
     ),
     Defect(
         name='what one node did before an outage is said of all',
-        file='compute_agent/node_turn.py',
+        file='compute_agent/cycle/node_cycle.py',
         find='raise errors.Unavailable(str(away)) from away',
         put='raise away',
         tests=(
@@ -471,14 +471,14 @@ BOUNDS = (
     ),
     Defect(
         name='provider-config files with a mistake end the good ones',
-        file='compute_agent/provider_config_files.py',
+        file='compute_agent/provider_config/files.py',
         find='        location, given = self._location()\n        self._entries',
         put=(
             '        location, given = self._location()\n'
             '        self._entries = None\n'
             '        self._entries'
         ),
-        tests=('tests/unit/compute_agent/test_provider_config_files.py',),
+        tests=('tests/unit/compute_agent/provider_config/test_files.py',),
     ),
 )
 

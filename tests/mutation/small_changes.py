@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import trial
+from tests.mutation import trial
 
 ENOUGH = 90  # percent
 SURVIVED, UNTESTED = 0, 33  # mutmut's exit codes for a mutant

@@ -35,7 +35,7 @@ class Authors:
         self.added: set[Key | str] = set()
         self.gone: dict[Key | str, str] = {}
 
-    def look(self, who: str) -> dict[str, placement_contents.Held]:
+    def look(self, who: str) -> dict[str, placement_contents.Claims]:
         """Note what one writer changed; return what was there before."""
         before, self.now = self.now, self._replay.contents()
         self.added, self.gone = set(), {}
@@ -118,7 +118,7 @@ class Authors:
             *((u, 'aggregate', a) for u in uuids for a in world.AGGREGATES),
         }
 
-    def _gone(self, held: placement_contents.Held, who: str) -> None:
+    def _gone(self, held: placement_contents.Claims, who: str) -> None:
         uuid = held.uuid
         self._drop(uuid, who, self.creator)
         for kind in world.KINDS:

@@ -18,7 +18,7 @@ import world
 from hypothesis import stateful
 from hypothesis import strategies as st
 
-from compute_agent.resource_tracker import Status
+from compute_agent.cycle.resource_tracker import Status
 from compute_agent.virt import driver as virt
 
 

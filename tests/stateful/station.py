@@ -14,14 +14,11 @@ import state_copy
 import wire as wiring
 import world
 
-from compute_agent import (
-    back_off,
-    blast_radius,
-    errors,
-    provider_config_files,
-    resource_tracker,
-)
-from compute_agent.resource_tracker import Status
+from compute_agent import errors
+from compute_agent.cycle import resource_tracker
+from compute_agent.cycle.resource_tracker import Status
+from compute_agent.limits import backoff, blast_radius
+from compute_agent.provider_config import files
 
 BACK_OFF_IS_OVER = 700.0
 
@@ -41,7 +38,7 @@ class Station:
         self.limit: blast_radius.Limits | None = None
         self._left: bytes | None = None
         self._directory = tempfile.TemporaryDirectory()
-        self._files: provider_config_files.ProviderConfigFiles | None = None
+        self._files: files.ProviderConfigFiles | None = None
 
     @property
     def nodes(self):
@@ -80,7 +77,7 @@ class Station:
     def start(self, kept: bytes | None) -> None:
         """Start an agent on a record, or on none."""
         self.close()
-        self._files = provider_config_files.ProviderConfigFiles(
+        self._files = files.ProviderConfigFiles(
             lambda: (self._directory.name, True)
         )
         self._files.begin()
@@ -91,7 +88,7 @@ class Station:
             clock=self.clock,
             control=resource_tracker.Control(
                 limits=lambda: self.limit,
-                back_off=back_off.BackOff(
+                back_off=backoff.BackOff(
                     self.clock, spread=lambda _low, high: high
                 ),
             ),

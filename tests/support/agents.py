@@ -15,27 +15,25 @@ import typing
 import pytest
 from keystoneauth1 import adapter, session, token_endpoint
 
-from compute_agent import (
-    back_off,
-    blast_radius,
-    departures,
-    errors,
-    host_inventory,
+from compute_agent import errors
+from compute_agent.cycle import (
+    departed_nodes,
     identity,
     node_list,
-    node_plan,
-    provider_config_files,
-    provider_tree,
-    ratios,
+    node_planner,
     resource_tracker,
-    state,
 )
+from compute_agent.limits import backoff, blast_radius
+from compute_agent.provider_config import files
+from compute_agent.state import state
+from compute_agent.tree import allocation_ratios, host_inventory, provider_tree
 from compute_agent.virt import driver as virt
-from report_client import client, placement
+from report_client import client
+from report_client.http import placement
 
 NODE = '11111111-1111-4111-8111-111111111111'
 NAME = 'node-1'
-NO_RATIOS = ratios.Ratios()
+NO_RATIOS = allocation_ratios.Ratios()
 NOTHING_RESERVED = host_inventory.Reserved()
 
 Describe: typing.TypeAlias = collections.abc.Callable[
@@ -143,10 +141,10 @@ class AgentFactory:
         state: state.State | pathlib.Path | None = None,
         nodes: collections.abc.Mapping[str, str] | None = None,
         authority: collections.abc.Sequence[str] = (),
-        ratios: ratios.Ratios = NO_RATIOS,
+        ratios: allocation_ratios.Ratios = NO_RATIOS,
         reserved: host_inventory.Reserved = NOTHING_RESERVED,
         workers: int = 1,
-        files: provider_config_files.ProviderConfigFiles | None = None,
+        files: files.ProviderConfigFiles | None = None,
         clock: collections.abc.Callable[[], float] | None = None,
         full_read_interval: float = 3600,
         sharing_interval: float = 300,
@@ -175,11 +173,13 @@ class AgentFactory:
         )
         tracker = resource_tracker.ResourceTracker(
             report_client,
-            node_plan.Planner(
+            node_planner.Planner(
                 driver,
                 report_client,
                 kept,
-                settings=node_plan.Settings(ratios=ratios, reserved=reserved),
+                settings=node_planner.Settings(
+                    ratios=ratios, reserved=reserved
+                ),
                 files=files,
             ),
             node_list.NodeList(
@@ -188,7 +188,7 @@ class AgentFactory:
                     names, driver.get_nodenames_by_uuid(), lambda: NODE
                 ),
             ),
-            gone=departures.Departures(
+            gone=departed_nodes.Departures(
                 driver,
                 kept,
                 clock=clock,
@@ -234,7 +234,7 @@ def _control(
     )
     return resource_tracker.Control(
         limits=lambda: limits or None,
-        back_off=back_off.BackOff(lambda: 0.0, spread=lambda _low, _high: 0.0),
+        back_off=backoff.BackOff(lambda: 0.0, spread=lambda _low, _high: 0.0),
     )
 
 

@@ -19,7 +19,7 @@ import time
 import pytest
 import requests
 
-from compute_agent.cmd import main
+from compute_agent.cmd.app import main
 
 FAKE_FILE = """
 nodes:
@@ -144,7 +144,7 @@ class Daemon:
         log: pathlib.Path,
         *words,
         terminal: int | None = None,
-        program: tuple[str, ...] = ('-m', 'compute_agent.cmd.start'),
+        program: tuple[str, ...] = ('-m', 'compute_agent.cmd.app.start'),
         command: str = 'run',
     ) -> None:
         """Start it.

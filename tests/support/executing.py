@@ -9,8 +9,10 @@ import collections.abc
 import dataclasses
 import typing
 
-from compute_agent import names, provider
-from report_client import apply, plan, wire
+from compute_agent.tree import names, provider
+from report_client.apply.executor import Executor
+from report_client.http import codec
+from report_client.plan import diff
 
 NOW = 1_700_000_000.0
 NODE = 'root'
@@ -34,10 +36,10 @@ class Bench:
     done: list[tuple[typing.Any, ...]] = dataclasses.field(
         default_factory=list
     )
-    executor: apply.Executor = dataclasses.field(init=False)
+    executor: Executor = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        self.executor = apply.Executor(self, self, self, clock=lambda: NOW)  # type: ignore[arg-type]
+        self.executor = Executor(self, self, self, clock=lambda: NOW)  # type: ignore[arg-type]
 
     def of(self, word: str) -> list[typing.Any]:
         """Return what belongs to each thing of one word that happened."""
@@ -56,7 +58,7 @@ class Bench:
 
     # --- placement ------------------------------------------------------------
 
-    def send(self, request: wire.Request) -> object:
+    def send(self, request: codec.Request) -> object:
         """Answer as placement would, or by the script."""
         self.done.append(('send', request))
         fault = self.faults.get(_end(request))
@@ -113,25 +115,25 @@ def one(
 def planned(
     before: collections.abc.Iterable[provider.Provider],
     after: collections.abc.Iterable[provider.Provider],
-    *first: plan.ops.NameOperation,
+    *first: diff.ops.NameOperation,
     **more: typing.Any,
-) -> plan.Plan:
+) -> diff.Plan:
     """Return the plan that turns the one into the other.
 
     :param first: the names that are to be created
     """
     there = provider.snapshot(before)
-    operations = plan.operations(
+    operations = diff.operations(
         there, provider.snapshot(after), moves=more.pop('moves', ())
     )
-    return plan.Plan(
+    return diff.Plan(
         node_uuid=NODE, operations=(*first, *operations), before=there, **more
     )
 
 
-def _end(request: wire.Request) -> str:
+def _end(request: codec.Request) -> str:
     return '/'.join(request.path.split('/')[2:]) or request.path[1:]
 
 
-def _said(request: wire.Request) -> int | None:
+def _said(request: codec.Request) -> int | None:
     return (request.body or {}).get('resource_provider_generation')

@@ -7,7 +7,7 @@ are small on purpose, so that names are swapped, freed and taken again.
 
 from hypothesis import strategies as st
 
-from compute_agent import inventory, provider
+from compute_agent.tree import inventory, provider
 
 UUIDS = tuple(f'u{number}' for number in range(7))
 NAMES = tuple(f'name{number}' for number in range(7))

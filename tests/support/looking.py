@@ -11,8 +11,17 @@ import json
 import typing
 import urllib.parse
 
-from compute_agent import assertion, intentions, provider, state
-from report_client import lists, observation, observe, reader, readings, wire
+from compute_agent.state import state
+from compute_agent.tree import assertion, provider
+from compute_agent.tree.intents import Intent
+from report_client.http import codec
+from report_client.observe import (
+    list_strategy,
+    observation,
+    observer,
+    reader,
+    readings,
+)
 
 NOW = 1_700_000_000.0
 SHARES = 'MISC_SHARES_VIA_AGGREGATE'
@@ -24,7 +33,7 @@ NODE, CHILD = 'node', 'child'
 class Stands:
     """A provider that stands there."""
 
-    row: wire.Listed
+    row: codec.Listed
     traits: collections.abc.Iterable[str] = ()
     aggregates: collections.abc.Iterable[str] = ()
 
@@ -158,10 +167,10 @@ class Station:
             workers=workers,
         )
 
-    def started(self, **fields: typing.Any) -> observe.Observer:
+    def started(self, **fields: typing.Any) -> observer.Observer:
         """Return an observer that starts with what is remembered."""
         some = {'full_read_interval': 0, 'sharing_interval': 0, **fields}
-        return observe.Observer(
+        return observer.Observer(
             self.cloud,  # type: ignore[arg-type]
             self.state,
             clock=self.clock,
@@ -178,9 +187,9 @@ class Station:
             self._reader(), self.state, clock=self.clock, interval=interval
         )
 
-    def lists(self, workers: int = 1) -> lists.Lists:
+    def lists(self, workers: int = 1) -> list_strategy.Lists:
         """Return what asks for its lists, without an observer around it."""
-        return lists.Lists(
+        return list_strategy.Lists(
             self._reader(), self.state, clock=self.clock, workers=workers
         )
 
@@ -193,13 +202,13 @@ class Station:
         self.cloud.take()
         return self.look(*nodes), self.cloud.take()
 
-    def rows(self, *uuids: str) -> list[wire.Listed]:
+    def rows(self, *uuids: str) -> list[codec.Listed]:
         """Return the rows of these providers; of the node and its child."""
         return [self.cloud.there[uuid].row for uuid in uuids or (NODE, CHILD)]
 
     def begun(
         self,
-        *some: wire.Listed,
+        *some: codec.Listed,
         since: int | None = None,
         **fields: typing.Any,
     ) -> observation.Look:
@@ -213,7 +222,7 @@ class Station:
 
     def read(
         self,
-        *some: wire.Listed,
+        *some: codec.Listed,
         since: int | None = None,
         **fields: typing.Any,
     ) -> observation.Look:
@@ -226,7 +235,7 @@ class Station:
         """Return what is remembered of a provider."""
         return self.state.readings([uuid]).get(uuid)
 
-    def intend(self, *intents: intentions.Intent) -> None:
+    def intend(self, *intents: Intent) -> None:
         """Record what was about to be sent when all was cut off."""
         for node in {one.node_uuid for one in intents}:
             some = [one for one in intents if one.node_uuid == node]
@@ -249,9 +258,9 @@ def listed(
     *,
     generation: int = 1,
     name: str = '',
-) -> wire.Listed:
+) -> codec.Listed:
     """Return the row of a provider."""
-    return wire.Listed(
+    return codec.Listed(
         uuid=uuid,
         name=name or uuid,
         generation=generation,
@@ -260,18 +269,16 @@ def listed(
     )
 
 
-def creation(node_uuid: str, uuid: str) -> intentions.Intent:
+def creation(node_uuid: str, uuid: str) -> Intent:
     """Return the intent to create a provider for a node."""
-    return intentions.Intent(
-        node_uuid=node_uuid, uuid=uuid, kind=None, generation=0
-    )
+    return Intent(node_uuid=node_uuid, uuid=uuid, kind=None, generation=0)
 
 
 def tagging(
     node_uuid: str, uuid: str, *traits: str, generation: int
-) -> intentions.Intent:
+) -> Intent:
     """Return the intent to give a provider these traits, and no others."""
-    return intentions.Intent(
+    return Intent(
         node_uuid=node_uuid,
         uuid=uuid,
         kind=assertion.Kind.TRAIT,
@@ -291,7 +298,7 @@ def reads(*uuids: str) -> list[str]:
     return [f'{uuid}/{part}' for uuid in uuids for part in PARTS]
 
 
-def _shown(row: wire.Listed) -> dict[str, object]:
+def _shown(row: codec.Listed) -> dict[str, object]:
     return {
         'uuid': row.uuid,
         'name': row.name,

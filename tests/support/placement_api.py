@@ -11,9 +11,9 @@ import typing
 import pytest
 from keystoneauth1 import adapter, session, token_endpoint
 
-from report_client import placement as placement_api
-from report_client import providers as providers_api
-from report_client import traits as traits_api
+from report_client.api import providers as providers_api
+from report_client.api import traits as traits_api
+from report_client.http import placement as placement_api
 
 WHERE = 'the placement of this test'
 

@@ -46,7 +46,7 @@ class Fields(typing.NamedTuple):
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
-class Held:
+class Claims:
     """One provider as placement keeps it.
 
     :ivar allocations: consumer and class → amount
@@ -72,11 +72,11 @@ class Held:
         )
 
 
-def contents(placement: typing.Any) -> dict[str, Held]:
+def contents(placement: typing.Any) -> dict[str, Claims]:
     """Return all providers by uuid, read beside the API."""
     ask = placement._database.execute
     by_id = {
-        key: Held(uuid=uuid, name=name, parent=parent, generation=generation)
+        key: Claims(uuid=uuid, name=name, parent=parent, generation=generation)
         for key, uuid, name, parent, generation in ask(_PROVIDERS)
     }
     for key, name in ask(_TRAITS):

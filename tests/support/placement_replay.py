@@ -46,7 +46,7 @@ class Replay:
         self._load()
         return self._placement._database.serialize()
 
-    def contents(self) -> dict[str, placement_contents.Held]:
+    def contents(self) -> dict[str, placement_contents.Claims]:
         """Return all providers by uuid."""
         self._load()
         return placement_contents.contents(self._placement)

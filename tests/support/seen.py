@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was read of a provider, for tests of what is remembered of it."""
 
-from compute_agent import provider
+from compute_agent.tree import provider
 
 
 def reading(uuid: str, *traits: str, generation: int = 1) -> provider.Reading:

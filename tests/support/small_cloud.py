@@ -9,7 +9,7 @@ import dataclasses
 import typing
 from collections.abc import Callable, Iterable, Mapping
 
-from compute_agent import names
+from compute_agent.tree import names
 
 SHARES = names.MISC_SHARES_VIA_AGGREGATE
 

@@ -5,7 +5,8 @@ The copy is taken at one moment, so what a dying process still does in its
 ``finally`` is not in it. No file is written, so thousands of agents can die.
 """
 
-from compute_agent import state, state_database
+from compute_agent.state import database as state_database
+from compute_agent.state import state
 
 SITE = 'test'
 

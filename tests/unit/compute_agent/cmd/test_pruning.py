@@ -5,12 +5,15 @@ import argparse
 
 import pytest
 
-from compute_agent import describe, errors, node_result
+from compute_agent import errors
 from compute_agent.cmd import pruning
-from report_client import operations, plan
+from compute_agent.cycle import node_result
+from compute_agent.tree.node import Node
+from report_client.operations import operations
+from report_client.plan import diff
 
-NODE = describe.Node(uuid='11111111-1111-4111-8111-111111111111', name='cn1')
-OTHER = describe.Node(uuid='22222222-2222-4222-8222-222222222222', name='cn2')
+NODE = Node(uuid='11111111-1111-4111-8111-111111111111', name='cn1')
+OTHER = Node(uuid='22222222-2222-4222-8222-222222222222', name='cn2')
 GOLD = pruning.Prune(names=frozenset({'CUSTOM_GOLD'}))
 GOES = operations.SetTraits(
     uuid=NODE.uuid,
@@ -25,7 +28,7 @@ def result(node=NODE, status=node_result.Status.DONE, **what):
 
 
 def planned(*operations):
-    return plan.Plan(node_uuid=NODE.uuid, operations=operations, before={})
+    return diff.Plan(node_uuid=NODE.uuid, operations=operations, before={})
 
 
 def test_nothing_is_said_of_a_name_that_went():

@@ -3,7 +3,7 @@
 
 import pytest
 
-from compute_agent import inventory, provider, provider_tree
+from compute_agent.tree import inventory, provider, provider_tree
 from drivers.fake import driver
 
 CN1 = '11111111-1111-4111-8111-111111111111'

@@ -7,7 +7,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compute_agent import inventory, provider_tree, yaml_file
+from compute_agent import yaml_file
+from compute_agent.tree import inventory, provider_tree
 from drivers.fake import describe, schema, tree_file
 
 SHARES = 'MISC_SHARES_VIA_AGGREGATE'

@@ -3,7 +3,8 @@
 
 import pytest
 
-from compute_agent import assertion, errors
+from compute_agent import errors
+from compute_agent.tree import assertion
 
 CN1 = '11111111-1111-4111-8111-111111111111'
 CN2 = '22222222-2222-4222-8222-222222222222'

@@ -3,7 +3,7 @@
 
 import pytest
 
-from compute_agent import assertion
+from compute_agent.tree import assertion
 from compute_agent.virt import finding as contract
 
 TEXT = """\

@@ -3,7 +3,8 @@
 
 import pytest
 
-from compute_agent import errors, inventory, provider, provider_tree
+from compute_agent import errors
+from compute_agent.tree import inventory, provider, provider_tree
 from drivers.fake import moving
 
 ROOT, GPU0, GPU1, SHARE = (

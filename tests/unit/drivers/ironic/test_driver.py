@@ -5,7 +5,8 @@ import logging
 
 import pytest
 
-from compute_agent import errors, provider_tree
+from compute_agent import errors
+from compute_agent.tree import provider_tree
 from compute_agent.virt import finding as virt
 from compute_agent.virt.driver import Existence
 from drivers.ironic import answers, describe, driver

@@ -13,7 +13,7 @@ import pathlib
 
 import pytest
 
-from compute_agent import assertion, inventory, provider, provider_tree
+from compute_agent.tree import assertion, inventory, provider, provider_tree
 from drivers.ironic import classes, describe, node, traits
 from drivers.ironic import inventory as ironic_inventory
 

@@ -7,7 +7,7 @@ import pytest
 from oslo_config import cfg
 
 from compute_agent import errors
-from compute_agent.cmd import configuration
+from compute_agent.cmd.app import configuration
 from compute_agent.virt import loader
 from drivers.ironic import conf as options
 from drivers.ironic import driver

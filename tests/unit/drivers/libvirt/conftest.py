@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from compute_agent import host_inventory, provider_tree
+from compute_agent.tree import host_inventory, provider_tree
 from drivers.libvirt import driver, host, pycpuinfo
 
 HOSTS = pathlib.Path(__file__).parents[3] / 'hosts'

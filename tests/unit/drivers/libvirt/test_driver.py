@@ -6,7 +6,8 @@ import shutil
 import pytest
 from oslo_config import cfg
 
-from compute_agent import assertion, errors, host_inventory
+from compute_agent import errors
+from compute_agent.tree import assertion, host_inventory
 from compute_agent.virt import driver as contract
 from compute_agent.virt import finding as virt
 from drivers.libvirt import driver

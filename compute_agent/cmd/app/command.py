@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands share: configuration, one-line errors, and reports.
+
+A report is printed as text for people, or as JSON or YAML for programs.
+"""
+
+import abc
+import argparse
+import json
+import typing
+from collections.abc import Sequence
+
+from cliff import command
+from oslo_config import cfg
+
+from ... import error_text, errors
+from . import configuration, main, output
+
+
+class AgentCommand(command.Command):
+    """A command that reads the agent's configuration."""
+
+    app: main.ComputeAgent
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser; options are never guessed from a prefix."""
+        parser = super().get_parser(prog_name)
+        parser.allow_abbrev = False
+        return parser
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Run the command; what an operator can mend is one line, exit 1."""
+        try:
+            return int(super().run(parsed_args) or 0)
+        except BrokenPipeError:
+            raise
+        except (errors.AgentError, output.CannotWrite) as exc:
+            self._fail(str(exc), exc)
+        except Exception as exc:  # noqa: BLE001 (said, and shown on demand)
+            self._fail(
+                f'unexpected {type(exc).__name__}: {exc}; --debug shows where',
+                exc,
+            )
+        return 1
+
+    def _fail(self, why: str, cause: Exception) -> None:
+        if self.app.global_options.debug:
+            self.app.LOG.debug('the cause', exc_info=cause)
+        self.say(why)
+
+    def say(self, text: str) -> None:
+        """Write one line to stderr, whatever is in the text."""
+        line = error_text.printable(' '.join(text.split()))
+        self.app.stderr.write(f'compute-agent: {line}\n')
+
+    def conf(self) -> cfg.ConfigOpts:
+        """Return the configuration."""
+        return configuration.load(self.app.global_options)
+
+
+class Report(AgentCommand):
+    """A command whose result is printed, as text or as data.
+
+    :cvar styled: its text has colours at a terminal, and is escaped already
+    """
+
+    styled: typing.ClassVar[bool] = False
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the choice of a format."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '-f',
+            '--format',
+            choices=('text', 'json', 'yaml'),
+            default='text',
+            help='How to print the result (default: text).',
+        )
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        """Print the report; return the exit code."""
+        data, text, code = self.report(parsed_args)
+        out = self.app.stdout
+        if parsed_args.format == 'json':
+            json.dump(data, out, indent=2, ensure_ascii=False)
+            out.write('\n')
+        elif parsed_args.format == 'yaml':
+            import yaml  # noqa: PLC0415 (only here)
+
+            yaml.safe_dump(data, out, sort_keys=False, allow_unicode=True)
+        elif text is not None:
+            lines = text.split('\n')
+            shown = lines if self.styled else map(error_text.printable, lines)
+            out.write('\n'.join([*shown, '']))
+        return code
+
+    @abc.abstractmethod
+    def report(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[typing.Any, str | None, int]:
+        """Return the report as data and as text, and the exit code."""
+
+
+def take_words(
+    parser: argparse.ArgumentParser, dest: str
+) -> argparse.ArgumentParser:
+    """Return a parser that takes words of its last argument anywhere.
+
+    argparse itself takes them in one place: those behind an option that
+    stands among them, it does not recognize. Behind ``--`` all are words.
+    """
+    known = parser.parse_known_args
+
+    def parse(
+        args: Sequence[str] | None = None,
+        namespace: argparse.Namespace | None = None,
+    ) -> argparse.Namespace:
+        found, rest = known(args, namespace)
+        end = rest.index('--') if '--' in rest else len(rest)
+        words, behind = rest[:end], rest[end + 1 :]
+        if any(word.startswith('-') for word in words):
+            parser.error(f'unrecognized arguments: {" ".join(words)}')
+        setattr(found, dest, [*getattr(found, dest), *words, *behind])
+        return found
+
+    setattr(parser, 'parse_args', parse)  # noqa: B010 (mypy: no method)
+    return parser

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that list: rows in columns, in every format that cliff has.
+
+Columns and their order are an interface (``-f json`` names its keys by them).
+Rows hold plain values; None and lists are printed as the format has it. What
+is said about the rows, and errors, go to stderr, one line each.
+"""
+
+import abc
+import argparse
+import typing
+from collections.abc import Iterable, Sequence
+
+from cliff import lister
+from cliff.formatters import yaml_format
+
+from ... import error_text, errors
+from . import command
+
+Rows = Iterable[Sequence[typing.Any]]
+
+_WITH_ARRAYS = {'json', 'yaml'}
+
+
+class Listing(command.AgentCommand, lister.Lister):
+    """A command whose result is rows."""
+
+    #: Their names, in the order in which they are printed.
+    COLUMNS: typing.ClassVar[tuple[str, ...]]
+
+    _code = 0
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Run the command; return its exit code."""
+        return super().run(parsed_args) or self._code
+
+    def take_action(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[Sequence[str], Rows]:
+        """Return columns and rows."""
+        self._check(parsed_args.columns)
+        rows, note, self._code = self.rows(parsed_args)
+        if note:
+            self.say(note)
+        return self.COLUMNS, rows
+
+    def produce_output(
+        self,
+        parsed_args: argparse.Namespace,
+        column_names: Sequence[str],
+        data: Rows,
+    ) -> int:
+        """Print the rows; JSON and YAML have null and arrays, text has not."""
+        form = parsed_args.formatter
+        data = list(data)
+        if form == 'table' and not data and not parsed_args.print_empty:
+            return 0  # cliff would print an empty line
+        if form == 'yaml':
+            self.formatter = _Yaml()
+        if form not in _WITH_ARRAYS:
+            shown = _in_a_table if form == 'table' else _in_a_line
+            data = [[shown(value) for value in row] for row in data]
+        code: int = super().produce_output(parsed_args, column_names, data)
+        return code
+
+    @abc.abstractmethod
+    def rows(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[Rows, str | None, int]:
+        """Return the rows, what is to be said of them, and the exit code."""
+
+    def _check(self, wanted: Iterable[str]) -> None:
+        """Refuse a column that is none, before anything is asked.
+
+        :raises errors.ConfigError: there is no such column
+        """
+        known = {self._normalize_column_name(c) for c in self.COLUMNS}
+        for name in wanted:
+            if self._normalize_column_name(name) not in known:
+                raise errors.ConfigError(
+                    f'there is no column {name!r} here; there are '
+                    f'{", ".join(self.COLUMNS)}'
+                )
+
+
+class _Yaml(yaml_format.YAMLFormatter):
+    """YAML with the columns in their order, and letters as they are."""
+
+    def emit_list(
+        self,
+        column_names: Sequence[str],
+        data: Rows,
+        stdout: typing.TextIO,
+        parsed_args: argparse.Namespace,  # noqa: ARG002
+    ) -> None:
+        """Print the rows."""
+        import yaml  # noqa: PLC0415 (only here)
+
+        rows = [dict(zip(column_names, row, strict=True)) for row in data]
+        yaml.safe_dump(rows, stdout, sort_keys=False, allow_unicode=True)
+
+
+def _in_a_table(value: typing.Any) -> typing.Any:
+    """Return a value as a cell: names below each other, no escape sequence."""
+    if isinstance(value, (list, tuple)):
+        return '\n'.join(str(_in_a_table(one)) for one in value)
+    if isinstance(value, str):
+        return error_text.printable(value)
+    return '' if value is None else value
+
+
+def _in_a_line(value: typing.Any) -> typing.Any:
+    """Return a value for CSV or bare values: names with commas between."""
+    if isinstance(value, (list, tuple)):
+        return ','.join(str(_in_a_line(one)) for one in value)
+    if isinstance(value, str):
+        return error_text.printable(value)
+    return '' if value is None else value

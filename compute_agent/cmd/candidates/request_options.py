@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options that make up a request for candidates, and that request.
+
+A flavor, from a file or by its extra specs; an image's properties; and the
+parameters of placement, of the unnamed group and of named ones.
+"""
+
+import argparse
+import typing
+from collections.abc import Callable, Mapping, Sequence
+
+from . import group_options
+
+if typing.TYPE_CHECKING:
+    from report_client.candidates import query
+
+    from ... import extra_specs
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    _add_flavor(parser)
+    group_options.add(parser)
+    _add_whole(parser)
+
+
+def _add_flavor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--property',
+        action='append',
+        default=[],
+        dest='properties',
+        metavar='KEY=VALUE',
+        help="A flavor's extra spec: resources:RC=AMOUNT, trait:NAME=required "
+        'or =forbidden, both also with the name of a group (resources1:RC, '
+        'trait_NET:NAME), group_policy=none or =isolate. May be repeated.',
+    )
+    parser.add_argument(
+        '--image-property',
+        action='append',
+        default=[],
+        dest='image_properties',
+        metavar='KEY=VALUE',
+        help="An image's property: trait:NAME=required, or "
+        'traits_required=NAME,NAME. May be repeated.',
+    )
+    parser.add_argument(
+        '--flavor',
+        metavar='FILE',
+        help='A YAML or JSON file with resources and extra_specs, or the '
+        'output of "openstack flavor show -f json"; what --property says '
+        'replaces what is there.',
+    )
+
+
+def _add_whole(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--group-policy',
+        choices=('none', 'isolate'),
+        help='Whether one provider may meet several of the groups with a '
+        'name (none), or not (isolate).',
+    )
+    parser.add_argument(
+        '--root-required',
+        action='append',
+        default=[],
+        metavar='TRAIT,!TRAIT',
+        help='Traits that the root of the tree has, or has not. Nova adds '
+        '!COMPUTE_STATUS_DISABLED to every request.',
+    )
+    parser.add_argument(
+        '--same-subtree',
+        action='append',
+        default=[],
+        metavar='GROUP,GROUP',
+        help='Groups that are met below one of the providers that meet them.',
+    )
+    parser.add_argument(
+        '--limit',
+        type=int,
+        metavar='N',
+        help='So many ways to meet the request at most.',
+    )
+
+
+def request(
+    parsed_args: argparse.Namespace,
+    find: Callable[[str], str],
+    warn: Callable[[str], object],
+) -> 'query.Request':
+    """Return what the options ask for.
+
+    :param find: returns the uuid of a provider, given by name or uuid
+    :param warn: takes a line about what is not asked for
+    :raises errors.AgentError: they are malformed, or ask for nothing
+    """
+    from report_client.api import trait_query  # noqa: PLC0415 (quick --help)
+    from report_client.candidates import flavor, query  # noqa: PLC0415 (quick --help)
+
+    wanted, own = _flavor(parsed_args)
+    for one in flavor.unread(wanted):
+        warn(f'{one} is not read here: nova makes a demand of its own of it')
+    return query.Request(
+        groups=query.merged(
+            [
+                *flavor.groups(wanted, own),
+                *group_options.groups(parsed_args, find),
+            ]
+        ),
+        group_policy=parsed_args.group_policy or flavor.group_policy(wanted),
+        limit=parsed_args.limit,
+        root_required=trait_query.TraitQuery.parse(parsed_args.root_required),
+        same_subtree=tuple(
+            tuple(name.strip() for name in text.split(','))
+            for text in parsed_args.same_subtree
+        ),
+    )
+
+
+def _flavor(
+    parsed_args: argparse.Namespace,
+) -> 'tuple[extra_specs.ExtraSpecs, Mapping[str, int]]':
+    """Return the extra specs, and the amounts of the flavor itself."""
+    from ... import extra_specs  # noqa: PLC0415 (quick --help)
+
+    own: Mapping[str, int] = {}
+    properties: dict[str, str] = {}
+    if parsed_args.flavor is not None:
+        from . import flavor_file  # noqa: PLC0415 (it reads YAML)
+
+        found = flavor_file.read(parsed_args.flavor)
+        own, properties = found.amounts, dict(found.properties)
+    given = _pairs(parsed_args.properties, '--property')
+    for key, _ in given:
+        properties.pop(key, None)
+    image = _pairs(parsed_args.image_properties, '--image-property')
+    return extra_specs.parse([*properties.items(), *given], image), own
+
+
+def _pairs(texts: Sequence[str], option: str) -> list[tuple[str, str]]:
+    from ... import extra_specs  # noqa: PLC0415 (quick --help)
+
+    return [extra_specs.pair(text, option) for text in texts]

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent provider aggregate``: which aggregates a provider is in."""
+
+import argparse
+import typing
+
+from ..app import command
+from . import provider_change
+
+if typing.TYPE_CHECKING:
+    from report_client.api import providers as providers_api
+    from report_client.http import codec
+    from report_client.operations import operations as ops
+
+
+class _AggregatesGiven(provider_change.ProviderChange):
+    """A command that is given aggregates."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the aggregates."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'aggregates',
+            nargs='+',
+            metavar='UUID',
+            help="An aggregate's uuid; placement knows no names of them.",
+        )
+        return command.take_words(parser, 'aggregates')
+
+    def check(self, parsed_args: argparse.Namespace) -> None:
+        """Refuse what is no uuid."""
+        from ...tree import names  # noqa: PLC0415 (quick --help)
+
+        names.check_aggregates(parsed_args.aggregates)
+
+
+class ProviderAggregateAdd(_AggregatesGiven):
+    """Make a provider a member of aggregates, besides those it is in."""
+
+    def change(
+        self,
+        service: 'providers_api.Providers',
+        one: 'codec.Listed',
+        parsed_args: argparse.Namespace,
+    ) -> 'ops.SetOperation':
+        """Add the aggregates."""
+        return service.add_aggregates(one, parsed_args.aggregates)
+
+
+class ProviderAggregateRemove(_AggregatesGiven):
+    """Take a provider out of aggregates; it stays in its others."""
+
+    def change(
+        self,
+        service: 'providers_api.Providers',
+        one: 'codec.Listed',
+        parsed_args: argparse.Namespace,
+    ) -> 'ops.SetOperation':
+        """Remove the aggregates."""
+        return service.remove_aggregates(one, parsed_args.aggregates)

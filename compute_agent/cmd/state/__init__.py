@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands ``state …``: show, export and import what the agent recorded.
+
+Begin with ``state_show.py``; the record itself is kept by ``compute_agent/state/``.
+"""

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which uuid a node has: one that outlives restarts, renames and re-installs.
+
+A driver may tell it; a node that is named by a uuid has that one; the only node
+of a host has the host's, kept in a write-once file ``compute_id`` as nova keeps
+it. An existing file is read and never replaced, but by ``provider adopt``.
+Called by ``cmd`` for the resource tracker.
+"""
+
+import collections
+import contextlib
+import os
+import pathlib
+import shutil
+import uuid as uuidlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from .. import errors
+from ..tree import names, provider
+from ..tree.node import Node
+
+FILE_NAME = 'compute_id'
+
+
+def identify(
+    nodenames: Sequence[str],
+    by_uuid: Mapping[str, str],
+    host_uuid: Callable[[], str],
+) -> list[Node]:
+    """Return the nodes of these names with their uuids.
+
+    :param by_uuid: uuid → name, as far as the driver can tell
+    :param host_uuid: asked only where it is needed
+    :raises errors.DriverError: a name or uuid twice, or no uuid to be had
+    """
+    known = {name: str(uuid) for uuid, name in by_uuid.items()}
+    the_host = has_host_uuid(nodenames, by_uuid)
+    nodes = []
+    for name in nodenames:
+        if name in known:
+            uuid = known[name].lower()
+            if not names.is_uuid(uuid):
+                raise errors.DriverError(
+                    f'the driver says the uuid of node {name} is {uuid!r}, '
+                    'which is none'
+                )
+        elif names.is_uuid(name):
+            uuid = name.lower()
+        elif the_host:
+            uuid = host_uuid()
+        else:
+            raise errors.DriverError(
+                f'node {name} has no uuid: a driver of several nodes whose '
+                'names are no uuids must implement get_nodenames_by_uuid()'
+            )
+        nodes.append(Node(uuid=uuid, name=name))
+    for what in ('name', 'uuid'):
+        times = collections.Counter(getattr(node, what) for node in nodes)
+        twice = sorted(value for value, n in times.items() if n > 1)
+        if twice:
+            raise errors.DriverError(
+                f'the driver lists the {what} {twice[0]} more than once'
+            )
+    return nodes
+
+
+def has_host_uuid(
+    nodenames: Sequence[str], by_uuid: Mapping[str, str]
+) -> bool:
+    """Whether there is one node, and its uuid is the host's."""
+    return (
+        len(nodenames) == 1
+        and nodenames[0] not in by_uuid.values()
+        and not names.is_uuid(nodenames[0])
+    )
+
+
+def check(node: Node, providers: provider.Snapshot) -> None:
+    """Refuse to write under a uuid that placement knows by another name.
+
+    :raises errors.Refused: it does, or has it below another provider
+    """
+    root = providers.get(node.uuid)
+    if root is not None and root.name != node.name:
+        raise errors.Refused(
+            f'placement knows provider {node.uuid} as {root.name}, this agent '
+            f'calls it {node.name}: nothing of it is written; "compute-agent '
+            f'provider rename {node.uuid}" renames the provider, or give the '
+            'node its old name again (for a host: [DEFAULT] host)'
+        )
+    if root is not None and root.parent_uuid is not None:
+        raise errors.Refused(
+            f'{root} is a child of {root.parent_uuid} in placement, and a '
+            'compute node is a root: nothing of it is written; move it out '
+            'from under its parent (PUT /resource_providers/'
+            f'{node.uuid} with "parent_provider_uuid": null, API 1.37)'
+        )
+
+
+def host_uuid(
+    state_path: pathlib.Path, others: Iterable[pathlib.Path] = ()
+) -> str:
+    """Return this host's uuid from its file, made at the very first start.
+
+    :param others: directories where nova may have put one (beside its
+        configuration); copies must agree
+    :raises errors.ConfigError: a file is no uuid, copies differ, or none can
+        be written
+    """
+    found: dict[str, pathlib.Path] = {}
+    for path, uuid in _files(state_path, others):
+        found.setdefault(uuid, path)
+    if len(found) > 1:
+        where = ' and '.join(f'{u} in {p}' for u, p in sorted(found.items()))
+        raise errors.ConfigError(
+            f'this host has more than one uuid: {where}; keep the one that '
+            'placement knows and remove the other file'
+        )
+    if found:
+        return next(iter(found))
+    return _write(state_path / FILE_NAME)
+
+
+def adopt(
+    uuid: str, state_path: pathlib.Path, others: Iterable[pathlib.Path] = ()
+) -> list[pathlib.Path]:
+    """Give this host another uuid; return where its old files are kept.
+
+    Each copy is replaced where it lies, and kept beside itself under a name
+    that says whose it was.
+
+    :raises errors.ConfigError: a file cannot be written; which says so
+    """
+    kept = []
+    for path, old in _files(state_path, others):
+        target = path.resolve()
+        aside = path.with_name(f'{FILE_NAME}.{old}.replaced')
+        new = target.with_name(f'{FILE_NAME}.{os.getpid()}')
+        with _writing(path, 'run this as a user who may write there'):
+            try:
+                new.write_text(uuid + '\n', encoding='utf-8')
+                shutil.copymode(target, new)
+                shutil.copy2(target, aside)
+                new.replace(target)
+            finally:
+                new.unlink(missing_ok=True)
+        kept.append(aside)
+    return kept
+
+
+def _files(
+    state_path: pathlib.Path, others: Iterable[pathlib.Path]
+) -> Iterator[tuple[pathlib.Path, str]]:
+    """Yield the files of this host's uuid, and what they hold."""
+    for path in dict.fromkeys(d / FILE_NAME for d in (state_path, *others)):
+        if uuid := _read(path):
+            yield path, uuid
+
+
+def _read(path: pathlib.Path) -> str | None:
+    try:
+        if path.exists() and not path.is_file():
+            raise errors.ConfigError(
+                f'{path} is not a regular file: remove it'
+            )
+        text = path.read_text(encoding='utf-8').strip()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as exc:
+        raise errors.ConfigError(f'{path} cannot be read: {exc}') from exc
+    if not names.is_uuid(text):
+        raise errors.ConfigError(
+            f'{path} holds {text[:60]!r}, not a uuid: put the uuid there that '
+            'placement knows this host by, or remove the file for a new one'
+        )
+    return text.lower()
+
+
+def _write(path: pathlib.Path) -> str:
+    """Make the file so that two starts at once agree on one uuid."""
+    uuid = str(uuidlib.uuid4())
+    mine = path.with_name(f'{FILE_NAME}.{os.getpid()}')
+    with _writing(path, 'give a directory this user may write'):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mine.write_text(uuid + '\n', encoding='utf-8')
+        try:
+            os.link(mine, path)
+        except FileExistsError as exc:
+            if found := _read(path):
+                return found
+            raise errors.ConfigError(
+                f'{path} is a link that leads nowhere: remove it, or put the '
+                'file there that it should lead to'
+            ) from exc
+        finally:
+            mine.unlink()
+    return uuid
+
+
+@contextlib.contextmanager
+def _writing(path: pathlib.Path, advice: str) -> Iterator[None]:
+    """Say in one line which file cannot be written.
+
+    :raises errors.ConfigError: in place of any error of files
+    """
+    try:
+        yield
+    except OSError as exc:
+        raise errors.ConfigError(
+            f'[DEFAULT] state_path: {path} cannot be written: '
+            f'{exc.strerror}; {advice}'
+        ) from exc

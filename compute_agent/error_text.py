@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Words for error messages: the cause of a failed request, refused values.
+
+Pure: no I/O, configuration, logging or clock. Libraries wrap an error of the
+operating system several times; the innermost one tells the operator where to
+look. A refused value may be a name of five thousand characters, so a message
+shows only its beginning.
+"""
+
+import re
+
+_ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
+# keystoneauth's and requests' own, which wrap nothing that says more.
+_TIMEOUTS = {'ConnectTimeout', 'ReadTimeout'}
+_MOST = 120  # characters
+_SHOWN = 60  # characters
+
+
+def cause(exc: BaseException) -> str:
+    """Return the innermost reason of a failed request."""
+    if match := _ERRNO.search(str(exc)):
+        return match[1]
+    if _TIMEOUTS & {kind.__name__ for kind in type(exc).__mro__}:
+        return 'no answer in time'
+    while (inner := exc.__cause__ or exc.__context__) is not None:
+        exc = inner
+    return short(exc) or type(exc).__name__
+
+
+def short(exc: BaseException) -> str:
+    """Return what an exception says as one line of bounded length."""
+    return ' '.join(str(exc).split())[:_MOST]
+
+
+def excerpt(value: object) -> str:
+    """Return a value as Python spells it, if long only its beginning.
+
+    Of a long string it also says how long it is.
+    """
+    if isinstance(value, str):
+        more = f'... ({len(value)} characters)' if len(value) > _SHOWN else ''
+        return f'{value[:_SHOWN]!r}{more}'
+    try:
+        text = repr(value)
+    except ValueError:  # an integer beyond sys.get_int_max_str_digits()
+        return f'a value of type {type(value).__name__}, too long to show,'
+    return text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...'
+
+
+def printable(text: str) -> str:
+    """Return a text that moves neither cursor nor line, else as it is.
+
+    Names of providers may hold any character, and so may what servers say.
+    """
+    if text.isprintable():
+        return text
+    return ''.join(
+        c if c.isprintable() else c.encode('unicode_escape').decode('ascii')
+        for c in text
+    )

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shape of a node's record as data, as a JSON schema.
+
+Data only. What placement demands of names and uuids is checked by
+``handover.py``. Each description completes "write ..." in an error message.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..tree import assertion, names
+
+FORMAT = 'compute-agent node record'
+VERSION = 1
+
+
+def _object(
+    description: str, properties: Mapping[str, Any], *, whole: bool = True
+) -> dict[str, Any]:
+    return {
+        'description': description,
+        'type': 'object',
+        'properties': properties,
+        'required': list(properties) if whole else [],
+        'additionalProperties': False,
+    }
+
+
+def _by_kind(description: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    kinds = {kind.value: content for kind in assertion.Kind}
+    return _object(description, kinds, whole=False)
+
+
+# JSON can spell halves of characters, which no database takes.
+_HALVES = r'\ud800-\udfff'
+_TEXT = {
+    'type': 'string',
+    'maxLength': names.MAX_NAME,
+    'description': f'text of at most {names.MAX_NAME} characters',
+    'pattern': rf'^[^{_HALVES}]*\Z',
+}
+_NAMES = {
+    'description': 'a list of names',
+    'type': 'array',
+    'items': _TEXT,
+}
+_HOLDERS = {
+    'description': 'an object of source to names',
+    'type': 'object',
+    'propertyNames': {
+        'description': 'a source: driver, agent, or file: and a path',
+        'pattern': rf'^(driver|agent|file:[^\n{_HALVES}]+)\Z',
+    },
+    'additionalProperties': _NAMES,
+}
+SCHEMA = _object(
+    'a record of a node',
+    {
+        'format': {'const': FORMAT, 'description': FORMAT},
+        'version': {'const': VERSION, 'description': str(VERSION)},
+        'node': _object(
+            'an object with uuid, name, title and driver',
+            {
+                'uuid': _TEXT,
+                'name': _TEXT,
+                'title': _TEXT,
+                'driver': {
+                    'description': 'a class as module:Class',
+                    'type': 'string',
+                    'pattern': rf'^[^\s:{_HALVES}]+:[^\s:{_HALVES}]+\Z',
+                },
+            },
+        ),
+        'providers': {
+            'description': 'a list of providers',
+            'type': 'array',
+            'items': _object(
+                'an object with uuid, created, ours and held',
+                {
+                    'uuid': _TEXT,
+                    'created': {
+                        'type': 'boolean',
+                        'description': 'true or false',
+                    },
+                    'ours': _by_kind('an object of kind to names', _NAMES),
+                    'held': _by_kind('an object of kind to holders', _HOLDERS),
+                },
+            ),
+        },
+    },
+)

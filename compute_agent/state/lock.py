@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One writer per state directory: a lock that says who holds it.
+
+The kernel gives the lock back when its holder dies, however it dies, so there
+is no stale lock to clean up. Commands that only look do not take it.
+"""
+
+import contextlib
+import fcntl
+import os
+import pathlib
+from collections.abc import Iterator
+
+from .. import errors
+
+FILE_NAME = 'lock'
+
+
+@contextlib.contextmanager
+def hold(directory: pathlib.Path) -> Iterator[None]:
+    """Hold the directory's lock.
+
+    :raises errors.ConfigError: another process holds it, or it cannot be had
+    """
+    path = directory / FILE_NAME
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as exc:
+        raise errors.ConfigError(
+            f'[DEFAULT] state_path: {path} cannot be written: '
+            f'{exc.strerror}; give a directory this user may write'
+        ) from exc
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as exc:
+            written = os.pread(handle, 20, 0).decode(errors='replace').split()
+            pid = written[0] if written else 'unknown'
+            raise errors.ConfigError(
+                f'process {pid} is working on {directory}: stop it, or give '
+                'this one another [DEFAULT] state_path'
+            ) from exc
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f'{os.getpid()}\n'.encode(), 0)
+        yield
+    finally:
+        os.close(handle)

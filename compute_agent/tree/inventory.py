@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One inventory record, always whole.
+
+Pure: no I/O, configuration, logging or clock. Placement fills what a record
+leaves out with defaults and returns all six fields, so an ``Inventory`` always
+holds all six: then "changed" is ``!=``. Whether an omitted allocation ratio
+means 1.0 or "whatever the operator set" is decided before the value is made
+(``allocation_ratios.py``).
+"""
+
+import dataclasses
+import functools
+import math
+import typing
+from collections.abc import Mapping
+
+from .. import error_text, errors
+
+MAX_INT = 2147483647
+MAX_RATIO = 3.40282e38  # placement's schema: a single-precision number
+# MySQL keeps ratios in single precision and shows six significant digits.
+RATIO_TOLERANCE = 1e-5
+
+Record = Mapping[str, int | float]
+_INTEGERS = ('total', 'reserved', 'min_unit', 'max_unit', 'step_size')
+FIELDS = frozenset((*_INTEGERS, 'allocation_ratio'))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Inventory:
+    """What a provider has of one resource class; placement's six fields.
+
+    ``total`` is counted in the class's own unit (MEMORY_MB in MiB, DISK_GB in
+    GiB). Two records are equal when their integers are and the ratios differ
+    by no more than a database's rounding.
+    """
+
+    total: int
+    reserved: int = 0
+    min_unit: int = 1
+    max_unit: int = MAX_INT
+    step_size: int = 1
+    allocation_ratio: float = 1.0
+
+    def __post_init__(self) -> None:
+        for field in _INTEGERS:
+            low = 0 if field == 'reserved' else 1
+            _check_integer(field, getattr(self, field), low)
+        if self.reserved > self.total:
+            raise errors.TreeError(
+                f'reserved {self.reserved} is more than total {self.total}'
+            )
+        ratio = self.allocation_ratio
+        number = isinstance(ratio, (int, float)) and not isinstance(
+            ratio, bool
+        )
+        if not number or not 0 <= ratio <= MAX_RATIO:
+            raise errors.TreeError(
+                f'allocation_ratio {error_text.excerpt(ratio)} must be a number from 0 '
+                f'to {MAX_RATIO:g}'
+            )
+        object.__setattr__(self, 'allocation_ratio', float(ratio))
+
+    @classmethod
+    def from_record(cls, record: Record) -> typing.Self:
+        """Return the record with placement's defaults where it is silent.
+
+        One value for all records that are the same.
+
+        :raises TreeError: an unknown field, a value out of range, no total
+        """
+        try:
+            return typing.cast('typing.Self', _made(**record))
+        except TypeError:
+            return cls._explained(record)
+
+    @classmethod
+    def _explained(cls, record: Record) -> typing.Self:
+        """Say what is wrong with a record that is none."""
+        if not isinstance(record, Mapping):
+            raise errors.TreeError(
+                f'{error_text.excerpt(record)} is not an inventory record'
+            )
+        fields = {
+            f if isinstance(f, str) else error_text.excerpt(f) for f in record
+        }
+        unknown = sorted(fields - FIELDS)
+        if unknown:
+            which = ', '.join(unknown)
+            raise errors.TreeError(f'unknown inventory field {which:.60}')
+        if 'total' not in record:
+            raise errors.TreeError('an inventory record needs a total')
+        return cls(**record)  # type: ignore[arg-type]
+
+    def to_record(self) -> dict[str, int | float]:
+        """Return the six fields as placement's API writes them."""
+        return {
+            'total': self.total,
+            'reserved': self.reserved,
+            'min_unit': self.min_unit,
+            'max_unit': self.max_unit,
+            'step_size': self.step_size,
+            'allocation_ratio': self.allocation_ratio,
+        }
+
+    @property
+    def capacity(self) -> float:
+        """How much can be allocated: ``(total - reserved) * ratio``."""
+        return (self.total - self.reserved) * self.allocation_ratio
+
+    def reduced_to(self, other: 'Inventory') -> 'Inventory':
+        """Return this record less what the other one does not offer.
+
+        What fits it fits both: the smaller capacity, the narrower units.
+        """
+        smaller = other if other.capacity <= self.capacity else self
+        return dataclasses.replace(
+            smaller,
+            max_unit=min(self.max_unit, other.max_unit),
+            min_unit=max(self.min_unit, other.min_unit),
+            step_size=min(math.lcm(self.step_size, other.step_size), MAX_INT),
+        )
+
+    def whole_reserved(self) -> 'Inventory':
+        """Return this record with nothing left to allocate."""
+        return dataclasses.replace(self, reserved=self.total)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Inventory):
+            return NotImplemented
+        return self._integers() == other._integers() and _same_ratio(
+            self.allocation_ratio, other.allocation_ratio
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._integers())
+
+    def _integers(self) -> tuple[int, ...]:
+        return (
+            self.total,
+            self.reserved,
+            self.min_unit,
+            self.max_unit,
+            self.step_size,
+        )
+
+
+# Thousands of nodes have the same few records, in each cycle anew.
+_made = functools.lru_cache(maxsize=4096, typed=True)(Inventory)
+
+
+def _same_ratio(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=RATIO_TOLERANCE)
+
+
+def _check_integer(field: str, value: object, low: int) -> None:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or not low <= typing.cast(int, value) <= MAX_INT:
+        hint = '; leave out a class of which there is none'
+        raise errors.TreeError(
+            f'{field} {error_text.excerpt(value)} must be a whole number from {low} '
+            f'to {MAX_INT}{hint if field == "total" else ""}'
+        )

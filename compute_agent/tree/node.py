@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A compute node: the root provider of one tree.
+
+Pure: no I/O, configuration, logging or clock.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+
+from .. import errors
+from . import provider
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A compute node: the root provider of one tree.
+
+    :ivar name: the provider's, which the driver knows it by
+    :ivar title: what people call it, where that is not its name
+    """
+
+    uuid: str
+    name: str
+    title: str = dataclasses.field(default='', compare=False)
+
+    def __str__(self) -> str:
+        return provider.title(self.called, self.uuid)
+
+    @property
+    def called(self) -> str:
+        """What people call it."""
+        return self.title or self.name
+
+
+def chosen(nodes: Iterable[Node], wanted: str | None) -> list[Node]:
+    """Return the nodes of this uuid, name or title; all for None.
+
+    :raises errors.ConfigError: there is none
+    """
+    if wanted is None:
+        return list(nodes)
+    found = [n for n in nodes if wanted in {n.called, n.name, n.uuid}]
+    if not found:
+        raise errors.ConfigError(
+            f'no node {wanted} is among those of the driver'
+        )
+    return found

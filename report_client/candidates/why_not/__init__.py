@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The requirements that keep a provider out of the candidates.
+
+Begin with ``why_not.py``. Placement is the judge: ``search.py`` asks it for parts
+of the request, through ``oracle.py``.
+"""

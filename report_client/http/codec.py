@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations and answers in placement's HTTP and JSON, both ways.
+
+Pure: no I/O, configuration, logging or clock. All calls use one microversion
+(1.39 where the server has it, never below 1.30); routes and codes are those of
+placement's API reference. Answers are checked for their shape: one that is not
+as documented raises ``MalformedAnswer`` and is taken for nothing.
+"""
+
+import dataclasses
+import urllib.parse
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from compute_agent.tree import assertion, inventory, names
+
+from ..operations import operations as ops
+from . import json_shapes
+
+Version = tuple[int, int]
+# What one provider's generation guards, if any does.
+Guarded = (
+    ops.NameOperation
+    | ops.CreateProvider
+    | ops.UpdateProvider
+    | ops.DeleteProvider
+    | ops.SetOperation
+)
+
+NEWEST: Version = (1, 39)
+OLDEST: Version = (1, 30)
+PROVIDERS = '/resource_providers'
+TRAITS = '/traits'
+RESOURCE_CLASSES = '/resource_classes'
+CONSUMERS = '/allocations/'
+RESHAPER = '/reshaper'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One HTTP request: method, path with query, JSON body or None.
+
+    :ivar newest: the last microversion in which it is written like this
+    """
+
+    method: str
+    path: str
+    body: Mapping[str, Any] | None = None
+    newest: Version = NEWEST
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One row of ``GET /resource_providers`` (1.14): all but the contents."""
+
+    uuid: str
+    name: str
+    generation: int
+    parent_uuid: str | None
+    root_uuid: str
+
+
+# --- reads --------------------------------------------------------------------
+
+
+def in_tree(uuid: str) -> str:
+    """Return the path that lists one tree."""
+    return f'{PROVIDERS}?in_tree={uuid}'
+
+
+def sharing(aggregates: Iterable[str]) -> str:
+    """Return the path that lists sharing providers.
+
+    :param aggregates: only those in one of these; none for all there are
+    """
+    query = {'required': names.MISC_SHARES_VIA_AGGREGATE}
+    some = ','.join(sorted(aggregates))
+    if some:
+        query['member_of'] = f'in:{some}'
+    return f'{PROVIDERS}?{urllib.parse.urlencode(query, safe=":,")}'
+
+
+def named(name: str) -> str:
+    """Return the path that lists the provider of one name."""
+    return f'{PROVIDERS}?{urllib.parse.urlencode({"name": name})}'
+
+
+def identified(uuid: str) -> str:
+    """Return the path that lists the provider of one uuid."""
+    return f'{PROVIDERS}?uuid={uuid}'
+
+
+def requiring(name: str) -> str:
+    """Return the path that lists the providers with a trait (1.18)."""
+    return f'{PROVIDERS}?required={name}'
+
+
+def trait(name: str) -> str:
+    """Return the path of one trait."""
+    return f'{TRAITS}/{name}'
+
+
+_COLLECTIONS = {
+    assertion.Kind.TRAIT: 'traits',
+    assertion.Kind.AGGREGATE: 'aggregates',
+    assertion.Kind.INVENTORY: 'inventories',
+}
+
+
+def collection(uuid: str, kind: assertion.Kind) -> str:
+    """Return the path of one provider's names of one kind."""
+    return f'{PROVIDERS}/{uuid}/{_COLLECTIONS[kind]}'
+
+
+def allocations(uuid: str) -> str:
+    """Return the path of what is allocated of one provider."""
+    return f'{PROVIDERS}/{uuid}/allocations'
+
+
+# --- writes -------------------------------------------------------------------
+
+
+def request(operation: Guarded, generation: int | None) -> Request:
+    """Return the request that carries out an operation.
+
+    :param generation: the provider's, for the operations that it guards
+    """
+    match operation:
+        case ops.CreateTrait(name=name):
+            return Request(method='PUT', path=trait(name))
+        case ops.CreateResourceClass(name=name):
+            return Request(method='PUT', path=f'{RESOURCE_CLASSES}/{name}')
+        case ops.CreateProvider():
+            body: dict[str, Any] = {
+                'uuid': operation.uuid,
+                'name': operation.name,
+            }
+            if operation.parent_uuid is not None:
+                body['parent_provider_uuid'] = operation.parent_uuid
+            return Request(method='POST', path=PROVIDERS, body=body)
+        case ops.UpdateProvider():
+            return Request(
+                method='PUT',
+                path=f'{PROVIDERS}/{operation.uuid}',
+                body={
+                    'name': operation.name,
+                    'parent_provider_uuid': operation.parent_uuid,
+                },
+            )
+        case ops.DeleteProvider():
+            path = f'{PROVIDERS}/{operation.uuid}'
+            return Request(method='DELETE', path=path)
+        case ops.SetInventories():
+            content: Any = records(operation.inventories)
+        case _:
+            content = sorted(operation.names)
+    return Request(
+        method='PUT',
+        path=collection(operation.uuid, operation.kind),
+        body={
+            'resource_provider_generation': generation,
+            _COLLECTIONS[operation.kind]: content,
+        },
+    )
+
+
+def records(inventories: ops.Inventories) -> dict[str, Any]:
+    """Return inventories as placement's JSON has them."""
+    return {rc: one.to_record() for rc, one in sorted(inventories.items())}
+
+
+def generation_after(body: object) -> int:
+    """Return the provider's generation from the answer to a guarded write."""
+    return json_shapes.checked(
+        lambda: json_shapes.generation(json_shapes.mapping(body)), body
+    )
+
+
+def created_generation(body: object) -> int:
+    """Return the generation from the answer to a creation (1.20)."""
+    return json_shapes.checked(
+        lambda: json_shapes.count(json_shapes.mapping(body)['generation']),
+        body,
+    )
+
+
+# --- answers ------------------------------------------------------------------
+
+
+def listed(body: object) -> list[Listed]:
+    """Return the rows of a list of providers; ``list_stream.py`` reads long ones.
+
+    :raises errors.MalformedAnswer: any row is not as documented
+    """
+    found = json_shapes.checked(
+        lambda: json_shapes.sequence(
+            json_shapes.mapping(body)['resource_providers']
+        ),
+        body,
+    )
+    known: dict[str, str] = {}
+    return [row(one, known) for one in found]
+
+
+def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
+    """Return generation and content of one provider's collection.
+
+    The content is a frozenset of names, or resource class → Inventory.
+
+    :raises errors.MalformedAnswer: not as documented
+    """
+
+    def read() -> tuple[int, Any]:
+        answer = json_shapes.mapping(body)
+        found = answer[_COLLECTIONS[kind]]
+        if kind is assertion.Kind.INVENTORY:
+            return json_shapes.generation(answer), {
+                json_shapes.string(rc): inventory.Inventory.from_record(
+                    json_shapes.mapping(record)
+                )
+                for rc, record in sorted(json_shapes.mapping(found).items())
+            }
+        return json_shapes.generation(answer), json_shapes.strings(found)
+
+    return json_shapes.checked(read, body)
+
+
+def allocated(body: object) -> tuple[int, dict[str, frozenset[str]]]:
+    """Return generation, and consumers by class, of one provider.
+
+    The answer to ``GET /resource_providers/{uuid}/allocations``.
+
+    :raises errors.MalformedAnswer: not as documented
+    """
+
+    def read() -> tuple[int, dict[str, frozenset[str]]]:
+        answer = json_shapes.mapping(body)
+        found: dict[str, frozenset[str]] = {}
+        for consumer, one in json_shapes.mapping(
+            answer['allocations']
+        ).items():
+            for rc in json_shapes.mapping(one['resources']):
+                found[rc] = found.get(rc, frozenset()) | {
+                    json_shapes.string(consumer)
+                }
+        return json_shapes.generation(answer), found
+
+    return json_shapes.checked(read, body)
+
+
+def traits(body: object) -> frozenset[str]:
+    """Return the names in the answer to ``GET /traits``."""
+    return json_shapes.checked(
+        lambda: json_shapes.strings(json_shapes.mapping(body)['traits']), body
+    )
+
+
+def resource_classes(body: object) -> frozenset[str]:
+    """Return the names in the answer to ``GET /resource_classes``."""
+    return json_shapes.checked(
+        lambda: frozenset(
+            json_shapes.string(rc['name'])
+            for rc in json_shapes.sequence(
+                json_shapes.mapping(body)['resource_classes']
+            )
+        ),
+        body,
+    )
+
+
+def created(body: object) -> Listed:
+    """Return the provider in the answer to a creation (1.20).
+
+    :raises errors.MalformedAnswer: not as documented
+    """
+    return row(body, {})
+
+
+def row(found: Any, known: dict[str, str]) -> Listed:
+    """Return one provider of a list, or of the answer to a creation.
+
+    :param known: uuids of other providers that rows of the same list named:
+        one string serves all
+    :raises errors.MalformedAnswer: not as documented
+    """
+    try:
+        uuid = json_shapes.string(found['uuid'])
+        root = json_shapes.string(found['root_provider_uuid'])
+        parent = found['parent_provider_uuid']
+        if parent is not None:
+            parent = known.setdefault(json_shapes.string(parent), parent)
+        return Listed(
+            uuid=uuid,
+            name=json_shapes.string(found['name']),
+            generation=json_shapes.count(found['generation']),
+            parent_uuid=parent,
+            root_uuid=uuid if root == uuid else known.setdefault(root, root),
+        )
+    except (KeyError, TypeError, ValueError) as exc:
+        raise json_shapes.malformed(found, exc) from exc

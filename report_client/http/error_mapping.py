@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What placement's refusals mean: status and code to what to do next.
+
+Pure: no I/O, configuration, logging or clock. ``placement.py``, the one place
+that speaks HTTP, asks it of every answer that is not 2xx.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from .. import errors
+from . import codec
+
+_RACE = 'Another thread concurrently updated'
+_NO_SUCH_NAME = re.compile(r'No such (trait|resource class)', re.IGNORECASE)
+_BY_STATUS: dict[int, type[Exception]] = {
+    401: errors.NotAuthorised,
+    403: errors.NotAuthorised,
+    429: errors.Unreachable,
+    502: errors.Unreachable,
+    503: errors.Unreachable,
+    504: errors.Unreachable,
+}
+_BY_CODE: dict[str, type[Exception]] = {
+    'placement.concurrent_update': errors.Conflict,
+    'placement.duplicate_name': errors.NameTaken,
+    'placement.inventory.inuse': errors.InUse,
+    'placement.resource_provider.cannot_delete_parent': errors.InUse,
+    'placement.resource_provider.inuse': errors.InUse,
+    'placement.resource_provider.not_found': errors.NotFound,
+}
+
+
+def is_elsewhere(
+    request: codec.Request, status: int, said: Mapping[str, Any]
+) -> bool:
+    """Whether whatever refused this is no placement.
+
+    :param said: the first error of the body, {} or without a status if it is
+        none of placement's
+    """
+    return status in {404, 405} and (_is_list(request) or 'status' not in said)
+
+
+def refusal(
+    request: codec.Request, status: int, said: Mapping[str, Any], where: str
+) -> Exception:
+    """Return the error for an answer that is not 2xx.
+
+    :param said: the first error of the body
+    :param where: what the operator calls this service
+    """
+    answer = errors.Answer(
+        status=status,
+        code=str(said.get('code', '')),
+        detail=str(said.get('detail') or said.get('title') or ''),
+        request_id=str(said.get('request_id', '')),
+    )
+    kind = _kind(request, answer)
+    text = f'{request.method} {request.path}: {answer}'
+    if kind is errors.NotAuthorised:
+        text += (
+            f'; {where} does not let this agent in: it needs a user with the '
+            'role admin or service in [placement]'
+        )
+    if kind is errors.NotAllowed:
+        text += (
+            '; to move what is allocated, the user in [placement] (username) '
+            'needs the role service too: add that role in keystone'
+        )
+    return kind(text)
+
+
+def _is_list(request: codec.Request) -> bool:
+    """Whether every placement has what is asked for, if only as nothing."""
+    route = request.path.partition('?')[0]
+    lists = {codec.PROVIDERS, codec.TRAITS, codec.RESOURCE_CLASSES}
+    return request.method == 'GET' and route in lists
+
+
+def _is_one(request: codec.Request) -> bool:
+    """Whether it is about one thing that may be there or not."""
+    if request.path.startswith(f'{codec.TRAITS}/'):
+        return request.method != 'PUT'  # which creates it
+    return request.path.startswith((codec.PROVIDERS, codec.CONSUMERS))
+
+
+def _kind(  # noqa: PLR0911 (a row for each meaning)
+    request: codec.Request, answer: errors.Answer
+) -> type[Exception]:
+    """Return the error for an answer that is not 2xx: what to do next."""
+    if answer.status == 403 and request.path == codec.RESHAPER:
+        return errors.NotAllowed
+    meant = _BY_STATUS.get(answer.status) or _BY_CODE.get(answer.code)
+    if meant is not None:
+        return meant
+    if answer.status >= 500:
+        # A race that placement's traits handler does not catch.
+        raced = _RACE in answer.detail
+        return errors.Conflict if raced else errors.ServerFault
+    if answer.status == 400 and _NO_SUCH_NAME.search(answer.detail):
+        return errors.UnknownName
+    if answer.status == 404 and _is_one(request):
+        return errors.NotFound
+    if answer.status == 409 and request.path.startswith(f'{codec.TRAITS}/'):
+        return errors.InUse  # it has no code of its own
+    return errors.BadRequest

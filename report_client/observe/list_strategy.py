@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which list shows the generations of our trees at the least cost.
+
+The whole list of providers is one request for any number of trees, but as
+large as the cloud: where that has many more providers than we have trees, a
+list for each tree is quicker and smaller. It reads nothing else and writes
+nothing to placement; ``observer.py`` asks it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from compute_agent import errors, parallel
+from compute_agent.tree import provider
+
+from ..http import codec
+from . import reader, store
+
+# A tree's own list costs the server some 3.5 ms, the whole list 18 us for each
+# provider of it, and as much here to take it apart.
+PROVIDERS_PER_TREE = 200
+RECOUNT = 86400.0  # seconds after which a crowd may have gone
+
+Rows = Sequence[codec.Listed]
+
+
+class Lists:
+    """Asks for lists of providers.
+
+    :param clock: seconds since the epoch
+    :param workers: how many trees are asked for at a time
+    """
+
+    def __init__(
+        self,
+        read: reader.Reader,
+        kept: store.Store,
+        *,
+        clock: Callable[[], float],
+        workers: int,
+    ) -> None:
+        self._reader = read
+        self._store = kept
+        self._clock = clock
+        self._workers = workers
+        self._names: frozenset[str] | None = None
+
+    def trees(
+        self, node_uuids: Sequence[str]
+    ) -> dict[str, Rows | errors.AgentError]:
+        """Return the rows of each node's tree; none of one that has none.
+
+        :raises errors.AgentError: the list that is for all cannot be read
+        """
+        if len(node_uuids) == 1:
+            (uuid,) = node_uuids
+            return {uuid: self._reader.listed(codec.in_tree(uuid))}
+        if self._is_crowded(len(node_uuids)):
+            self._names = None
+            return self._tree_by_tree(node_uuids)
+        return self._all(node_uuids) if node_uuids else {}
+
+    def holder_of(self, name: str) -> str | None:
+        """Return the uuid of the provider that has this name, if any has.
+
+        Asked only where the last list did not show every name there is.
+        """
+        if self._names is not None and name not in self._names:
+            return None
+        rows = self._reader.listed(codec.named(name))
+        return next((row.uuid for row in rows if row.name == name), None)
+
+    def _is_crowded(self, trees: int) -> bool:
+        """Whether so many trees are better asked for one by one."""
+        size = self._store.size()
+        if size is None:
+            return False
+        age = self._clock() - size.counted_at
+        return (
+            0 <= age < RECOUNT and size.providers > PROVIDERS_PER_TREE * trees
+        )
+
+    def _all(
+        self, node_uuids: Sequence[str]
+    ) -> dict[str, Rows | errors.AgentError]:
+        listed = self._reader.listed(codec.PROVIDERS)
+        if len(listed) > PROVIDERS_PER_TREE * len(node_uuids):
+            self._store.save_size(
+                provider.Size(providers=len(listed), counted_at=self._clock())
+            )
+        self._names = frozenset(row.name for row in listed)
+        return _trees(listed, set(node_uuids))
+
+    def _tree_by_tree(
+        self, node_uuids: Sequence[str]
+    ) -> dict[str, Rows | errors.AgentError]:
+        found: dict[str, Rows | errors.AgentError] = {}
+
+        def ask(uuid: str) -> None:
+            try:
+                found[uuid] = self._reader.listed(codec.in_tree(uuid))
+            except errors.UnknownState as exc:  # is this tree's alone
+                found[uuid] = exc
+
+        parallel.each(node_uuids, ask, workers=self._workers)
+        return found
+
+
+def _trees(
+    listed: Iterable[codec.Listed], wanted: set[str]
+) -> dict[str, Rows | errors.AgentError]:
+    """Return the rows of the trees that these providers are in."""
+    trees: dict[str, list[codec.Listed]] = {}
+    for row in listed:
+        trees.setdefault(row.root_uuid, []).append(row)
+    found: dict[str, Rows | errors.AgentError] = {}
+    for rows in trees.values():
+        for row in rows:  # a node's provider may not be the root
+            if row.uuid in wanted:
+                found[row.uuid] = rows
+    return found

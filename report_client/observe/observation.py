@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What placement holds of one node: the value, and the value in the making.
+
+Pure: no I/O, configuration, logging or clock. Made by ``observer.py``; the
+resource tracker takes its tree from it, the plan is made against it.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+from compute_agent import errors
+from compute_agent.tree import assertion, provider, provider_tree
+from compute_agent.tree.intents import Intent
+
+from ..http import codec
+
+# What fails one node's look; all else means the service itself is away.
+ONE_NODE = (errors.UnknownState, errors.Replan)
+
+# One provider's names of one kind: what is read and written at a time.
+Part = tuple[str, assertion.Kind]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What placement holds of one node, at one generation per provider.
+
+    :ivar providers: the node's tree, the other roots created for it, and the
+        sharing providers it reaches; empty when placement has no such node
+    :ivar home: the providers of the node's own tree
+    :ivar fresh: the parts that were read in this cycle, not remembered
+    """
+
+    node_uuid: str
+    providers: provider.Snapshot
+    home: frozenset[str] = frozenset()
+    fresh: frozenset[Part] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    def tree(self) -> provider_tree.ProviderTree:
+        """Return a tree to edit: sharing providers stand as lone roots."""
+        return provider_tree.ProviderTree.from_snapshot(
+            self.providers,
+            lone=frozenset(self.providers) - self.home,
+        )
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class Look:
+    """One node's observation while it is being made.
+
+    :ivar since: the store's moment when it began
+    :ivar notes: lines for the operator, by provider
+    """
+
+    node_uuid: str
+    since: int
+    rows: Sequence[codec.Listed]
+    home: set[str] = dataclasses.field(default_factory=set)
+    readings: dict[str, provider.Reading] = dataclasses.field(
+        default_factory=dict
+    )
+    fresh: set[Part] = dataclasses.field(default_factory=set)
+    intents: dict[str, Sequence[Intent]] = dataclasses.field(
+        default_factory=dict
+    )
+    notes: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    error: errors.AgentError | None = None
+    failed: dict[str, errors.AgentError] = dataclasses.field(
+        default_factory=dict
+    )
+
+    def aggregates(self) -> frozenset[str]:
+        """Return the aggregates of the node's own tree."""
+        return frozenset[str]().union(
+            *(self.readings[u].provider.aggregates for u in self.home)
+        )
+
+    def members(self) -> dict[str, list[str]]:
+        """Return the providers of each aggregate."""
+        found: dict[str, list[str]] = {}
+        for uuid, reading in self.readings.items():
+            for aggregate in reading.provider.aggregates:
+                found.setdefault(aggregate, []).append(uuid)
+        return found
+
+    def reach(self, shared: 'Look', uuids: Iterable[str]) -> None:
+        """Add these of the sharing providers."""
+        for uuid in uuids:
+            if uuid not in self.home:
+                self.readings[uuid] = shared.readings[uuid]
+                self.notes[uuid] = shared.notes.get(uuid, ())
+                self.fresh |= {p for p in shared.fresh if p[0] == uuid}
+
+    def seen(self) -> Observation:
+        """Return the finished observation."""
+        return Observation(
+            node_uuid=self.node_uuid,
+            providers=provider.snapshot(
+                r.provider for r in self.readings.values()
+            ),
+            home=frozenset(self.home),
+            fresh=frozenset(self.fresh),
+            notes=tuple(n for some in self.notes.values() for n in some),
+        )

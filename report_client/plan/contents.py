@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How one provider's contents are changed, and in which order.
+
+Pure: no I/O, configuration, logging or clock. What is gone, smaller or
+reserved comes before traits and aggregates, what is new or larger after them;
+where these stay as they are, one write of the inventories does it.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from compute_agent.tree import provider
+from compute_agent.tree.assertion import Key
+
+from ..operations import operations as ops
+
+Foreign: TypeAlias = Mapping[Key, frozenset[str]]
+NO_FOREIGN: Foreign = {}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Stages:
+    """One provider's operations, by when they may be sent.
+
+    :ivar labels: traits and aggregates, before a reshape
+    :ivar late_labels: those after it, where it takes inventory away
+    """
+
+    shrink: tuple[ops.SetInventories, ...] = ()
+    labels: tuple[ops.SetOperation, ...] = ()
+    late_labels: tuple[ops.SetOperation, ...] = ()
+    grow: tuple[ops.SetInventories, ...] = ()
+
+
+def of(
+    before: provider.Provider | None,
+    after: provider.Provider,
+    foreign: Foreign = NO_FOREIGN,
+) -> Stages:
+    """Return what turns one provider's contents into the other's.
+
+    :param foreign: the names whose removal takes something of another's
+    """
+    old = before or dataclasses.replace(
+        after, inventories={}, traits=frozenset(), aggregates=frozenset()
+    )
+    labels = tuple(_labels(old, after, foreign))
+    if old.inventories == after.inventories:
+        return Stages(labels=labels)
+    smaller = _smaller(old, after)
+    shrinks = smaller != old.inventories
+    grows = smaller != after.inventories
+    if not labels and grows:
+        smaller, shrinks = old.inventories, False
+    return Stages(
+        shrink=(_inventories(after, old.inventories, smaller, foreign),)
+        if shrinks
+        else (),
+        labels=labels,
+        grow=(_inventories(after, smaller, after.inventories, foreign),)
+        if grows
+        else (),
+    )
+
+
+def _labels(
+    old: provider.Provider,
+    new: provider.Provider,
+    foreign: Foreign,
+) -> Iterator[ops.SetOperation]:
+    if old.traits != new.traits:
+        yield ops.SetTraits(
+            uuid=new.uuid,
+            name=new.name,
+            names=new.traits,
+            before=old.traits,
+            foreign=foreign.get((new.uuid, ops.SetTraits.kind), frozenset()),
+        )
+    if old.aggregates != new.aggregates:
+        key = (new.uuid, ops.SetAggregates.kind)
+        yield ops.SetAggregates(
+            uuid=new.uuid,
+            name=new.name,
+            names=new.aggregates,
+            before=old.aggregates,
+            foreign=foreign.get(key, frozenset()),
+        )
+
+
+def _smaller(
+    old: provider.Provider, new: provider.Provider
+) -> ops.Inventories:
+    """Return the old inventories less what is gone or smaller in the new."""
+    return {
+        rc: record.reduced_to(new.inventories[rc])
+        for rc, record in old.inventories.items()
+        if rc in new.inventories
+    }
+
+
+def _inventories(
+    one: provider.Provider,
+    before: ops.Inventories,
+    after: ops.Inventories,
+    foreign: Foreign,
+) -> ops.SetInventories:
+    marked = foreign.get((one.uuid, ops.SetInventories.kind), frozenset())
+    return ops.SetInventories(
+        uuid=one.uuid,
+        name=one.name,
+        inventories=after,
+        before=before,
+        foreign=marked & (set(before) - set(after)),
+    )

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what placement holds and should hold to operations in a safe order.
+
+Pure: no I/O, configuration, logging or clock. Applying ``operations(a, b)`` to
+``a`` gives ``b``, and ``operations(b, b)`` is empty. The order: custom names;
+the shape of the trees (parents before children); what is gone, smaller or
+reserved; traits and aggregates; allocated inventory that moves; what is new or
+larger; deletions, leaves first. So no capacity is offered before its
+provider's traits are there.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import os_resource_classes
+import os_traits
+
+from compute_agent.limits import contention
+from compute_agent.tree import names, provider
+from compute_agent.tree.assertion import Claims, Key
+
+from ..operations import allocations as alloc
+from ..operations import operations as ops
+from . import contents as stages
+from . import hierarchy, reshape
+
+Moves: TypeAlias = tuple[alloc.Move, ...]
+
+# The library that has the standard names → those it has here.
+_STANDARD = {
+    'os-traits': frozenset(os_traits.get_traits()),
+    'os-resource-classes': frozenset(os_resource_classes.STANDARDS),
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is to be done for one node, in order.
+
+    :ivar before: the providers it was made upon
+    :ivar held: who will hold which names, to be recorded with it
+    :ivar notes: lines for the operator: what will not be done, and why
+    :ivar faults: lines that say why the node is not done even so
+    :ivar contended: what was left as it is, for another writer undoes it
+    """
+
+    node_uuid: str
+    operations: tuple[ops.Operation, ...]
+    before: provider.Snapshot
+    claims: Mapping[Key, Claims] = dataclasses.field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    contended: tuple[contention.Item, ...] = ()
+
+    def says_anything(self) -> bool:
+        """Whether there is anything in it for a reader."""
+        return bool(self.operations or self.notes or self.faults)
+
+    def is_quiet(self) -> bool:
+        """Whether there is nothing to do, to record or to wait for."""
+        return not (
+            self.operations or self.claims or self.faults or self.contended
+        )
+
+
+def is_known(operation: ops.NameOperation, known: names.KnownNames) -> bool:
+    """Whether placement knows this name already."""
+    if isinstance(operation, ops.CreateTrait):
+        return operation.name in known.traits
+    return operation.name in known.resource_classes
+
+
+def operations(
+    before: provider.Snapshot,
+    after: provider.Snapshot,
+    foreign: stages.Foreign = stages.NO_FOREIGN,
+    moves: Moves = (),
+) -> tuple[ops.ProviderOperation, ...]:
+    """Return the operations that turn one snapshot into the other, in order.
+
+    :param foreign: the names whose removal takes something of another's
+    :param moves: what is allocated and goes with the inventories it is of
+    """
+    gives, takes = alloc.providers(moves)
+    shaping, deletions = hierarchy.changes(before, after, gives)
+    contents = {
+        uuid: stages.of(before.get(uuid), wanted, foreign)
+        for uuid, wanted in after.items()
+    }
+    reshaped: tuple[ops.Reshape, ...] = ()
+    if gives or takes:
+        reshaped, contents = reshape.fold(before, after, contents, moves)
+    return (
+        *shaping,
+        *(op for one in contents.values() for op in one.shrink),
+        *(op for one in contents.values() for op in one.labels),
+        *reshaped,
+        *(op for one in contents.values() for op in one.late_labels),
+        *(op for one in contents.values() for op in one.grow),
+        *deletions,
+    )
+
+
+def admit(
+    before: provider.Snapshot,
+    after: provider.Snapshot,
+    known: names.KnownNames,
+) -> tuple[provider.Snapshot, tuple[ops.NameOperation, ...], list[str]]:
+    """Return ``after`` in names placement takes, and how to make it so.
+
+    A custom name placement lacks is to be created; a standard one it does not
+    know cannot be, and is left out with a line that says so.
+    """
+    wanted = {t for p in after.values() for t in p.traits}
+    classes = {rc for p in after.values() for rc in p.inventories}
+    new_traits = _new(wanted, known.traits, before, 'traits')
+    new_classes = _new(classes, known.resource_classes, before, 'inventories')
+    create: list[ops.NameOperation] = [
+        ops.CreateTrait(name=n) for n in new_traits if names.is_custom(n)
+    ]
+    create += [
+        ops.CreateResourceClass(name=n)
+        for n in new_classes
+        if names.is_custom(n)
+    ]
+    lost_traits = {n for n in new_traits if not names.is_custom(n)}
+    lost_classes = {n for n in new_classes if not names.is_custom(n)}
+    notes = [
+        *(_left_out(name, 'os-traits') for name in sorted(lost_traits)),
+        *(_left_out(n, 'os-resource-classes') for n in sorted(lost_classes)),
+    ]
+    if notes:
+        after = {
+            uuid: _without(one, lost_traits, lost_classes)
+            for uuid, one in after.items()
+        }
+    return after, tuple(create), notes
+
+
+def _left_out(name: str, library: str) -> str:
+    why = (
+        f"its {library} is older than this agent's"
+        if name in _STANDARD[library]
+        else f"nor does this agent's {library}: is it misspelt?"
+    )
+    return f'{name}: left out, for this placement does not know it; {why}'
+
+
+def adds_names(before: provider.Snapshot, after: provider.Snapshot) -> bool:
+    """Whether a trait or class appears that no provider of these had."""
+    for field in ('traits', 'inventories'):
+        wanted = {n for p in after.values() for n in getattr(p, field)}
+        if _new(wanted, frozenset(), before, field):
+            return True
+    return False
+
+
+def _new(
+    wanted: set[str],
+    known: frozenset[str],
+    before: provider.Snapshot,
+    field: str,
+) -> list[str]:
+    there = {n for p in before.values() for n in getattr(p, field)}
+    return sorted(wanted - known - there)
+
+
+def _without(
+    one: provider.Provider, traits: set[str], classes: set[str]
+) -> provider.Provider:
+    kept = {rc: i for rc, i in one.inventories.items() if rc not in classes}
+    return dataclasses.replace(
+        one, traits=one.traits - traits, inventories=kept
+    )

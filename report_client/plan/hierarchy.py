@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How to get from one forest of providers to another, by placement's rules.
+
+Pure: no I/O, configuration, logging or clock. Placement wants every name used
+once, every parent there, no cycle and no deletion of a parent. So: a provider
+whose name another one needs goes first, or, where something keeps it, gets a
+name out of the way; then renames; then creations and moves, from the top down;
+the other deletions last.
+"""
+
+from collections.abc import Container
+
+from compute_agent.tree import provider
+
+from ..operations import operations as ops
+
+Changes = tuple[list[ops.ProviderOperation], list[ops.ProviderOperation]]
+_ASIDE = 'moving-'
+
+
+def changes(
+    before: provider.Snapshot,
+    after: provider.Snapshot,
+    occupied: Container[str] = (),
+) -> Changes:
+    """Return what to do before contents are set, and the deletions after.
+
+    :param occupied: providers that cannot be deleted before contents are set
+    """
+    return _Shape(before, after, occupied).changes()
+
+
+class _Shape:
+    """The forest as it stands after the operations found so far."""
+
+    def __init__(
+        self,
+        before: provider.Snapshot,
+        after: provider.Snapshot,
+        occupied: Container[str],
+    ) -> None:
+        wanted = [one.name for one in after.values()]
+        if len(set(wanted)) < len(wanted):
+            raise ops.Impossible('two providers should have one name')
+        self._after = after
+        self._occupied = occupied
+        self._now: provider.Snapshot = dict(before)
+        self._found: list[ops.ProviderOperation] = []
+
+    def changes(self) -> Changes:
+        self._free_names_of_the_removed()
+        self._rename()
+        self._create_and_move()
+        reshaping, self._found = self._found, []
+        for uuid in reversed(self._removed()):
+            self._delete(uuid)
+        return reshaping, self._found
+
+    def _removed(self) -> list[str]:
+        return [u for u in self._now if u not in self._after]
+
+    def _needed(self) -> set[str]:
+        """The names that a creation or a rename is going to take."""
+        return {
+            p.name
+            for u, p in self._after.items()
+            if u not in self._now or self._now[u].name != p.name
+        }
+
+    def _free_names_of_the_removed(self) -> None:
+        needed = self._needed()
+        for uuid in reversed(self._removed()):
+            if self._now[uuid].name not in needed:
+                continue
+            below = provider.descendants(self._now, uuid)
+            if any(u in self._after or u in self._occupied for u in below):
+                self._update(uuid, name=_ASIDE + uuid)
+                continue
+            for each in reversed(below):
+                self._delete(each)
+
+    def _rename(self) -> None:
+        waiting = [
+            u
+            for u, p in self._after.items()
+            if u in self._now and self._now[u].name != p.name
+        ]
+        while waiting:
+            taken = {p.name for p in self._now.values()}
+            free = [u for u in waiting if self._after[u].name not in taken]
+            if not free:  # a ring of names: one steps aside
+                self._update(waiting[0], name=_ASIDE + waiting[0])
+                continue
+            for uuid in free:
+                self._update(uuid, name=self._after[uuid].name)
+                waiting.remove(uuid)
+
+    def _create_and_move(self) -> None:
+        """From the top down, so that no move can close a ring."""
+        for uuid, wanted in self._after.items():
+            if uuid not in self._now:
+                self._do(
+                    ops.CreateProvider(
+                        uuid=uuid,
+                        name=wanted.name,
+                        parent_uuid=wanted.parent_uuid,
+                    )
+                )
+            elif self._now[uuid].parent_uuid != wanted.parent_uuid:
+                self._update(uuid, parent_uuid=wanted.parent_uuid)
+
+    def _update(self, uuid: str, **new: str | None) -> None:
+        one = self._now[uuid]
+        self._do(
+            ops.UpdateProvider(
+                uuid=uuid,
+                name=new.get('name') or one.name,
+                parent_uuid=new.get('parent_uuid', one.parent_uuid),
+                old_name=one.name,
+                old_parent_uuid=one.parent_uuid,
+            )
+        )
+
+    def _delete(self, uuid: str) -> None:
+        self._do(ops.DeleteProvider(uuid=uuid, name=self._now[uuid].name))
+
+    def _do(self, operation: ops.ProviderOperation) -> None:
+        self._found.append(operation)
+        self._now = operation.apply_to(self._now)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a driver's moves of allocations can be had, said before placement.
+
+Pure: no I/O, configuration, logging or clock. A driver moves amounts between
+providers of its node's own tree, and only that: nothing is lost or made, what
+consumers have in other trees or of sharing providers stays, and every amount
+fits where it comes to be. The report client asks before it plans.
+"""
+
+import collections
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from compute_agent.tree import inventory, provider
+
+from ..operations import allocations as alloc
+
+Moves: TypeAlias = tuple[alloc.Move, ...]
+_Used: TypeAlias = collections.Counter[tuple[str, str]]
+
+
+def problems(
+    moves: Moves, after: provider.Snapshot, own: frozenset[str]
+) -> list[str]:
+    """Return a line for each thing that cannot be done.
+
+    :param moves: of every consumer of the tree, those that move nothing too
+    :param after: the providers as they should be, new ones among them
+    :param own: the providers of the node's own tree, before and after
+    """
+    found: list[str] = []
+    for move in moves:
+        found += _lost_or_made(move, own)
+        found += _elsewhere(move, after, own)
+    if not found:
+        found += _misfits(moves, after, own)
+    return found
+
+
+def consumers(moves: Moves) -> dict[str, dict[str, frozenset[str]]]:
+    """Return who will have some of which class, by provider."""
+    found: dict[str, dict[str, frozenset[str]]] = {}
+    for move in moves:
+        for uuid, resources in move.allocations.items():
+            by_class = found.setdefault(uuid, {})
+            for rc in resources:
+                who = by_class.get(rc, frozenset())
+                by_class[rc] = who | {move.consumer.uuid}
+    return found
+
+
+def _lost_or_made(move: alloc.Move, own: frozenset[str]) -> Iterator[str]:
+    total: collections.Counter[str] = collections.Counter()
+    for uuid, rc, more in move.changes():
+        if uuid in own:
+            total[rc] += more
+    for rc, more in sorted(total.items()):
+        if more:
+            yield (
+                f'consumer {move.consumer.uuid} would have {abs(more)} {rc} '
+                f'{"more" if more > 0 else "less"} than it has'
+            )
+
+
+def _elsewhere(
+    move: alloc.Move, after: provider.Snapshot, own: frozenset[str]
+) -> Iterator[str]:
+    for uuid, rc, _ in move.changes():
+        if uuid not in own:
+            who = after.get(uuid, uuid)
+            yield (
+                f'consumer {move.consumer.uuid}: its {rc} of {who}, which is '
+                "not of this node's tree, is not the driver's to change"
+            )
+
+
+def _misfits(
+    moves: Moves, after: provider.Snapshot, own: frozenset[str]
+) -> Iterator[str]:
+    """What placement would not allocate: it looks at all that is sent."""
+    before, then = _used(moves, own)
+    sent = [move for move in moves if any(move.changes())]
+    for move in sent:
+        for uuid, resources in move.allocations.items():
+            if uuid in own:
+                one = after.get(uuid)
+                records = one.inventories if one else {}
+                for rc, amount in resources.items():
+                    why = _misfit(rc, amount, records)
+                    if why:
+                        yield (
+                            f'consumer {move.consumer.uuid}: {amount} {rc} of '
+                            f'{one or uuid}, {why}'
+                        )
+    for (uuid, rc), used in sorted(then.items()):
+        record = after[uuid].inventories.get(rc) if uuid in after else None
+        more = used > before[uuid, rc]
+        if record is not None and more and used > record.capacity:
+            yield (
+                f'{after[uuid]}: {used} {rc} would be allocated of '
+                f'{record.capacity:.10g}'
+            )
+
+
+def _misfit(
+    rc: str, amount: int, records: Mapping[str, inventory.Inventory]
+) -> str:
+    record = records.get(rc)
+    if record is None:
+        return 'which has none'
+    if amount > record.max_unit:
+        return f'whose max_unit is {record.max_unit}'
+    if amount < record.min_unit:
+        return f'whose min_unit is {record.min_unit}'
+    if amount % record.step_size:
+        return f'whose step_size is {record.step_size}'
+    return ''
+
+
+def _used(moves: Moves, own: frozenset[str]) -> tuple[_Used, _Used]:
+    """Return how much is allocated of what, before and after."""
+    before: _Used = collections.Counter()
+    then: _Used = collections.Counter()
+    for move in moves:
+        _count(before, move.consumer.allocations, own)
+        _count(then, move.allocations, own)
+    return before, then
+
+
+def _count(used: _Used, parts: alloc.Parts, own: frozenset[str]) -> None:
+    for uuid, resources in parts.items():
+        if uuid in own:
+            for rc, amount in resources.items():
+                used[uuid, rc] += amount

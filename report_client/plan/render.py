@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans and operations for people (text) and for programs (plain data).
+
+Pure: no I/O, configuration, logging or clock. One operation is one line; the
+glyphs are those of every plan: + comes, - goes, ~ changes, ! is another's.
+"""
+
+import collections
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from compute_agent import error_text
+from compute_agent.tree import provider
+
+from ..operations import operations as ops
+from . import diff as planning
+from . import render_inventory, render_reshape
+
+NOTHING = 'nothing to do'
+
+
+def line(operation: ops.Operation) -> str:
+    """Return one operation as one line."""
+    head, marks = _parts(operation)
+    return f'{head}: {", ".join(marks)}' if marks else head
+
+
+def text(plan: planning.Plan, node: str) -> str:
+    """Return a node's plan as lines of text, the last one a count."""
+    lines = [_title(node, plan.node_uuid)]
+    for operation in plan.operations:
+        head, marks = _parts(operation)
+        lines.append(f'  {head}')
+        lines += [f'      {part}' for part in _wrapped(marks)]
+    lines += [f'  note: {note}' for note in plan.notes]
+    lines += [f'  not done: {fault}' for fault in plan.faults]
+    count = len(plan.operations)
+    lines.append(f'  {_counted(count, "operation") if count else NOTHING}')
+    return '\n'.join(lines)
+
+
+def total(plans: Sequence[planning.Plan], nodes: int) -> str:
+    """Return the sum of many nodes' plans as one line.
+
+    :param nodes: how many there are, those without a plan among them
+    """
+    every = [op for plan in plans for op in plan.operations]
+    shared = {op for op in every if isinstance(op, ops.NameOperation)}
+    verbs = collections.Counter(
+        operation_data(op)['operation'].replace('_', ' ')
+        for op in (
+            *shared,  # created once, whichever node comes first
+            *(op for op in every if not isinstance(op, ops.NameOperation)),
+        )
+    )
+    changing = sum(bool(plan.operations) for plan in plans)
+    undone = nodes - len(plans) + sum(bool(plan.faults) for plan in plans)
+    parts = [
+        f'{changing} of {_counted(nodes, "node")} change'
+        if changing
+        else f'{_counted(nodes, "node")}: {NOTHING}'
+    ]
+    parts += [', '.join(f'{verb} {n}' for verb, n in sorted(verbs.items()))]
+    parts += [f'{undone} not done'] if undone else []
+    return '; '.join(part for part in parts if part)
+
+
+def _counted(count: int, what: str) -> str:
+    return f'{count} {what}{"" if count == 1 else "s"}'
+
+
+def data(plan: planning.Plan, node: str) -> dict[str, Any]:
+    """Return a node's plan as data for JSON or YAML."""
+    return {
+        'node': node,
+        'uuid': plan.node_uuid,
+        'operations': [operation_data(op) for op in plan.operations],
+        'notes': list(plan.notes),
+        'faults': list(plan.faults),
+    }
+
+
+def operation_data(operation: ops.Operation) -> dict[str, Any]:
+    """Return one operation as data; its ``operation`` says which."""
+    match operation:
+        case ops.CreateTrait(name=name):
+            return {'operation': 'create_trait', 'trait': name}
+        case ops.CreateResourceClass(name=name):
+            return {
+                'operation': 'create_resource_class',
+                'resource_class': name,
+            }
+        case ops.CreateProvider():
+            verb, more = 'create_provider', {'parent': operation.parent_uuid}
+        case ops.UpdateProvider():
+            verb = 'update_provider'
+            more = {
+                'parent': operation.parent_uuid,
+                'old_provider': operation.old_name,
+                'old_parent': operation.old_parent_uuid,
+            }
+        case ops.DeleteProvider():
+            verb, more = 'delete_provider', {}
+        case ops.SetTraits():
+            verb, more = 'set_traits', _set_data(operation)
+        case ops.SetAggregates():
+            verb, more = 'set_aggregates', _set_data(operation)
+        case ops.SetInventories():
+            verb, more = 'set_inventories', render_inventory.data(operation)
+        case ops.Reshape():
+            verb, more = 'reshape', render_reshape.data(operation)
+    return {
+        'operation': verb,
+        'provider': operation.name,
+        'uuid': operation.uuid,
+        **more,
+    }
+
+
+def _parts(  # noqa: PLR0911 (a row for each operation)
+    operation: ops.Operation,
+) -> tuple[str, list[str]]:
+    """Return what is done to what, and the marks of what changes."""
+    match operation:
+        case ops.CreateTrait(name=name):
+            return f'create trait {name}', []
+        case ops.CreateResourceClass(name=name):
+            return f'create resource class {name}', []
+        case ops.CreateProvider(parent_uuid=parent):
+            below = f' below {parent}' if parent else ''
+            return f'create provider {_who(operation)}{below}', []
+        case ops.UpdateProvider():
+            old = _title(operation.old_name, operation.uuid)
+            return f'update provider {old}', _moves(operation)
+        case ops.DeleteProvider():
+            return f'delete provider {_who(operation)}', []
+        case ops.SetTraits():
+            return f'set traits of {_who(operation)}', _names(operation)
+        case ops.SetAggregates():
+            return f'set aggregates of {_who(operation)}', _names(operation)
+        case ops.SetInventories():
+            head = f'set inventories of {_who(operation)}'
+            return head, render_inventory.marks(operation)
+        case ops.Reshape():
+            head = f'reshape {_who(operation)}'
+            return head, render_reshape.marks(operation, error_text.printable)
+
+
+def _who(operation: ops.ProviderOperation) -> str:
+    return _title(operation.name, operation.uuid)
+
+
+def _title(name: str, uuid: str) -> str:
+    return provider.title(error_text.printable(name), uuid)
+
+
+def _moves(operation: ops.UpdateProvider) -> list[str]:
+    changes = []
+    if operation.name != operation.old_name:
+        changes.append(f'rename it to {error_text.printable(operation.name)}')
+    if operation.parent_uuid != operation.old_parent_uuid:
+        changes.append(f'move it below {operation.parent_uuid or "nothing"}')
+    return changes
+
+
+def _names(operation: ops.SetTraits | ops.SetAggregates) -> list[str]:
+    return [f'+{n}' for n in sorted(operation.added)] + [
+        render_inventory.gone(n, operation.foreign)
+        for n in sorted(operation.removed)
+    ]
+
+
+def _wrapped(marks: Sequence[str], width: int = 72) -> Iterator[str]:
+    """Put marks on lines of bearable length, each mark whole."""
+    current = ''
+    for mark in marks:
+        if current and len(current) + len(mark) + 2 > width:
+            yield current
+            current = mark
+        else:
+            current = f'{current}  {mark}' if current else mark
+    if current:
+        yield current
+
+
+def _set_data(
+    operation: ops.SetTraits | ops.SetAggregates,
+) -> dict[str, Any]:
+    return {
+        'names': sorted(operation.names),
+        'added': sorted(operation.added),
+        'removed': sorted(operation.removed),
+        'foreign': sorted(operation.foreign),
+    }

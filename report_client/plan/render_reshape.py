@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A reshape for people, in sums, and for programs, consumer by consumer.
+
+Pure: no I/O, configuration, logging or clock. Used by ``render.py``.
+"""
+
+import collections
+from collections.abc import Callable
+from typing import Any
+
+from ..operations import allocations as alloc
+from ..operations import operations as ops
+from . import render_inventory
+
+
+def marks(
+    operation: ops.Reshape, shown: Callable[[str], str] = str
+) -> list[str]:
+    """Return what moves, with how many consumers, and what is offered then.
+
+    :param shown: makes a provider's name fit for a line
+    """
+    names = {one.uuid: shown(one.name) for one in operation.inventories}
+    changes: dict[tuple[bool, str, str], list[int]]
+    changes = collections.defaultdict(list)
+    for move in operation.moves:
+        for uuid, rc, more in move.changes():
+            changes[more > 0, names.get(uuid, uuid), rc].append(abs(more))
+    return [
+        *(
+            f'{sum(some)} {rc} {"to" if comes else "from"} {name} '
+            f'({_consumers(len(some))})'
+            for (comes, name, rc), some in sorted(changes.items())
+        ),
+        *(
+            f'{names[one.uuid]}: {mark}'
+            for one in operation.inventories
+            for mark in render_inventory.marks(one)
+        ),
+    ]
+
+
+def data(operation: ops.Reshape) -> dict[str, Any]:
+    """Return the whole inventories, and each consumer's allocations."""
+    return {
+        'inventories': [
+            {
+                'provider': one.name,
+                'uuid': one.uuid,
+                **render_inventory.data(one),
+            }
+            for one in operation.inventories
+        ],
+        'consumers': [
+            {
+                'consumer': move.consumer.uuid,
+                'before': _parts(move.consumer.allocations),
+                'after': _parts(move.allocations),
+            }
+            for move in operation.moves
+        ],
+    }
+
+
+def _consumers(count: int) -> str:
+    return f'{count} consumer{"" if count == 1 else "s"}'
+
+
+def _parts(parts: alloc.Parts) -> dict[str, dict[str, int]]:
+    return {uuid: dict(some) for uuid, some in sorted(parts.items())}

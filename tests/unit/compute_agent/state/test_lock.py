@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One writer per state directory, and a dead one's lock is nobody's."""
+
+import contextlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+from compute_agent import errors
+from compute_agent.state import lock
+
+HOLDER = """
+import pathlib, sys
+from compute_agent.state import lock
+with lock.hold(pathlib.Path(sys.argv[1])):
+    print('held', flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """Another process that holds the directory's lock."""
+    with subprocess.Popen(
+        [sys.executable, '-c', HOLDER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == 'held\n'
+        yield process
+        if process.poll() is None:
+            process.kill()
+
+
+def test_a_second_process_is_refused_with_the_pid_of_the_first(
+    tmp_path, holder
+):
+    with (
+        pytest.raises(errors.ConfigError, match=f'process {holder.pid} '),
+        lock.hold(tmp_path),
+    ):
+        pytest.fail('held twice')
+
+
+def test_a_refusal_leaves_the_holders_name(tmp_path, holder):
+    for _ in range(2):
+        with (
+            pytest.raises(errors.ConfigError, match=str(holder.pid)),
+            lock.hold(tmp_path),
+        ):
+            pytest.fail('held twice')
+
+
+def test_the_lock_is_free_when_its_holder_is_killed(tmp_path, holder):
+    holder.kill()
+    holder.wait()
+    with lock.hold(tmp_path):
+        assert (tmp_path / 'lock').read_text() == f'{os.getpid()}\n'
+
+
+def test_the_lock_is_free_when_its_holder_is_done(tmp_path, holder):
+    holder.communicate('\n')
+    assert holder.returncode == 0
+    with lock.hold(tmp_path):
+        pass
+
+
+def test_it_is_given_back_after_an_error_inside(tmp_path):
+    with pytest.raises(ZeroDivisionError), lock.hold(tmp_path):
+        _ = 1 / 0
+    with lock.hold(tmp_path):
+        pass
+
+
+def test_it_is_not_held_twice_in_one_process_either(tmp_path):
+    with (
+        lock.hold(tmp_path),
+        pytest.raises(errors.ConfigError, match=str(os.getpid())),
+        lock.hold(tmp_path),
+    ):
+        pytest.fail('held twice')
+
+
+def test_two_directories_are_two_locks(tmp_path):
+    with lock.hold(tmp_path), lock.hold(tmp_path / 'other'):
+        pass
+
+
+def test_a_shorter_pid_leaves_nothing_of_a_longer_one(tmp_path):
+    (tmp_path / 'lock').write_text('999999999999\n')
+    with lock.hold(tmp_path):
+        assert (tmp_path / 'lock').read_text() == f'{os.getpid()}\n'
+
+
+def test_children_do_not_inherit_it(tmp_path):
+    """A child that outlives the agent must not keep the lock."""
+    with contextlib.ExitStack() as stack:
+        with lock.hold(tmp_path):
+            child = stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, '-c', 'print(1, flush=True); input()'],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    close_fds=False,
+                )
+            )
+            child.stdout.readline()
+        with lock.hold(tmp_path):
+            child.communicate(b'\n')
+
+
+def test_the_file_is_for_its_owner_alone(tmp_path):
+    with lock.hold(tmp_path):
+        assert (tmp_path / 'lock').stat().st_mode & 0o777 == 0o600
+
+
+def test_a_directory_that_cannot_be_is_refused_by_its_option(tmp_path):
+    (tmp_path / 'file').write_text('')
+    with (
+        pytest.raises(errors.ConfigError, match='state_path'),
+        lock.hold(tmp_path / 'file'),
+    ):
+        pytest.fail('held')

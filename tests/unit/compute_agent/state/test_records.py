@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records that are read for many nodes at once: each as it is read alone."""
+
+import contextlib
+import dataclasses
+import sqlite3
+
+import pytest
+from seen import reading
+
+from compute_agent import errors
+from compute_agent.state import state as state_module
+from compute_agent.tree import intents
+from compute_agent.tree.assertion import Kind
+
+NODES = [f'1111111{n}-1111-4111-8111-111111111111' for n in range(5)]
+SHARED = '33333333-3333-4333-8333-333333333333'
+STRANGER = '44444444-4444-4444-8444-444444444444'
+WANTED = {uuid: frozenset({uuid, SHARED}) for uuid in NODES}
+
+
+def intent(node_uuid, uuid, kind=None, *names):
+    return intents.Intent(
+        node_uuid=node_uuid,
+        uuid=uuid,
+        kind=kind,
+        generation=1,
+        names=frozenset(names),
+        added=frozenset(names),
+    )
+
+
+@pytest.fixture
+def directory(tmp_path):
+    """A state directory in which every node has a record of its own.
+
+    The first was created and is ours in part, the next one's traits were
+    changed by another; the shared provider is held for two of them, the
+    stranger is of no node.
+    """
+    first, second, third = NODES[:3]
+    kept = state_module.State.open(tmp_path, 'here')
+    kept.save([reading(uuid, 'CUSTOM_A') for uuid in [*NODES, SHARED]])
+    made = [
+        intent(first, first),
+        intent(first, first, Kind.TRAIT, 'CUSTOM_A'),
+        intent(third, SHARED, Kind.TRAIT, 'CUSTOM_B'),
+        intent(third, STRANGER),
+    ]
+    for node in (first, third):
+        own = {'driver': frozenset({'CUSTOM_A', f'CUSTOM_{node[7]}'})}
+        held = {(node, Kind.TRAIT): own, (SHARED, Kind.TRAIT): own}
+        kept.begin(node, [i for i in made if i.node_uuid == node], held)
+    kept.settle(made)
+    kept.save([reading(second, 'CUSTOM_Z', generation=2)])
+    kept.close()
+    return tmp_path
+
+
+@pytest.fixture
+def opened(directory):
+    """The same state twice, neither of which was asked for anything."""
+    both = [state_module.State.open(directory, 'here') for _ in range(2)]
+    yield both
+    for one in both:
+        one.close()
+
+
+@pytest.mark.parametrize('at_once', [1, 2, 500])
+def test_each_is_what_it_is_alone(opened, monkeypatch, at_once):
+    monkeypatch.setattr(state_module, '_AT_ONCE', at_once)
+    alone, together = opened
+    together.remember_records(WANTED)
+    together.close()  # what it had not read it could not read now
+    found = {n: together.record(some, n) for n, some in WANTED.items()}
+    assert found == {n: alone.record(some, n) for n, some in WANTED.items()}
+    first, second, third = (found[node] for node in NODES[:3])
+    assert first.created == {NODES[0]}
+    assert first.ours[NODES[0], Kind.TRAIT] == {'CUSTOM_A'}
+    assert second.was[NODES[1]].traits == {'CUSTOM_A'}
+    assert not second.created
+    assert third.ours == {(SHARED, Kind.TRAIT): {'CUSTOM_B'}}
+    assert third.claimed_for_other_nodes((SHARED, Kind.TRAIT)) == {
+        'CUSTOM_A',
+        'CUSTOM_0',
+    }
+
+
+def test_what_is_remembered_stays_the_very_same(opened):
+    one, _ = opened
+    known = {n: one.record(some, n) for n, some in WANTED.items()}
+    one.save([dataclasses.replace(reading(NODES[4]), read_at=2.0)])
+    one.remember_records(WANTED)
+    same = [one.record(WANTED[n], n) is r for n, r in known.items()]
+    assert same == [True, True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ('damage', 'node'),
+    [
+        ("update held set names = '{'", NODES[2]),
+        ("update ours set kind = 'colour'", NODES[0]),
+        ("update was set content = '[[], [], []]'", NODES[1]),
+        ("update was set content = '{'", NODES[1]),
+    ],
+)
+def test_a_damaged_row_is_the_trouble_of_its_node_alone(
+    directory, opened, damage, node
+):
+    with contextlib.closing(
+        sqlite3.connect(directory / 'state.sqlite', isolation_level=None)
+    ) as db:
+        assert db.execute(f'{damage} where uuid = ?', [node]).rowcount
+    one, alone = opened
+    one.remember_records({n: frozenset({n}) for n in NODES})
+    with pytest.raises(errors.ConfigError, match='cannot be read'):
+        one.record([node], node)
+    for other in set(NODES) - {node}:
+        assert one.record([other], other) == alone.record([other], other)
+
+
+def test_what_is_remembered_of_more_stays_the_very_same(opened):
+    """A plan is about what is described too, which need not be there."""
+    one, _ = opened
+    more = [*WANTED[NODES[0]], STRANGER]
+    known = one.record(more, NODES[0])
+    one.remember_records(WANTED)
+    assert one.record(more, NODES[0]) is known

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every write of the state is whole or not at all, whoever looks when."""
+
+import concurrent.futures
+import sqlite3
+import threading
+
+import pytest
+
+from compute_agent import errors
+from compute_agent.ownership.record import Record
+from compute_agent.state import state as state_module
+from compute_agent.tree import assertion, intents, provider
+
+NODE = '11111111-1111-4111-8111-111111111111'
+TRAIT = assertion.Kind.TRAIT
+MOMENT = 0.1  # for what must not happen
+
+
+class Broken(Exception):
+    pass
+
+
+@pytest.fixture(params=['in memory', 'on disk'])
+def state(request, tmp_path):
+    opened = (
+        state_module.State.in_memory('here')
+        if request.param == 'in memory'
+        else state_module.State.open(tmp_path, 'here')
+    )
+    yield opened
+    opened.close()
+
+
+def reading(uuid=NODE):
+    one = provider.Provider(uuid=uuid, name=uuid, generation=1)
+    return provider.Reading(provider=one, root_uuid=NODE, read_at=1.0)
+
+
+def creation(uuid=NODE):
+    return intents.Intent(node_uuid=uuid, uuid=uuid, kind=None, generation=0)
+
+
+def breaking(*values):
+    yield from values
+    raise Broken
+
+
+def test_half_a_save_is_none(state):
+    with pytest.raises(Broken):
+        state.save(breaking(reading()))
+    assert state.readings([NODE]) == {}
+    state.save([reading()])
+    assert state.readings([NODE]) == {NODE: reading()}
+
+
+def test_half_a_settling_is_none(state):
+    state.begin(NODE, [creation()], {})
+    with pytest.raises(Broken):
+        state.settle([creation()], gone=breaking('other'))
+    assert state.record([NODE], NODE).created == set()
+    assert state.intents([NODE]).get(NODE, {}) == {NODE: [creation()]}
+
+
+def test_half_a_beginning_is_none(state):
+    class Odd:
+        """Whatever cannot be stored as a name."""
+
+    with pytest.raises(TypeError):
+        state.begin(
+            NODE,
+            [creation()],
+            {(NODE, TRAIT): {'a': frozenset({'A'}), 'b': frozenset({Odd()})}},
+        )
+    assert state.intents([NODE]).get(NODE, {}) == {}
+    assert state.record([NODE], NODE).claims == {}
+
+
+@pytest.mark.parametrize(
+    ('reader', 'before'),
+    [
+        (lambda s: s.record([NODE], NODE), Record()),
+        (lambda s: s.readings([NODE]), {}),
+        (lambda s: s.members([NODE]).get(NODE, set()), set()),
+        (lambda s: s.created_for([NODE]).get(NODE, []), []),
+        (lambda s: s.intents([NODE]).get(NODE, {}), {NODE: [creation()]}),
+    ],
+    ids=['record', 'readings', 'members', 'created_for', 'intents'],
+)
+def test_nobody_sees_a_write_that_is_taken_back(state, reader, before):
+    state.begin(NODE, [creation()], {})
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+
+        def meanwhile():
+            looks.append(pool.submit(reader, state))
+            concurrent.futures.wait(looks, MOMENT)
+            raise Broken
+            yield
+
+        looks = []
+        with pytest.raises(Broken):
+            state.settle([creation()], readings=[reading()], gone=meanwhile())
+        assert looks[0].result() == before
+
+
+def test_many_threads_write_and_lose_nothing(state):
+    uuids = [f'{n:08}-0000-4000-8000-000000000000' for n in range(64)]
+    start = threading.Barrier(8)
+
+    def work(some):
+        start.wait()
+        for uuid in some:
+            state.begin(uuid, [creation(uuid)], {})
+            state.settle([creation(uuid)], readings=[reading(uuid)])
+            assert state.created_for([uuid]).get(uuid, []) == [uuid]
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, [uuids[n::8] for n in range(8)]))
+    assert state.record(uuids, NODE).created == set(uuids)
+    assert state.members([NODE]).get(NODE, set()) == set(uuids)
+
+
+def test_a_write_that_fails_is_said_and_leaves_it_usable(tmp_path):
+    state = state_module.State.open(tmp_path, 'here')
+    with sqlite3.connect(tmp_path / 'state.sqlite') as other:
+        other.execute('drop table known')
+    other.close()
+    with pytest.raises(errors.Unavailable, match='cannot be written'):
+        state.save_known_names(None)
+    state.save([reading()])
+    assert state.readings([NODE]) == {NODE: reading()}
+    state.close()

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps taken in threads: all of them, in order, and an end when one fails."""
+
+import threading
+
+import pytest
+
+from compute_agent import parallel
+
+
+@pytest.mark.parametrize('workers', [1, 3, 100])
+def test_every_step_is_taken_once(workers):
+    taken = []
+    parallel.each(range(50), taken.append, workers=workers)
+    assert sorted(taken) == list(range(50))
+
+
+def test_one_worker_takes_them_in_order_in_the_thread_that_asks():
+    taken = []
+
+    def step(number):
+        taken.append((number, threading.current_thread()))
+
+    parallel.each('abc', step, workers=1)
+    assert taken == [(one, threading.current_thread()) for one in 'abc']
+
+
+def test_so_many_are_at_work_at_a_time():
+    met = threading.Barrier(3)
+    parallel.each(range(6), lambda _: met.wait(10), workers=3)
+
+
+def test_nothing_is_no_work():
+    parallel.each([], pytest.fail, workers=4)
+
+
+@pytest.mark.parametrize('workers', [1, 2])
+def test_a_step_that_fails_ends_it_after_those_at_work(workers):
+    taken = []
+
+    def step(number):
+        taken.append(number)
+        if number == 1:
+            raise LookupError(number)
+
+    with pytest.raises(LookupError):
+        parallel.each(range(100_000), step, workers=workers)
+    assert len(taken) < 100_000

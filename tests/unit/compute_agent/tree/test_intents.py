@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""After a crash: which of the intended writes were done, by what is there."""
+
+import dataclasses
+
+import pytest
+
+from compute_agent.tree import intents, inventory, provider
+from compute_agent.tree.assertion import Kind
+
+ONE = inventory.Inventory(total=1)
+EXISTING = provider.Provider(
+    uuid='u',
+    name='n',
+    generation=7,
+    traits=frozenset({'A'}),
+    inventories={'VCPU': ONE, 'DISK_GB': ONE},
+)
+FIELDS = {Kind.TRAIT: 'traits', Kind.AGGREGATE: 'aggregates'}
+
+
+def intent(kind, generation, names='', added='', node='n'):
+    return intents.Intent(
+        node_uuid=node,
+        uuid='u',
+        kind=kind,
+        generation=generation,
+        names=frozenset(names.split()),
+        added=frozenset(added.split()),
+    )
+
+
+# A provider is created and filled; another one shrinks, is relabelled, grows.
+CREATED = (
+    intent(None, 0),
+    intent(Kind.TRAIT, 1, 'A B', 'A B'),
+    intent(Kind.AGGREGATE, 2, 'agg', 'agg'),
+    intent(Kind.INVENTORY, 3, 'VCPU', 'VCPU'),
+)
+CHANGED = (
+    intent(Kind.INVENTORY, 8, 'VCPU'),
+    intent(Kind.TRAIT, 9, 'A B', 'B'),
+    intent(Kind.AGGREGATE, 10, 'agg', 'agg'),
+    intent(Kind.INVENTORY, 11, 'VCPU CUSTOM_GOLD', 'CUSTOM_GOLD'),
+)
+CHAINS = {'created': (None, CREATED), 'changed': (EXISTING, CHANGED)}
+
+
+def committed(before, intents):
+    """Return the provider after these writes; None where there is none."""
+    one = before
+    for write in intents:
+        if write.kind is None:
+            one = provider.Provider(uuid='u', name='n')
+        elif write.kind is Kind.INVENTORY:
+            one = dataclasses.replace(
+                one, inventories=dict.fromkeys(sorted(write.names), ONE)
+            )
+        else:
+            one = dataclasses.replace(one, **{FIELDS[write.kind]: write.names})
+        one = dataclasses.replace(one, generation=write.generation)
+    return one
+
+
+def points():
+    """Every chain, cut off before, between and after its writes."""
+    return [
+        pytest.param(before, chain, done, id=f'{name}-{done}')
+        for name, (before, chain) in CHAINS.items()
+        for done in range(len(chain) + 1)
+    ]
+
+
+@pytest.mark.parametrize(('before', 'chain', 'done'), points())
+def test_what_was_committed_is_done_and_what_was_not_is_dropped(
+    before, chain, done
+):
+    seen = committed(before, chain[:done])
+    assert intents.settle(chain, seen) == intents.Settlement(
+        done=chain[:done], dropped=chain[done:]
+    )
+
+
+# What another writer did after that; each raises the generation by one.
+OTHERS = {
+    'an allocation': {},
+    'another trait': {'traits': frozenset({'A', 'B', 'X'})},
+    'another aggregate': {'aggregates': frozenset({'other'})},
+    'another class': {'inventories': {'VCPU': ONE, 'CUSTOM_X': ONE}},
+}
+
+
+def written(seen, change, times=1):
+    """Return the provider after another writer's writes."""
+    return dataclasses.replace(
+        seen, generation=seen.generation + times, **change
+    )
+
+
+def ours_there(chain, seen):
+    names = {
+        name
+        for write in chain
+        if write.kind is not None
+        for name in write.added & intents.carried(seen, write.kind)
+    }
+    made = any(write.kind is None for write in chain)
+    return names | ({'the provider itself'} if made else set())
+
+
+@pytest.mark.parametrize('times', [1, 2, 9])
+@pytest.mark.parametrize('change', OTHERS.values(), ids=OTHERS.keys())
+@pytest.mark.parametrize(('before', 'chain', 'done'), points())
+def test_where_another_wrote_since_nothing_counts_as_ours_and_that_is_said(
+    before, chain, done, change, times
+):
+    seen = committed(before, chain[:done])
+    if seen is None:
+        return
+    seen = written(seen, change, times)
+    settled = intents.settle(chain, seen)
+    assert settled.done == ()
+    assert settled.dropped == chain
+    there = ours_there(chain, seen)
+    assert len(settled.notes) == bool(there)
+    for note in settled.notes:
+        listed = ', '.join(sorted(there))
+        assert note.startswith(f"n (u): {listed} may be this agent's")
+
+
+@pytest.mark.parametrize('done', [1, 2, 3, 4])
+def test_a_creation_that_another_wrote_to_is_not_ours_and_that_is_said(done):
+    seen = written(committed(None, CREATED[:done]), {})
+    settled = intents.settle(CREATED, seen)
+    assert settled.done == ()
+    assert [note.startswith('n (u): ') for note in settled.notes] == [True]
+
+
+def test_names_that_are_gone_are_dropped_without_a_word():
+    seen = written(committed(EXISTING, CHANGED[:2]), {'traits': frozenset()})
+    assert intents.settle(CHANGED, seen) == intents.Settlement(dropped=CHANGED)
+
+
+def test_a_provider_that_is_gone_takes_its_intents_with_it():
+    assert intents.settle(CHANGED, None) == intents.Settlement(dropped=CHANGED)
+
+
+def test_a_generation_below_all_of_them_means_that_none_was_done():
+    seen = dataclasses.replace(EXISTING, generation=2)
+    assert intents.settle(CHANGED, seen) == intents.Settlement(dropped=CHANGED)
+
+
+def test_a_provider_made_anew_by_another_is_not_taken_for_ours():
+    anew = provider.Provider(
+        uuid='u', name='n', generation=2, traits=frozenset({'X'})
+    )
+    assert intents.settle(CHANGED, anew) == intents.Settlement(dropped=CHANGED)
+
+
+def test_the_same_set_written_by_another_cannot_be_told_apart():
+    only = CHANGED[1:2]
+    seen = dataclasses.replace(
+        EXISTING, generation=9, traits=frozenset({'A', 'B'})
+    )
+    assert intents.settle(only, seen) == intents.Settlement(done=only)
+
+
+def test_without_intents_there_is_nothing_to_settle():
+    assert intents.settle((), EXISTING) == intents.Settlement()
+    assert intents.settle((), None) == intents.Settlement()
+
+
+def relabelled(*names, node='n', generation=8):
+    every = ' '.join(('A', *names))
+    return intent(Kind.TRAIT, generation, every, ' '.join(names), node)
+
+
+@pytest.mark.parametrize('turn', [1, -1])
+def test_the_writes_of_two_nodes_are_told_apart(turn):
+    """Both were to follow on the same read, so only one of them was done."""
+    done, other = relabelled('B'), relabelled('C', node='m')
+    seen = committed(EXISTING, [done])
+    settled = intents.settle([done, other][::turn], seen)
+    assert settled == intents.Settlement(done=(done,), dropped=(other,))
+
+
+def test_of_two_nodes_neither_is_done_where_the_provider_is_gone():
+    both = (relabelled('B'), relabelled('C', node='m'))
+    assert intents.settle(both, None) == intents.Settlement(dropped=both)
+
+
+def test_each_node_has_a_note_of_its_own():
+    both = (relabelled('B'), relabelled('C', node='m'))
+    seen = dataclasses.replace(
+        EXISTING, generation=11, traits=frozenset({'A', 'B', 'C'})
+    )
+    notes = intents.settle(both, seen).notes
+    assert [note.split()[2] for note in notes] == ['B', 'C']
+
+
+FAILED = intent(Kind.INVENTORY, 8, 'VCPU')
+RETRIED = (
+    FAILED,
+    relabelled('B'),
+    intent(Kind.AGGREGATE, 9, 'agg', 'agg'),
+)
+
+
+@pytest.mark.parametrize('done', [1, 2])
+def test_what_follows_a_failed_write_leads_to_where_that_was_to_lead(done):
+    """After a 500 it is not known whether it was done; this shows it not."""
+    seen = committed(EXISTING, RETRIED[1 : done + 1])
+    assert intents.settle(RETRIED, seen) == intents.Settlement(
+        done=RETRIED[1 : done + 1],
+        dropped=(FAILED, *RETRIED[done + 1 :]),
+    )
+
+
+def test_a_failed_write_that_was_done_nevertheless_is_done():
+    seen = committed(EXISTING, [FAILED])
+    assert intents.settle(RETRIED, seen) == intents.Settlement(
+        done=(FAILED,), dropped=RETRIED[1:]
+    )
+
+
+def test_each_kind_of_name_is_carried_by_its_field():
+    one = committed(None, CREATED)
+    assert intents.carried(one, Kind.TRAIT) == {'A', 'B'}
+    assert intents.carried(one, Kind.AGGREGATE) == {'agg'}
+    assert intents.carried(one, Kind.INVENTORY) == {'VCPU'}

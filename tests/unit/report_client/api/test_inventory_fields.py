@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fields of inventories as a person writes them."""
+
+import pytest
+
+from compute_agent import errors
+from report_client.api import inventory_fields
+
+
+@pytest.mark.parametrize(
+    ('words', 'fields'),
+    [
+        ([], {}),
+        (['VCPU=8'], {'VCPU': {'total': 8}}),
+        (['VCPU:total=8'], {'VCPU': {'total': 8}}),
+        (
+            ['VCPU=8', 'MEMORY_MB=512', 'VCPU:reserved=1'],
+            {'VCPU': {'total': 8, 'reserved': 1}, 'MEMORY_MB': {'total': 512}},
+        ),
+        (
+            ['CUSTOM_X:allocation_ratio=1.5'],
+            {'CUSTOM_X': {'allocation_ratio': 1.5}},
+        ),
+        (['VCPU=-8'], {'VCPU': {'total': -8}}),
+        (
+            ['VCPU:allocation_ratio=.5', 'DISK_GB:allocation_ratio=1e2'],
+            {
+                'VCPU': {'allocation_ratio': 0.5},
+                'DISK_GB': {'allocation_ratio': 100.0},
+            },
+        ),
+    ],
+)
+def test_fields_are_read(words, fields):
+    assert inventory_fields.parse(words) == fields
+
+
+@pytest.mark.parametrize(
+    ('word', 'said'),
+    [
+        ('VCPU', 'write RC=TOTAL or RC:FIELD=VALUE'),
+        ('VCPU:reserved', 'write RC=TOTAL or RC:FIELD=VALUE'),
+        ('vcpu=8', "resource class 'vcpu' is not a name"),
+        ('=8', "resource class '' is not a name"),
+        ('VCPU:spare=8', "has no 'spare'; it has allocation_ratio, max_unit"),
+        ('VCPU:=8', "has no ''"),
+        ('VCPU=eight', "VCPU: total 'eight' is no whole number"),
+        ('VCPU=1.5', 'is no whole number'),
+        ('VCPU=', 'is no whole number'),
+        ('VCPU:allocation_ratio=much', 'is no number'),
+        ('VCPU:allocation_ratio=nan', 'is no number'),
+        ('VCPU:allocation_ratio=1_0', 'is no number'),
+        ('VCPU=٣', 'is no whole number'),
+        ('VCPU=1_000', 'is no whole number'),
+        ('VCPU= 16 ', 'is no whole number'),
+        ('VCPU=' + '9' * 20, 'longer than any whole number'),
+        ('VCPU=' + '9' * 5000, 'longer than any whole number'),
+        ('VCPU:allocation_ratio=' + '9' * 5000, 'longer than any number'),
+        ('V' * 5000, 'write RC=TOTAL'),
+        ('VCPU:' + 'f' * 5000 + '=1', "has no 'ffff"),
+        ('VCPU=' + 'n' * 5000, 'is no whole number'),
+    ],
+)
+def test_what_is_no_field_is_refused(word, said):
+    with pytest.raises(errors.InvalidName, match=said) as raised:
+        inventory_fields.parse([word])
+    assert len(str(raised.value)) < 250
+
+
+def test_a_bare_string_is_no_collection():
+    with pytest.raises(errors.InvalidName, match='is one string where'):
+        inventory_fields.parse('VCPU=8')
+
+
+def test_a_field_is_given_once():
+    with pytest.raises(errors.InvalidName, match='VCPU:total is given twice'):
+        inventory_fields.parse(['VCPU=8', 'VCPU:total=9'])

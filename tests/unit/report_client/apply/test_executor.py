@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan's operations are sent with, and what is written down of them."""
+
+import logging
+
+import executing
+import pytest
+from executing import NODE, one, planned
+
+from compute_agent import errors
+from compute_agent.tree import assertion, inventory
+from report_client import errors as placement_errors
+from report_client.apply import executor
+from report_client.operations import allocations as alloc
+from report_client.operations import operations as ops
+from report_client.plan import render
+
+TWO, FOUR = inventory.Inventory(total=2), inventory.Inventory(total=4)
+HELD = {(NODE, assertion.Kind.TRAIT): {'driver': frozenset('A')}}
+
+
+@pytest.fixture
+def bench():
+    return executing.Bench()
+
+
+def grown():
+    """Return a plan of three writes to a provider at generation 7."""
+    return planned(
+        [one(generation=7, inventories={'VCPU': TWO})],
+        [one(inventories={'VCPU': FOUR}, traits='A', aggregates='x')],
+        claims=HELD,
+    )
+
+
+def reshaping(**labels):
+    """Return a plan that moves what a consumer has, and then something."""
+    consumer = alloc.Consumer(
+        uuid='c',
+        project_id='p',
+        user_id='u',
+        generation=1,
+        allocations={NODE: {'VGPU': 1}},
+    )
+    return planned(
+        [
+            one(generation=7, inventories={'VGPU': TWO}),
+            one('gpu', NODE, generation=2),
+            one('old', NODE, generation=3),
+        ],
+        [one(), one('gpu', NODE, inventories={'VGPU': TWO}, **labels)],
+        moves=(
+            alloc.Move(consumer=consumer, allocations={'gpu': {'VGPU': 1}}),
+        ),
+    )
+
+
+def test_each_write_carries_the_generation_of_the_answer_before(bench):
+    bench.executor.apply(grown())
+    assert bench.sent() == [
+        'PUT root/traits 7',
+        'PUT root/aggregates 8',
+        'PUT root/inventories 9',
+    ]
+
+
+def test_what_is_created_is_written_to_at_the_generation_it_came_with(bench):
+    plan = planned([], [one(traits='A'), one('child', NODE, traits='A')])
+    outcome = bench.executor.apply(plan)
+    assert bench.sent() == [
+        'POST resource_providers',
+        'POST resource_providers',
+        'PUT root/traits 0',
+        'PUT child/traits 0',
+    ]
+    assert outcome == executor.Outcome(applied=plan.operations)
+
+
+def test_all_of_a_plan_is_written_down_before_anything_is_sent(bench):
+    bench.executor.apply(grown())
+    (node, intents, held), *more = bench.of('begin')
+    assert bench.done[0][0] == 'begin'
+    assert not more
+    assert (node, held) == (NODE, HELD)
+    assert [(i.kind, i.generation) for i in intents] == [
+        (assertion.Kind.TRAIT, 8),
+        (assertion.Kind.AGGREGATE, 9),
+        (assertion.Kind.INVENTORY, 10),
+    ]
+    assert {i.node_uuid for i in intents} == {NODE}
+
+
+def test_what_was_done_is_recorded_with_what_is_there_now(bench):
+    bench.executor.apply(grown())
+    ((_, intents, _),) = bench.of('begin')
+    ((done, dropped, (reading,), gone),) = bench.of('settle')
+    assert bench.done[-1][0] == 'settle'
+    assert (done, dropped, gone) == (intents, [], set())
+    assert (reading.read_at, reading.root_uuid) == (executing.NOW, NODE)
+    assert reading.provider.generation == 10
+    assert reading.provider == one(
+        inventories={'VCPU': FOUR}, traits='A', aggregates='x'
+    )
+
+
+def test_what_was_deleted_is_recorded_as_gone(bench):
+    gone = planned([one(generation=1), one('child', NODE, generation=1)], [])
+    bench.executor.apply(gone)
+    assert bench.sent() == ['DELETE child', 'DELETE root']
+    assert bench.of('settle') == [[[], [], [], {'child', NODE}]]
+
+
+def test_a_plan_of_nothing_writes_nothing_down(bench):
+    assert bench.executor.apply(planned([], [])) == executor.Outcome(
+        applied=()
+    )
+    assert bench.done == []
+
+
+def test_who_holds_what_is_written_down_though_nothing_is_sent(bench):
+    outcome = bench.executor.apply(planned([], [], claims=HELD))
+    assert outcome == executor.Outcome(applied=())
+    assert bench.done == [
+        ('begin', NODE, [], HELD),
+        ('settle', [], [], [], set()),
+    ]
+
+
+def test_a_line_is_logged_for_each_operation_that_was_done(bench, caplog):
+    caplog.set_level(logging.INFO)
+    plan = grown()
+    bench.faults['root/aggregates'] = placement_errors.BadRequest('no')
+    bench.executor.apply(plan)
+    traits, _, _ = plan.operations
+    assert caplog.messages == [render.line(traits)]
+
+
+def test_nothing_is_sent_after_a_reshape(bench):
+    plan = reshaping(traits='A')
+    with pytest.raises(
+        placement_errors.Reshaped, match='looked at before anything'
+    ) as caught:
+        bench.executor.apply(plan)
+    traits, reshape, _ = plan.operations
+    assert isinstance(reshape, ops.Reshape)
+    assert bench.sent() == ['PUT gpu/traits 2', 'POST reshaper']
+    assert caught.value.applied == (traits, reshape)
+    assert (caught.value.left, caught.value.refused) == ((), ())
+    assert bench.of('settle')[0][3] == set()
+
+
+def test_a_reshape_carries_the_generations_of_the_answers_before(bench):
+    with pytest.raises(placement_errors.Reshaped):
+        bench.executor.apply(reshaping(traits='A'))
+    request = bench.of('send')[-1][0]
+    assert {
+        uuid: part['resource_provider_generation']
+        for uuid, part in request.body['inventories'].items()
+    } == {NODE: 7, 'gpu': 3}
+
+
+def test_after_a_refused_reshape_the_rest_goes_on(bench):
+    bench.faults['reshaper'] = placement_errors.BadRequest('no')
+    outcome = bench.executor.apply(reshaping())
+    assert bench.sent() == ['POST reshaper', 'DELETE old']
+    assert [type(op) for op in outcome.left] == [ops.Reshape]
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        placement_errors.Conflict('moved'),
+        placement_errors.Unreachable('away'),
+        placement_errors.NotFound('gone'),
+        placement_errors.UnknownName('no such trait'),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_ends_a_cycle_says_what_was_done_until_then(bench, error):
+    plan = grown()
+    bench.faults['root/aggregates'] = error
+    with pytest.raises(errors.AgentError) as caught:
+        bench.executor.apply(plan)
+    assert caught.value is error
+    assert error.applied == plan.operations[:1]
+    assert (error.left, error.refused) == ((), ())
+    assert bench.sent() == ['PUT root/traits 7', 'PUT root/aggregates 8']
+
+
+def test_what_was_sent_and_not_answered_stays_intended(bench):
+    bench.faults['root/aggregates'] = placement_errors.Unreachable('away')
+    with pytest.raises(errors.Unavailable):
+        bench.executor.apply(grown())
+    ((_, (traits, _, inventories), _),) = bench.of('begin')
+    ((done, dropped, readings, gone),) = bench.of('settle')
+    assert (done, dropped) == ([traits], [inventories])
+    assert (readings, gone) == ([], set())
+
+
+def test_what_a_mistake_in_the_agent_ends_is_recorded_as_well(bench):
+    bench.faults['root/aggregates'] = ZeroDivisionError()
+    with pytest.raises(ZeroDivisionError):
+        bench.executor.apply(grown())
+    ((done, dropped, _, _),) = bench.of('settle')
+    assert (len(done), len(dropped)) == (1, 1)
+
+
+def test_an_answer_that_makes_no_sense_leaves_it_open_what_was_done(bench):
+    bench.answers['root/aggregates'] = {'generation': 'many'}
+    with pytest.raises(errors.UnknownState):
+        bench.executor.apply(grown())
+    ((done, dropped, readings, _),) = bench.of('settle')
+    assert (len(done), len(dropped), readings) == (1, 1, [])

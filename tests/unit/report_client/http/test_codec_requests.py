@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each operation is one request of placement's API, to the letter."""
+
+import json
+
+import pytest
+
+from compute_agent.tree import inventory
+from compute_agent.tree.assertion import Kind
+from report_client.http import codec
+from report_client.operations import operations as ops
+
+UUID = '00000000-0000-0000-0000-000000000001'
+PARENT = '00000000-0000-0000-0000-000000000002'
+AGG1 = '00000000-0000-0000-0000-0000000000a1'
+AGG2 = '00000000-0000-0000-0000-0000000000a2'
+PROVIDER = f'/resource_providers/{UUID}'
+
+
+def set_names(kind, *names):
+    return kind(
+        uuid=UUID,
+        name='node',
+        names=frozenset(names),
+        before=frozenset({'GONE'}),
+        foreign=frozenset({'GONE'}),
+    )
+
+
+def set_inventories(**totals):
+    return ops.SetInventories(
+        uuid=UUID,
+        name='node',
+        inventories={
+            rc: inventory.Inventory(total=total, allocation_ratio=1.5)
+            for rc, total in totals.items()
+        },
+        before={'GONE': inventory.Inventory(total=1)},
+    )
+
+
+def record(total):
+    return {
+        'total': total,
+        'reserved': 0,
+        'min_unit': 1,
+        'max_unit': 2147483647,
+        'step_size': 1,
+        'allocation_ratio': 1.5,
+    }
+
+
+def update(name, parent):
+    return ops.UpdateProvider(
+        uuid=UUID,
+        name=name,
+        parent_uuid=parent,
+        old_name='old',
+        old_parent_uuid=PARENT,
+    )
+
+
+REQUESTS = {
+    'a trait is created': (
+        ops.CreateTrait(name='CUSTOM_A'),
+        ('PUT', '/traits/CUSTOM_A', None),
+    ),
+    'a class is created': (
+        ops.CreateResourceClass(name='CUSTOM_GOLD'),
+        ('PUT', '/resource_classes/CUSTOM_GOLD', None),
+    ),
+    'a root is created': (
+        ops.CreateProvider(uuid=UUID, name='node 1', parent_uuid=None),
+        ('POST', '/resource_providers', {'uuid': UUID, 'name': 'node 1'}),
+    ),
+    'a child is created': (
+        ops.CreateProvider(uuid=UUID, name='gpu', parent_uuid=PARENT),
+        (
+            'POST',
+            '/resource_providers',
+            {'uuid': UUID, 'name': 'gpu', 'parent_provider_uuid': PARENT},
+        ),
+    ),
+    'a provider is renamed where it stands': (
+        update('new', PARENT),
+        ('PUT', PROVIDER, {'name': 'new', 'parent_provider_uuid': PARENT}),
+    ),
+    'a provider becomes a root': (
+        update('old', None),
+        ('PUT', PROVIDER, {'name': 'old', 'parent_provider_uuid': None}),
+    ),
+    'a provider is deleted': (
+        ops.DeleteProvider(uuid=UUID, name='node'),
+        ('DELETE', PROVIDER, None),
+    ),
+    'traits are replaced': (
+        set_names(ops.SetTraits, *'DBECA'),
+        (
+            'PUT',
+            f'{PROVIDER}/traits',
+            {'resource_provider_generation': 7, 'traits': list('ABCDE')},
+        ),
+    ),
+    'no trait is left': (
+        set_names(ops.SetTraits),
+        (
+            'PUT',
+            f'{PROVIDER}/traits',
+            {'resource_provider_generation': 7, 'traits': []},
+        ),
+    ),
+    'aggregates are replaced': (
+        set_names(ops.SetAggregates, AGG2, AGG1),
+        (
+            'PUT',
+            f'{PROVIDER}/aggregates',
+            {'resource_provider_generation': 7, 'aggregates': [AGG1, AGG2]},
+        ),
+    ),
+    'inventories are replaced': (
+        set_inventories(VCPU=8, DISK_GB=100),
+        (
+            'PUT',
+            f'{PROVIDER}/inventories',
+            {
+                'resource_provider_generation': 7,
+                'inventories': {'DISK_GB': record(100), 'VCPU': record(8)},
+            },
+        ),
+    ),
+    'no inventory is left': (
+        set_inventories(),
+        (
+            'PUT',
+            f'{PROVIDER}/inventories',
+            {'resource_provider_generation': 7, 'inventories': {}},
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ('operation', 'sent'), REQUESTS.values(), ids=REQUESTS.keys()
+)
+def test_an_operation_is_one_request(operation, sent):
+    method, path, body = sent
+    assert codec.request(operation, 7) == codec.Request(
+        method=method, path=path, body=body
+    )
+
+
+@pytest.mark.parametrize(
+    'operation',
+    [operation for operation, _ in REQUESTS.values()],
+    ids=REQUESTS.keys(),
+)
+def test_the_body_is_json(operation):
+    body = codec.request(operation, 7).body
+    assert json.loads(json.dumps(body)) == body
+
+
+def test_classes_are_sent_in_order():
+    body = codec.request(set_inventories(VCPU=8, DISK_GB=100), 7).body
+    assert list(body['inventories']) == ['DISK_GB', 'VCPU']
+
+
+@pytest.mark.parametrize('generation', [0, 1, 2**31])
+def test_the_generation_is_the_one_that_is_given(generation):
+    body = codec.request(set_names(ops.SetTraits), generation).body
+    assert body['resource_provider_generation'] == generation
+
+
+@pytest.mark.parametrize(
+    ('kind', 'path'),
+    [
+        (Kind.TRAIT, f'{PROVIDER}/traits'),
+        (Kind.AGGREGATE, f'{PROVIDER}/aggregates'),
+        (Kind.INVENTORY, f'{PROVIDER}/inventories'),
+    ],
+)
+def test_each_kind_is_read_where_it_is_written(kind, path):
+    assert codec.collection(UUID, kind) == path
+
+
+def test_what_is_allocated_of_a_provider_is_one_read():
+    assert codec.allocations(UUID) == f'{PROVIDER}/allocations'
+
+
+def test_one_tree_is_listed_by_any_of_its_providers():
+    assert codec.in_tree(UUID) == f'/resource_providers?in_tree={UUID}'
+
+
+def test_sharing_providers_are_listed_by_their_trait():
+    assert codec.sharing([]) == (
+        '/resource_providers?required=MISC_SHARES_VIA_AGGREGATE'
+    )
+
+
+def test_sharing_providers_of_some_aggregates_are_listed_by_both():
+    assert codec.sharing({AGG2, AGG1}) == (
+        '/resource_providers?required=MISC_SHARES_VIA_AGGREGATE'
+        f'&member_of=in:{AGG1},{AGG2}'
+    )
+
+
+@pytest.mark.parametrize(
+    ('name', 'query'),
+    [
+        ('node1', 'node1'),
+        ('a b', 'a+b'),
+        ('0000:81:00.0', '0000%3A81%3A00.0'),
+        ('a&b=c', 'a%26b%3Dc'),
+        ('größe', 'gr%C3%B6%C3%9Fe'),
+    ],
+)
+def test_a_provider_is_found_by_any_name(name, query):
+    assert codec.named(name) == f'/resource_providers?name={query}'
+
+
+def test_the_oldest_version_has_reshapes_and_the_newest_is_known():
+    assert codec.OLDEST == (1, 30)
+    assert codec.NEWEST == (1, 39)

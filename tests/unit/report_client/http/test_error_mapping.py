@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What placement refuses is told apart by what to do next."""
+
+import pytest
+
+from report_client import errors
+from report_client.http import codec, error_mapping
+
+UUID = '11111111-1111-4111-8111-111111111111'
+ONE = f'/resource_providers/{UUID}'
+RACE = 'Another thread concurrently updated the data.'
+
+
+def refused(method, path, status, **said):
+    request = codec.Request(method=method, path=path)
+    said = {'status': status, **said}
+    return error_mapping.refusal(request, status, said, 'this placement')
+
+
+@pytest.mark.parametrize(
+    ('request_line', 'status', 'said', 'kind'),
+    [
+        ('GET /traits', 401, {}, errors.NotAuthorised),
+        ('GET /traits', 403, {}, errors.NotAuthorised),
+        ('POST /reshaper', 403, {}, errors.NotAllowed),
+        ('GET /traits', 429, {}, errors.Unreachable),
+        ('GET /traits', 503, {}, errors.Unreachable),
+        ('GET /traits', 500, {}, errors.ServerFault),
+        ('GET /traits', 501, {'detail': 'no'}, errors.ServerFault),
+        (f'PUT {ONE}/traits', 500, {'detail': RACE}, errors.Conflict),
+        (
+            f'PUT {ONE}/traits',
+            409,
+            {'code': 'placement.concurrent_update'},
+            errors.Conflict,
+        ),
+        (
+            f'PUT {ONE}',
+            409,
+            {'code': 'placement.duplicate_name'},
+            errors.NameTaken,
+        ),
+        (
+            f'DELETE {ONE}',
+            409,
+            {'code': 'placement.resource_provider.inuse'},
+            errors.InUse,
+        ),
+        ('DELETE /traits/CUSTOM_A', 409, {}, errors.InUse),
+        (
+            f'PUT {ONE}/traits',
+            400,
+            {'detail': 'No such trait CUSTOM_A'},
+            errors.UnknownName,
+        ),
+        (f'PUT {ONE}/traits', 400, {'detail': 'no'}, errors.BadRequest),
+        (f'GET {ONE}/traits', 404, {}, errors.NotFound),
+        (f'GET /allocations/{UUID}', 404, {}, errors.NotFound),
+        ('GET /traits/CUSTOM_A', 404, {}, errors.NotFound),
+        ('PUT /traits/CUSTOM_A', 404, {}, errors.BadRequest),
+        ('GET /usages', 404, {}, errors.BadRequest),
+        (f'PUT {ONE}', 409, {}, errors.BadRequest),
+        (f'PUT {ONE}', 302, {}, errors.BadRequest),
+    ],
+)
+def test_it_is_by_status_code_and_what_was_asked(
+    request_line, status, said, kind
+):
+    found = refused(*request_line.split(), status, **said)
+    assert type(found) is kind
+    assert str(found).startswith(f'{request_line}: HTTP {status}: ')
+
+
+def test_what_placement_said_is_in_one_line():
+    said = {'title': 'Bad', 'detail': 'no\n such', 'request_id': 'req-1'}
+    found = refused('PUT', ONE, 400, **said)
+    assert str(found) == f'PUT {ONE}: HTTP 400: no such [req-1]'
+    titled = refused('PUT', ONE, 400, title='Bad')
+    assert str(titled) == f'PUT {ONE}: HTTP 400: Bad'
+
+
+def test_whoever_is_not_let_in_is_told_which_role_is_needed():
+    found = str(refused('GET', '/traits', 403))
+    assert '; this placement does not let this agent in: it needs a' in found
+    found = str(refused('POST', '/reshaper', 403))
+    assert 'needs the role service too' in found
+
+
+@pytest.mark.parametrize(
+    ('path', 'status', 'said', 'elsewhere'),
+    [
+        ('/resource_providers?name=cn1', 404, {'status': 404}, True),
+        ('/traits', 405, {'status': 405}, True),
+        ('/resource_classes', 404, {}, True),
+        (ONE, 404, {'detail': '<h1>Not Found</h1>'}, True),
+        (ONE, 404, {'status': 404}, False),
+        (ONE, 405, {'status': 405}, False),
+        ('/traits', 500, {}, False),
+        ('/traits', 503, {'status': 503}, False),
+    ],
+)
+def test_what_every_placement_has_is_missing_elsewhere_alone(
+    path, status, said, elsewhere
+):
+    request = codec.Request(method='GET', path=path)
+    assert error_mapping.is_elsewhere(request, status, said) is elsewhere

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a driver's moves cannot be had, said before placement says it."""
+
+import pytest
+
+from compute_agent.tree import inventory, provider
+from report_client.operations import allocations as alloc
+from report_client.plan import moves
+
+ELSEWHERE = (
+    "consumer c1: its DISK_GB of {}, which is not of this node's tree, is not "
+    "the driver's to change"
+)
+OWN = frozenset({'root', 'child', 'old'})
+
+
+def one(uuid, **records):
+    return provider.Provider(
+        uuid=uuid,
+        name=f'{uuid}-name',
+        inventories={
+            rc: inventory.Inventory(**record) for rc, record in records.items()
+        },
+    )
+
+
+AFTER = provider.snapshot(
+    [
+        one('root', VCPU={'total': 8}),
+        one(
+            'child',
+            VGPU={'total': 8, 'min_unit': 2, 'max_unit': 6, 'step_size': 2},
+        ),
+        one('share', DISK_GB={'total': 10}),
+    ]
+)
+
+
+def move(before, after, uuid='c1'):
+    return alloc.Move(
+        consumer=alloc.Consumer(
+            uuid=uuid,
+            project_id='p',
+            user_id='u',
+            generation=1,
+            allocations=before,
+        ),
+        allocations=after,
+    )
+
+
+def vgpu(amount, uuid='c1'):
+    return move({'root': {'VGPU': amount}}, {'child': {'VGPU': amount}}, uuid)
+
+
+def test_what_fits_is_no_problem():
+    assert moves.problems((vgpu(4), vgpu(4, 'c2')), AFTER, OWN) == []
+
+
+@pytest.mark.parametrize(
+    ('before', 'after', 'said'),
+    [
+        (
+            {'root': {'VGPU': 2}},
+            {},
+            'consumer c1 would have 2 VGPU less than it has',
+        ),
+        (
+            {'root': {'VGPU': 2}},
+            {'child': {'VGPU': 4}},
+            'consumer c1 would have 2 VGPU more than it has',
+        ),
+        (
+            {'share': {'DISK_GB': 2}},
+            {'share': {'DISK_GB': 1}},
+            ELSEWHERE.format('share-name (share)'),
+        ),
+        (
+            {'far': {'DISK_GB': 2}},
+            {},
+            ELSEWHERE.format('far'),
+        ),
+        (
+            {'child': {'VGPU': 2}},
+            {'root': {'VGPU': 2}},
+            'consumer c1: 2 VGPU of root-name (root), which has none',
+        ),
+        (
+            {'root': {'VGPU': 2}},
+            {'old': {'VGPU': 2}},
+            'consumer c1: 2 VGPU of old, which has none',
+        ),
+        (
+            {'root': {'VGPU': 8}},
+            {'child': {'VGPU': 8}},
+            'consumer c1: 8 VGPU of child-name (child), whose max_unit is 6',
+        ),
+        (
+            {'root': {'VGPU': 1}},
+            {'child': {'VGPU': 1}},
+            'consumer c1: 1 VGPU of child-name (child), whose min_unit is 2',
+        ),
+        (
+            {'root': {'VGPU': 3}},
+            {'child': {'VGPU': 3}},
+            'consumer c1: 3 VGPU of child-name (child), whose step_size is 2',
+        ),
+    ],
+)
+def test_what_cannot_be_is_said(before, after, said):
+    assert moves.problems((move(before, after),), AFTER, OWN) == [said]
+
+
+def test_what_is_allocated_already_counts():
+    stays = move({'child': {'VGPU': 4}}, {'child': {'VGPU': 4}}, 'c2')
+    assert moves.problems((stays, vgpu(6)), AFTER, OWN) == [
+        'child-name (child): 10 VGPU would be allocated of 8'
+    ]
+
+
+def test_what_is_overfull_may_stay_so():
+    """Placement takes what makes it no worse."""
+    stays = move({'root': {'VCPU': 20}}, {'root': {'VCPU': 20}}, 'c2')
+    both = move(
+        {'root': {'VGPU': 2, 'VCPU': 1}},
+        {'root': {'VCPU': 1}, 'child': {'VGPU': 2}},
+    )
+    assert moves.problems((stays, both), AFTER, OWN) == []
+
+
+def test_what_does_not_move_is_not_looked_at():
+    """Nor is it sent."""
+    odd = move({'child': {'VGPU': 1}}, {'child': {'VGPU': 1}})
+    assert moves.problems((odd,), AFTER, OWN) == []
+
+
+def test_other_trees_are_for_placement_to_judge():
+    both = move(
+        {'root': {'VGPU': 2}, 'far': {'VGPU': 99}},
+        {'child': {'VGPU': 2}, 'far': {'VGPU': 99}},
+    )
+    assert moves.problems((both,), AFTER, OWN) == []
+
+
+def test_consumers_are_found_where_they_will_be():
+    found = moves.consumers((vgpu(4), vgpu(4, 'c2')))
+    assert found == {'child': {'VGPU': frozenset({'c1', 'c2'})}}
