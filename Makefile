@@ -32,8 +32,8 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic test test-full test-stateful churn \
-    test-mutation mutmut lint types contracts wheel-check bench bench-traits \
-    bench-rows bench-ways sample check clean
+    test-mutation mutmut lint types contracts collect wheel-check bench \
+    bench-traits bench-rows bench-ways sample check clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
@@ -117,6 +117,9 @@ types: .venv/dev.stamp  ## Types, strictly
 contracts: .venv/dev.stamp  ## Which module may import which
 	$(BIN)/lint-imports
 
+collect: .venv/dev.stamp  ## Each test file can be collected without the others
+	$(BIN)/python tests/collect_alone.py
+
 wheel-check: .venv/dev.stamp  ## Build the wheel and look at what is in it
 	$(PYTEST) tests/package
 
@@ -141,7 +144,7 @@ sample: .venv/dev.stamp  ## Write the sample configuration
 	$(BIN)/oslo-config-generator --output-file $(SAMPLE) \
 	    $(addprefix --namespace ,compute_agent $(DRIVER_NAMESPACES) oslo.log)
 
-check: lint types contracts test wheel-check  ## All of these
+check: lint types contracts collect test wheel-check  ## All of these
 
 clean:  ## Remove what these targets made, and the state of make run
 	rm -rf .venv .servers .tox .run build dist *.egg-info .coverage .coverage.* \

@@ -1,17 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every test may ask for; the fixtures live in ``tests/support``."""
+"""The fixtures of all tests; they live in ``tests/support``."""
 
+import importlib.util
 import pathlib
 import signal
 import sys
 
-# Test folders are no packages, so what tests share is found by path.
-sys.path.insert(0, str(pathlib.Path(__file__).parent / 'support'))
+import pytest
 
-pytest_plugins = ['placement_fixture', 'command_line', 'ironic_fixture']
+HERE = pathlib.Path(__file__).parent
+SUPPORT = HERE / 'support'
+BENCHMARKS = HERE.parent / 'benchmarks'
+
+# Test folders are no packages, so shared modules are found by path.
+sys.path.insert(0, str(SUPPORT))
+
+# Pytest rewrites the asserts of a module when it is imported, so all shared
+# modules are registered before a test file imports the first of them.
+pytest.register_assert_rewrite(*(path.stem for path in SUPPORT.glob('*.py')))
+
+# All plugins are named here and none in a test file: a plugin stays for the
+# whole session, so the files after that one would depend on it.
+pytest_plugins = [
+    'agents',
+    'capped_placement',
+    'command_line',
+    'ironic_agents',
+    'ironic_fixture',
+    'placement_api',
+    'placement_fixture',
+    'vgpu_cloud',
+]
 
 # A shell in the background, or nohup, has these ignored, and what a test starts
 # would inherit that: then no signal would end it.
 for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, signal.SIG_DFL)
+
+
+def _make_benchmarks_importable() -> None:
+    """Make the package ``benchmarks`` importable by itself.
+
+    The wheel has no benchmarks. The directory above them must not be on the
+    path, because a test of the wheel would import the checkout's packages.
+    """
+    spec = importlib.util.spec_from_file_location(
+        'benchmarks',
+        BENCHMARKS / '__init__.py',
+        submodule_search_locations=[str(BENCHMARKS)],
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    package = importlib.util.module_from_spec(spec)
+    sys.modules['benchmarks'] = package
+    spec.loader.exec_module(package)
+
+
+if 'benchmarks' not in sys.modules:
+    _make_benchmarks_importable()

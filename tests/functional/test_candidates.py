@@ -13,8 +13,6 @@ from report_client.candidates import candidates
 from report_client.candidates.answer import Allocation, Offer
 from report_client.candidates.query import Group, Request, TraitQuery
 
-pytest_plugins = ['placement_api']
-
 # What placement 16.0 on PostgreSQL 15 answers to ?resources=VCPU:1&required=!X
 # where there are nested providers.
 OF_POSTGRESQL = (

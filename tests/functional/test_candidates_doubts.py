@@ -17,8 +17,6 @@ from report_client import errors
 from report_client.candidates.query import Group, Request, TraitQuery
 from report_client.candidates.why_not import why_not
 
-pytest_plugins = ['capped_placement', 'placement_api']
-
 CAPPED = re.escape('[placement] max_allocation_candidates on the server')
 FIRST, SECOND, FULL, PLAIN, BIG = (f'cn{number}' for number in range(1, 6))
 

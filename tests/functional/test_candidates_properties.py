@@ -29,8 +29,6 @@ from report_client.candidates.why_not import (
 from report_client.candidates.why_not.requirements import Kind
 from report_client.http import codec
 
-pytest_plugins = ['capped_placement', 'placement_api']
-
 CLASSES = ('DISK_GB', 'MEMORY_MB', 'VCPU')
 TRAITS = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C')
 AGGREGATES = tuple(f'aaaaaaaa-0000-4000-8000-00000000000{n}' for n in '12')

@@ -13,8 +13,6 @@ from report_client.api.provider_query import MemberOf
 from report_client.candidates.query import Group, Request, TraitQuery
 from report_client.candidates.why_not import why_not
 
-pytest_plugins = ['placement_api']
-
 FULL = 'VCPU: 2 | cn1 | 2 asked, 1 of 8 free (total 8, reserved 0, used 7, '
 
 

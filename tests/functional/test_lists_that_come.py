@@ -19,8 +19,6 @@ from report_client.http import codec, list_stream
 from report_client.http import placement as placement_api
 from report_client.observe import reader
 
-pytest_plugins = ['placement_api']
-
 WAIT = 60  # seconds, for a machine at its limits
 WHERE = 'the placement of this test'
 NAMES = ('cn1', 'ü\N{GOAT}' * 60, ']}, {[', 'a"b\\c')

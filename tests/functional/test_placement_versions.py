@@ -6,8 +6,6 @@ import pytest
 from report_client import errors
 from report_client.http import codec
 
-pytest_plugins = ['placement_api']
-
 
 def test_the_newest_is_asked_for_and_an_older_one_is_learned_once(
     placement, service, newest

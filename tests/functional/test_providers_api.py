@@ -9,8 +9,6 @@ from compute_agent.tree import inventory
 from report_client import errors
 from report_client.api import optimistic_update
 
-pytest_plugins = ['placement_api']
-
 CHILD = '33333333-3333-4333-8333-333333333333'
 OTHER = '44444444-4444-4444-8444-444444444444'
 AGG1 = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'

@@ -13,8 +13,6 @@ from compute_agent import errors as agent_errors
 from report_client import errors
 from report_client.api import optimistic_update
 
-pytest_plugins = ['placement_api']
-
 TRAITS = f'/resource_providers/{NODE}/traits'
 RACE = 'Another thread concurrently updated the resource provider data'
 

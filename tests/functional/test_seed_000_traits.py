@@ -13,8 +13,6 @@ import pytest
 from compute_agent import errors as agent_errors
 from report_client import errors
 
-pytest_plugins = ['placement_api']
-
 PROVIDER = '/resource_providers/11111111-1111-4111-8111-111111111111'
 
 

@@ -18,8 +18,6 @@ from report_client import errors
 from report_client.candidates import candidates, flavor
 from report_client.candidates.query import Group, Request, TraitQuery
 
-pytest_plugins = ['placement_api']
-
 NAMES = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C')
 SETS = [
     frozenset(some)

@@ -16,8 +16,6 @@ from compute_agent import errors as agent_errors
 from report_client import errors
 from report_client.api import provider_query, trait_query
 
-pytest_plugins = ['placement_api']
-
 NAMES = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C')
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 OTHER = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'

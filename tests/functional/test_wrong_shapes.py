@@ -10,8 +10,6 @@ from compute_agent import errors
 from report_client.api import trait_query
 from report_client.http import codec
 
-pytest_plugins = ['placement_api']
-
 UUID = '11111111-1111-4111-8111-111111111111'
 ONE = codec.Listed(
     uuid=UUID, name='cn1', generation=0, parent_uuid=None, root_uuid=UUID

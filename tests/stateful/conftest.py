@@ -4,13 +4,11 @@
 import pathlib
 import sys
 
+import placement_contents
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-
-pytest.register_assert_rewrite('agents', 'quiet', 'station', 'machine')
-
-import placement_contents  # noqa: E402
+pytest.register_assert_rewrite('quiet', 'station', 'machine')
 
 
 @pytest.fixture
