@@ -3,6 +3,7 @@
 
 import contextlib
 import gzip
+import http.client
 import json
 import logging
 import socket
@@ -11,6 +12,7 @@ import struct
 import threading
 
 import pytest
+import urllib3.util.connection
 from keystoneauth1 import adapter, plugin, session, token_endpoint
 
 from benchmarks import row_stream
@@ -57,8 +59,18 @@ def service_at():
         yield reach
 
 
-def listed(service):
-    return service.read(codec.PROVIDERS, list_stream.listed)
+def listed(service, on_chunk=lambda: None):
+    """Return the list of providers; a function is told of each chunk."""
+
+    def taken_in(chunks):
+        def told():
+            for chunk in chunks:
+                on_chunk()
+                yield chunk
+
+        return list_stream.listed(told())
+
+    return service.read(codec.PROVIDERS, taken_in)
 
 
 # --- the real placement -------------------------------------------------------
@@ -187,11 +199,16 @@ def chunks(body, size=1000):
     )
 
 
+AT_ONCE = struct.pack('ii', 1, 0)  # SO_LINGER: a close resets the connection
+
+
 class Server(socketserver.ThreadingTCPServer):
     """Answers the requests of all connections in turn, as it was told.
 
     :ivar answers: what is sent for each, bit by bit, and how it goes on after
-        the last: 'on', 'close', 'reset', or 'silent' until ``heard`` is set
+        the last: 'on', 'close', 'reset' when ``begun`` is set, or 'silent'
+        until ``heard`` is set
+    :ivar begun: to be set when the client has read the head of an answer
     :ivar connections: how many there were
     :ivar ended: how many of them the client or the server has ended
     """
@@ -201,6 +218,7 @@ class Server(socketserver.ThreadingTCPServer):
     def __init__(self):
         super().__init__(('127.0.0.1', 0), Connection)
         self.answers = []
+        self.begun = threading.Event()
         self.connections = 0
         self.ended = threading.Semaphore(0)
         self.heard = threading.Event()
@@ -208,6 +226,16 @@ class Server(socketserver.ThreadingTCPServer):
     @property
     def url(self):
         return f'http://127.0.0.1:{self.server_address[1]}'
+
+    def shutdown_request(self, request):
+        """Close a connection, without a FIN before the RST of a reset."""
+        size = len(AT_ONCE)
+        if request.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, size) == (
+            AT_ONCE
+        ):
+            self.close_request(request)
+        else:
+            super().shutdown_request(request)
 
     def handle_error(self, request, client_address):
         """A client that went away in the middle is no error here."""
@@ -235,9 +263,9 @@ class Connection(socketserver.StreamRequestHandler):
         if after == 'silent':
             self.server.heard.wait(WAIT)
         if after == 'reset':
-            at_once = struct.pack('ii', 1, 0)
+            self.server.begun.wait(WAIT)
             self.connection.setsockopt(
-                socket.SOL_SOCKET, socket.SO_LINGER, at_once
+                socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE
             )
         return after == 'on'
 
@@ -248,6 +276,7 @@ def server():
         thread = threading.Thread(target=made.serve_forever, args=(0.05,))
         thread.start()
         yield made
+        made.begun.set()
         made.heard.set()
         made.shutdown()
         thread.join()
@@ -295,8 +324,15 @@ def test_a_list_that_comes_whole_keeps_its_connection(
 )
 @pytest.mark.parametrize('level', [logging.INFO, logging.DEBUG])
 def test_a_list_that_breaks_off_is_no_list(
-    server, service_at, caplog, answer, after, said, level
+    server, service_at, caplog, monkeypatch, answer, after, said, level
 ):
+    begin = http.client.HTTPResponse.begin
+
+    def begun(response):
+        begin(response)
+        server.begun.set()
+
+    monkeypatch.setattr(http.client.HTTPResponse, 'begin', begun)
     caplog.set_level(level)
     server.answers = [(answer, after)]
     with pytest.raises(errors.Unreachable) as raised:
@@ -314,10 +350,31 @@ def test_one_that_cannot_be_unpacked_is_no_list(server, service_at):
     assert server.ended.acquire(timeout=WAIT)
 
 
-def test_one_that_stops_coming_ends_the_wait(server, service_at):
+@pytest.fixture
+def connected(monkeypatch):
+    """The sockets of the connections that were made."""
+    made, connect = [], urllib3.util.connection.create_connection
+
+    def noted(*args, **options):
+        made.append(connect(*args, **options))
+        return made[-1]
+
+    monkeypatch.setattr(urllib3.util.connection, 'create_connection', noted)
+    return made
+
+
+def test_one_that_stops_coming_ends_the_wait(server, service_at, connected):
+    """The time for a chunk is shortened once the first one has come."""
+    seconds = []
+
+    def shorten():
+        seconds.append(connected[0].gettimeout())
+        connected[0].settimeout(0.01)
+
     server.answers = [(head(len(BODY)) + BODY[:HALF], 'silent')]
     with pytest.raises(errors.Unreachable, match='broke off its answer'):
-        listed(service_at(server.url, timeout=0.2))
+        listed(service_at(server.url, timeout=WAIT), shorten)
+    assert seconds[0] == WAIT
 
 
 def test_of_no_length_and_cut_it_is_malformed(server, service_at):
