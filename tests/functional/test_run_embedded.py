@@ -4,6 +4,7 @@
 import re
 import signal
 
+import command_line
 import pytest
 import requests
 
@@ -15,6 +16,7 @@ def config(tmp_path, unused_port):
     path.write_text(
         '[DEFAULT]\n'
         'compute_driver = libvirt\n'
+        'update_resources_interval = 3600\n'
         f'state_path = {tmp_path}/state\n'
         '[placement]\n'
         'embedded = true\n'
@@ -27,7 +29,7 @@ def test_it_serves_syncs_shows_and_ends_and_does_it_again(
     config, daemon, unused_port
 ):
     for operations in (3, 0):
-        one = daemon(config, '--show-tree')
+        one = daemon(config, '--show-tree', program=command_line.PATIENT)
         one.wait_for('in step with the embedded placement at')
         shown = one.said
         assert re.search(r'VCPU: \d+, ratio 4', shown)
@@ -39,11 +41,11 @@ def test_it_serves_syncs_shows_and_ends_and_does_it_again(
         answer = requests.get(
             f'{url}/resource_providers',
             headers={'X-Auth-Token': 'admin'},
-            timeout=5,
+            timeout=command_line.PATIENCE,
         )
         assert len(answer.json()['resource_providers']) == 1
-        code, seconds = one.end(signal.SIGINT)
-        assert (code, seconds < 2) == (0, True), one.said
+        assert one.end(signal.SIGINT) == 0, one.said
+        assert 'ending in the middle of a cycle' not in one.said
 
 
 def test_a_port_that_is_taken_is_said(config, daemon, hanging_port):
@@ -55,6 +57,6 @@ def test_a_port_that_is_taken_is_said(config, daemon, hanging_port):
         )
     )
     one = daemon(config)
-    assert one.process.wait(20) == 1
+    assert one.process.wait(command_line.PATIENCE) == 1
     assert 'embedded_port' in one.said
     assert 'Traceback' not in one.said

@@ -396,8 +396,18 @@ def placement(
 
 
 @pytest.fixture
+def patient_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that stops waits for its threads, on however busy a machine.
+
+    After less than a second it would go on, with a thread that still serves.
+    """
+    wsgi_thread = importlib.import_module('compute_agent.dev.wsgi_thread')
+    monkeypatch.setattr(wsgi_thread, '_STOP_SECONDS', 60)
+
+
+@pytest.fixture
 def placement_server(
-    placement_slot: Slot, tmp_path: typing.Any
+    placement_slot: Slot, patient_stops: None, tmp_path: typing.Any
 ) -> collections.abc.Iterator[typing.Any]:
     """A fresh ``EmbeddedPlacement`` on a free port, started."""
     embedded = importlib.import_module('compute_agent.dev.embedded_placement')
