@@ -10,7 +10,7 @@ leaves it out. ``resolve.py`` asks for each provider and kind.
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from ..tree import assertion
+from ..tree import assertion, removal
 from ..tree.assertion import Claims
 from .policy import Policy, is_protected
 
@@ -49,10 +49,12 @@ class Settled:
     :ivar masked: what is asserted and not reported
     :ivar restored: what another removed and a source still asserts
     :ivar left: what stays although no source holds it
+    :ivar causes: why each name that goes does
     """
 
     names: frozenset[str]
     claims: Claims
+    causes: Mapping[str, removal.Cause]
     foreign: frozenset[str]
     masked: frozenset[str]
     restored: frozenset[str]
@@ -64,12 +66,14 @@ def settle(part: Part, policy: Policy) -> Settled:
     masked = _masked(part, policy)
     claims = _claims_after(part.said, part.claims, masked)
     claimed = union(claims.values()) | part.others
-    gone = _gone(part, policy, claimed, masked)
+    causes = _causes(part, policy, claimed, masked)
+    gone = causes.keys()
     asserted = union(a.names for a in part.said.values()) - masked
     reasserted = asserted & union(part.claims.values())
     return Settled(
         names=(part.before - gone) | asserted,
         claims=claims,
+        causes=causes,
         foreign=frozenset(
             n for n in gone - part.ours if not _decides(part, policy, n)
         ),
@@ -92,26 +96,66 @@ def _masked(part: Part, policy: Policy) -> frozenset[str]:
     return frozenset(n for n in every if policy.masks(n))
 
 
-def _gone(
+def _causes(
     part: Part,
     policy: Policy,
     claimed: frozenset[str],
     masked: frozenset[str],
-) -> frozenset[str]:
-    """Return the names that go."""
-    free, said = part.before - claimed, part.said
-    gone = free & part.ours
-    gone |= free & union(a.removed for a in said.values())
-    spoken = said.get(assertion.DRIVER)
-    if spoken is not None:
-        gone |= {
-            n
-            for n in free
-            if (n in masked or not spoken.keep) and _decides(part, policy, n)
-        }
-    if part.whole and any(a.exclusive and not a.keep for a in said.values()):
-        gone |= {n for n in free if not is_protected(n)}
-    return gone | (free & frozenset(policy.orders.prune))
+) -> dict[str, removal.Cause]:
+    """Return why each name goes, by name; a name without a cause stays."""
+    found = {}
+    for name in part.before - claimed:
+        cause = _cause(part, policy, name, is_masked=name in masked)
+        if cause is not None:
+            found[name] = cause
+    return found
+
+
+def _cause(
+    part: Part, policy: Policy, name: str, *, is_masked: bool
+) -> removal.Cause | None:
+    """Return why a name goes that no source claims, None if it stays.
+
+    The first rule that applies is the cause.
+    """
+    said = part.said
+    if removers := [s for s, a in said.items() if name in a.removed]:
+        return _cause_of(removal.Reason.REMOVED, removers)
+    if name in part.ours:
+        claimants = [s for s, names in part.claims.items() if name in names]
+        cause = _cause_of(removal.Reason.UNCLAIMED, claimants)
+    elif _driver_drops(part, policy, name, is_masked=is_masked):
+        cause = _cause_of(removal.Reason.AUTHORITY, [assertion.DRIVER])
+    elif not is_protected(name) and (complete := _complete_lists(part)):
+        cause = _cause_of(removal.Reason.COMPLETE_LIST, complete)
+    elif name in policy.orders.prune:
+        return removal.Cause(reason=removal.Reason.PRUNED)
+    else:
+        return None
+    return removal.Cause(reason=removal.Reason.MASKED) if is_masked else cause
+
+
+def _driver_drops(
+    part: Part, policy: Policy, name: str, *, is_masked: bool
+) -> bool:
+    """Return True if the driver decides the trait and leaves it out."""
+    driver = part.said.get(assertion.DRIVER)
+    return (
+        driver is not None
+        and (is_masked or not driver.keep)
+        and _decides(part, policy, name)
+    )
+
+
+def _complete_lists(part: Part) -> list[str]:
+    """Return the sources whose complete list removes names of others."""
+    if not part.whole:
+        return []
+    return [s for s, a in part.said.items() if a.exclusive and not a.keep]
+
+
+def _cause_of(reason: removal.Reason, sources: list[str]) -> removal.Cause:
+    return removal.Cause(reason=reason, sources=tuple(sorted(sources)))
 
 
 def _decides(part: Part, policy: Policy, name: str) -> bool:

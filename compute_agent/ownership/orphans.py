@@ -11,7 +11,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from .. import errors
-from ..tree import provider, provider_tree
+from ..tree import assertion, provider, provider_tree
 
 
 class Seen(Protocol):
@@ -79,9 +79,10 @@ def describe_gone(
     :param created: the providers that this agent created
     :param left: those that were created for the node elsewhere
     """
-    for uuid in left:
-        if tree.exists(uuid):  # and did not go with one above it
-            tree.remove(uuid)
+    with tree.asserting(assertion.AGENT):
+        for uuid in left:
+            if tree.exists(uuid):  # and did not go with one above it
+                tree.remove(uuid)
     uuid, name = node
     if tree.exists(uuid):
         _describe_root(tree, tree.baseline[uuid], name, created)
@@ -102,7 +103,8 @@ def _describe_root(
     others = [u for u in uuids if u not in created]
     changed = root.name != name or root.parent_uuid is not None
     if not others and not changed:
-        tree.remove(root.uuid)
+        with tree.asserting(assertion.AGENT):
+            tree.remove(root.uuid)
         return
     for uuid in uuids:
         if uuid in created or uuid == root.uuid:

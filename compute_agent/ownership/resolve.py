@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 
 from ..tree import assertion, intents, inventory, provider, provider_tree
 from ..tree.assertion import Claims, Key
+from ..tree.removal import NO_CAUSES, Cause, Causes, Reason
 from . import claims, undeletable
 from .policy import Policy
 from .record import Record
@@ -40,12 +41,14 @@ class Resolution:
     :ivar held: which source holds what for this node from now on, where that
         is not as recorded
     :ivar foreign: names that go although another put them there
+    :ivar causes: why each name and each provider goes that does
     :ivar notes: lines for the operator: what was refused, and what to do
     """
 
     after: provider.Snapshot
     claims: Mapping[Key, Claims]
     foreign: Mapping[Key, frozenset[str]]
+    causes: Causes = NO_CAUSES
     notes: tuple[str, ...] = ()
 
 
@@ -73,6 +76,7 @@ class _Resolver:
         self._trusted = record.created | {policy.node_uuid}
         self._claims: dict[Key, Claims] = {}
         self._foreign: dict[Key, frozenset[str]] = {}
+        self._causes: dict[Key, Mapping[str, Cause]] = {}
         self._notes: list[str] = []
 
     def resolve(self) -> Resolution:
@@ -96,8 +100,26 @@ class _Resolver:
             after=provider.snapshot(after.values()),
             claims=self._claims,
             foreign=self._foreign,
+            causes=Causes(
+                names=self._causes,
+                providers={
+                    uuid: self._deletion(uuid)
+                    for uuid in removed
+                    if uuid not in after
+                },
+            ),
             notes=tuple(self._notes),
         )
+
+    def _deletion(self, uuid: str) -> Cause:
+        """Return why a provider is deleted.
+
+        ``orphans.py`` alone removes providers in the agent's own name.
+        """
+        source = self._tree.removed_by.get(uuid, assertion.DRIVER)
+        if source == assertion.AGENT:
+            return Cause(reason=Reason.NODE_GONE)
+        return Cause(reason=Reason.REMOVED, sources=(source,))
 
     def _provider(
         self, uuid: str, before: provider.Provider | None
@@ -218,6 +240,8 @@ class _Resolver:
             self._claims[key] = settled.claims
         if settled.foreign:
             self._foreign[key] = settled.foreign
+        if settled.causes:
+            self._causes[key] = settled.causes
         self._note_left(one, part, settled)
         self._note(_MASKED, one, settled.masked)
         restored = settled.restored - self._left_alone(one, kind)

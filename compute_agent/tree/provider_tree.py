@@ -63,6 +63,8 @@ class ProviderTree:
         #: Providers whose parent stands outside of this tree.
         self.lone: set[str] = set()
         self.assertions: Assertions = {}
+        #: The source that removed a provider, by the provider's uuid.
+        self.removed_by: dict[str, str] = {}
         #: Lines for the operator; a node with faults does not count as done.
         self.notes: list[str] = []
         self.faults: list[str] = []
@@ -495,6 +497,7 @@ class ProviderTree:
         self.lone.discard(member.uuid)
         self._untouched.discard(member.uuid)
         self._unsay(member.uuid)
+        self.removed_by[member.uuid] = self._source
 
     def _unsay(self, uuid: str) -> None:
         for kind in assertion.Kind:

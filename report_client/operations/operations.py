@@ -10,9 +10,12 @@ function on snapshots: it refuses what placement would refuse.
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from compute_agent.tree import assertion, inventory, provider
+from compute_agent.tree import assertion, inventory, provider, removal
 
 from . import allocations as alloc
+
+# Why names go, by name.
+Causes = Mapping[str, removal.Cause]
 
 
 class Impossible(ValueError):
@@ -92,6 +95,9 @@ class DeleteProvider:
 
     uuid: str
     name: str
+    cause: removal.Cause | None = dataclasses.field(
+        default=None, compare=False
+    )
 
     def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
         """Return the snapshot without the provider."""
@@ -106,6 +112,8 @@ class _SetNames:
     """Replace one provider's names of one kind.
 
     :ivar foreign: the names among those removed that others put there
+    :ivar causes: why each of those removed goes; it does not make two
+        operations different
     """
 
     uuid: str
@@ -113,6 +121,7 @@ class _SetNames:
     names: frozenset[str]
     before: frozenset[str]
     foreign: frozenset[str] = frozenset()
+    causes: Causes = dataclasses.field(default_factory=dict, compare=False)
 
     @property
     def added(self) -> frozenset[str]:
@@ -163,6 +172,7 @@ class SetInventories:
     inventories: Mapping[str, inventory.Inventory]
     before: Mapping[str, inventory.Inventory]
     foreign: frozenset[str] = frozenset()
+    causes: Causes = dataclasses.field(default_factory=dict, compare=False)
 
     kind = assertion.Kind.INVENTORY
 

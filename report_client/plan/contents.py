@@ -7,10 +7,10 @@ where these stay as they are, one write of the inventories does it.
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TypeAlias
 
-from compute_agent.tree import provider
+from compute_agent.tree import provider, removal
 from compute_agent.tree.assertion import Key
 
 from ..operations import operations as ops
@@ -37,15 +37,17 @@ def of(
     before: provider.Provider | None,
     after: provider.Provider,
     foreign: Foreign = NO_FOREIGN,
+    causes: removal.Causes = removal.NO_CAUSES,
 ) -> Stages:
     """Return what turns one provider's contents into the other's.
 
     :param foreign: the names whose removal takes something of another's
+    :param causes: why the names go
     """
     old = before or dataclasses.replace(
         after, inventories={}, traits=frozenset(), aggregates=frozenset()
     )
-    labels = tuple(_labels(old, after, foreign))
+    labels = tuple(_labels(old, after, foreign, causes))
     if old.inventories == after.inventories:
         return Stages(labels=labels)
     smaller = _smaller(old, after)
@@ -54,11 +56,15 @@ def of(
     if not labels and grows:
         smaller, shrinks = old.inventories, False
     return Stages(
-        shrink=(_inventories(after, old.inventories, smaller, foreign),)
+        shrink=(
+            _inventories(after, old.inventories, smaller, foreign, causes),
+        )
         if shrinks
         else (),
         labels=labels,
-        grow=(_inventories(after, smaller, after.inventories, foreign),)
+        grow=(
+            _inventories(after, smaller, after.inventories, foreign, causes),
+        )
         if grows
         else (),
     )
@@ -68,6 +74,7 @@ def _labels(
     old: provider.Provider,
     new: provider.Provider,
     foreign: Foreign,
+    causes: removal.Causes,
 ) -> Iterator[ops.SetOperation]:
     if old.traits != new.traits:
         yield ops.SetTraits(
@@ -76,6 +83,10 @@ def _labels(
             names=new.traits,
             before=old.traits,
             foreign=foreign.get((new.uuid, ops.SetTraits.kind), frozenset()),
+            causes=_of(
+                old.traits - new.traits,
+                causes.of(new.uuid, ops.SetTraits.kind),
+            ),
         )
     if old.aggregates != new.aggregates:
         key = (new.uuid, ops.SetAggregates.kind)
@@ -85,6 +96,7 @@ def _labels(
             names=new.aggregates,
             before=old.aggregates,
             foreign=foreign.get(key, frozenset()),
+            causes=_of(old.aggregates - new.aggregates, causes.of(*key)),
         )
 
 
@@ -104,12 +116,20 @@ def _inventories(
     before: ops.Inventories,
     after: ops.Inventories,
     foreign: Foreign,
+    causes: removal.Causes,
 ) -> ops.SetInventories:
-    marked = foreign.get((one.uuid, ops.SetInventories.kind), frozenset())
+    key = (one.uuid, ops.SetInventories.kind)
+    gone = set(before) - set(after)
     return ops.SetInventories(
         uuid=one.uuid,
         name=one.name,
         inventories=after,
         before=before,
-        foreign=marked & (set(before) - set(after)),
+        foreign=foreign.get(key, frozenset()) & gone,
+        causes=_of(gone, causes.of(*key)),
     )
+
+
+def _of(names: Collection[str], causes: ops.Causes) -> ops.Causes:
+    """Return the causes of these names alone."""
+    return {name: cause for name, cause in causes.items() if name in names}

@@ -17,7 +17,7 @@ import os_resource_classes
 import os_traits
 
 from compute_agent.limits import contention
-from compute_agent.tree import names, provider
+from compute_agent.tree import names, provider, removal
 from compute_agent.tree.assertion import Claims, Key
 
 from ..operations import allocations as alloc
@@ -76,16 +76,20 @@ def operations(
     after: provider.Snapshot,
     foreign: stages.Foreign = stages.NO_FOREIGN,
     moves: Moves = (),
+    causes: removal.Causes = removal.NO_CAUSES,
 ) -> tuple[ops.ProviderOperation, ...]:
     """Return the operations that turn one snapshot into the other, in order.
 
     :param foreign: the names whose removal takes something of another's
     :param moves: what is allocated and goes with the inventories it is of
+    :param causes: why the names and providers go
     """
     gives, takes = alloc.providers(moves)
-    shaping, deletions = hierarchy.changes(before, after, gives)
+    shaping, deletions = hierarchy.changes(
+        before, after, gives, causes.providers
+    )
     contents = {
-        uuid: stages.of(before.get(uuid), wanted, foreign)
+        uuid: stages.of(before.get(uuid), wanted, foreign, causes)
         for uuid, wanted in after.items()
     }
     reshaped: tuple[ops.Reshape, ...] = ()

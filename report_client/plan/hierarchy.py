@@ -8,13 +8,14 @@ name out of the way; then renames; then creations and moves, from the top down;
 the other deletions last.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 
-from compute_agent.tree import provider
+from compute_agent.tree import provider, removal
 
 from ..operations import operations as ops
 
 Changes = tuple[list[ops.ProviderOperation], list[ops.ProviderOperation]]
+NO_CAUSES: Mapping[str, removal.Cause] = {}
 _ASIDE = 'moving-'
 
 
@@ -22,12 +23,14 @@ def changes(
     before: provider.Snapshot,
     after: provider.Snapshot,
     occupied: Container[str] = (),
+    causes: Mapping[str, removal.Cause] = NO_CAUSES,
 ) -> Changes:
     """Return what to do before contents are set, and the deletions after.
 
     :param occupied: providers that cannot be deleted before contents are set
+    :param causes: why providers are deleted, by uuid
     """
-    return _Shape(before, after, occupied).changes()
+    return _Shape(before, after, occupied, causes).changes()
 
 
 class _Shape:
@@ -38,12 +41,14 @@ class _Shape:
         before: provider.Snapshot,
         after: provider.Snapshot,
         occupied: Container[str],
+        causes: Mapping[str, removal.Cause],
     ) -> None:
         wanted = [one.name for one in after.values()]
         if len(set(wanted)) < len(wanted):
             raise ops.Impossible('two providers should have one name')
         self._after = after
         self._occupied = occupied
+        self._causes = causes
         self._now: provider.Snapshot = dict(before)
         self._found: list[ops.ProviderOperation] = []
 
@@ -122,7 +127,13 @@ class _Shape:
         )
 
     def _delete(self, uuid: str) -> None:
-        self._do(ops.DeleteProvider(uuid=uuid, name=self._now[uuid].name))
+        self._do(
+            ops.DeleteProvider(
+                uuid=uuid,
+                name=self._now[uuid].name,
+                cause=self._causes.get(uuid),
+            )
+        )
 
     def _do(self, operation: ops.ProviderOperation) -> None:
         self._found.append(operation)

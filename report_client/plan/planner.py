@@ -105,7 +105,7 @@ class Planner:
             after, create, notes = planning.admit(seen.providers, after, known)
         _check_moves(seen, after, moves, faults)
         changes = planning.operations(
-            seen.providers, after, wanted.foreign, moves
+            seen.providers, after, wanted.foreign, moves, wanted.causes
         )
         self._check_names_of_roots(changes, seen.node_uuid)
         self._fresh.verify(seen, _written(changes, seen))

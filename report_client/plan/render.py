@@ -82,6 +82,7 @@ def data(plan: planning.Plan, node: str) -> dict[str, Any]:
 
 def operation_data(operation: ops.Operation) -> dict[str, Any]:
     """Return one operation as data; its ``operation`` says which."""
+    more: dict[str, Any]
     match operation:
         case ops.CreateTrait(name=name):
             return {'operation': 'create_trait', 'trait': name}
@@ -99,8 +100,9 @@ def operation_data(operation: ops.Operation) -> dict[str, Any]:
                 'old_provider': operation.old_name,
                 'old_parent': operation.old_parent_uuid,
             }
-        case ops.DeleteProvider():
-            verb, more = 'delete_provider', {}
+        case ops.DeleteProvider(cause=cause):
+            verb = 'delete_provider'
+            more = {'cause': render_inventory.cause_data(cause)}
         case ops.SetTraits():
             verb, more = 'set_traits', _set_data(operation)
         case ops.SetAggregates():
@@ -133,7 +135,10 @@ def _parts(  # noqa: PLR0911 (a row for each operation)
             old = _title(operation.old_name, operation.uuid)
             return f'update provider {old}', _moves(operation)
         case ops.DeleteProvider():
-            return f'delete provider {_who(operation)}', []
+            head = f'delete provider {_who(operation)}'
+            return head, [
+                render_inventory.shown(operation.cause)
+            ] if operation.cause else []
         case ops.SetTraits():
             return f'set traits of {_who(operation)}', _names(operation)
         case ops.SetAggregates():
@@ -165,8 +170,7 @@ def _moves(operation: ops.UpdateProvider) -> list[str]:
 
 def _names(operation: ops.SetTraits | ops.SetAggregates) -> list[str]:
     return [f'+{n}' for n in sorted(operation.added)] + [
-        render_inventory.gone(n, operation.foreign)
-        for n in sorted(operation.removed)
+        render_inventory.gone(n, operation) for n in sorted(operation.removed)
     ]
 
 
@@ -191,4 +195,5 @@ def _set_data(
         'added': sorted(operation.added),
         'removed': sorted(operation.removed),
         'foreign': sorted(operation.foreign),
+        'causes': render_inventory.causes_data(operation),
     }

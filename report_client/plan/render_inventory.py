@@ -8,7 +8,8 @@ plan: + comes, - goes, ~ changes, ! is another's. Used by ``render.py``.
 import math
 from typing import Any
 
-from compute_agent.tree import inventory
+from compute_agent import error_text
+from compute_agent.tree import inventory, removal
 
 from ..operations import operations as ops
 
@@ -22,13 +23,35 @@ def marks(operation: ops.SetInventories) -> list[str]:
             f'~{rc} {_difference(before[rc], now[rc])}'
             for rc in sorted(operation.changed)
         ),
-        *(gone(rc, operation.foreign) for rc in sorted(operation.removed)),
+        *(gone(rc, operation) for rc in sorted(operation.removed)),
     ]
 
 
-def gone(name: str, foreign: frozenset[str]) -> str:
-    """Return the mark of a name that goes."""
-    return f"-{name} !another's" if name in foreign else f'-{name}'
+def gone(name: str, operation: ops.SetOperation) -> str:
+    """Return the mark of a name that goes, with the cause."""
+    mark = f"-{name} !another's" if name in operation.foreign else f'-{name}'
+    cause = operation.causes.get(name)
+    return mark if cause is None else f'{mark} ({shown(cause)})'
+
+
+def shown(cause: removal.Cause) -> str:
+    """Return a cause fit for a line; a file's path may not be."""
+    return error_text.printable(str(cause))
+
+
+def cause_data(cause: removal.Cause | None) -> dict[str, Any] | None:
+    """Return a cause as data, None if it is not known."""
+    if cause is None:
+        return None
+    return {'reason': cause.reason.value, 'sources': list(cause.sources)}
+
+
+def causes_data(operation: ops.SetOperation) -> dict[str, Any]:
+    """Return the causes of the names that go, as data."""
+    return {
+        name: cause_data(cause)
+        for name, cause in sorted(operation.causes.items())
+    }
 
 
 def _record(one: inventory.Inventory) -> str:
@@ -71,4 +94,5 @@ def data(operation: ops.SetInventories) -> dict[str, Any]:
         'changed': sorted(operation.changed),
         'removed': sorted(operation.removed),
         'foreign': sorted(operation.foreign),
+        'causes': causes_data(operation),
     }

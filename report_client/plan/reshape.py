@@ -11,13 +11,14 @@ them after. Used by ``diff.py``.
 
 import dataclasses
 
-from compute_agent.tree import provider
+from compute_agent.tree import provider, removal
 
 from ..operations import allocations as alloc
 from ..operations import operations as ops
 from . import contents
 
 Contents = dict[str, contents.Stages]
+_DELETED = removal.Cause(reason=removal.Reason.PROVIDER_DELETED)
 Folded = tuple[tuple[ops.Reshape, ...], Contents]
 
 
@@ -94,6 +95,11 @@ def _both(
         foreign=frozenset[str]().union(
             *(i.foreign for i in (*one.shrink, *one.grow))
         ),
+        causes={
+            name: cause
+            for i in (*one.shrink, *one.grow)
+            for name, cause in i.causes.items()
+        },
     )
     return part, contents.Stages(labels=one.labels)
 
@@ -101,7 +107,11 @@ def _both(
 def _emptied(one: provider.Provider) -> ops.SetInventories:
     """Return what is left of a provider that will be deleted."""
     return ops.SetInventories(
-        uuid=one.uuid, name=one.name, inventories={}, before=one.inventories
+        uuid=one.uuid,
+        name=one.name,
+        inventories={},
+        before=one.inventories,
+        causes=dict.fromkeys(one.inventories, _DELETED),
     )
 
 

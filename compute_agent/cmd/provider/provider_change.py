@@ -48,7 +48,8 @@ class ProviderChange(command.Report):
         data = {**render.operation_data(done), 'changed': changed}
         if isinstance(done, operations.SetInventories):
             data['changed_classes'] = sorted(done.changed)
-        del data['foreign']  # whose it was, only an agent's record knows
+        for key in ('foreign', 'causes'):  # only an agent's record knows them
+            del data[key]
         text = render.line(done)
         return data, text if changed else f'{text}: {render.NOTHING}', 0
 

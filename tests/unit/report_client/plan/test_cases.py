@@ -4,6 +4,7 @@
 A case holds ``before`` and ``after``, providers by uuid (a provider is named
 like its uuid unless it has a name); ``operations``, one line each as ``plan``
 prints them; and where they matter ``foreign``, the names of others that go,
+``causes``, why names go and why ``providers`` do (a reason, then its sources),
 and ``known``, the names that placement knows, with ``notes`` on the others.
 """
 
@@ -12,12 +13,21 @@ import pathlib
 import pytest
 import yaml
 
-from compute_agent.tree import assertion, inventory, names, provider
+from compute_agent.tree import assertion, inventory, names, provider, removal
 from report_client.operations import operations as ops
 from report_client.plan import diff, render
 
 CASES = sorted(pathlib.Path(__file__).parents[3].glob('plans/*.yaml'))
-KEYS = {'about', 'before', 'after', 'operations', 'foreign', 'known', 'notes'}
+KEYS = {
+    'about',
+    'before',
+    'after',
+    'operations',
+    'foreign',
+    'causes',
+    'known',
+    'notes',
+}
 
 
 def snapshot(providers):
@@ -45,6 +55,26 @@ def foreign(marked):
     }
 
 
+def cause(words):
+    reason, *sources = words.split()
+    return removal.Cause(reason=removal.Reason(reason), sources=tuple(sources))
+
+
+def causes(given):
+    given = dict(given)
+    providers = given.pop('providers', {})
+    return removal.Causes(
+        names={
+            (uuid, assertion.Kind(kind)): {
+                name: cause(words) for name, words in named.items()
+            }
+            for uuid, kinds in given.items()
+            for kind, named in kinds.items()
+        },
+        providers={uuid: cause(words) for uuid, words in providers.items()},
+    )
+
+
 @pytest.fixture(params=CASES, ids=lambda path: path.stem)
 def case(request):
     """One case, its providers made."""
@@ -66,7 +96,10 @@ def case(request):
 
 def test_a_case_is_planned_as_written(case):
     changes = diff.operations(
-        case['before'], case['after'], foreign(case.get('foreign', {}))
+        case['before'],
+        case['after'],
+        foreign(case.get('foreign', {})),
+        causes=causes(case.get('causes', {})),
     )
     lines = [render.line(op) for op in (*case['create'], *changes)]
     assert lines == case['operations']

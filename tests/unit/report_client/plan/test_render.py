@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans and operations as people read them and as programs do."""
 
+import dataclasses
 import json
 
 import pytest
 
-from compute_agent.tree import inventory
+from compute_agent.tree import inventory, removal
+from compute_agent.tree.removal import Reason
 from report_client.operations import operations as ops
 from report_client.plan import diff, render
 
@@ -346,7 +348,12 @@ DATA = [
     ),
     (
         ops.DeleteProvider(uuid='u1', name='node'),
-        {'operation': 'delete_provider', 'provider': 'node', 'uuid': 'u1'},
+        {
+            'operation': 'delete_provider',
+            'provider': 'node',
+            'uuid': 'u1',
+            'cause': None,
+        },
     ),
     (
         TRAITS,
@@ -358,6 +365,7 @@ DATA = [
             'added': ['A', 'B'],
             'removed': ['D', 'E'],
             'foreign': ['D'],
+            'causes': {},
         },
     ),
     (
@@ -370,6 +378,7 @@ DATA = [
             'added': ['agg2'],
             'removed': ['agg1', 'agg3'],
             'foreign': ['agg3'],
+            'causes': {},
         },
     ),
     (
@@ -390,6 +399,7 @@ DATA = [
             'changed': ['VCPU'],
             'removed': ['PCPU'],
             'foreign': ['PCPU'],
+            'causes': {},
         },
     ),
 ]
@@ -399,6 +409,60 @@ DATA = [
 def test_an_operation_is_data_that_says_which_it_is(operation, data):
     assert render.operation_data(operation) == data
     assert json.loads(json.dumps(data)) == render.operation_data(operation)
+
+
+FILE = 'file:/etc/nova/a\nb.yaml'
+CAUSES = {
+    'A': removal.Cause(reason=Reason.UNCLAIMED, sources=('driver',)),
+    'B': removal.Cause(reason=Reason.UNCLAIMED, sources=('driver', FILE)),
+    'C': removal.Cause(reason=Reason.UNCLAIMED),
+    'D': removal.Cause(reason=Reason.COMPLETE_LIST, sources=('driver',)),
+    'E': removal.Cause(reason=Reason.PRUNED),
+}
+
+
+def test_the_cause_stands_beside_each_name_that_goes():
+    operation = dataclasses.replace(
+        set_names(ops.SetTraits, '', 'A B C D E F', 'D'), causes=CAUSES
+    )
+    assert render.line(operation) == (
+        'set traits of node (u1): '
+        '-A (the driver no longer reports it), '
+        r'-B (the driver and file:/etc/nova/a\nb.yaml no longer report it), '
+        '-C (no source claims it any more), '
+        "-D !another's (not in the complete list of the driver), "
+        '-E (removed by --prune), -F'
+    )
+    data = render.operation_data(operation)
+    assert data['causes'] == {
+        'A': {'reason': 'unclaimed', 'sources': ['driver']},
+        'B': {'reason': 'unclaimed', 'sources': ['driver', FILE]},
+        'C': {'reason': 'unclaimed', 'sources': []},
+        'D': {'reason': 'complete_list', 'sources': ['driver']},
+        'E': {'reason': 'pruned', 'sources': []},
+    }
+
+
+def test_the_cause_of_a_deletion_is_shown():
+    operation = ops.DeleteProvider(
+        uuid='u1',
+        name='node',
+        cause=removal.Cause(reason=Reason.NODE_GONE),
+    )
+    assert render.line(operation) == (
+        'delete provider node (u1): its node is gone'
+    )
+    assert render.operation_data(operation)['cause'] == {
+        'reason': 'node_gone',
+        'sources': [],
+    }
+
+
+def test_two_operations_that_differ_in_the_cause_only_are_equal():
+    operation = set_names(ops.SetTraits, '', 'A')
+    caused = dataclasses.replace(operation, causes={'A': CAUSES['A']})
+    assert caused == operation
+    assert hash(caused) == hash(operation)
 
 
 def test_a_plan_is_data():

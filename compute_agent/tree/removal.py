@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why the agent removes a name from a provider, or deletes a provider.
+
+Pure: no I/O, configuration, logging or clock. ``ownership/claims.py`` and
+``ownership/resolve.py`` find the cause; the operations of the report client
+carry it, and plan, log and ``explain`` print it.
+"""
+
+import dataclasses
+import enum
+from collections.abc import Mapping
+
+from . import assertion
+
+
+class Reason(enum.Enum):
+    """The rule by which a name or a provider goes; see ``docs/ownership.md``.
+
+    The value is the word that programs read.
+    """
+
+    #: This agent added the name, and no source claims it any more.
+    UNCLAIMED = 'unclaimed'
+    #: A source removed the name, or the provider, explicitly.
+    REMOVED = 'removed'
+    #: The trait is in the driver's authority and was not reported.
+    AUTHORITY = 'authority'
+    #: The trait is masked by [compute_agent] masked_traits.
+    MASKED = 'masked'
+    #: A source's complete list does not contain the name.
+    COMPLETE_LIST = 'complete_list'
+    #: The operator ordered the removal with --prune.
+    PRUNED = 'pruned'
+    #: The node that the provider was created for is gone.
+    NODE_GONE = 'node_gone'
+    #: The provider that has the name is deleted.
+    PROVIDER_DELETED = 'provider_deleted'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Why one name or one provider goes.
+
+    :ivar sources: the sources that decided it, such as the driver; empty
+        where no source did, or where the record does not say which
+    """
+
+    reason: Reason
+    sources: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the cause in the words that operators read."""
+        sources = ' and '.join(_TITLES.get(s, s) for s in self.sources)
+        if self.reason is Reason.UNCLAIMED and sources:
+            verb = 'reports' if len(self.sources) == 1 else 'report'
+            return f'{sources} no longer {verb} it'
+        return _WORDS[self.reason].format(sources or 'its source')
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Causes:
+    """Why the names and providers go that a plan removes.
+
+    :ivar names: the causes by name, of each provider and kind
+    :ivar providers: the causes by the uuid of the deleted provider
+    """
+
+    names: Mapping[assertion.Key, Mapping[str, Cause]] = dataclasses.field(
+        default_factory=dict
+    )
+    providers: Mapping[str, Cause] = dataclasses.field(default_factory=dict)
+
+    def of(self, uuid: str, kind: assertion.Kind) -> Mapping[str, Cause]:
+        """Return the causes by name, of one provider and kind."""
+        return self.names.get((uuid, kind), {})
+
+
+NO_CAUSES = Causes()
+
+_TITLES = {assertion.DRIVER: 'the driver', assertion.AGENT: 'the agent'}
+_WORDS = {
+    Reason.UNCLAIMED: 'no source claims it any more',
+    Reason.REMOVED: 'removed by {}',
+    Reason.AUTHORITY: 'the driver decides it and does not report it',
+    Reason.MASKED: 'masked by masked_traits',
+    Reason.COMPLETE_LIST: 'not in the complete list of {}',
+    Reason.PRUNED: 'removed by --prune',
+    Reason.NODE_GONE: 'its node is gone',
+    Reason.PROVIDER_DELETED: 'its provider is deleted',
+}
