@@ -16,6 +16,18 @@ import typing
 
 import agents
 import pytest
+from variants import Constant, Plant, Variant
+
+__all__ = [
+    'Bench',
+    'Constant',
+    'Plant',
+    'Variant',
+    'Weakness',
+    'against',
+    'bench',
+    'verdict',
+]
 
 PATIENCE = 20.0  # seconds until what should come counts as never coming
 IMPATIENCE = 0.5  # the same, where it is known never to come
@@ -32,23 +44,6 @@ def verdict() -> collections.abc.Iterator[None]:
         yield
     except AssertionError as exc:
         raise Weakness(str(exc)) from exc
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Variant:
-    """This agent with a weakness planted.
-
-    :ivar says: the weakness in a few words
-    :ivar parts: the dotted name of a part → what stands in its place
-    """
-
-    says: str
-    parts: collections.abc.Mapping[str, object]
-
-    def plant(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Put the substitutes in place until the end of the test."""
-        for name, part in self.parts.items():
-            monkeypatch.setattr(name, part)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,10 @@
 import sys
 import uuid as uuidlib
 
-from gauntlet import Variant, against, verdict
+from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent import errors
-from compute_agent.tree import provider_tree
+from compute_agent.tree import hierarchy, provider_tree
 from report_client import client
 
 MANY = 200
@@ -69,7 +69,7 @@ def _searches(self, name_or_uuid):
 @against(
     Variant(
         'a provider is searched for',
-        {'compute_agent.tree.hierarchy.Forest.__contains__': _searches},
+        Plant(hierarchy.Forest.__contains__, _searches),
     )
 )
 def test_twice_the_nodes_are_twice_the_work(bench):
@@ -96,7 +96,7 @@ class _BuildsAll(client.SchedulerReportClient):
 @against(
     Variant(
         "a node's cycle copies all nodes",
-        {'report_client.client.SchedulerReportClient': _BuildsAll},
+        Plant(client.SchedulerReportClient, _BuildsAll),
     )
 )
 def test_twice_the_nodes_are_twice_the_work_of_a_cycle(bench):
@@ -145,11 +145,11 @@ def _half_at_a_time(self, given):
 
 TAKES_ANY_NAME = Variant(
     'a name may be there twice',
-    {'compute_agent.tree.hierarchy.Forest.insert': _takes_any_name},
+    Plant(hierarchy.Forest.insert, _takes_any_name),
 )
 HALF_AT_A_TIME = Variant(
     'what is right of a wrong input is taken over',
-    {'compute_agent.tree.hierarchy.Forest.replace': _half_at_a_time},
+    Plant(hierarchy.Forest.replace, _half_at_a_time),
 )
 
 
@@ -223,7 +223,7 @@ def _unchecked(records):
 @against(
     Variant(
         'no inventory at all is taken for an empty one',
-        {'compute_agent.tree.provider_tree._checked': _unchecked},
+        Plant(provider_tree._checked, _unchecked),
     )
 )
 def test_an_inventory_that_is_none_is_refused(bench):

@@ -7,10 +7,10 @@ from urllib import parse
 
 import ironic_agents
 import requests_mock
-from gauntlet import Variant, against, verdict
+from gauntlet import Constant, Plant, Variant, against, verdict
 
 from compute_agent import extra_specs
-from drivers.ironic import instance_info, node, staging, traits
+from drivers.ironic import describe, instance_info, node, staging, traits
 
 URL = 'http://127.0.0.1:6385'
 UUID = '1be26c0b-03f2-4d2e-ae87-c02d7f33c123'
@@ -87,7 +87,7 @@ def _query(request):
 @against(
     Variant(
         'whole nodes are listed',
-        {'drivers.ironic.node.FIELDS': (*node.FIELDS, *HEAVY)},
+        Constant(node, FIELDS=(*node.FIELDS, *HEAVY)),
     )
 )
 def test_a_cycle_asks_ironic_for_what_it_needs_in_one_request(bench):
@@ -138,7 +138,7 @@ def _stomps(tree, one, _manner):
 @against(
     Variant(
         'a trait too many is noticed later',
-        {'drivers.ironic.describe._set_traits': _late},
+        Plant(describe._set_traits, _late),
     )
 )
 def test_ironic_decides_a_nodes_traits_in_the_next_cycle(bench):
@@ -158,7 +158,7 @@ def test_ironic_decides_a_nodes_traits_in_the_next_cycle(bench):
 @against(
     Variant(
         "Ironic's traits are a node's only ones",
-        {'drivers.ironic.describe._set_traits': _stomps},
+        Plant(describe._set_traits, _stomps),
     )
 )
 def test_an_operators_trait_on_a_shared_node_stays(bench):
@@ -190,7 +190,7 @@ def _keeps_the_old(tree, one, _there, _problem):
 @against(
     Variant(
         'a node without a class stays to be had',
-        {'drivers.ironic.describe._reserve': _keeps_the_old},
+        Plant(describe._reserve, _keeps_the_old),
     )
 )
 def test_a_node_that_lost_its_class_is_not_scheduled_to(bench):
@@ -231,7 +231,7 @@ def _sends_all(target, wanted, instance_uuid=None):
 @against(
     Variant(
         'a node is told traits that only placement has',
-        {'drivers.ironic.staging.stage': _sends_all},
+        Plant(staging.stage, _sends_all),
     )
 )
 def test_a_node_is_told_no_trait_that_ironic_would_refuse(bench):

@@ -6,9 +6,9 @@ import itertools
 
 import agents
 import tenacity
-from gauntlet import Variant, against, verdict
+from gauntlet import Constant, Plant, Variant, against, verdict
 
-from compute_agent.cycle import resource_tracker
+from compute_agent.cycle import node_cycle, resource_tracker
 from report_client import client
 from report_client import errors as placement_errors
 from report_client.http import placement
@@ -108,7 +108,7 @@ class _FatalRace(placement.Placement):
 @against(
     Variant(
         'a remembered generation is written under',
-        {'report_client.client.SchedulerReportClient': _Stale},
+        Plant(client.SchedulerReportClient, _Stale),
     )
 )
 def test_a_busy_host_costs_no_conflict(bench):
@@ -134,7 +134,7 @@ def test_a_busy_host_costs_no_conflict(bench):
 @against(
     Variant(
         'a write that conflicts is sent again as it is',
-        {'report_client.http.placement.Placement': _SendsAgain},
+        Plant(placement.Placement, _SendsAgain),
     )
 )
 def test_a_conflict_is_met_with_a_new_look(bench):
@@ -170,11 +170,14 @@ class _NoTime:
 
 UNBOUNDED = Variant(
     'a conflict is met with no end of looks',
-    {'compute_agent.cycle.node_cycle.LOOKS': 9},
+    Constant(node_cycle, LOOKS=9),
 )
 IMMEDIATE = Variant(
     'a conflict is met with a new look at once',
-    {'tenacity.wait_random_exponential': lambda **_how: tenacity.wait_none()},
+    Plant(
+        tenacity.wait_random_exponential,
+        lambda **_how: tenacity.wait_none(),
+    ),
 )
 
 
@@ -213,7 +216,7 @@ RACE = {
 @against(
     Variant(
         'the 500 of a race is a broken server',
-        {'report_client.http.placement.Placement': _FatalRace},
+        Plant(placement.Placement, _FatalRace),
     )
 )
 def test_the_500_of_a_traits_race_is_a_conflict(bench):

@@ -4,7 +4,7 @@
 import contextlib
 import threading
 
-from gauntlet import Variant, against, verdict
+from gauntlet import Plant, Variant, against, verdict
 
 from report_client import client
 
@@ -56,7 +56,7 @@ class _Meeting:
 @against(
     Variant(
         'one lock is held over all requests',
-        {'report_client.client.SchedulerReportClient': _OneAtATime},
+        Plant(client.SchedulerReportClient, _OneAtATime),
     )
 )
 def test_as_many_requests_are_on_their_way_as_there_are_workers(bench):

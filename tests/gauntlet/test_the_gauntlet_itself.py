@@ -7,7 +7,7 @@ import pytest
 from gauntlet import Variant, Weakness, against, verdict
 
 LOG = logging.getLogger('compute_agent.variant')
-HARMLESS = Variant('nothing', {})
+HARMLESS = Variant('nothing')
 
 
 def run(check, bench, monkeypatch, caplog):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """At no moment may anybody get a provider without its traits."""
 
-from gauntlet import Variant, against, verdict
+from gauntlet import Plant, Variant, against, verdict
 
 from report_client.operations import operations
 from report_client.plan import diff
@@ -27,23 +27,25 @@ def _in_order(*kinds):
 _operations = diff.operations
 INVENTORY_FIRST = Variant(
     'inventories are always written first',
-    {
-        'report_client.plan.diff.operations': _in_order(
+    Plant(
+        diff.operations,
+        _in_order(
             operations.SetInventories,
             operations.SetAggregates,
             operations.SetTraits,
-        )
-    },
+        ),
+    ),
 )
 TRAITS_FIRST = Variant(
     'traits are always written first',
-    {
-        'report_client.plan.diff.operations': _in_order(
+    Plant(
+        diff.operations,
+        _in_order(
             operations.SetTraits,
             operations.SetAggregates,
             operations.SetInventories,
-        )
-    },
+        ),
+    ),
 )
 LICENSED = 'CUSTOM_LICENSED'
 WITHOUT_LICENCE = (

@@ -4,7 +4,7 @@
 import collections
 
 import agents
-from gauntlet import Variant, against, verdict
+from gauntlet import Plant, Variant, against, verdict
 
 from report_client import client
 
@@ -48,7 +48,7 @@ class _NeverGoesBack(client.SchedulerReportClient):
 @against(
     Variant(
         'all providers are due at the same moment',
-        {'report_client.client.SchedulerReportClient': _AllTogether},
+        Plant(client.SchedulerReportClient, _AllTogether),
     )
 )
 def test_the_slow_read_does_not_come_for_all_at_once(bench):
@@ -77,7 +77,7 @@ def test_the_slow_read_does_not_come_for_all_at_once(bench):
 @against(
     Variant(
         'a clock that is set back stops the slow read',
-        {'report_client.client.SchedulerReportClient': _NeverGoesBack},
+        Plant(client.SchedulerReportClient, _NeverGoesBack),
     )
 )
 def test_a_clock_that_is_set_back_stops_no_healing(bench):

@@ -2,8 +2,10 @@
 """Requests are counted exactly: what is known already is not asked again."""
 
 import agents
-from gauntlet import Variant, against, verdict
+from gauntlet import Plant, Variant, against, verdict
 
+from compute_agent.ownership import in_use
+from compute_agent.state import state
 from compute_agent.tree import names
 from report_client import client
 from report_client.plan import diff
@@ -51,7 +53,7 @@ def lines(bench):
 
 FORGETFUL = Variant(
     'every provider is read in every cycle',
-    {'compute_agent.state.state.State.readings': lambda _self, _uuids: {}},
+    Plant(state.State.readings, lambda _self, _uuids: {}),
 )
 
 
@@ -112,7 +114,7 @@ class _SharedForEach(client.SchedulerReportClient):
     FORGETFUL,
     Variant(
         'what is shared is read for each node',
-        {'report_client.client.SchedulerReportClient': _SharedForEach},
+        Plant(client.SchedulerReportClient, _SharedForEach),
     ),
 )
 def test_what_many_nodes_share_is_asked_for_once(bench):
@@ -139,11 +141,7 @@ def test_what_many_nodes_share_is_asked_for_once(bench):
 
 CURIOUS = Variant(
     'allocations are asked for in every cycle',
-    {
-        'compute_agent.ownership.in_use.at_stake': lambda before, _after: list(
-            before.values()
-        )
-    },
+    Plant(in_use.at_stake, lambda before, _after: list(before.values())),
 )
 
 
@@ -195,18 +193,16 @@ def _admit_all_anew(before, after, known):
 _admit = diff.admit
 ASKS_EVERY_TIME = Variant(
     'known names are forgotten at once',
-    {'compute_agent.state.state.State.known_names': lambda _self: None},
+    Plant(state.State.known_names, lambda _self: None),
 )
 ASKS_BY_NAME = Variant(
     'traits are asked for by name, for each node',
-    {'report_client.client.SchedulerReportClient': _AsksForEveryTrait},
+    Plant(client.SchedulerReportClient, _AsksForEveryTrait),
 )
 CREATES_EVERY_TIME = Variant(
     'custom names are created for each node anew',
-    {
-        'report_client.plan.diff.admit': _admit_all_anew,
-        'report_client.plan.diff.is_known': lambda _operation, _known: False,
-    },
+    Plant(diff.admit, _admit_all_anew),
+    Plant(diff.is_known, lambda _operation, _known: False),
 )
 
 

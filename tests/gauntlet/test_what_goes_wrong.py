@@ -5,7 +5,7 @@ import contextlib
 
 import agents
 import requests
-from gauntlet import Variant, against, verdict
+from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
@@ -56,7 +56,7 @@ class _FirstRefusalEnds(placement.Placement):
 
 FIRST_REFUSAL_ENDS = Variant(
     'the first refusal ends it, and its reason is lost',
-    {'report_client.http.placement.Placement': _FirstRefusalEnds},
+    Plant(placement.Placement, _FirstRefusalEnds),
 )
 
 
@@ -115,7 +115,7 @@ class _ForgetsAll(client.SchedulerReportClient):
 @against(
     Variant(
         'an outage is swallowed',
-        {'report_client.client.SchedulerReportClient': _Swallows},
+        Plant(client.SchedulerReportClient, _Swallows),
     )
 )
 def test_an_outage_just_at_the_traits_is_no_success(bench):
@@ -135,7 +135,7 @@ def test_an_outage_just_at_the_traits_is_no_success(bench):
 @against(
     Variant(
         'an outage wipes what is known',
-        {'report_client.client.SchedulerReportClient': _ForgetsAll},
+        Plant(client.SchedulerReportClient, _ForgetsAll),
     )
 )
 def test_an_outage_wipes_no_memory(bench):
@@ -166,7 +166,7 @@ class _Untyped(placement.Placement):
 @against(
     Variant(
         'an outage is a failure like any other',
-        {'report_client.http.placement.Placement': _Untyped},
+        Plant(placement.Placement, _Untyped),
     )
 )
 def test_an_outage_that_one_node_finds_is_not_found_by_each(bench):
@@ -205,7 +205,7 @@ _admit = diff.admit
 @against(
     Variant(
         'an unknown standard trait is to be created',
-        {'report_client.plan.diff.admit': _admit_all},
+        Plant(diff.admit, _admit_all),
     )
 )
 def test_a_trait_of_a_newer_release_blocks_no_other(bench):

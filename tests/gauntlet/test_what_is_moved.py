@@ -2,7 +2,7 @@
 """Allocated inventory that moves takes along its allocations, and no more."""
 
 import agents
-from gauntlet import Variant, against, verdict
+from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent import errors
 from compute_agent.tree import names
@@ -84,7 +84,7 @@ def cloud(bench, nodes):
 @against(
     Variant(
         'what is not of the tree is emptied with it',
-        {'report_client.http.placement.Placement': _EmptiesTheRest},
+        Plant(placement.Placement, _EmptiesTheRest),
     )
 )
 def test_a_move_in_one_tree_touches_no_other_provider(bench):
@@ -111,7 +111,7 @@ def test_a_move_in_one_tree_touches_no_other_provider(bench):
 @against(
     Variant(
         'allocations are asked for in case they were needed',
-        {'report_client.http.placement.Placement': _AsksAlways},
+        Plant(placement.Placement, _AsksAlways),
     )
 )
 def test_allocations_are_read_when_a_driver_asks_for_them(bench):

@@ -2,7 +2,7 @@
 """What is read is whole and fresh, or it is unknown and writes nothing."""
 
 import agents
-from gauntlet import Variant, against, verdict
+from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent import errors
 from compute_agent.tree import (
@@ -13,7 +13,7 @@ from compute_agent.tree import (
 )
 from report_client import client
 from report_client.http import placement
-from report_client.observe import reader
+from report_client.observe import observation, reader
 
 NODE, NAME = agents.NODE, agents.NAME
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
@@ -65,7 +65,7 @@ class _FailedIsEmpty(placement.Placement):
 
 FAILED_IS_EMPTY = Variant(
     'inventories that cannot be read are taken for none',
-    {'report_client.http.placement.Placement': _FailedIsEmpty},
+    Plant(placement.Placement, _FailedIsEmpty),
 )
 
 
@@ -123,7 +123,7 @@ def _mixture(self, row):
 @against(
     Variant(
         'parts read at different generations are kept together',
-        {'report_client.observe.reader.Reader.provider': _mixture},
+        Plant(reader.Reader.provider, _mixture),
     )
 )
 def test_a_writer_between_two_of_our_reads_loses_nothing(bench):
@@ -156,9 +156,7 @@ def _own_tree_alone(self):
 @against(
     Variant(
         'the driver sees the own tree alone',
-        {
-            'report_client.observe.observation.Observation.tree': _own_tree_alone
-        },
+        Plant(observation.Observation.tree, _own_tree_alone),
     )
 )
 def test_a_driver_sees_what_is_shared_with_its_node(bench):
@@ -206,7 +204,7 @@ class _Remembers(client.SchedulerReportClient):
 
 REMEMBERS = Variant(
     'what was seen once is not looked at again',
-    {'report_client.client.SchedulerReportClient': _Remembers},
+    Plant(client.SchedulerReportClient, _Remembers),
 )
 
 

@@ -4,7 +4,7 @@
 import logging
 
 import agents
-from gauntlet import Variant, against, verdict
+from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
@@ -69,13 +69,13 @@ def _reads_once(self, *args):
 
 _merge = merge.merge
 _reload = files.ProviderConfigFiles.reload
-MERGE = 'compute_agent.provider_config.merge.merge'
-FILES = 'compute_agent.provider_config.files.ProviderConfigFiles'
 NOTHING_GOES = Variant(
-    'what a file once gave is never taken back', {MERGE: _lets_nothing_go}
+    'what a file once gave is never taken back',
+    Plant(merge.merge, _lets_nothing_go),
 )
 READS_ONCE = Variant(
-    'files are read at the start alone', {f'{FILES}.reload': _reads_once}
+    'files are read at the start alone',
+    Plant(files.ProviderConfigFiles.reload, _reads_once),
 )
 
 
@@ -129,7 +129,10 @@ def _owned_if_there(tree, *args):
 
 
 @against(
-    Variant("a class that is there is the driver's", {MERGE: _owned_if_there})
+    Variant(
+        "a class that is there is the driver's",
+        Plant(merge.merge, _owned_if_there),
+    )
 )
 def test_a_card_that_another_agent_made_is_described_in_every_cycle(
     bench,
@@ -160,7 +163,10 @@ LOG = logging.getLogger('compute_agent.variant')
 
 
 @against(
-    Variant('each node warns of what is of another', {MERGE: _warns_per_node})
+    Variant(
+        'each node warns of what is of another',
+        Plant(merge.merge, _warns_per_node),
+    )
 )
 def test_an_entry_for_one_of_many_nodes_is_no_news_for_the_others(
     bench,

@@ -4,10 +4,13 @@
 import dataclasses
 
 import agents
-from gauntlet import Variant, against, verdict
+from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent.cycle import resource_tracker
-from compute_agent.tree import allocation_ratios, inventory
+from compute_agent.ownership import in_use
+from compute_agent.state import state
+from compute_agent.tree import allocation_ratios, inventory, provider_tree
+from report_client import errors as placement_errors
 from report_client.operations import operations
 from report_client.plan import diff
 
@@ -42,13 +45,13 @@ def _remembers_no_name(self, *which):
     return dataclasses.replace(_record(self, *which), ours={})
 
 
-_record = agents.state.State.record
+_record = state.State.record
 
 
 @against(
     Variant(
         'the driver is taken to own every trait',
-        {'compute_agent.tree.provider_tree.ProviderTree.add_traits': _replace},
+        Plant(provider_tree.ProviderTree.add_traits, _replace),
     )
 )
 def test_a_trait_of_an_operators_stays(bench):
@@ -70,7 +73,7 @@ def test_a_trait_of_an_operators_stays(bench):
 @against(
     Variant(
         'nobody remembers who added a trait',
-        {'compute_agent.state.state.State.record': _remembers_no_name},
+        Plant(state.State.record, _remembers_no_name),
     )
 )
 def test_a_trait_of_ours_goes_when_the_driver_drops_it(bench):
@@ -100,9 +103,7 @@ def _fills_from_defaults(self, rc, record, held):
 @against(
     Variant(
         'a field that is left out stays what it was',
-        {
-            'compute_agent.tree.allocation_ratios.Ratios.complete': _fills_from_before
-        },
+        Plant(allocation_ratios.Ratios.complete, _fills_from_before),
     )
 )
 def test_what_a_driver_reserves_no_more_is_free_again(bench):
@@ -122,9 +123,7 @@ def test_what_a_driver_reserves_no_more_is_free_again(bench):
 @against(
     Variant(
         'a ratio that is left out is 1.0',
-        {
-            'compute_agent.tree.allocation_ratios.Ratios.complete': _fills_from_defaults
-        },
+        Plant(allocation_ratios.Ratios.complete, _fills_from_defaults),
     )
 )
 def test_a_new_total_leaves_the_operators_ratio(bench):
@@ -149,11 +148,7 @@ def test_a_new_total_leaves_the_operators_ratio(bench):
 @against(
     Variant(
         'what goes is removed whoever uses it',
-        {
-            'compute_agent.ownership.in_use.settle': (
-                lambda _before, after, *_others: (after, [])
-            )
-        },
+        Plant(in_use.settle, lambda _before, after, *_others: (after, [])),
     )
 )
 def test_a_class_that_goes_while_it_is_used_is_not_to_be_had_again(
@@ -196,7 +191,7 @@ def _leaves_shapes(*args, **kwargs):
 _operations = diff.operations
 LEAVES_SHAPES = Variant(
     'a provider keeps its name and its parent for ever',
-    {'report_client.plan.diff.operations': _leaves_shapes},
+    Plant(diff.operations, _leaves_shapes),
 )
 
 
@@ -244,9 +239,7 @@ def _nobodys(cls, _other, name, _uuid):
 @against(
     Variant(
         'a name that is taken is said, but not by whom',
-        {
-            'report_client.errors.NameTaken.by': classmethod(_nobodys),
-        },
+        Plant(placement_errors.NameTaken.by, _nobodys),
     )
 )
 def test_a_host_installed_anew_is_told_who_has_its_name(bench):
