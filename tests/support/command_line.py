@@ -52,7 +52,7 @@ def told(thread, timeout=None):
     join(thread, %s)
 
 threading.Thread.join = told
-from compute_agent.cmd import start
+from compute_agent.cmd.app import start
 sys.exit(start.main())
 """
 TELLING = ('-c', _TELLING % 'timeout')
