@@ -6,6 +6,7 @@ import pathlib
 import signal
 import sys
 
+import hypothesis
 import pytest
 
 HERE = pathlib.Path(__file__).parent
@@ -31,6 +32,14 @@ pytest_plugins = [
     'placement_fixture',
     'vgpu_cloud',
 ]
+
+# How long an example takes says nothing of the code on a busy machine.
+hypothesis.settings.register_profile(
+    'tests',
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile('tests')
 
 # A shell in the background, or nohup, has these ignored, and what a test starts
 # would inherit that: then no signal would end it.

@@ -17,7 +17,7 @@ import requests
 from compute_agent.cmd.app import main
 from compute_agent.dev import ironic_nodes
 
-PATIENCE = 60
+PATIENCE = 120  # seconds; only a hang takes as long
 
 
 class Demo:
@@ -85,7 +85,7 @@ def _answers(url):
     with requests.Session() as session:
         session.trust_env = False
         try:
-            return session.get(url, timeout=5).ok
+            return session.get(url, timeout=PATIENCE).ok
         except requests.ConnectionError:
             return False
 

@@ -280,7 +280,7 @@ def test_what_could_not_be_printed_is_not_forgotten(agents, commands, how):
         env={k: v for k, v in os.environ.items() if k != 'PYTHONUNBUFFERED'},
         text=True,
         check=False,
-        timeout=30,
+        timeout=60,
     )
     for fd in {out, writer}:
         os.close(fd)

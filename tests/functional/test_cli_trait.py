@@ -500,7 +500,7 @@ def test_a_full_disk_is_one_line(cli, words, form):
             [sys.executable, '-m', 'compute_agent.cmd.app.main', '--config-file',
              str(cli.config), *words, '-f', form],
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,
-            timeout=30,
+            timeout=60,
         )  # fmt: skip
     assert ended.returncode == 1
     said = 'compute-agent: cannot write: No space left on device\n'

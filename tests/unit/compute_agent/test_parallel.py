@@ -4,6 +4,7 @@
 import threading
 
 import pytest
+import threads
 
 from compute_agent import parallel
 
@@ -27,7 +28,7 @@ def test_one_worker_takes_them_in_order_in_the_thread_that_asks():
 
 def test_so_many_are_at_work_at_a_time():
     met = threading.Barrier(3)
-    parallel.each(range(6), lambda _: met.wait(10), workers=3)
+    parallel.each(range(6), lambda _: met.wait(threads.PATIENCE), workers=3)
 
 
 def test_nothing_is_no_work():
@@ -36,13 +37,16 @@ def test_nothing_is_no_work():
 
 @pytest.mark.parametrize('workers', [1, 2])
 def test_a_step_that_fails_ends_it_after_those_at_work(workers):
-    taken = []
+    """With two workers, the first step is at work until the second failed."""
+    taken, failed = [], threading.Event()
 
     def step(number):
         taken.append(number)
         if number == 1:
+            threads.tell_end_of_task(failed)
             raise LookupError(number)
+        assert workers == 1 or failed.wait(threads.PATIENCE)
 
     with pytest.raises(LookupError):
-        parallel.each(range(100_000), step, workers=workers)
-    assert len(taken) < 100_000
+        parallel.each(range(100), step, workers=workers)
+    assert sorted(taken) == [0, 1]

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A limit for tests of code that once could run for ever."""
+"""A limit for tests of code that once ran for ever."""
 
 import signal
 
 import pytest
 
+PATIENCE = 60
+
 
 @pytest.fixture
 def in_time():
-    """Fail the test after two seconds, in place of hanging."""
+    """Fail the test if it hangs."""
 
-    def give_up(*_):
-        raise AssertionError('still running after two seconds')
+    def give_up(*_: object) -> None:
+        raise AssertionError(f'still running after {PATIENCE} seconds')
 
     before = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, 2)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)

@@ -164,7 +164,7 @@ def test_starts_at_once_agree(tmp_path):
         ]
         for start in starts:
             start.start()
-        agreed = {found.get(timeout=30) for _ in starts}
+        agreed = {found.get(timeout=60) for _ in starts}
         for start in starts:
             start.join()
         assert len(agreed) == 1

@@ -6,6 +6,7 @@ import logging
 import threading
 
 import pytest
+import threads
 
 from compute_agent import errors
 from compute_agent.cycle import (
@@ -408,7 +409,7 @@ def test_nodes_have_their_uuids(tracker):
 
 def test_so_many_nodes_are_worked_on_at_a_time(client, tracker):
     together = threading.Barrier(3)
-    client.planned = lambda _uuid: together.wait(30)
+    client.planned = lambda _uuid: together.wait(threads.PATIENCE)
     assert {end for _, end in ends(tracker(workers=3).sync())} == {'done'}
 
 
@@ -427,7 +428,7 @@ def test_results_keep_the_order_of_the_nodes(client, tracker):
 
     def planned(uuid):
         if uuid == A:
-            assert first.wait(30)
+            assert first.wait(threads.PATIENCE)
         else:
             others.append(uuid)
             if len(others) == 2:
@@ -453,14 +454,15 @@ def test_an_interrupt_ends_it_after_the_nodes_at_work(tracker):
         ):
             described.append(nodename)
             if nodename == 'n0':
-                begun.acquire(timeout=5)
+                assert begun.acquire(timeout=threads.PATIENCE)
+                threads.tell_end_of_task(ended)
                 raise KeyboardInterrupt
             begun.release()
-            ended.wait(0.02)
+            assert ended.wait(threads.PATIENCE)
 
     with pytest.raises(KeyboardInterrupt):
         tracker(Interrupted(many), workers=2).sync()
-    assert 2 <= len(described) < len(many)
+    assert sorted(described) == ['n0', 'n1']
 
 
 @pytest.mark.parametrize('workers', [1, 3])

@@ -220,9 +220,9 @@ def test_stop_ends_a_wait_at_once():
     loop = service.Service(cycle, interval=3600, stop=stop)
     thread = threading.Thread(target=loop.run)
     thread.start()
-    assert began.wait(30)
+    assert began.wait(60)
     stop.set()
-    thread.join(30)
+    thread.join(60)
     assert not thread.is_alive()
 
 

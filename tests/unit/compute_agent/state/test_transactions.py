@@ -6,6 +6,7 @@ import sqlite3
 import threading
 
 import pytest
+import threads
 
 from compute_agent import errors
 from compute_agent.ownership.record import Record
@@ -14,20 +15,26 @@ from compute_agent.tree import assertion, intents, provider
 
 NODE = '11111111-1111-4111-8111-111111111111'
 TRAIT = assertion.Kind.TRAIT
-MOMENT = 0.1  # for what must not happen
 
 
 class Broken(Exception):
     pass
 
 
+@pytest.fixture
+def waiting():
+    """The threads that have to wait for the state."""
+    return threads.Waiting()
+
+
 @pytest.fixture(params=['in memory', 'on disk'])
-def state(request, tmp_path):
-    opened = (
-        state_module.State.in_memory('here')
-        if request.param == 'in memory'
-        else state_module.State.open(tmp_path, 'here')
-    )
+def state(request, tmp_path, waiting):
+    with waiting.watching():
+        opened = (
+            state_module.State.in_memory('here')
+            if request.param == 'in memory'
+            else state_module.State.open(tmp_path, 'here')
+        )
     yield opened
     opened.close()
 
@@ -87,13 +94,17 @@ def test_half_a_beginning_is_none(state):
     ],
     ids=['record', 'readings', 'members', 'created_for', 'intents'],
 )
-def test_nobody_sees_a_write_that_is_taken_back(state, reader, before):
+def test_nobody_sees_a_write_that_is_taken_back(
+    state, waiting, reader, before
+):
+    """A look in the middle of the write is over by then, or waits for it."""
     state.begin(NODE, [creation()], {})
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
 
         def meanwhile():
             looks.append(pool.submit(reader, state))
-            concurrent.futures.wait(looks, MOMENT)
+            looks[0].add_done_callback(lambda _: waiting.note())
+            waiting.wait_for(1)
             raise Broken
             yield
 

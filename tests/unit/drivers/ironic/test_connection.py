@@ -3,10 +3,10 @@
 
 import base64
 import concurrent.futures
-import time
 
 import pytest
 import requests
+import threads
 from keystoneauth1 import adapter, http_basic, session
 from keystoneauth1.identity import v3
 
@@ -225,13 +225,15 @@ def test_an_ironic_that_moves_is_found_again_after_an_outage(
 
 def test_threads_share_one_client(play, make_connection, monkeypatch):
     play('/v1/nodes', NOTHING)
-    reached = make_connection()
+    waiting = threads.Waiting()
+    with waiting.watching():
+        reached = make_connection()
     built = []
     build = connection.Connection._build
 
     def slow(self):
         built.append(self)
-        time.sleep(0.05)  # long enough for the others to come
+        waiting.wait_for(7)
         return build(self)
 
     monkeypatch.setattr(connection.Connection, '_build', slow)

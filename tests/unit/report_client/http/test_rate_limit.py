@@ -81,7 +81,7 @@ def test_threads_get_turns_of_their_own():
     ready = threading.Barrier(8)
 
     def ask():
-        ready.wait(30)
+        ready.wait(60)
         for _ in range(50):
             waits.extend(station.ask())
 
@@ -89,7 +89,7 @@ def test_threads_get_turns_of_their_own():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     expected = [0] * 10 + [(n + 1) / 10 for n in range(390)]
     assert sorted(waits) == pytest.approx(expected)
 

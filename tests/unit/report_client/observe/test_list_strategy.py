@@ -143,7 +143,7 @@ def test_one_node_alone_is_unknown_as_a_whole(station, size):
 
 def test_as_many_trees_are_listed_at_a_time_as_there_are_workers(station):
     counted(station, 1000)
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
     for node in ('one', 'two'):
         station.cloud.meanwhile[f'in_tree={node}'] = both.wait
     found = station.lists(workers=2).trees(['one', 'two'])

@@ -201,7 +201,7 @@ def test_a_tree_that_cannot_be_listed_is_unknown_and_no_other(station):
 
 def test_nodes_are_read_side_by_side():
     station = looking.Station(workers=2)
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
     for node in (NODE, SECOND):
         station.cloud.put(node)
         station.cloud.meanwhile[f'{node}/traits'] = both.wait
@@ -212,7 +212,7 @@ def test_trees_are_listed_side_by_side(station):
     station.cloud.put(SECOND)
     for number in range(500):
         station.cloud.put(f'other-{number}')
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
     two = station.started(workers=2)
     two.observe([NODE, SECOND])
     for node in (NODE, SECOND):
