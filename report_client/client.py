@@ -58,9 +58,11 @@ class SchedulerReportClient:
         )
         self._fresh = verify.Fresh(reader.Reader(service, clock), state)
         self._executor = applying.Executor(
-            service, state, self._observer, clock=clock
+            service, state.journal, self._observer, clock=clock
         )
-        self._planner = planner.Planner(state, self._observer, self._fresh)
+        self._planner = planner.Planner(
+            state.records, self._observer, self._fresh
+        )
         self.where = service.where
 
     def observe(
@@ -79,7 +81,7 @@ class SchedulerReportClient:
         """
         with self._executor.looking():
             seen = self._observer.observe(node_uuids)
-        self._state.remember_records(
+        self._state.records.preload(
             {
                 uuid: frozenset(one.providers)
                 for uuid, one in seen.items()
@@ -149,7 +151,7 @@ class SchedulerReportClient:
         try:
             outcome = self._executor.apply(plan, without)
         except placement_errors.NotFound:
-            self._state.save_known_names(None)
+            self._state.snapshot.save_known_names(None)
             raise
         except placement_errors.Exists as exc:
             self._observer.find(plan.node_uuid, exc.uuid)

@@ -107,7 +107,9 @@ def _told(
         after = plan.before
         for operation in plan.operations:
             after = operation.apply_to(after)
-        record = agent.records.record({*plan.before, *after}, result.node.uuid)
+        record = agent.state.records.record(
+            {*plan.before, *after}, result.node.uuid
+        )
         record = dataclasses.replace(
             record, claims={**record.claims, **plan.claims}
         )

@@ -21,17 +21,21 @@ from ..virt import driver as virt
 ASKED_AT_ONCE = 100  # in one cycle, so that many moves do not hold it up
 
 
-class Records(Protocol):
-    """Where the nodes are remembered; see ``state/state.py``."""
+class Nodes(Protocol):
+    """The nodes that each driver reported; see ``state/nodes.py``."""
 
-    def nodes(self, driver: str) -> Mapping[str, KnownNode]:
+    def of_driver(self, driver: str) -> Mapping[str, KnownNode]:
         """Return the driver's nodes by uuid."""
 
-    def keep_nodes(self, driver: str, known: Mapping[str, KnownNode]) -> None:
+    def keep(self, driver: str, known: Mapping[str, KnownNode]) -> None:
         """Record these nodes."""
 
-    def forget_nodes(self, uuids: Iterable[str]) -> None:
+    def forget(self, uuids: Iterable[str]) -> None:
         """Drop these nodes."""
+
+
+class Records(Protocol):
+    """What was recorded of providers; see ``state/records.py``."""
 
     def created_for(
         self, node_uuids: Iterable[str]
@@ -81,19 +85,21 @@ class Departures:
         self,
         driver: virt.ComputeDriver,
         records: Records,
+        nodes: Nodes,
         *,
         clock: Callable[[], float],
         interval: float,
     ) -> None:
         self._driver = driver
         self._records = records
+        self._nodes = nodes
         self._clock = clock
         self._interval = interval
         self._source = f'{type(driver).__module__}:{type(driver).__name__}'
 
     def since(self, nodes: Sequence[Node]) -> Departed:
         """Return what left since the last list; remember this one."""
-        known = self._records.nodes(self._source)
+        known = self._nodes.of_driver(self._source)
         present = {
             node.uuid: KnownNode(name=node.name, title=node.title)
             for node in nodes
@@ -166,7 +172,7 @@ class Departures:
         """Forget nodes of which placement holds nothing any more."""
         gone = [node.uuid for node in nodes]
         if gone:
-            self._records.forget_nodes(gone)
+            self._nodes.forget(gone)
 
     def _ask_for(
         self, missing: Mapping[str, KnownNode]
@@ -224,7 +230,7 @@ class Departures:
 
     def _keep(self, known: Mapping[str, KnownNode]) -> None:
         if known:
-            self._records.keep_nodes(self._source, known)
+            self._nodes.keep(self._source, known)
 
 
 MOVED = (

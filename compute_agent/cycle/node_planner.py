@@ -78,7 +78,7 @@ class Planner:
     def settle(self, node_uuids: Sequence[str]) -> None:
         """End a cycle of these nodes, as far as the files go."""
         if self._files is not None:
-            self._files.settle(node_uuids)
+            self._files.log_unmatched(node_uuids)
         for gone in self._described_by.keys() - set(node_uuids):
             del self._described_by[gone]
 

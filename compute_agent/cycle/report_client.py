@@ -137,8 +137,8 @@ class Files(Protocol):
     ) -> None:
         """Assert what they say of a tree that the driver described."""
 
-    def settle(self, node_uuids: Sequence[str]) -> None:
-        """End a cycle of these nodes."""
+    def log_unmatched(self, node_uuids: Sequence[str]) -> None:
+        """Log entries that match no provider of any of these nodes."""
 
 
 class Records(Protocol):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators' files in nova's provider.yaml format.
+"""Provider-config files: operators' additions, in nova's provider.yaml format.
 
-Begin with ``files.py`` (which set of files is in force), then ``merge.py`` (how
-a file's entries become assertions). It may import ``tree/``, ``ownership/`` and
-``virt/``.
+Begin with ``files.py`` (which set of files is in force). ``schema.py`` is the
+format, ``parse.py`` turns a file into the values of ``entries.py``, and
+``merge.py`` asserts these onto a node's tree. It may import ``tree/``,
+``ownership/`` and ``virt/``.
 """

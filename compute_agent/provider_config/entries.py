@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators add to providers by files, as values.
+"""The entries of provider-config files, as values.
 
-Pure: no I/O, configuration, logging or clock. ``parse.py``
-makes entries of a file, ``joined`` sees that no provider is described twice,
-and ``merge.py`` asserts what they say onto a tree.
+Pure: no I/O, configuration, logging or clock. ``parse.py`` makes the entries of
+one file, ``combine`` joins those of all files and refuses two entries for one
+provider, and ``merge.py`` asserts them onto a tree.
 """
 
 import dataclasses
@@ -18,13 +18,14 @@ from . import schema
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What a file adds to one provider, or to each compute node's root.
+    """The additions of a file to one provider, or to each node's root.
 
-    :ivar line: where it begins in the file
-    :ivar uuid: of the provider; with no name either, it is every root
-    :ivar traits: trait → the line it stands on
+    :ivar line: the line of the file on which the entry begins
+    :ivar uuid: the provider's; an entry with neither uuid nor name is for
+        every root
+    :ivar traits: trait → its line
     :ivar inventories: resource class → record
-    :ivar lines_of_classes: resource class → the line it stands on
+    :ivar lines_of_classes: resource class → its line
     """
 
     path: str
@@ -41,22 +42,22 @@ class Entry:
 
     @property
     def source(self) -> str:
-        """The source of what it asserts: its file."""
+        """The source of its assertions: the file."""
         return f'{assertion.FILE_PREFIX}{self.path}'
 
     @property
     def called(self) -> str:
-        """The provider as the file has it, on one line."""
+        """The provider as the file names it, on one line."""
         return error_text.printable(
             self.uuid or self.name or schema.COMPUTE_NODE
         )
 
     def at(self, line: int | None = None) -> str:
-        """Return a line of it, or its first, as ``FILE:LINE``."""
+        """Return a line of the entry, or its first, as ``FILE:LINE``."""
         return f'{self.path}:{line or self.line}'
 
     def findings(self) -> Iterator[finding.Finding]:
-        """Yield the line behind each trait."""
+        """Yield the place of each trait."""
         for trait, line in self.traits.items():
             yield finding.Finding(
                 trait=trait,
@@ -68,9 +69,9 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Entries:
-    """All entries of all files, found by the provider.
+    """The entries of all files, by provider.
 
-    :ivar every_root: what each compute node's root gets
+    :ivar every_root: the entry for each compute node's root
     """
 
     every_root: Entry | None = None
@@ -79,20 +80,23 @@ class Entries:
 
     @property
     def explicit(self) -> Iterator[Entry]:
-        """The entries of one provider each."""
+        """The entries that name one provider."""
         return itertools.chain(self.by_uuid.values(), self.by_name.values())
 
     def of(self, uuid: str, name: str) -> list[Entry]:
-        """Return the entries of one provider, in the order of the files."""
+        """Return the entries for one provider, in the order of the files."""
         found = [self.by_uuid.get(uuid), self.by_name.get(name)]
-        some = [entry for entry in found if entry is not None]
-        return sorted(some, key=lambda entry: (entry.path, entry.line))
+        return sorted(
+            (entry for entry in found if entry is not None),
+            key=lambda entry: (entry.path, entry.line),
+        )
 
 
-def joined(entries: Iterable[Entry]) -> Entries:
+def combine(entries: Iterable[Entry]) -> Entries:
     """Return the entries of all files together.
 
-    :raises FileError: two are of the same uuid or name; with the place of both
+    :raises FileError: two entries have the same uuid or name; the error has
+        both places
     """
     first: dict[tuple[str | None, str | None], Entry] = {}
     for entry in entries:
@@ -101,8 +105,8 @@ def joined(entries: Iterable[Entry]) -> Entries:
             raise yaml_file.FileError(
                 entry.path,
                 entry.line,
-                f'provider {entry.called} stands at {before.at()} already; '
-                'keep one of the two and put all that is added into it',
+                f'provider {entry.called} already has an entry at '
+                f'{before.at()}; put all additions into one entry',
             )
     return Entries(
         every_root=first.get((None, None)),

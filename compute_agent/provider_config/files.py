@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operator's provider-config files: read, kept, and merged into trees.
+"""The operator's provider-config files: read, kept in force, and merged.
 
-They are read as a whole, at the first cycle and when told to; a set with a
-mistake never takes the place of a good one. A place that cannot be read is
-unknown: then nothing is asserted and nothing is given up. What an entry says
-that no node has is logged when that begins. Made by ``cmd``, called by the
-resource tracker; nodes may be worked on side by side, a reload is between
-cycles.
+The files are read as one set, at the first cycle and on a reload. A set with a
+mistake never replaces a good one. If the directory cannot be read, its content
+is unknown: no file asserts anything, and no claim of a file ends. An entry
+that matches no provider is logged once. ``cmd`` makes this object and the
+resource tracker calls it. Nodes may be merged in parallel; a reload happens
+between cycles.
 """
 
 import logging
@@ -18,29 +18,28 @@ from .. import errors, yaml_file
 from ..ownership.record import Record
 from ..tree import provider_tree
 from ..virt import finding
-from . import entries as provider_config
 from . import merge, parse
+from .entries import Entries, Entry, combine
 from .schema import SCHEMA
 
 LOG = logging.getLogger(__name__)
 
 _SUFFIX = '.yaml'
-# Where the operator finds the option, in messages.
+# The option, as messages name it.
 _OPTION = '[compute] provider_config_location'
 
 
 class Unreadable(errors.ConfigError):
-    """Nobody can tell which files there are."""
+    """The directory exists, and its files cannot be listed."""
 
 
-def read(
-    location: str, *, given: bool
-) -> tuple[provider_config.Entries, list[str]]:
-    """Return what all files of a directory say, and warnings about them.
+def read(location: str, *, given: bool) -> tuple[Entries, list[str]]:
+    """Return the entries of all files in a directory, and warnings.
 
-    :param given: an operator named the directory, so it has to be there
-    :raises Unreadable: it cannot be told which files there are
-    :raises errors.ConfigError: there is no such directory, or a file is wrong
+    :param given: an operator named the directory, so it has to exist
+    :raises Unreadable: the directory cannot be listed
+    :raises errors.ConfigError: the directory does not exist, or a file has a
+        mistake
     """
     files = [
         parse.parse(yaml_file.read(path, SCHEMA))
@@ -48,7 +47,7 @@ def read(
     ]
     entries = [entry for file in files for entry in file.entries]
     warnings = [line for file in files for line in file.warnings]
-    return provider_config.joined(entries), warnings
+    return combine(entries), warnings
 
 
 def _paths(location: str, *, given: bool) -> list[str]:
@@ -59,13 +58,13 @@ def _paths(location: str, *, given: bool) -> list[str]:
         if not given:
             return []
         raise errors.ConfigError(
-            f'{_OPTION}: there is no directory {folder}; create it or mend '
-            'the option'
+            f'{_OPTION}: the directory {folder} does not exist; create it or '
+            'correct the option'
         ) from exc
     except NotADirectoryError as exc:
         raise errors.ConfigError(
-            f'{_OPTION}: {folder} is no directory; write the directory that '
-            'the files are in'
+            f'{_OPTION}: {folder} is not a directory; write the directory '
+            'that has the files'
         ) from exc
     except OSError as exc:
         raise Unreadable(
@@ -80,37 +79,39 @@ def _paths(location: str, *, given: bool) -> list[str]:
 
 
 def _printable(name: str, folder: pathlib.Path) -> str:
-    """Refuse a name that no database and no log line takes."""
+    """Return a file name that a database and a log line can have.
+
+    :raises errors.ConfigError: it has characters that cannot be printed
+    """
     if not name.isprintable():
         raise errors.ConfigError(
-            f'{folder}: a file has the name {name!r}; give it one of '
-            'printable characters'
+            f'{folder}: the file name {name!r} has characters that cannot be '
+            'printed; rename the file'
         )
     return name
 
 
 class ProviderConfigFiles:
-    """The files in force, and what became of each entry.
+    """The files in force, and the providers that their entries matched.
 
-    :ivar edition: how many sets of them have been in force
-    :param location: returns the directory, and whether it was named by an
-        operator
+    :ivar edition: how many sets of files have been in force
+    :param location: returns the directory, and True if an operator named it
     """
 
     def __init__(self, location: Callable[[], tuple[str, bool]]) -> None:
         self._location = location
         self._tried = False
         self.edition = 0
-        # None: it is unknown what the files say.
-        self._entries: provider_config.Entries | None = None
-        self._matched: dict[str, list[provider_config.Entry]] = {}
-        self._lost: frozenset[str] = frozenset()
+        # None: the content of the files is unknown.
+        self._entries: Entries | None = None
+        self._matched: dict[str, list[Entry]] = {}
+        self._unmatched: frozenset[str] = frozenset()
 
     def begin(self) -> None:
-        """Read the files, unless that was done before.
+        """Read the files, if they were not read before.
 
-        :raises errors.ConfigError: they are wrong, or cannot be read though
-            an operator named the directory
+        :raises errors.ConfigError: a file has a mistake, or an operator named
+            the directory and it cannot be read
         """
         if self._tried:
             return
@@ -119,13 +120,14 @@ class ProviderConfigFiles:
         except Unreadable as exc:
             if self._location()[1]:
                 raise
-            LOG.warning('%s; no file of it is in force', exc)
+            LOG.warning('%s; none of its files is in force', exc)
         self._tried = True
 
     def reload(self) -> None:
-        """Read the files anew; if they are wrong, the old ones stay.
+        """Read the files again; if there is a mistake, the old set stays.
 
-        :raises errors.ConfigError: they are
+        :raises errors.ConfigError: a file has a mistake, or the directory
+            cannot be read
         """
         location, given = self._location()
         self._entries, warnings = read(location, given=given)
@@ -141,47 +143,48 @@ class ProviderConfigFiles:
         node_uuid: str,
         record: Record,
     ) -> None:
-        """Assert what the files say of a tree that the driver described."""
+        """Assert the files' entries onto a tree that the driver described."""
         if self._entries is None:
             return
         self._matched[node_uuid] = merge.merge(
             tree, node_uuid, record, self._entries
         )
 
-    def settle(self, node_uuids: Sequence[str]) -> None:
-        """Log the entries that are of no provider of any of these nodes.
+    def log_unmatched(self, node_uuids: Sequence[str]) -> None:
+        """Log the entries that match no provider of any of these nodes.
 
-        Once when that begins, and only if each node could be described since
-        the files were read: what was not seen may have it.
+        Each is logged once, when that begins, and only if every node was
+        described since the files were read: a node that was not may have the
+        provider.
         """
         found = [self._matched.get(uuid) for uuid in node_uuids]
         self._matched = {
-            uuid: some
-            for uuid, some in zip(node_uuids, found, strict=True)
-            if some is not None
+            uuid: entries
+            for uuid, entries in zip(node_uuids, found, strict=True)
+            if entries is not None
         }
         if self._entries is None or None in found:
             return
-        matched = {entry.called for one in found for entry in one or ()}
-        lost = {
+        matched = {e.called for entries in found for e in entries or ()}
+        unmatched = {
             entry.called: entry
             for entry in self._entries.explicit
             if entry.called not in matched
         }
-        for called, entry in lost.items():
-            if called not in self._lost:
+        for called, entry in unmatched.items():
+            if called not in self._unmatched:
                 LOG.warning(
-                    '%s: no tree of this agent has a provider %s; mend the '
-                    'name or uuid, or take the entry out',
+                    '%s: provider %s is in no tree of this agent; correct the '
+                    'name or uuid, or remove the entry',
                     entry.at(),
                     called,
                 )
-        self._lost = frozenset(lost)
+        self._unmatched = frozenset(unmatched)
 
     def evidence(self, node_uuid: str) -> list[finding.Finding]:
-        """Return the lines behind the traits that files add in a node's tree.
+        """Return the places of the traits that files add to a node's tree.
 
-        Known once the node was described.
+        They are known once the node was described.
         """
         return [
             found

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asserts what operators' files say onto a node's tree, each file a source.
+"""Assert the entries of operators' files onto a node's tree.
 
-Pure: no I/O, configuration, logging or clock. It runs after the driver, so it
-finds what the driver has made and knows what the driver asserts itself. A
-file that held something on a provider and does not name it now visits with
-nothing, whether the entry, the name or the whole file is gone.
+Pure: no I/O, configuration, logging or clock. Each file is a source. The merge
+runs after the driver, so it finds the providers that the driver created and
+the names that the driver asserts itself. If a file claimed names and does not
+have them now, its claims end, whether a name, an entry or the whole file was
+deleted.
 """
 
 from collections.abc import Collection
@@ -21,21 +22,21 @@ def merge(
     record: Record,
     entries: Entries,
 ) -> list[Entry]:
-    """Assert the entries that are of this tree's providers; return those.
+    """Assert the entries for this tree's providers; return those entries.
 
-    :param tree: has the node's root, and the driver's word
-    :param record: of all providers in the tree
+    :param tree: the node's tree as the driver described it
+    :param record: the record of all providers in the tree
     """
-    merging = _Merging(tree, node_uuid, record)
-    found = merging.found(entries)
+    run = _Merge(tree, node_uuid, record)
+    found = run.matching(entries)
     for uuid, entry in found:
-        merging.add(uuid, entry)
-    merging.leave()
+        run.add(uuid, entry)
+    run.end_claims()
     return [entry for _, entry in found]
 
 
-class _Merging:
-    """One node's merge."""
+class _Merge:
+    """The merge of one node."""
 
     def __init__(
         self,
@@ -46,11 +47,11 @@ class _Merging:
         self._tree = tree
         self._root = node_uuid
         self._record = record
-        self._home = frozenset(tree.get_provider_uuids(node_uuid))
-        self._met: dict[str, Entry] = {}
+        self._own_tree = frozenset(tree.get_provider_uuids(node_uuid))
+        self._first_entries: dict[str, Entry] = {}
 
-    def found(self, entries: Entries) -> list[tuple[str, Entry]]:
-        """Return the entries that match, each with its provider's uuid."""
+    def matching(self, entries: Entries) -> list[tuple[str, Entry]]:
+        """Return the matching entries, each with its provider's uuid."""
         found = [
             (uuid, entry)
             for uuid in self._tree.get_provider_uuids()
@@ -65,13 +66,13 @@ class _Merging:
         """Assert one entry onto its provider."""
         if not self._may_write(uuid):
             self._tree.note(
-                f'{self._title(uuid)}: nothing of {entry.at()} is written, '
-                'for it is a sharing provider that this agent did not '
-                'create; write its traits and inventories by hand, or in '
-                'the files of the agent that did'
+                f'{self._title(uuid)}: the entry at {entry.at()} is not '
+                'applied, because this agent did not create that sharing '
+                'provider; add the traits and inventories by hand, or in '
+                'the files of the agent that created it'
             )
             return
-        taken = self._taken(uuid, entry)
+        taken = self._taken_classes(uuid, entry)
         with self._tree.asserting(entry.source):
             if entry.traits:
                 self._tree.add_traits(uuid, *entry.traits)
@@ -79,89 +80,95 @@ class _Merging:
                 if rc not in taken and self._is_free(uuid, rc, entry):
                     self._tree.add_inventory(uuid, rc, inventory)
 
-    def leave(self) -> None:
-        """Let each file that held something visit where it says no more."""
+    def end_claims(self) -> None:
+        """Let each file that claimed names assert that it has no more."""
         for (uuid, kind), claims in sorted(self._record.claims.items()):
             if not self._tree.exists(uuid) or not self._may_write(uuid):
                 continue
-            for source, some in sorted(claims.items()):
-                if some and source.startswith(assertion.FILE_PREFIX):
+            for source, claimed in sorted(claims.items()):
+                if claimed and source.startswith(assertion.FILE_PREFIX):
                     with self._tree.asserting(source):
                         self._tree.visit(uuid, kind)
-            self._note_left(uuid, kind, claims)
+            self._note_remaining(uuid, kind, claims)
 
-    def _taken(self, uuid: str, entry: Entry) -> Collection[str]:
+    def _taken_classes(self, uuid: str, entry: Entry) -> Collection[str]:
         """Return the classes that an earlier entry gave this provider.
 
-        There is none but where one says its uuid and the other its name.
+        A provider has two entries only if one has its uuid and the other its
+        name.
         """
-        first = self._met.setdefault(uuid, entry)
+        first = self._first_entries.setdefault(uuid, entry)
         if first is entry:
             return ()
         self._tree.fault(
-            f'{self._title(uuid)}: {first.at()} and {entry.at()} both '
-            'describe it; keep one of the two and put all into it'
+            f'{self._title(uuid)}: two entries match it, {first.at()} and '
+            f'{entry.at()}; put all additions into one entry'
         )
         return first.inventories.keys()
 
     def _may_write(self, uuid: str) -> bool:
-        """In the node's own tree, or of our making."""
+        """True for the node's own tree, and for providers we created."""
         ours = uuid in self._record.created or uuid not in self._tree.baseline
-        return uuid in self._home or ours
+        return uuid in self._own_tree or ours
 
     def _is_free(self, uuid: str, rc: str, entry: Entry) -> bool:
-        """Whether the driver leaves this class to others; if not, say so."""
-        if rc not in self._of_driver(uuid):
+        """True if the driver does not report this class; else add a fault."""
+        if rc not in self._driver_classes(uuid):
             return True
         self._tree.fault(
-            f'{self._title(uuid)}: {rc} of '
-            f'{entry.at(entry.lines_of_classes[rc])} is not written, for the '
-            'driver reports that class itself and its value stands; take it '
-            'out of the file'
+            f'{self._title(uuid)}: {rc} at '
+            f'{entry.at(entry.lines_of_classes[rc])} is not applied, because '
+            'the driver reports that class itself; remove it from the file'
         )
         return False
 
-    def _of_driver(self, uuid: str) -> frozenset[str]:
-        """Return the classes that the driver holds, for any node."""
+    def _driver_classes(self, uuid: str) -> frozenset[str]:
+        """Return the classes that the driver claims, for any node."""
         key = (uuid, assertion.Kind.INVENTORY)
-        said_by = assertion.DRIVER
-        said = self._tree.assertions.get(key, {}).get(said_by)
-        claims = self._record.others.get(key, {}).items()
-        some = [names for (source, _), names in claims if source == said_by]
-        if said is not None:
-            some.append(said.names)
-        if said is None or said.keep:
+        driver = assertion.DRIVER
+        asserted = self._tree.assertions.get(key, {}).get(driver)
+        others = self._record.others.get(key, {}).items()
+        claimed = [names for (source, _), names in others if source == driver]
+        if asserted is not None:
+            claimed.append(asserted.names)
+        if asserted is None or asserted.keep:
             before = self._record.claims.get(key, {})
-            some.append(before.get(said_by, frozenset()))
-        return frozenset[str]().union(*some)
+            claimed.append(before.get(driver, frozenset()))
+        return frozenset[str]().union(*claimed)
 
-    def _note_left(
+    def _note_remaining(
         self, uuid: str, kind: assertion.Kind, claims: Claims
     ) -> None:
-        """Say what stays although no file names it: it was there before."""
+        """Note the names that a file gave up and this agent did not add."""
         key = (uuid, kind)
-        said = self._tree.assertions.get(key, {})
         before = self._tree.baseline.get(uuid)
         if before is None:
             return
         ours = self._record.ours.get(key, frozenset())
-        still = {name for one in said.values() for name in one.names}
+        unclaimed = intents.carried(before, kind) - ours
+        unclaimed -= self._still_claimed(key, claims)
+        for source, claimed in sorted(claims.items()):
+            remaining = sorted(claimed & unclaimed)
+            if source.startswith(assertion.FILE_PREFIX) and remaining:
+                self._tree.note(
+                    f'{before}: keeps {", ".join(remaining)}, which '
+                    f'{source.removeprefix(assertion.FILE_PREFIX)} no longer '
+                    'has, because this agent did not add it; if it should '
+                    'go, remove it with "sync --prune"'
+                )
+
+    def _still_claimed(self, key: assertion.Key, claims: Claims) -> set[str]:
+        """Return the names that a source asserts or still claims."""
+        asserted = self._tree.assertions.get(key, {})
+        still = {name for a in asserted.values() for name in a.names}
         still |= self._record.claimed_for_other_nodes(key)
         still |= {
             name
-            for source, some in claims.items()
-            if source not in said or said[source].keep
-            for name in some
+            for source, claimed in claims.items()
+            if source not in asserted or asserted[source].keep
+            for name in claimed
         }
-        for source, some in sorted(claims.items()):
-            there = some & intents.carried(before, kind) - still - ours
-            if source.startswith(assertion.FILE_PREFIX) and there:
-                self._tree.note(
-                    f'{before}: keeps {", ".join(sorted(there))}, which '
-                    f'{source.removeprefix(assertion.FILE_PREFIX)} no longer '
-                    'gives it, for this agent did not add it: remove it '
-                    'if it should go ("sync --prune")'
-                )
+        return still
 
     def _title(self, uuid: str) -> str:
         return provider.title(self._tree.data(uuid).name, uuid)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a provider-config file to its entries, checked to the last name.
+"""Parse a provider-config file into entries; every name is checked.
 
-Pure: no I/O, configuration, logging or clock. It takes a document that fits
-nova's schema, and refuses what no schema says; ``files.py``
-reads the document.
+Pure: no I/O, configuration, logging or clock. The input is a document that fits
+nova's schema. This module checks the rules that a schema cannot express.
+``files.py`` reads the document.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ _EVERY_ROOT = (None, schema.COMPUTE_NODE)
 class File:
     """One file's entries.
 
-    :ivar warnings: lines about what was left out of account
+    :ivar warnings: lines about ignored parts of the file
     """
 
     entries: tuple[Entry, ...]
@@ -34,8 +34,8 @@ class File:
 def parse(document: yaml_file.Document) -> File:
     """Return the file's content.
 
-    :param document: one that fits the schema
-    :raises FileError: a name or record that may not be added by a file
+    :param document: a document that fits the schema
+    :raises FileError: a file may not add a certain name or record
     """
     return _Reader(document).file()
 
@@ -50,13 +50,13 @@ class _Reader:
     def file(self) -> File:
         data = self._document.data
         self._check_version(data['meta']['schema_version'])
-        self._look_over(data, schema.SCHEMA)
+        self._warn_of_unknown_keys(data, schema.SCHEMA)
         entries = [
-            self._entry(one, 'providers', number)
-            for number, one in enumerate(data.get('providers', ()))
+            self._entry(item, 'providers', number)
+            for number, item in enumerate(data.get('providers', ()))
         ]
         return File(
-            entries=tuple(e for e in entries if self._says_anything(e)),
+            entries=tuple(e for e in entries if self._adds_anything(e)),
             warnings=tuple(self._warnings),
         )
 
@@ -64,16 +64,16 @@ class _Reader:
         minor = version.partition('.')[2]
         if minor != schema.KNOWN_MINOR:
             self._warn(
-                f'schema version {version} is newer than 1.0, which this '
-                'agent knows: what is new in it is ignored',
+                f'schema version {version} is newer than 1.0, the version '
+                'that this agent knows: what is new in it is ignored',
                 'meta',
                 'schema_version',
             )
 
-    def _look_over(
+    def _warn_of_unknown_keys(
         self, data: Mapping[str, Any], part: Mapping[str, Any], *path: Any
     ) -> None:
-        """Warn of keys that nova leaves open and nobody reads."""
+        """Warn of keys that nova's schema allows and no program reads."""
         known = [key for key in part['properties'] if key[0] != '_']
         for key in data:
             if key not in known:
@@ -85,15 +85,15 @@ class _Reader:
                 )
 
     def _entry(self, data: Mapping[str, Any], *path: yaml_file.Step) -> Entry:
-        self._look_over(data, schema.PROVIDER, *path)
-        who = data['identification']
-        uuid = who.get('uuid')
+        self._warn_of_unknown_keys(data, schema.PROVIDER, *path)
+        identification = data['identification']
+        uuid = identification.get('uuid')
         classes = dict(self._classes(data, path))
         return Entry(
             path=self._document.path,
             line=self._document.line(*path),
             uuid=uuid.lower() if uuid not in _EVERY_ROOT else None,
-            name=who.get('name'),
+            name=identification.get('name'),
             traits=self._traits(data, path),
             inventories={rc: record for rc, (record, _) in classes.items()},
             lines_of_classes={rc: line for rc, (_, line) in classes.items()},
@@ -103,9 +103,10 @@ class _Reader:
         self, data: Mapping[str, Any], key: str, path: Path
     ) -> Sequence[Any]:
         part = data.get(key, {})
-        self._look_over(part, schema.PROVIDER['properties'][key], *path, key)
-        found: Sequence[Any] = part.get('additional', ())
-        return found
+        part_schema = schema.PROVIDER['properties'][key]
+        self._warn_of_unknown_keys(part, part_schema, *path, key)
+        additional: Sequence[Any] = part.get('additional', ())
+        return additional
 
     def _traits(self, data: Mapping[str, Any], path: Path) -> dict[str, int]:
         lines: dict[str, int] = {}
@@ -120,15 +121,15 @@ class _Reader:
         self, data: Mapping[str, Any], path: Path
     ) -> Iterator[tuple[str, tuple[inventory.Record, int]]]:
         lines: dict[str, int] = {}
-        some = self._additional(data, 'inventories', path)
-        for number, mapping in enumerate(some):
+        additional = self._additional(data, 'inventories', path)
+        for number, mapping in enumerate(additional):
             for rc, record in mapping.items():
                 where = (*path, 'inventories', 'additional', number, rc)
                 self._check_class(rc, record, where)
                 if rc in lines:
                     raise self._document.key_error(
-                        f'{rc} stands on line {lines[rc]} already; keep one '
-                        'of the two',
+                        f'{rc} is already on line {lines[rc]}; keep one of '
+                        'the two',
                         *where,
                     )
                 lines[rc] = self._document.key_line(*where)
@@ -146,12 +147,12 @@ class _Reader:
             problem = f'inventory of {rc}: {exc}'
             raise self._document.key_error(problem, *where) from exc
 
-    def _says_anything(self, entry: Entry) -> bool:
+    def _adds_anything(self, entry: Entry) -> bool:
         if entry.traits or entry.inventories:
             return True
         self._warnings.append(
-            f'{entry.at()}: {entry.called} gets no traits and no inventories '
-            'here, so the entry is ignored; add some, or take it out'
+            f'{entry.at()}: the entry for {entry.called} has no traits and '
+            'no inventories, so it is ignored; add some, or remove it'
         )
         return False
 
@@ -160,8 +161,8 @@ class _Reader:
         self._warnings.append(f'{self._document.path}:{line}: {text}')
 
 
-def _not_custom(what: str, name: str) -> str:
+def _not_custom(kind: str, name: str) -> str:
     return (
-        f'the {what} {name} is not a custom one, and standard ones are the '
-        f"driver's to tell; write one that begins with {names.CUSTOM_PREFIX}"
+        f'the {kind} {name} is not a custom one, and only the driver reports '
+        f'standard ones; write one that begins with {names.CUSTOM_PREFIX}'
     )

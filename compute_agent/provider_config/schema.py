@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of an operator's provider-config file, as a JSON schema.
+"""The JSON schema of an operator's provider-config file.
 
-Data only: nova's schema 1.0, so whatever nova-compute takes fits here. Keys
-that it leaves open are left open; ``parse.py`` warns of them,
-and checks what no schema says. Each description completes "write ..." in an
-error.
+Data only: nova's schema 1.0, so every file that nova-compute accepts fits. Keys
+that nova's schema allows are allowed here; ``parse.py`` warns of them, and
+checks the rules that a schema cannot express. Each description completes
+"write ..." in an error.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from ..tree import inventory
 COMPUTE_NODE = '$COMPUTE_NODE'
 KNOWN_MINOR = '0'
 
-# \Z and not $, which would let a line break behind it pass.
+# \Z, because $ would accept a line break at the end.
 _NAME = r'^[A-Z0-9_]{1,255}\Z'
 _UUID = '[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}'
 _NUMBERS = {'allocation_ratio': ('number', 'a number')}
@@ -109,7 +109,7 @@ SCHEMA: dict[str, Any] = {
     'type': 'object',
     'properties': {
         '__source_file': {
-            'description': 'another key: nova keeps this one for itself',
+            'description': 'another key: nova uses this one itself',
             'not': {},
         },
         'meta': {

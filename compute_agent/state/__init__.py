@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state database: what must survive a restart.
+"""The state database: everything that must survive a restart.
 
-Begin with ``state.py``. ``records.py``, ``intents.py`` and ``snapshot.py`` each
-own some tables of ``schema.py``; ``handover.py`` moves the record of a node
-between agents. It may import ``tree/``, ``ownership/`` and ``virt/``.
+Begin with ``state.py``: it puts the parts together. ``records.py``,
+``journal.py``, ``snapshot.py`` and ``nodes.py`` each own some tables of
+``schema.py``; ``handover.py`` moves the record of a node between agents.
+It may import ``tree/``, ``ownership/`` and ``virt/``.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One connection to the state database, which threads share.
 
-How it is opened, looked at, and written to durably, and what is said when that
-fails. It knows no table: those are ``records.py``'s and
-``snapshot.py``'s. Used by ``state.py`` alone.
+It opens the file, copies it for commands that only read, and runs durable
+transactions, with a message and advice if one of these fails. It knows no
+table. The parts of ``state.py`` use it.
 """
 
 import contextlib
@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from .. import errors
 from . import schema
 
-# What comes of rows that are not what was written.
-_NOT_UNDERSTOOD = (
+# Errors that rows raise if they are not as this agent wrote them.
+_DAMAGED = (
     sqlite3.Error,
     AttributeError,
     LookupError,
@@ -27,9 +27,10 @@ _NOT_UNDERSTOOD = (
 
 
 class Database:
-    """An open state database; one thread at a time is let in.
+    """An open state database; one thread at a time uses it.
 
-    :param path: the file, which must stay the one that was opened
+    :param path: the file, checked before each write: it must still be the
+        one that was opened
     """
 
     def __init__(
@@ -42,9 +43,10 @@ class Database:
 
     @classmethod
     def open(cls, directory: pathlib.Path) -> 'Database':
-        """Return the database kept in a directory, made there if need be.
+        """Return the database in a directory, which is created if missing.
 
-        :raises errors.ConfigError: it cannot be written, or is not ours
+        :raises errors.ConfigError: the file cannot be written, or is not a
+            state database
         """
         path = directory / schema.FILE_NAME
         with schema.explained(path):
@@ -62,9 +64,10 @@ class Database:
 
     @classmethod
     def look(cls, directory: pathlib.Path) -> 'Database':
-        """Return a copy of a directory's database, an empty one of none.
+        """Return a copy of a directory's database; empty if it has none.
 
-        :raises errors.ConfigError: it cannot be read, or is not ours
+        :raises errors.ConfigError: the file cannot be read, or is not a
+            state database
         """
         path = directory / schema.FILE_NAME
         with schema.explained(path):
@@ -87,26 +90,26 @@ class Database:
 
     @classmethod
     def in_memory(cls) -> 'Database':
-        """Return a database that is forgotten with the process."""
+        """Return an empty database that ends with the process."""
         db = schema.connect(':memory:')
         db.executescript(schema.SCHEMA)
         return cls(db)
 
     def close(self) -> None:
-        """Close it; what was written is there."""
+        """Close the database; all writes are already durable."""
         with self._lock:
             self._db.close()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """One look; what cannot be understood is said and not guessed.
+        """Lend the connection for reading; damaged rows raise.
 
-        :raises errors.ConfigError: it cannot be read
+        :raises errors.ConfigError: the database, or a row, cannot be read
         """
         with self._lock:
             try:
                 yield self._db
-            except _NOT_UNDERSTOOD as exc:
+            except _DAMAGED as exc:
                 raise errors.ConfigError(
                     f'the state database cannot be read ({exc}): '
                     f'{schema.advice(exc)}'
@@ -114,9 +117,12 @@ class Database:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One durable write, whole or not at all.
+        """Lend the connection for one durable transaction.
 
-        :raises errors.Unavailable: it cannot be written
+        The transaction is committed as a whole, or rolled back if anything
+        is raised.
+
+        :raises errors.Unavailable: the database cannot be written
         """
         with self._lock:
             self._check_file()
@@ -135,9 +141,10 @@ class Database:
                 raise
 
     def _check_file(self) -> None:
-        """Refuse to write into a file that is no longer there.
+        """Refuse to write to a file that is no longer in its place.
 
-        :raises errors.Unavailable: it was removed or replaced meanwhile
+        :raises errors.Unavailable: it was removed or replaced since it was
+            opened
         """
         if self._path is None:
             return
@@ -147,8 +154,8 @@ class Database:
             same = False
         if not same:
             raise errors.Unavailable(
-                f'{self._path} was removed or replaced while the agent runs: '
-                'put it back, or start the agent anew'
+                f'{self._path} was removed or replaced while the agent was '
+                'running: put it back, or restart the agent'
             )
 
     def _roll_back(self) -> None:
@@ -157,10 +164,10 @@ class Database:
 
 
 def packed(names: Iterable[str]) -> str:
-    """Return names as they stand in one column."""
+    """Return names as the text of one column."""
     return json.dumps(sorted(names))
 
 
 def unpacked(text: str) -> frozenset[str]:
-    """Return the names that stand in one column."""
+    """Return the names in the text of one column."""
     return frozenset(json.loads(text))

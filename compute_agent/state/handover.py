@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of one node as it goes from one agent to another.
+"""The record of one node, as it goes from one agent to another.
 
 Pure: no I/O, configuration, logging or clock. A node that moves (to another
-shard, or another host's agent) leaves behind what was recorded of it: which
-providers were created for it, which names were added, and who held them. This
-is that record and its data form, which any agent of the same version or a
-newer one reads. Used by ``state.py`` and ``cmd/state.py``.
+shard, or to another host's agent) leaves its record behind: which providers
+were created for it, which names were added, and which sources claimed them.
+This module has that record and its data form, which any agent of the same
+version or a newer one reads. Used by ``nodes.py`` and ``cmd/state/``.
 """
 
 import contextlib
@@ -18,68 +18,51 @@ import jsonschema
 
 from .. import errors, yaml_problems
 from ..ownership.record import Record
-from ..tree import assertion, names, provider
+from ..tree import assertion, names
+from ..tree.node import Node
 from . import handover_schema
 
-WANTED = 'give what "compute-agent state export NODE" printed'
+WANTED = 'give the output of "compute-agent state export NODE"'
 _FEW = 3  # names that an error lists
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """A node that an agent has, or once had.
+class NodeRecord:
+    """A node, and everything recorded of its providers.
 
-    :ivar driver: the class that described it, as ``module:Class``
-    :ivar title: what people call it, where that is not its name
+    :ivar driver: the class that described the node, as ``module:Class``
     """
 
-    uuid: str
-    name: str
-    driver: str
-    title: str = ''
-
-    def __str__(self) -> str:
-        return provider.title(self.called, self.uuid)
-
-    @property
-    def called(self) -> str:
-        """What people call it."""
-        return self.title or self.name
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class NodeRecord:
-    """A node and all that is recorded of its providers."""
-
     node: Node
+    driver: str
     record: Record
 
     def __post_init__(self) -> None:
-        """Refuse to hand over nothing.
+        """Refuse an empty record.
 
         :raises errors.ConfigError: nothing is recorded
         """
         if self.record == Record():
             raise errors.ConfigError(
-                f'nothing is recorded of {self.node}: there is nothing to '
-                'hand over'
+                f'nothing is recorded of node {self.node}: there is nothing '
+                'to hand over'
             )
 
     @property
     def providers(self) -> list[str]:
-        """The providers of which something is recorded, the node's first."""
+        """The uuids of the recorded providers, the node's root first."""
         record = self.record
-        every = {
+        uuids = {
             *record.created,
             *(u for u, _ in (*record.ours, *record.claims)),
         }
-        return sorted(every, key=lambda uuid: (uuid != self.node.uuid, uuid))
+        return sorted(uuids, key=lambda uuid: (uuid != self.node.uuid, uuid))
 
 
 def find(nodes: Sequence[Node], wanted: str) -> Node:
-    """Return the node of this uuid or, if there is one only, of this name.
+    """Return the node with this uuid or, if it is the only one, this name.
 
-    :raises errors.ConfigError: there is none, or several have that name
+    :raises errors.ConfigError: no node or several nodes match
     """
     by_uuid = {node.uuid: node for node in nodes}
     if wanted.lower() in by_uuid:
@@ -93,16 +76,26 @@ def find(nodes: Sequence[Node], wanted: str) -> Node:
             f'several nodes are called {wanted}: give the uuid, {uuids}'
         )
     raise errors.ConfigError(
-        f'nothing is recorded of a node {wanted}; {_known(nodes, wanted)}'
+        f'nothing is recorded of node {wanted}; {_known(nodes, wanted)}'
     )
 
 
 def data(handed: NodeRecord) -> dict[str, Any]:
-    """Return the record as JSON has it, in an order that stays."""
+    """Return the record as data for JSON, in a stable order.
+
+    Agents of other versions read it, so its keys stay as they are: ``held``
+    has the claims.
+    """
+    node = handed.node
     return {
         'format': handover_schema.FORMAT,
         'version': handover_schema.VERSION,
-        'node': dataclasses.asdict(handed.node),
+        'node': {
+            'uuid': node.uuid,
+            'name': node.name,
+            'driver': handed.driver,
+            'title': node.title,
+        },
         'providers': [
             _provider(handed.record, uuid) for uuid in handed.providers
         ],
@@ -110,9 +103,10 @@ def data(handed: NodeRecord) -> dict[str, Any]:
 
 
 def from_data(given: Any) -> NodeRecord:
-    """Return the record that this is the data of, every name checked.
+    """Return the record in this data, with every name checked.
 
-    :raises errors.ConfigError: it is none, or of a newer version
+    :raises errors.ConfigError: the data is not a record, or of a newer
+        version
     """
     _check_version(given)
     validator = jsonschema.Draft202012Validator(handover_schema.SCHEMA)
@@ -121,7 +115,7 @@ def from_data(given: Any) -> NodeRecord:
         _, problem = yaml_problems.of_schema(worst)
         where = yaml_problems.place(worst.absolute_path)
         raise errors.ConfigError(where + problem)
-    return _taken(given)
+    return _record(given)
 
 
 def _provider(record: Record, uuid: str) -> dict[str, Any]:
@@ -136,8 +130,8 @@ def _provider(record: Record, uuid: str) -> dict[str, Any]:
         },
         'held': {
             kind.value: {
-                source: sorted(some)
-                for source, some in sorted(record.claims[key].items())
+                source: sorted(claimed)
+                for source, claimed in sorted(record.claims[key].items())
             }
             for kind, key in keys.items()
             if key in record.claims
@@ -146,91 +140,96 @@ def _provider(record: Record, uuid: str) -> dict[str, Any]:
 
 
 def _known(nodes: Sequence[Node], wanted: str) -> str:
-    every = sorted({node.called for node in nodes})
-    if not every:
-        return 'no node is known here: is [DEFAULT] state_path right?'
-    close = difflib.get_close_matches(wanted, every, n=_FEW)
-    few = close or every[:_FEW]
-    more = len(every) - len(few)
-    return f'known are {", ".join(few)}' + (f' and {more} more' * bool(more))
+    known = sorted({node.called for node in nodes})
+    if not known:
+        return 'the state has no nodes: check [DEFAULT] state_path'
+    close = difflib.get_close_matches(wanted, known, n=_FEW)
+    few = close or known[:_FEW]
+    more = len(known) - len(few)
+    return f'known nodes: {", ".join(few)}' + (
+        f' and {more} more' * bool(more)
+    )
 
 
 def _check_version(given: Any) -> None:
-    """Refuse what is no record, and one that this agent is too old for."""
+    """Refuse data that is not a record, and records of newer versions.
+
+    :raises errors.ConfigError: it is one of these
+    """
     if (
         not isinstance(given, dict)
         or given.get('format') != handover_schema.FORMAT
     ):
-        raise errors.ConfigError(f'it is no record of a node; {WANTED}')
-    version, mine = given.get('version'), handover_schema.VERSION
-    if isinstance(version, int) and version > mine:
+        raise errors.ConfigError(f'it is not the record of a node; {WANTED}')
+    version, known = given.get('version'), handover_schema.VERSION
+    if isinstance(version, int) and version > known:
         raise errors.ConfigError(
-            f'it is of version {yaml_problems.shown(version)}, this agent reads version '
-            f'{mine}: import it with an agent as new as the one that exported '
-            'it'
+            f'the record has version {yaml_problems.shown(version)}, and this '
+            f'agent reads version {known}: import it with an agent as new as '
+            'the one that exported it'
         )
 
 
 # --- reading ------------------------------------------------------------------
 
 
-def _taken(given: Mapping[str, Any]) -> NodeRecord:
-    """Return what data of the right shape says."""
+def _record(given: Mapping[str, Any]) -> NodeRecord:
+    """Return the record in data that fits the schema."""
     with _in_place('node'):
         node = Node(
             uuid=names.check_uuid(given['node']['uuid'], 'node'),
             name=names.check_provider_name(given['node']['name']),
-            driver=given['node']['driver'],
             title=given['node']['title'],
         )
     parts: dict[str, Record] = {}
-    for number, one in enumerate(given['providers']):
+    for number, item in enumerate(given['providers']):
         with _in_place('providers', number):
-            uuid = names.check_uuid(one['uuid'], 'provider')
+            uuid = names.check_uuid(item['uuid'], 'provider')
             if uuid in parts:
-                raise errors.InvalidName(f'provider {uuid} is there twice')
-            parts[uuid] = _part(uuid, one)
-    every = parts.values()
+                raise errors.InvalidName(f'provider {uuid} is listed twice')
+            parts[uuid] = _part(uuid, item)
+    records = parts.values()
     return NodeRecord(
         node=node,
+        driver=given['node']['driver'],
         record=Record(
-            created=frozenset().union(*(part.created for part in every)),
-            ours={k: v for part in every for k, v in part.ours.items()},
-            claims={k: v for part in every for k, v in part.claims.items()},
+            created=frozenset().union(*(r.created for r in records)),
+            ours={k: v for r in records for k, v in r.ours.items()},
+            claims={k: v for r in records for k, v in r.claims.items()},
         ),
     )
 
 
-def _part(uuid: str, one: Mapping[str, Any]) -> Record:
-    """Return what is said of one provider; an empty list says nothing."""
+def _part(uuid: str, item: Mapping[str, Any]) -> Record:
+    """Return the record of one provider, without its empty lists."""
     kinds = {kind.value: kind for kind in assertion.Kind}
     return Record(
-        created=frozenset({uuid} if one['created'] else ()),
+        created=frozenset({uuid} if item['created'] else ()),
         ours={
-            (uuid, kinds[kind]): _CHECKS[kinds[kind]](some)
-            for kind, some in one['ours'].items()
-            if some
+            (uuid, kinds[kind]): _CHECKS[kinds[kind]](added)
+            for kind, added in item['ours'].items()
+            if added
         },
         claims={
             (uuid, kinds[kind]): {
-                source: _CHECKS[kinds[kind]](some)
-                for source, some in by_source.items()
+                source: _CHECKS[kinds[kind]](claimed)
+                for source, claimed in by_source.items()
             }
-            for kind, by_source in one['held'].items()
+            for kind, by_source in item['held'].items()
             if by_source
         },
     )
 
 
-def _check_classes(some: Iterable[str]) -> frozenset[str]:
-    return frozenset(names.check_symbol(n, 'resource class') for n in some)
+def _check_classes(classes: Iterable[str]) -> frozenset[str]:
+    return frozenset(names.check_symbol(n, 'resource class') for n in classes)
 
 
 @contextlib.contextmanager
 def _in_place(*path: yaml_problems.Step) -> Iterator[None]:
-    """Say where in the data a name stands that placement would refuse.
+    """Name the place in the data of a name that placement would refuse.
 
-    :raises errors.ConfigError: in place of ``InvalidName``
+    :raises errors.ConfigError: instead of ``InvalidName``
     """
     try:
         yield

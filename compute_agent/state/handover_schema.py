@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of a node's record as data, as a JSON schema.
+"""The JSON schema of a node's record.
 
-Data only. What placement demands of names and uuids is checked by
-``handover.py``. Each description completes "write ..." in an error message.
+Data only. ``handover.py`` checks names and uuids by placement's rules. Each
+description completes "write ..." in an error message.
 """
 
 from collections.abc import Mapping
@@ -15,41 +15,41 @@ VERSION = 1
 
 
 def _object(
-    description: str, properties: Mapping[str, Any], *, whole: bool = True
+    description: str, properties: Mapping[str, Any], *, required: bool = True
 ) -> dict[str, Any]:
     return {
         'description': description,
         'type': 'object',
         'properties': properties,
-        'required': list(properties) if whole else [],
+        'required': list(properties) if required else [],
         'additionalProperties': False,
     }
 
 
 def _by_kind(description: str, content: Mapping[str, Any]) -> dict[str, Any]:
     kinds = {kind.value: content for kind in assertion.Kind}
-    return _object(description, kinds, whole=False)
+    return _object(description, kinds, required=False)
 
 
-# JSON can spell halves of characters, which no database takes.
-_HALVES = r'\ud800-\udfff'
+# JSON can spell lone surrogates, which SQLite refuses.
+_SURROGATES = r'\ud800-\udfff'
 _TEXT = {
     'type': 'string',
     'maxLength': names.MAX_NAME,
     'description': f'text of at most {names.MAX_NAME} characters',
-    'pattern': rf'^[^{_HALVES}]*\Z',
+    'pattern': rf'^[^{_SURROGATES}]*\Z',
 }
 _NAMES = {
     'description': 'a list of names',
     'type': 'array',
     'items': _TEXT,
 }
-_HOLDERS = {
+_CLAIMS = {
     'description': 'an object of source to names',
     'type': 'object',
     'propertyNames': {
         'description': 'a source: driver, agent, or file: and a path',
-        'pattern': rf'^(driver|agent|file:[^\n{_HALVES}]+)\Z',
+        'pattern': rf'^(driver|agent|file:[^\n{_SURROGATES}]+)\Z',
     },
     'additionalProperties': _NAMES,
 }
@@ -67,7 +67,7 @@ SCHEMA = _object(
                 'driver': {
                     'description': 'a class as module:Class',
                     'type': 'string',
-                    'pattern': rf'^[^\s:{_HALVES}]+:[^\s:{_HALVES}]+\Z',
+                    'pattern': rf'^[^\s:{_SURROGATES}]+:[^\s:{_SURROGATES}]+\Z',
                 },
             },
         ),
@@ -83,7 +83,7 @@ SCHEMA = _object(
                         'description': 'true or false',
                     },
                     'ours': _by_kind('an object of kind to names', _NAMES),
-                    'held': _by_kind('an object of kind to holders', _HOLDERS),
+                    'held': _by_kind('an object of kind to sources', _CLAIMS),
                 },
             ),
         },

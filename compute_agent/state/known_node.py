@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node as the state database remembers it.
+"""A node as the state database keeps it.
 
 Pure: no I/O, configuration, logging or clock.
 """
@@ -11,10 +11,11 @@ from ..virt import driver as virt
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class KnownNode:
-    """A node that the driver has, or once had.
+    """A node that a driver lists, or once listed.
 
-    :ivar answer: what the driver last said of it, None while it is listed
-    :ivar asked_at: when it said that, in seconds since the epoch
+    :ivar answer: the driver's last answer whether the node exists; None while
+        the driver lists it
+    :ivar asked_at: when the driver answered, in seconds since the epoch
     """
 
     name: str

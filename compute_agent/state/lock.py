@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One writer per state directory: a lock that says who holds it.
+"""The lock of a state directory, so that only one process writes to it.
 
-The kernel gives the lock back when its holder dies, however it dies, so there
-is no stale lock to clean up. Commands that only look do not take it.
+The lock file has the pid of the process. The kernel releases the lock when the
+process ends, however it ends, so there is no stale lock to clean up. Commands
+that only read do not take it.
 """
 
 import contextlib
@@ -20,7 +21,8 @@ FILE_NAME = 'lock'
 def hold(directory: pathlib.Path) -> Iterator[None]:
     """Hold the directory's lock.
 
-    :raises errors.ConfigError: another process holds it, or it cannot be had
+    :raises errors.ConfigError: another process holds it, or the lock file
+        cannot be written
     """
     path = directory / FILE_NAME
     try:
@@ -38,8 +40,8 @@ def hold(directory: pathlib.Path) -> Iterator[None]:
             written = os.pread(handle, 20, 0).decode(errors='replace').split()
             pid = written[0] if written else 'unknown'
             raise errors.ConfigError(
-                f'process {pid} is working on {directory}: stop it, or give '
-                'this one another [DEFAULT] state_path'
+                f'process {pid} uses the state directory {directory}: stop '
+                'that process, or give this one another [DEFAULT] state_path'
             ) from exc
         os.ftruncate(handle, 0)
         os.pwrite(handle, f'{os.getpid()}\n'.encode(), 0)

@@ -1,243 +1,284 @@
 # SPDX-License-Identifier: Apache-2.0
 """The record in the state database: what this agent added, and to what.
 
-Created, ours and held, which must be durable before a request is sent, and the
-nodes they belong to; intents are ``intents.py``'s. Losing it means to
-add only, until it is known again what was added. Each function is one part of
-a look or a write that ``state.py`` begins and ends.
+The tables ``created`` (providers that this agent created), ``ours`` (names
+that it added) and ``held`` (which source claims which names for which node).
+They must be durable before a request is sent. Without them the agent only
+adds, until it knows again what it had added. Methods that take a connection
+are steps of a transaction of ``journal.py`` or ``nodes.py``.
 """
 
+import contextlib
+import itertools
 import sqlite3
 from collections.abc import Iterable, Mapping
 
+from .. import errors
 from ..ownership.record import Claimant, Record
 from ..tree import assertion, intents, provider
 from ..tree.assertion import Claims, Key
-from ..virt import driver as virt
-from . import database, handover
-from .known_node import KnownNode
+from .cache import Cache
+from .database import Database, packed, unpacked
+from .snapshot import Snapshot
 
-_TABLES = ('created', 'ours', 'held', 'intent')
+_TABLES = ('created', 'ours', 'held')
+# Nodes whose records one query returns: the rows of all nodes take memory.
+_NODES_PER_QUERY = 500
 
-# --- providers ----------------------------------------------------------------
-
-
-def record(
-    db: sqlite3.Connection, uuids: Iterable[str], node_uuid: str
-) -> Record:
-    """Return what earlier cycles left of these providers, as a node has it."""
-    return records(db, {node_uuid: frozenset(uuids)}, {})[node_uuid]
+_ByClaimant = dict[Claimant, frozenset[str]]
 
 
-def records(
-    db: sqlite3.Connection,
-    wanted: Mapping[str, frozenset[str]],
-    was: Mapping[str, provider.Provider],
-) -> dict[str, Record]:
-    """Return the records of several nodes at once.
+class Records:
+    """What this agent created and added, and which sources claim it.
 
-    :param wanted: node uuid → the providers it is about
-    :param was: providers as they stood before others changed them
+    :param snapshot: knows how providers stood before others changed them
     """
-    some = database.packed({u for uuids in wanted.values() for u in uuids})
-    ours: dict[Key, set[str]] = {}
-    for uuid, kind, name in _rows(db, 'ours', some, 'uuid, kind, name'):
-        ours.setdefault((uuid, assertion.Kind(kind)), set()).add(name)
-    claims: dict[Key, dict[Claimant, frozenset[str]]] = {}
-    for uuid, kind, source, node, packed in _rows(
-        db, 'held', some, 'uuid, kind, source, node_uuid, names'
-    ):
-        by_holder = claims.setdefault((uuid, assertion.Kind(kind)), {})
-        by_holder[source, node] = database.unpacked(packed)
-    created = {uuid for (uuid,) in _rows(db, 'created', some, 'uuid')}
-    found = {}
-    for node_uuid, uuids in wanted.items():
-        keys = [(uuid, kind) for uuid in uuids for kind in assertion.Kind]
-        mine, others = _by_node(claims, keys, node_uuid)
-        found[node_uuid] = Record(
-            created=uuids & created,
-            ours={key: frozenset(ours[key]) for key in keys if key in ours},
-            claims=mine,
-            others=others,
-            was={uuid: was[uuid] for uuid in uuids & was.keys()},
+
+    def __init__(
+        self, database: Database, cache: Cache, snapshot: Snapshot
+    ) -> None:
+        self._database = database
+        self._cache = cache
+        self._snapshot = snapshot
+
+    # --- reading --------------------------------------------------------------
+
+    def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
+        """Return what earlier cycles recorded of these providers.
+
+        The same object is returned until something of it is written.
+
+        :param node_uuid: the node whose sources' claims are ``claims``; those
+            for other nodes are ``others``
+        """
+        wanted = frozenset(uuids)
+        cached = self._cache.record(wanted, node_uuid)
+        if cached is not None:
+            return cached
+        with self._database.reading() as db:
+            return self._read(db, {node_uuid: wanted})[node_uuid]
+
+    def preload(self, wanted: Mapping[str, frozenset[str]]) -> None:
+        """Read the records of many nodes at once, for ``record`` to return.
+
+        If a record cannot be read, ``record`` raises for its node.
+
+        :param wanted: node uuid → the providers that its record is about
+        """
+        missing = (
+            (node_uuid, uuids)
+            for node_uuid, uuids in wanted.items()
+            if not self._cache.has_record(uuids, node_uuid)
         )
-    return found
+        while batch := dict(itertools.islice(missing, _NODES_PER_QUERY)):
+            with (
+                contextlib.suppress(errors.ConfigError),
+                self._database.reading() as db,
+            ):
+                self._read(db, batch)
 
+    def created_for(self, node_uuids: Iterable[str]) -> dict[str, list[str]]:
+        """Return the providers created for each of these nodes."""
+        found: dict[str, list[str]] = {}
+        with self._database.reading() as db:
+            for node_uuid, uuid in db.execute(
+                'select node_uuid, uuid from created where node_uuid in'
+                ' (select value from json_each(?))',
+                (packed(node_uuids),),
+            ):
+                found.setdefault(node_uuid, []).append(uuid)
+        return found
 
-def created_for(
-    db: sqlite3.Connection, node_uuids: Iterable[str]
-) -> dict[str, list[str]]:
-    """Return the providers created while each of these was described."""
-    found: dict[str, list[str]] = {}
-    for node_uuid, uuid in db.execute(
-        'select node_uuid, uuid from created where node_uuid in'
-        ' (select value from json_each(?))',
-        (database.packed(node_uuids),),
-    ):
-        found.setdefault(node_uuid, []).append(uuid)
-    return found
+    # --- writing --------------------------------------------------------------
 
+    def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:
+        """Let a provider, and the claims on it, belong to another node.
 
-def hold(
-    db: sqlite3.Connection,
-    node_uuid: str,
-    claims: Mapping[Key, Claims],
-) -> None:
-    """Record which source holds which names for a node from now on."""
-    db.executemany(
-        'replace into held values (?, ?, ?, ?, ?)',
-        [
-            (uuid, kind, source, node_uuid, database.packed(some))
-            for (uuid, kind), by_source in claims.items()
-            for source, some in by_source.items()
-        ],
-    )
+        What the heir's sources claimed themselves wins over what they
+        inherit. Claims of the agent itself are not inherited: the agent makes
+        its own for the heir.
+        """
+        with self._database.writing() as db:
+            self._cache.drop(uuid)
+            db.execute('replace into created values (?, ?)', (uuid, heir_uuid))
+            db.execute(
+                'update or ignore held set node_uuid = ?'
+                ' where uuid = ? and node_uuid = ? and source != ?',
+                (heir_uuid, uuid, node_uuid, assertion.AGENT),
+            )
 
+    # --- steps of a transaction -----------------------------------------------
 
-def keep_to(db: sqlite3.Connection, one: provider.Provider) -> None:
-    """Drop of ours what a provider does not have.
-
-    What is not there is nobody's: it may come back as another's.
-    """
-    for kind in assertion.Kind:
-        there = database.packed(intents.carried(one, kind))
-        db.execute(
-            'delete from ours where uuid = ? and kind = ? and name not in'
-            ' (select value from json_each(?))',
-            (one.uuid, kind, there),
+    def set_claims(
+        self,
+        db: sqlite3.Connection,
+        node_uuid: str,
+        claims: Mapping[Key, Claims],
+    ) -> None:
+        """Record which source claims which names for a node from now on."""
+        for uuid, _ in claims:
+            self._cache.drop(uuid)
+        db.executemany(
+            'replace into held values (?, ?, ?, ?, ?)',
+            [
+                (uuid, kind, source, node_uuid, packed(names))
+                for (uuid, kind), by_source in claims.items()
+                for source, names in by_source.items()
+            ],
         )
 
-
-def every_provider(db: sqlite3.Connection) -> set[str]:
-    """Return the providers of which anything is recorded."""
-    return {
-        uuid
-        for table in _TABLES
-        for (uuid,) in db.execute(f'select uuid from {table}')  # noqa: S608 (constants)
-    }
-
-
-def forget(db: sqlite3.Connection, uuid: str) -> None:
-    """Drop all that is recorded of a provider."""
-    for table in _TABLES:
-        query = f'delete from {table} where uuid = ?'  # noqa: S608 (constants)
-        db.execute(query, (uuid,))
-
-
-def take_over(db: sqlite3.Connection, node_uuid: str, taken: Record) -> None:
-    """Add what another agent recorded of a node's providers."""
-    db.executemany(
-        'replace into created values (?, ?)',
-        [(uuid, node_uuid) for uuid in taken.created],
-    )
-    db.executemany(
-        'insert or ignore into ours values (?, ?, ?)',
-        [
-            (uuid, kind, name)
-            for (uuid, kind), some in taken.ours.items()
-            for name in some
-        ],
-    )
-    hold(db, node_uuid, taken.claims)
-
-
-def pass_on(
-    db: sqlite3.Connection, uuid: str, node_uuid: str, heir_uuid: str
-) -> None:
-    """Let a provider, and what is held of it for a node, be another's.
-
-    What the other's sources said themselves counts, not what they inherit;
-    and the agent says itself what belongs to the other.
-    """
-    db.execute('replace into created values (?, ?)', (uuid, heir_uuid))
-    db.execute(
-        'update or ignore held set node_uuid = ?'
-        ' where uuid = ? and node_uuid = ? and source != ?',
-        (heir_uuid, uuid, node_uuid, assertion.AGENT),
-    )
-
-
-# --- nodes --------------------------------------------------------------------
-
-
-def nodes(
-    db: sqlite3.Connection,
-) -> list[tuple[handover.Node, KnownNode]]:
-    """Return every driver's nodes, and what it last said of each."""
-    rows = db.execute(
-        'select uuid, name, title, driver, answer, asked_at from node'
-        ' order by name, uuid'
-    )
-    return [
-        (
-            handover.Node(uuid=uuid, name=name, title=title, driver=driver),
-            KnownNode(
-                name=name,
-                title=title,
-                answer=None if answer is None else virt.Existence(answer),
-                asked_at=asked_at,
-            ),
+    def confirm(self, db: sqlite3.Connection, intent: intents.Intent) -> None:
+        """Record that a write was carried out."""
+        self._cache.drop(intent.uuid)
+        if intent.kind is None:
+            db.execute(
+                'replace into created values (?, ?)',
+                (intent.uuid, intent.node_uuid),
+            )
+            return
+        key = (intent.uuid, intent.kind)
+        known = db.execute(
+            'select name from ours where uuid = ? and kind = ?', key
+        ).fetchall()
+        ours = ({name for (name,) in known} | intent.added) & intent.names
+        db.execute('delete from ours where uuid = ? and kind = ?', key)
+        db.executemany(
+            'insert into ours values (?, ?, ?)',
+            [(*key, name) for name in sorted(ours)],
         )
-        for uuid, name, title, driver, answer, asked_at in rows
-    ]
+
+    def drop_absent(
+        self, db: sqlite3.Connection, seen: provider.Provider
+    ) -> None:
+        """Drop names from ``ours`` that the provider does not have.
+
+        If such a name comes back, somebody else may have added it.
+        """
+        self._cache.drop(seen.uuid)
+        for kind in assertion.Kind:
+            db.execute(
+                'delete from ours where uuid = ? and kind = ? and name not in'
+                ' (select value from json_each(?))',
+                (seen.uuid, kind, packed(intents.carried(seen, kind))),
+            )
+
+    def add(
+        self, db: sqlite3.Connection, node_uuid: str, added: Record
+    ) -> None:
+        """Add a record of a node's providers to what is recorded already."""
+        for uuid in added.created:
+            self._cache.drop(uuid)
+        db.executemany(
+            'replace into created values (?, ?)',
+            [(uuid, node_uuid) for uuid in added.created],
+        )
+        for uuid, _ in added.ours:
+            self._cache.drop(uuid)
+        db.executemany(
+            'insert or ignore into ours values (?, ?, ?)',
+            [
+                (uuid, kind, name)
+                for (uuid, kind), names in added.ours.items()
+                for name in names
+            ],
+        )
+        self.set_claims(db, node_uuid, added.claims)
+
+    def forget(self, db: sqlite3.Connection, uuid: str) -> None:
+        """Drop everything recorded of a provider."""
+        self._cache.drop(uuid)
+        for table in _TABLES:
+            query = f'delete from {table} where uuid = ?'  # noqa: S608 (constants)
+            db.execute(query, (uuid,))
+
+    def drop_claims(self, db: sqlite3.Connection, node_uuid: str) -> None:
+        """Drop all claims that were made for a node."""
+        for (uuid,) in db.execute(
+            'select distinct uuid from held where node_uuid = ?', (node_uuid,)
+        ).fetchall():
+            self._cache.drop(uuid)
+        db.execute('delete from held where node_uuid = ?', (node_uuid,))
+
+    def providers(self, db: sqlite3.Connection) -> set[str]:
+        """Return the providers that have a record."""
+        return {
+            uuid
+            for table in _TABLES
+            for (uuid,) in db.execute(f'select uuid from {table}')  # noqa: S608 (constants)
+        }
+
+    # --- inside ---------------------------------------------------------------
+
+    def _read(
+        self, db: sqlite3.Connection, wanted: Mapping[str, frozenset[str]]
+    ) -> dict[str, Record]:
+        """Read the records of several nodes at once, and cache them."""
+        uuids = {uuid for some in wanted.values() for uuid in some}
+        was = self._snapshot.was(db, uuids)
+        ours, claims, created = _rows_of(db, uuids)
+        found = {}
+        for node_uuid, some in wanted.items():
+            keys = [(uuid, kind) for uuid in some for kind in assertion.Kind]
+            own, others = _by_node(claims, keys, node_uuid)
+            found[node_uuid] = Record(
+                created=some & created,
+                ours={
+                    key: frozenset(ours[key]) for key in keys if key in ours
+                },
+                claims=own,
+                others=others,
+                was={uuid: was[uuid] for uuid in some & was.keys()},
+            )
+        for node_uuid, record in found.items():
+            self._cache.keep_record(wanted[node_uuid], node_uuid, record)
+        return found
 
 
-def keep_node(
-    db: sqlite3.Connection, uuid: str, driver: str, known: KnownNode
-) -> None:
-    """Record that a driver has this node, and what it said of it."""
-    answer = None if known.answer is None else known.answer.value
-    db.execute(
-        'replace into node values (?, ?, ?, ?, ?, ?)',
-        (uuid, known.name, known.title, driver, answer, known.asked_at),
-    )
-
-
-def held_for(db: sqlite3.Connection, node_uuid: str) -> list[str]:
-    """Return the providers of which a source holds anything for a node."""
-    query = 'select distinct uuid from held where node_uuid = ?'
-    return [uuid for (uuid,) in db.execute(query, (node_uuid,))]
-
-
-def forget_node(db: sqlite3.Connection, uuid: str) -> None:
-    """Drop a node; what is recorded of its providers stays.
-
-    Nobody speaks for it any more, so no source holds anything for it.
-    """
-    db.execute('delete from node where uuid = ?', (uuid,))
-    db.execute('delete from held where node_uuid = ?', (uuid,))
-
-
-# --- inside -------------------------------------------------------------------
-
-
-def _by_node(
-    claims: Mapping[Key, Mapping[Claimant, frozenset[str]]],
-    keys: Iterable[Key],
-    node_uuid: str,
+def _rows_of(
+    db: sqlite3.Connection, uuids: Iterable[str]
 ) -> tuple[
-    dict[Key, dict[str, frozenset[str]]],
-    dict[Key, dict[Claimant, frozenset[str]]],
+    dict[Key, set[str]],
+    dict[Key, _ByClaimant],
+    set[str],
 ]:
-    """Return what is held for a node, and what for others."""
-    mine: dict[Key, dict[str, frozenset[str]]] = {}
-    others: dict[Key, dict[Claimant, frozenset[str]]] = {}
-    for key in keys:
-        for holder, names in claims.get(key, {}).items():
-            source, node = holder
-            if node == node_uuid:
-                mine.setdefault(key, {})[source] = names
-            else:
-                others.setdefault(key, {})[holder] = names
-    return mine, others
+    """Return the names, the claims and the creations of these providers."""
+    wanted = packed(uuids)
+    ours: dict[Key, set[str]] = {}
+    for uuid, kind, name in _rows(db, 'ours', 'uuid, kind, name', wanted):
+        ours.setdefault((uuid, assertion.Kind(kind)), set()).add(name)
+    claims: dict[Key, _ByClaimant] = {}
+    for uuid, kind, source, node_uuid, names in _rows(
+        db, 'held', 'uuid, kind, source, node_uuid, names', wanted
+    ):
+        by_claimant = claims.setdefault((uuid, assertion.Kind(kind)), {})
+        by_claimant[source, node_uuid] = unpacked(names)
+    created = {uuid for (uuid,) in _rows(db, 'created', 'uuid', wanted)}
+    return ours, claims, created
 
 
 def _rows(
-    db: sqlite3.Connection, table: str, packed: str, columns: str
+    db: sqlite3.Connection, table: str, columns: str, uuids: str
 ) -> sqlite3.Cursor:
     """Return a table's rows of these providers."""
     return db.execute(
         f'select {columns} from {table} where uuid in'  # noqa: S608 (constants)
         ' (select value from json_each(?))',
-        (packed,),
+        (uuids,),
     )
+
+
+def _by_node(
+    claims: Mapping[Key, _ByClaimant],
+    keys: Iterable[Key],
+    node_uuid: str,
+) -> tuple[dict[Key, dict[str, frozenset[str]]], dict[Key, _ByClaimant]]:
+    """Return the claims made for a node, and those made for others."""
+    own: dict[Key, dict[str, frozenset[str]]] = {}
+    others: dict[Key, _ByClaimant] = {}
+    for key in keys:
+        for (source, claimed_for), names in claims.get(key, {}).items():
+            if claimed_for == node_uuid:
+                own.setdefault(key, {})[source] = names
+            else:
+                others.setdefault(key, {})[source, claimed_for] = names
+    return own, others

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of the state database: its schema, its version, its opening.
+"""The file of the state database: schema, version, migrations, permissions.
 
-SQLite, WAL, 0600. A file that cannot be used is a ``ConfigError`` of one line
-and is never repaired or replaced in silence. Used by ``state.py`` alone.
+SQLite, WAL, 0600. A file that cannot be used raises a ``ConfigError`` of one
+line; it is never repaired or replaced silently. Used by ``database.py``.
+The tables ``held`` and ``was`` keep their names, so that the schema stays:
+``held`` has the claims, ``was`` the providers before others changed them.
 """
 
 import contextlib
@@ -34,7 +36,7 @@ create table held (
     uuid text, kind text, source text, node_uuid text, names text not null,
     primary key (uuid, kind, source, node_uuid)) without rowid;
 """
-# Whose node a source spoke for is told by what it spoke of.
+# Version 3 did not keep the node of a claim: the provider leads to it.
 _KEEP_HELD = 'alter table held rename to held_by_any;'
 _TAKE_HELD = """
 insert into held select uuid, kind, source, coalesce(
@@ -43,8 +45,8 @@ insert into held select uuid, kind, source, coalesce(
      order by read_at desc limit 1), uuid), names from held_by_any;
 drop table held_by_any;
 """
-# Which providers were created for a node is asked for many nodes at once; how
-# many providers a placement has tells how they are best looked at.
+# The index serves the query for the providers created for many nodes. The
+# number of providers in a placement decides how they are listed.
 _MANY = """
 create index created_node on created (node_uuid);
 alter table site add column providers integer;
@@ -73,16 +75,16 @@ create table known (
     site integer primary key, traits text not null, classes text not null,
     read_at real not null);
 {_NODE}{_WAS}{_HELD}{_MANY}"""
-# What makes a database of this version one of the next.
+# Version → the statements that turn it into the next version.
 MIGRATIONS = {1: _NODE, 2: _WAS, 3: _KEEP_HELD + _HELD + _TAKE_HELD, 4: _MANY}
 _PRAGMAS = ('foreign_keys = on', 'synchronous = full', 'busy_timeout = 10000')
 
 
 @contextlib.contextmanager
 def explained(path: pathlib.Path) -> Iterator[None]:
-    """Say in one line why this file cannot be used.
+    """Turn errors of files and of SQLite into one line.
 
-    :raises errors.ConfigError: in place of any error of files or SQLite
+    :raises errors.ConfigError: the file cannot be used
     """
     try:
         yield
@@ -98,23 +100,23 @@ def explained(path: pathlib.Path) -> Iterator[None]:
 
 
 def advice(exc: Exception) -> str:
-    """Return what to do about a database that fails, damaged or not."""
+    """Return what the operator can do about a database error."""
     code = getattr(exc, 'sqlite_errorcode', None)
     damaged = code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
     missing = code == sqlite3.SQLITE_ERROR  # a table, a column
     if damaged or missing or not isinstance(exc, sqlite3.Error):
         return (
-            'move it away and the agent starts a new one, which only adds '
-            'until it knows again what it added'
+            'move it away and the agent starts a new one; the agent then only '
+            'adds until it knows again what it had added'
         )
-    return 'see to the space, the permissions and the locks of its disk'
+    return 'check the space, the permissions and the locks of its disk'
 
 
 def make_private(path: pathlib.Path) -> None:
-    """See to it that the file is there, and that no other user reads it.
+    """Create the file if it is missing, and close it to other users.
 
-    What stands beside it while it is open (-wal, -shm) gets its mode. Another
-    user's file that we may write is theirs to open or close.
+    SQLite gives the files beside it (-wal, -shm) the same mode. The mode of a
+    file that belongs to another user is left alone.
     """
     file = os.open(path, os.O_CREAT | os.O_RDWR, _MODE)
     try:
@@ -129,7 +131,7 @@ def make_private(path: pathlib.Path) -> None:
 
 
 def connect(target: str) -> sqlite3.Connection:
-    """Return a connection that threads may share; autocommit."""
+    """Return a connection in autocommit mode that threads may share."""
     db = sqlite3.connect(
         target,
         uri=target.startswith('file:'),
@@ -146,7 +148,10 @@ def connect(target: str) -> sqlite3.Connection:
 
 
 def prepare(db: sqlite3.Connection, path: pathlib.Path) -> None:
-    """Make the tables of a new database; refuse one that is not ours."""
+    """Create or migrate the tables; refuse a database that is not ours.
+
+    :raises errors.ConfigError: it is of something else, or of a newer version
+    """
     db.execute('begin immediate')
     if is_new(db):
         _run(db, SCHEMA, SCHEMA_VERSION)
@@ -156,7 +161,7 @@ def prepare(db: sqlite3.Connection, path: pathlib.Path) -> None:
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Bring a database of an older version to this agent's, losing nothing."""
+    """Migrate a database of an older version; nothing is lost."""
     version = _version(db)
     while version in MIGRATIONS:
         _run(db, MIGRATIONS[version], version + 1)
@@ -164,26 +169,26 @@ def migrate(db: sqlite3.Connection) -> None:
 
 
 def is_new(db: sqlite3.Connection) -> bool:
-    """Whether nothing is in the file yet, of ours or of anybody's."""
+    """True if the database has no tables and no version."""
     version = _version(db)
     (tables,) = db.execute('select count(*) from sqlite_master').fetchone()
     return (version, tables) == (0, 0)
 
 
 def check_version(db: sqlite3.Connection, path: pathlib.Path) -> None:
-    """Check that the file is of the version this agent reads.
+    """Check that the database has the version that this agent reads.
 
-    :raises errors.ConfigError: it is not
+    :raises errors.ConfigError: it has another
     """
     version = _version(db)
     if version == 0:
         raise errors.ConfigError(
-            f"{path} is a database, but not an agent's state: give another "
+            f'{path} is a database of another program: give another '
             '[DEFAULT] state_path'
         )
     if version != SCHEMA_VERSION:
         raise errors.ConfigError(
-            f'the state database {path} is of version {version}, this agent '
+            f'the state database {path} has version {version}, and this agent '
             f'reads version {SCHEMA_VERSION}: run the agent that wrote it, or '
             'give another [DEFAULT] state_path'
         )

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The snapshot in the state database: what was last read of placement.
 
-Readings of providers and the names that placement knows, kept by placement
-service (``site``). All of it can be lost at the price of reading again. Each
-function is one part of a look or a write that ``state.py`` begins and ends.
+The tables ``reading`` (providers as last read), ``was`` (providers as they
+stood before others changed them), ``known`` (the names that placement knows)
+and ``site`` (placement services, and how many providers each has). All of it
+can be lost at the price of reading placement again. Methods that take a
+connection are steps of a transaction of ``journal.py`` or ``nodes.py``.
 """
 
 import functools
@@ -13,209 +15,256 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..tree import inventory, names, provider
-from . import database
+from .cache import Cache
+from .database import Database, packed, unpacked
 
 
-def readings(
-    db: sqlite3.Connection, site: str, uuids: Iterable[str]
-) -> dict[str, provider.Reading]:
-    """Return what was last read of these providers, of those known."""
-    found = db.execute(
-        'select * from reading where site = ? and uuid in'
-        ' (select value from json_each(?))',
-        (_number(db, site), database.packed(uuids)),
-    )
-    return {row[1]: _reading(row) for row in found}
+class Snapshot:
+    """What was last read of one placement service.
 
-
-def members(
-    db: sqlite3.Connection, site: str, root_uuids: Iterable[str]
-) -> dict[str, set[str]]:
-    """Return the providers last seen in the trees of these roots."""
-    found: dict[str, set[str]] = {}
-    for root_uuid, uuid in db.execute(
-        'select root_uuid, uuid from reading where site = ? and root_uuid in'
-        ' (select value from json_each(?))',
-        (_number(db, site), database.packed(root_uuids)),
-    ):
-        found.setdefault(root_uuid, set()).add(uuid)
-    return found
-
-
-def members_anywhere(db: sqlite3.Connection, root_uuid: str) -> set[str]:
-    """Return the providers whose last reading, of any site, has this root."""
-    rows = db.execute(
-        'select uuid, max(read_at), root_uuid from reading where uuid in'
-        ' (select uuid from reading where root_uuid = ?) group by uuid',
-        (root_uuid,),
-    ).fetchall()
-    return {uuid for uuid, _, root in rows if root == root_uuid}
-
-
-def save(db: sqlite3.Connection, site: str, reading: provider.Reading) -> None:
-    """Keep a reading."""
-    one = reading.provider
-    db.execute(
-        'replace into reading values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-        (
-            _numbered(db, site),
-            one.uuid,
-            reading.root_uuid,
-            one.name,
-            one.parent_uuid,
-            one.generation,
-            _content(one),
-            reading.read_at,
-            reading.suspect,
-        ),
-    )
-
-
-def keep_was(
-    db: sqlite3.Connection, site: str, reading: provider.Reading
-) -> None:
-    """Keep what was read of a provider last, if another changed it since.
-
-    Of several changes the oldest counts, until the provider is written to.
+    :param site: the placement service
     """
-    uuid = reading.provider.uuid
-    last = readings(db, site, [uuid]).get(uuid)
-    if last is None or _content(last.provider) == _content(reading.provider):
-        return
-    db.execute(
-        'insert or ignore into was values (?, ?, ?)',
-        (_numbered(db, site), uuid, _content(last.provider)),
-    )
 
+    def __init__(self, database: Database, cache: Cache, site: str) -> None:
+        self._database = database
+        self._cache = cache
+        self._site = site
+        self._known: names.KnownNames | None = None
 
-def was(
-    db: sqlite3.Connection, site: str, uuids: Iterable[str]
-) -> dict[str, provider.Provider]:
-    """Return the providers as they stood before others changed them."""
-    found = db.execute(
-        'select uuid, content from was where site = ? and uuid in'
-        ' (select value from json_each(?))',
-        (_number(db, site), database.packed(uuids)),
-    )
-    return {
-        uuid: provider.Provider(uuid=uuid, name=uuid, **_contents(content))
-        for uuid, content in found
-    }
+    # --- providers ------------------------------------------------------------
 
+    def readings(self, uuids: Iterable[str]) -> dict[str, provider.Reading]:
+        """Return the last readings of these providers, if there are any.
 
-def drop_was(db: sqlite3.Connection, site: str, uuid: str) -> None:
-    """Drop how a provider stood before: it was written to."""
-    db.execute(
-        'delete from was where site = ? and uuid = ?',
-        (_number(db, site), uuid),
-    )
+        The same objects are returned until the providers are written to.
+        """
+        wanted = list(uuids)
+        cached = self._cache.readings(wanted)
+        if len(cached) == len(wanted):
+            return cached
+        with self._database.reading() as db:
+            missing = [uuid for uuid in wanted if uuid not in cached]
+            read = self._read(db, missing)
+            self._cache.keep_readings(read)
+            return cached | read
 
+    def members(self, root_uuids: Iterable[str]) -> dict[str, set[str]]:
+        """Return the providers last seen in the trees of these roots."""
+        found: dict[str, set[str]] = {}
+        with self._database.reading() as db:
+            for root_uuid, uuid in db.execute(
+                'select root_uuid, uuid from reading where site = ?'
+                ' and root_uuid in (select value from json_each(?))',
+                (self._site_id(db), packed(root_uuids)),
+            ):
+                found.setdefault(root_uuid, set()).add(uuid)
+        return found
 
-def forget(db: sqlite3.Connection, site: str, uuid: str) -> None:
-    """Drop what was read of a provider here."""
-    drop_was(db, site, uuid)
-    db.execute(
-        'delete from reading where site = ? and uuid = ?',
-        (_number(db, site), uuid),
-    )
+    # --- names and numbers ----------------------------------------------------
 
+    def known_names(self) -> names.KnownNames | None:
+        """Return the names that placement knew when it was last asked."""
+        with self._database.reading() as db:
+            if self._known is None:
+                self._known = self._read_known_names(db)
+            return self._known
 
-def forget_everywhere(db: sqlite3.Connection, uuid: str) -> None:
-    """Drop what was read of a provider, of any site."""
-    db.execute('delete from was where uuid = ?', (uuid,))
-    db.execute('delete from reading where uuid = ?', (uuid,))
+    def save_known_names(self, known: names.KnownNames | None) -> None:
+        """Keep the names that placement knows; forget them if None."""
+        with self._database.writing() as db:
+            self._known = None
+            db.execute(
+                'delete from known where site = ?', (self._site_id(db),)
+            )
+            if known is not None:
+                db.execute(
+                    'insert into known values (?, ?, ?, ?)',
+                    (
+                        self._new_site_id(db),
+                        packed(known.traits),
+                        packed(known.resource_classes),
+                        known.read_at,
+                    ),
+                )
 
+    def size(self) -> provider.Size | None:
+        """Return how many providers placement had, None if not known."""
+        with self._database.reading() as db:
+            row = db.execute(
+                'select providers, counted_at from site where id = ?',
+                (self._site_id(db),),
+            ).fetchone()
+            if row is None or row[0] is None:
+                return None
+            return provider.Size(
+                providers=int(row[0]), counted_at=float(row[1])
+            )
 
-def last_names(db: sqlite3.Connection, uuids: Iterable[str]) -> dict[str, str]:
-    """Return what providers were called when last read, anywhere."""
-    found = {}
-    for uuid in uuids:
+    def save_size(self, size: provider.Size) -> None:
+        """Keep how many providers placement has."""
+        with self._database.writing() as db:
+            db.execute(
+                'update site set providers = ?, counted_at = ? where id = ?',
+                (size.providers, size.counted_at, self._new_site_id(db)),
+            )
+
+    # --- steps of a transaction: this placement service -----------------------
+
+    def save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
+        """Keep a reading."""
+        seen = reading.provider
+        self._cache.drop(seen.uuid)
+        db.execute(
+            'replace into reading values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+            (
+                self._new_site_id(db),
+                seen.uuid,
+                reading.root_uuid,
+                seen.name,
+                seen.parent_uuid,
+                seen.generation,
+                _packed_contents(seen),
+                reading.read_at,
+                reading.suspect,
+            ),
+        )
+
+    def keep_was(
+        self, db: sqlite3.Connection, reading: provider.Reading
+    ) -> None:
+        """Keep the last reading of a provider if this one differs from it.
+
+        Somebody else changed the provider in between. Of several such changes
+        the oldest state counts, until this agent writes to the provider.
+        """
+        uuid = reading.provider.uuid
+        last = self._read(db, [uuid]).get(uuid)
+        if last is None:
+            return
+        was = _packed_contents(last.provider)
+        if was != _packed_contents(reading.provider):
+            self._cache.drop(uuid)
+            db.execute(
+                'insert or ignore into was values (?, ?, ?)',
+                (self._new_site_id(db), uuid, was),
+            )
+
+    def was(
+        self, db: sqlite3.Connection, uuids: Iterable[str]
+    ) -> dict[str, provider.Provider]:
+        """Return the providers as they stood before others changed them."""
+        found = db.execute(
+            'select uuid, content from was where site = ? and uuid in'
+            ' (select value from json_each(?))',
+            (self._site_id(db), packed(uuids)),
+        )
+        return {
+            uuid: provider.Provider(uuid=uuid, name=uuid, **_contents(content))
+            for uuid, content in found
+        }
+
+    def drop_was(self, db: sqlite3.Connection, uuid: str) -> None:
+        """Drop how a provider stood before, because it was written to."""
+        self._cache.drop(uuid)
+        db.execute(
+            'delete from was where site = ? and uuid = ?',
+            (self._site_id(db), uuid),
+        )
+
+    def forget(self, db: sqlite3.Connection, uuid: str) -> None:
+        """Drop what was read of a provider at this placement service."""
+        self.drop_was(db, uuid)
+        db.execute(
+            'delete from reading where site = ? and uuid = ?',
+            (self._site_id(db), uuid),
+        )
+
+    # --- steps of a transaction: every placement service ----------------------
+
+    def members_anywhere(
+        self, db: sqlite3.Connection, root_uuid: str
+    ) -> set[str]:
+        """Return the providers whose last reading, of any site, has this root."""
+        rows = db.execute(
+            'select uuid, max(read_at), root_uuid from reading where uuid in'
+            ' (select uuid from reading where root_uuid = ?) group by uuid',
+            (root_uuid,),
+        ).fetchall()
+        return {uuid for uuid, _, root in rows if root == root_uuid}
+
+    def last_names(
+        self, db: sqlite3.Connection, uuids: Iterable[str]
+    ) -> dict[str, str]:
+        """Return the providers' names when last read, at any site."""
+        found = {}
+        for uuid in uuids:
+            row = db.execute(
+                'select name, max(read_at) from reading where uuid = ?',
+                (uuid,),
+            ).fetchone()
+            if row[0] is not None:
+                found[uuid] = str(row[0])
+        return found
+
+    def invalidate(self, db: sqlite3.Connection, uuid: str) -> None:
+        """Have a provider read again even if its generation did not move."""
+        self._cache.drop(uuid)
+        db.execute('update reading set read_at = 0 where uuid = ?', (uuid,))
+
+    def forget_everywhere(self, db: sqlite3.Connection, uuid: str) -> None:
+        """Drop what was read of a provider, at any site."""
+        self._cache.drop(uuid)
+        db.execute('delete from was where uuid = ?', (uuid,))
+        db.execute('delete from reading where uuid = ?', (uuid,))
+
+    # --- inside ---------------------------------------------------------------
+
+    def _read(
+        self, db: sqlite3.Connection, uuids: Iterable[str]
+    ) -> dict[str, provider.Reading]:
+        found = db.execute(
+            'select * from reading where site = ? and uuid in'
+            ' (select value from json_each(?))',
+            (self._site_id(db), packed(uuids)),
+        )
+        return {row[1]: _reading(row) for row in found}
+
+    def _read_known_names(
+        self, db: sqlite3.Connection
+    ) -> names.KnownNames | None:
         row = db.execute(
-            'select name, max(read_at) from reading where uuid = ?', (uuid,)
+            'select traits, classes, read_at from known where site = ?',
+            (self._site_id(db),),
         ).fetchone()
-        if row[0] is not None:
-            found[uuid] = str(row[0])
-    return found
+        if row is None:
+            return None
+        return names.KnownNames(
+            traits=unpacked(row[0]),
+            resource_classes=unpacked(row[1]),
+            read_at=float(row[2]),
+        )
+
+    def _site_id(self, db: sqlite3.Connection) -> int:
+        """Return the id of the site; 0, which no site has, if it has none."""
+        query = 'select id from site where name = ?'
+        row = db.execute(query, (self._site,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def _new_site_id(self, db: sqlite3.Connection) -> int:
+        """Return the id of the site, which is added if it has none."""
+        db.execute(
+            'insert or ignore into site (name) values (?)', (self._site,)
+        )
+        return self._site_id(db)
 
 
-def doubt(db: sqlite3.Connection, uuid: str) -> None:
-    """Have a provider read again at the next look, whatever stands still."""
-    db.execute('update reading set read_at = 0 where uuid = ?', (uuid,))
-
-
-def known_names(db: sqlite3.Connection, site: str) -> names.KnownNames | None:
-    """Return the names this placement knew when it was last asked."""
-    row = db.execute(
-        'select traits, classes, read_at from known where site = ?',
-        (_number(db, site),),
-    ).fetchone()
-    if row is None:
-        return None
-    return names.KnownNames(
-        traits=database.unpacked(row[0]),
-        resource_classes=database.unpacked(row[1]),
-        read_at=float(row[2]),
-    )
-
-
-def save_known_names(
-    db: sqlite3.Connection, site: str, known: names.KnownNames | None
-) -> None:
-    """Keep the names this placement knows; None forgets them."""
-    db.execute('delete from known where site = ?', (_number(db, site),))
-    if known is None:
-        return
-    db.execute(
-        'insert into known values (?, ?, ?, ?)',
-        (
-            _numbered(db, site),
-            database.packed(known.traits),
-            database.packed(known.resource_classes),
-            known.read_at,
-        ),
-    )
-
-
-def size(db: sqlite3.Connection, site: str) -> provider.Size | None:
-    """Return how many providers the placement had, None if not known."""
-    row = db.execute(
-        'select providers, counted_at from site where id = ?',
-        (_number(db, site),),
-    ).fetchone()
-    if row is None or row[0] is None:
-        return None
-    return provider.Size(providers=int(row[0]), counted_at=float(row[1]))
-
-
-def save_size(
-    db: sqlite3.Connection, site: str, counted: provider.Size
-) -> None:
-    """Keep how many providers the placement has."""
-    db.execute(
-        'update site set providers = ?, counted_at = ? where id = ?',
-        (counted.providers, counted.counted_at, _numbered(db, site)),
-    )
-
-
-def _number(db: sqlite3.Connection, site: str) -> int:
-    """Return a site's number; 0, which none has, of one not written to."""
-    query = 'select id from site where name = ?'
-    row = db.execute(query, (site,)).fetchone()
-    return 0 if row is None else int(row[0])
-
-
-def _numbered(db: sqlite3.Connection, site: str) -> int:
-    """Return a site's number, given to it if need be."""
-    db.execute('insert or ignore into site (name) values (?)', (site,))
-    return _number(db, site)
-
-
-def _content(one: provider.Provider) -> str:
+def _packed_contents(seen: provider.Provider) -> str:
+    """Return a provider's contents as the text of one column."""
     inventories = {
-        rc: list(i.to_record().values()) for rc, i in one.inventories.items()
+        rc: list(i.to_record().values()) for rc, i in seen.inventories.items()
     }
     return json.dumps(
-        [inventories, sorted(one.traits), sorted(one.aggregates)]
+        [inventories, sorted(seen.traits), sorted(seen.aggregates)]
     )
 
 
@@ -237,9 +286,9 @@ def _reading(row: Sequence[object]) -> provider.Reading:
 
 @functools.lru_cache(maxsize=4096)
 def _contents(content: str) -> Mapping[str, Any]:
-    """Return a provider's fields from what ``_content`` made of them.
+    """Return a provider's fields from the text of ``_packed_contents``.
 
-    Many nodes are of one kind, and share them.
+    Cached, because many nodes are of one kind and have the same contents.
     """
     inventories, traits, aggregates = json.loads(content)
     fields = list(inventory.Inventory.__dataclass_fields__)

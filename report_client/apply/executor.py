@@ -202,7 +202,7 @@ class Executor:
             if not s.done and not s.unsure
             for i in s.intents
         ]
-        self._journal.settle(
+        self._journal.record_outcome(
             done,
             dropped,
             readings=run.readings(self._clock()),

@@ -33,7 +33,7 @@ class Lists:
     def __init__(
         self,
         read: reader.Reader,
-        kept: store.Store,
+        kept: store.State,
         *,
         clock: Callable[[], float],
         workers: int,
@@ -71,7 +71,7 @@ class Lists:
 
     def _is_crowded(self, trees: int) -> bool:
         """Whether so many trees are better asked for one by one."""
-        size = self._store.size()
+        size = self._store.snapshot.size()
         if size is None:
             return False
         age = self._clock() - size.counted_at
@@ -84,7 +84,7 @@ class Lists:
     ) -> dict[str, Rows | errors.AgentError]:
         listed = self._reader.listed(codec.PROVIDERS)
         if len(listed) > PROVIDERS_PER_TREE * len(node_uuids):
-            self._store.save_size(
+            self._store.snapshot.save_size(
                 provider.Size(providers=len(listed), counted_at=self._clock())
             )
         self._names = frozenset(row.name for row in listed)

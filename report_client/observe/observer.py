@@ -38,7 +38,7 @@ class Observer:
     def __init__(
         self,
         service: placement.Placement,
-        kept: store.Store,
+        kept: store.State,
         *,
         clock: Callable[[], float],
         full_read_interval: float,
@@ -78,10 +78,10 @@ class Observer:
 
         :raises errors.AgentError: not even the list could be read
         """
-        since = self._store.moment()
+        since = self._store.journal.moment()
         looks = self._begun(self._listed(node_uuids), node_uuids, since)
         self._read_own_trees(looks)
-        created = self._store.created_for(node_uuids)
+        created = self._store.records.created_for(node_uuids)
         self._sharing.look(
             [look for look in looks if look.error is None],
             itertools.chain.from_iterable(created.values()),
@@ -90,7 +90,7 @@ class Observer:
         for look in looks:
             made = created.get(look.node_uuid, [])
             self._attempt(look, functools.partial(self._other_roots, made))
-        members = self._store.members(node_uuids)
+        members = self._store.snapshot.members(node_uuids)
         for look in looks:
             known = members.get(look.node_uuid, set())
             known |= set(created.get(look.node_uuid, ()))
@@ -106,28 +106,28 @@ class Observer:
         service was away: it may have come back a newer one.
         """
         with self._asking:  # nodes side by side need not all ask
-            known = self._store.known_names()
+            known = self._store.snapshot.known_names()
             if (
                 known is None
                 or self._doubted
                 or self._readings.is_overdue(known.read_at)
             ):
                 known = self._reader.known_names()
-                self._store.save_known_names(known)
+                self._store.snapshot.save_known_names(known)
                 self._doubted = False
         return known
 
     def remembered_names(self) -> names.KnownNames | None:
         """Return the names placement is remembered to know."""
-        return self._store.known_names()
+        return self._store.snapshot.known_names()
 
     def learn_names(
         self, traits: frozenset[str], resource_classes: frozenset[str]
     ) -> None:
         """Add names that placement knows because we just created them."""
-        known = self._store.known_names()
+        known = self._store.snapshot.known_names()
         if known is not None:
-            self._store.save_known_names(
+            self._store.snapshot.save_known_names(
                 dataclasses.replace(
                     known,
                     traits=known.traits | traits,
@@ -178,7 +178,7 @@ class Observer:
         since: int,
     ) -> list[observation.Look]:
         """Return a look for each node, with what its list showed."""
-        intents = self._store.intents(node_uuids)
+        intents = self._store.journal.intents(node_uuids)
         looks = []
         for uuid in node_uuids:
             found = trees.get(uuid, ())
@@ -193,7 +193,7 @@ class Observer:
 
     def _read_own_trees(self, looks: Sequence[observation.Look]) -> None:
         """Take what stands still from memory; read the others side by side."""
-        kept = self._store.readings(
+        kept = self._store.snapshot.readings(
             row.uuid for look in looks for row in look.rows
         )
         moved = [
@@ -239,14 +239,14 @@ class Observer:
         """A provider that a complete list lacks is no more, nor its record."""
         missing = known - look.readings.keys()
         # What was never seen at this service may be at another.
-        last = self._store.readings(missing) if missing else {}
+        last = self._store.snapshot.readings(missing) if missing else {}
         if last:
             gone = ', '.join(str(r.provider) for r in last.values())
             LOG.info('gone from placement: %s', gone)
-            self._store.forget(last)
+            self._store.journal.forget(last)
         for uuid in set(look.intents) - set(look.readings):
             settled = intents.settle(look.intents[uuid], None)
-            self._store.settle((), settled.dropped)
+            self._store.journal.record_outcome((), settled.dropped)
 
     def _seen(self, look: observation.Look) -> observation.Observation:
         """Return the finished observation: the last one if nothing moved."""

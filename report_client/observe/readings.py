@@ -33,7 +33,7 @@ class Readings:
     def __init__(
         self,
         read: reader.Reader,
-        kept: store.Store,
+        kept: store.State,
         *,
         clock: Callable[[], float],
         interval: float,
@@ -68,7 +68,7 @@ class Readings:
 
         :raises errors.UnknownState: one cannot be, or its generation fell
         """
-        kept = self._store.readings(row.uuid for row in rows)
+        kept = self._store.snapshot.readings(row.uuid for row in rows)
         passed = self._passed(look, rows, kept)
         kept = self._without_regressed(
             look, [row for row in rows if row.uuid not in passed], kept
@@ -84,7 +84,7 @@ class Readings:
             look.readings[row.uuid] = old
             look.notes[row.uuid] = self._settle(intents, old)
         if new:
-            self._store.save(new, since=look.since)
+            self._store.journal.save(new, since=look.since)
 
     def is_overdue(self, read_at: float, share: float = 1) -> bool:
         """Whether this share of the slow read's interval has passed."""
@@ -120,7 +120,7 @@ class Readings:
 
         :raises errors.UnknownState: another thread saw one fall
         """
-        newer = self._store.newer(kept, look.since)
+        newer = self._store.journal.newer(kept, look.since)
         passed = [
             kept[row.uuid]
             for row in rows
@@ -146,7 +146,7 @@ class Readings:
         ]
         suspects = [old for old in fallen if not old.suspect]
         if suspects:
-            self._store.save(
+            self._store.journal.save(
                 [dataclasses.replace(old, suspect=True) for old in suspects],
                 since=look.since,
             )
@@ -159,7 +159,7 @@ class Readings:
             )
         gone = {old.provider.uuid for old in fallen}
         if gone:
-            self._store.forget(gone)
+            self._store.journal.forget(gone)
         return {u: r for u, r in kept.items() if u not in gone}
 
     def _settle(
@@ -170,7 +170,7 @@ class Readings:
         if not intents:
             return ()
         settlement = intentions.settle(intents, reading.provider)
-        self._store.settle(settlement.done, settlement.dropped)
+        self._store.journal.record_outcome(settlement.done, settlement.dropped)
         return settlement.notes
 
     def _due(self, old: provider.Reading) -> bool:

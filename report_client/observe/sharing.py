@@ -29,7 +29,7 @@ class Sharing:
     def __init__(
         self,
         read: reader.Reader,
-        kept: store.Store,
+        kept: store.State,
         readings: reading.Readings,
         *,
         clock: Callable[[], float],
@@ -73,7 +73,8 @@ class Sharing:
         shared = self._recalled(every, _own(looks).union(created))
         if shared is None:
             shared = self._asked(every, looks, since)
-        members, last = shared.members(), self._store.readings(shared.failed)
+        members = shared.members()
+        last = self._store.snapshot.readings(shared.failed)
         for look, some in reach:
             near = [u for one in some for u in members.get(one, ())]
             look.reach(shared, near)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this client wants remembered between cycles, as Protocols.
+"""The state that this client keeps between cycles, as Protocols.
 
-``compute_agent/state/state.py`` is what remembers it; nothing here does.
+``compute_agent/state/`` implements them: its ``State`` has these parts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,22 +13,8 @@ from compute_agent.tree.assertion import Claims, Key
 from compute_agent.tree.intents import Intent
 
 
-class Settling(Protocol):
-    """Where the fate of intents is recorded."""
-
-    def settle(
-        self,
-        done: Iterable[Intent],
-        dropped: Iterable[Intent] = ...,
-        *,
-        readings: Iterable[provider.Reading] = ...,
-        gone: Iterable[str] = ...,
-    ) -> None:
-        """Record what was done, what was not, and what is there now."""
-
-
-class Journal(Settling, Protocol):
-    """Where intents are written down."""
+class Journal(Protocol):
+    """Intents, outcomes of writes, and readings; each method is whole."""
 
     def begin(
         self,
@@ -36,67 +22,93 @@ class Journal(Settling, Protocol):
         intents: Sequence[Intent],
         claims: Mapping[Key, Claims],
     ) -> None:
-        """Record what is about to be sent, durably."""
+        """Record durably what is about to be sent."""
+
+    def record_outcome(
+        self,
+        done: Iterable[Intent],
+        dropped: Iterable[Intent] = ...,
+        *,
+        readings: Iterable[provider.Reading] = ...,
+        gone: Iterable[str] = ...,
+    ) -> None:
+        """Record which writes were carried out, and the providers after."""
+
+    def intents(
+        self, node_uuids: Iterable[str]
+    ) -> dict[str, dict[str, Sequence[Intent]]]:
+        """Return these nodes' open intents, by provider."""
+
+    def moment(self) -> int:
+        """Return the moment at which an observation begins."""
+
+    def newer(self, uuids: Iterable[str], since: int) -> set[str]:
+        """Return those of these providers that were updated since then."""
+
+    def save(
+        self, readings: Iterable[provider.Reading], *, since: int
+    ) -> None:
+        """Keep these readings, except those older than what is known."""
+
+    def forget(self, uuids: Iterable[str]) -> None:
+        """Drop everything about providers that no longer exist."""
 
 
-class Store(Settling, Protocol):
-    """What is remembered between cycles; see ``compute_agent/state/state.py``."""
+class Snapshot(Protocol):
+    """What was last read of placement."""
 
     def readings(self, uuids: Iterable[str]) -> dict[str, provider.Reading]:
-        """Return what was last read of these providers.
+        """Return the last readings of these providers, if there are any.
 
-        The same objects as long as they are not written to.
+        The same objects are returned until the providers are written to.
         """
 
     def members(self, root_uuids: Iterable[str]) -> dict[str, set[str]]:
         """Return the providers last seen in the trees of these roots."""
 
-    def created_for(self, node_uuids: Iterable[str]) -> dict[str, list[str]]:
-        """Return the providers created while each of these was described."""
-
-    def intents(
-        self, node_uuids: Iterable[str]
-    ) -> dict[str, dict[str, Sequence[Intent]]]:
-        """Return these nodes' unconfirmed intents, by provider."""
-
-    def moment(self) -> int:
-        """Return the moment at which a look begins."""
-
-    def newer(self, uuids: Iterable[str], since: int) -> set[str]:
-        """Return the providers of which something was learnt since then."""
-
-    def save(
-        self, readings: Iterable[provider.Reading], *, since: int
-    ) -> None:
-        """Keep these readings, but for what is older than what is known."""
-
-    def forget(self, uuids: Iterable[str]) -> None:
-        """Drop all that is recorded of providers that are no more."""
-
     def known_names(self) -> names.KnownNames | None:
-        """Return the names this placement knew when it was last asked."""
+        """Return the names that placement knew when it was last asked."""
 
     def save_known_names(self, known: names.KnownNames | None) -> None:
-        """Keep the names this placement knows."""
+        """Keep the names that placement knows; forget them if None."""
 
     def size(self) -> provider.Size | None:
-        """Return how many providers this placement had, and when that was."""
+        """Return how many providers placement had, None if not known."""
 
     def save_size(self, size: provider.Size) -> None:
-        """Keep how many providers this placement has."""
+        """Keep how many providers placement has."""
 
 
-class State(Store, Journal, Protocol):
-    """All that is remembered."""
+class Records(Protocol):
+    """What this agent added in earlier cycles."""
 
-    def remember_records(self, wanted: Mapping[str, frozenset[str]]) -> None:
-        """Remember nodes' records, read at once, for ``record`` to return.
+    def preload(self, wanted: Mapping[str, frozenset[str]]) -> None:
+        """Read the records of many nodes at once, for ``record`` to return.
 
         :param wanted: node uuid → the providers that its record is about
         """
 
     def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
-        """Return what earlier cycles left of these providers.
+        """Return what earlier cycles recorded of these providers.
 
-        The same object as long as nothing of it was written.
+        The same object is returned until something of it is written.
         """
+
+    def created_for(self, node_uuids: Iterable[str]) -> dict[str, list[str]]:
+        """Return the providers created for each of these nodes."""
+
+
+class State(Protocol):
+    """All parts of the state."""
+
+    @property
+    def journal(self) -> Journal:
+        """Intents, outcomes of writes, and readings."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What was last read of placement."""
+
+    @property
+    def records(self) -> Records:
+        """What this agent added in earlier cycles."""

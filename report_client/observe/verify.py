@@ -21,7 +21,7 @@ from . import observation, reader, store
 class Fresh:
     """Reads for plans."""
 
-    def __init__(self, read: reader.Reader, kept: store.Store) -> None:
+    def __init__(self, read: reader.Reader, kept: store.State) -> None:
         self._reader = read
         self._store = kept
 
@@ -84,9 +84,9 @@ class Fresh:
 
     def _doubt(self, one: provider.Provider) -> None:
         """Make sure that this provider is read whole at the next look."""
-        since = self._store.moment()
-        kept = self._store.readings([one.uuid])
-        self._store.save(
+        since = self._store.journal.moment()
+        kept = self._store.snapshot.readings([one.uuid])
+        self._store.journal.save(
             (dataclasses.replace(r, read_at=0.0) for r in kept.values()),
             since=since,
         )

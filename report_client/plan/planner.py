@@ -34,11 +34,11 @@ class Planner:
 
     def __init__(
         self,
-        state: store.State,
+        records: store.Records,
         observer: observer.Observer,
         reads: verify.Fresh,
     ) -> None:
-        self._state = state
+        self._records = records
         self._observer = observer
         self._fresh = reads
         self._quiet = quiet.Quiet()
@@ -59,7 +59,7 @@ class Planner:
         grounds = quiet.Grounds(
             seen=seen,
             uuids=uuids,
-            record=self._state.record(uuids, seen.node_uuid),
+            record=self._records.record(uuids, seen.node_uuid),
             policy=policy,
             said=tree.said(),
         )
@@ -78,7 +78,7 @@ class Planner:
         known = self._quiet.last(seen.node_uuid)
         if known is None:
             return None
-        record = self._state.record(known.uuids, seen.node_uuid)
+        record = self._records.record(known.uuids, seen.node_uuid)
         return self._quiet.recall(
             dataclasses.replace(known, seen=seen, record=record, policy=policy)
         )

@@ -106,7 +106,7 @@ def test_it_is_written_once_it_is_adopted(anew, operator, said):
     said.aggregates = []
     agent = anew()
     agent.done()
-    agent.state.adopt(NODE, {SHARED: operator.generation(SHARED)})
+    agent.state.journal.adopt(NODE, {SHARED: operator.generation(SHARED)})
     said.total = 200
     agent.done()
     assert operator.inventories(SHARED)['DISK_GB']['total'] == 200

@@ -51,7 +51,7 @@ def test_what_follows_a_refused_write_is_ours_if_only_its_answer_is_lost(
     assert agent.cycle().status is Status.FAILED
     (result,) = agent.done()
     assert result.notes == ()
-    record = agent.state.record([NODE], NODE)
+    record = agent.state.records.record([NODE], NODE)
     assert 'CUSTOM_NEW' in record.ours[NODE, TRAIT]
 
 

@@ -92,7 +92,9 @@ def test_what_was_not_begun_is_nobody_s(
         u for u in (FIRST, CHILD) for w in placement.writes if u in w.path
     }
     (left,) = {FIRST, CHILD} - begun
-    assert agent.state.intents([FIRST]).get(FIRST, {}).get(left) is None
+    assert (
+        agent.state.journal.intents([FIRST]).get(FIRST, {}).get(left) is None
+    )
     placement.mend()
     operator.add_traits(AVX2, uuid=left)
     agent.done()

@@ -170,7 +170,10 @@ def test_it_is_not_done_beside_a_daemon(nested, daemon):
     for command in ('adopt', 'rename'):
         result = nested.run('provider', command, 'nic', '--yes')
         assert result.code == 1
-        assert f'process {one.process.pid} is working on' in result.line
+        assert (
+            f'process {one.process.pid} uses the state directory'
+            in result.line
+        )
 
 
 # --- a host that was installed anew ------------------------------------------

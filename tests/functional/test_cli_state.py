@@ -247,7 +247,7 @@ def test_to_forget_needs_the_daemon_to_be_stopped(agents, commands):
     with lock.hold(commands.directory('a')):
         result = commands.run('a', 'export', NAME, '--forget')
     assert (result.code, result.out) == (1, '')
-    assert f'process {os.getpid()} is working on' in result.line
+    assert f'process {os.getpid()} uses the state directory' in result.line
     assert commands.content('a') == before
 
 
@@ -256,7 +256,7 @@ def test_what_is_forgotten_is_gone_and_was_printed(agents, commands):
     assert commands.exported(NAME, '--forget') == whole
     again = commands.run('a', 'export', NAME)
     assert again.code == 1
-    assert 'no node is known here' in again.line
+    assert 'the state has no nodes' in again.line
     commands.imported(whole, agent='a')
     assert commands.exported(NAME) == whole
 
@@ -321,7 +321,7 @@ def test_a_node_that_is_not_known_is_answered_with_those_that_are(
         result = commands.run('a', 'export', *words)
         assert (result.code, result.out) == (1, '')
         assert result.line == (
-            'compute-agent: nothing is recorded of a node node-2; known are '
+            'compute-agent: nothing is recorded of node node-2; known nodes: '
             'node-1'
         )
 
@@ -345,7 +345,7 @@ def test_a_write_that_was_cut_off_is_settled_before_an_export(
         names=frozenset({'CUSTOM_NEW'}),
         added=frozenset({'CUSTOM_NEW'}),
     )
-    a.state.begin(NODE, [sent], {})
+    a.state.journal.begin(NODE, [sent], {})
     for words in ([NAME], [NAME, '--forget']):
         result = commands.run('a', 'export', *words)
         assert (result.code, result.out) == (1, '')
@@ -398,7 +398,7 @@ def test_an_import_needs_the_daemon_to_be_stopped(agents, commands):
     with lock.hold(commands.directory('b')):
         result = commands.run('b', 'import', stdin=text.encode())
     assert result.code == 1
-    assert f'process {os.getpid()} is working on' in result.line
+    assert f'process {os.getpid()} uses the state directory' in result.line
     assert commands.content('b') == before
 
 
@@ -424,9 +424,12 @@ RECORD = {
         (b'{"format": "comp', 'it is no JSON (Unterminated string'),
         (b'\xff\xfe\xfd', 'it is no JSON ('),
         (b'[' * 100_000, 'it is no JSON ('),
-        (b'{}', 'it is no record of a node; give what'),
-        ({'version': 2}, 'it is of version 2, this agent reads version 1'),
-        ({'providers': []}, 'nothing is recorded of node-1'),
+        (b'{}', 'it is not the record of a node; give the output of'),
+        (
+            {'version': 2},
+            'the record has version 2, and this agent reads version 1',
+        ),
+        ({'providers': []}, 'nothing is recorded of node node-1'),
         ({'node': {**RECORD['node'], 'uuid': 'x'}}, "node: node 'x' is not a"),
         ({'more': 1}, "the key 'more' is unknown here"),
     ],
@@ -465,5 +468,5 @@ def test_a_file_that_cannot_be_read_is_named(commands, tmp_path, name, said):
 def test_a_record_makes_the_state_it_is_the_first_of(commands):
     commands.imported(json.dumps(RECORD))
     with contextlib.closing(state.State.look(commands.directory('b'))) as b:
-        assert b.record([NODE], NODE).created == {NODE}
-        assert [node.driver for node in b.every_node()] == ['rack:Rack']
+        assert b.records.record([NODE], NODE).created == {NODE}
+        assert list(b.nodes.of_driver('rack:Rack')) == [NODE]

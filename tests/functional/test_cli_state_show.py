@@ -68,7 +68,7 @@ def test_what_is_not_confirmed_is_shown(synced):
         node_uuid=ROOT, uuid=CHILD, kind=None, generation=0
     )
     with contextlib.closing(state.State.open(synced.state_path)) as one:
-        one.begin(ROOT, [creation], {})
+        one.journal.begin(ROOT, [creation], {})
     found = [row for row in rows(synced) if row['UUID'] == CHILD]
     assert [(row['Node'], row['Unconfirmed']) for row in found] == [
         ('cn1', True)
@@ -77,7 +77,7 @@ def test_what_is_not_confirmed_is_shown(synced):
 
 def test_what_is_of_no_node_is_shown_without_one(synced):
     with contextlib.closing(state.State.open(synced.state_path)) as one:
-        one.adopt(CHILD, {CHILD: 9})
+        one.journal.adopt(CHILD, {CHILD: 9})
         found = {row['UUID']: row['Node'] for row in rows(synced)}
         assert found == {ROOT: 'cn1', CHILD: ''}
     assert {row['UUID'] for row in rows(synced, 'cn1')} == {ROOT}
@@ -97,4 +97,4 @@ def test_nothing_recorded_and_a_node_that_is_none_are_said(cli):
     assert not cli.state_path.exists()
     unknown = cli.run('state', 'show', 'cn9')
     assert unknown.code == 1
-    assert 'nothing is recorded of a node cn9' in unknown.line
+    assert 'nothing is recorded of node cn9' in unknown.line

@@ -61,7 +61,10 @@ def test_a_second_writer_is_refused_and_told_the_first_s_pid(cli, daemon):
     for command in ('sync', 'run'):
         result = cli.run(command)
         assert result.code == 1
-        assert f'process {one.process.pid} is working on' in result.line
+        assert (
+            f'process {one.process.pid} uses the state directory'
+            in result.line
+        )
     assert cli.run('plan').code == 0
 
 

@@ -160,7 +160,9 @@ def test_a_named_directory_that_is_not_there_is_said_at_the_start(cli):
     cli.provider_configs.rmdir()
     result = cli.run('sync')
     assert result.code == 1
-    assert f'there is no directory {cli.provider_configs}' in result.line
+    assert (
+        f'the directory {cli.provider_configs} does not exist' in result.line
+    )
 
 
 def test_it_ends_with_the_terminal_it_was_started_from(cli, daemon):

@@ -393,7 +393,7 @@ def pooled(rack, agent):
 
 
 def is_known(agent, uuid):
-    return uuid in {node.uuid for node in agent.state.every_node()}
+    return uuid in {node.uuid for node in agent.state.nodes.all()}
 
 
 def test_a_pool_that_only_a_gone_node_has_goes_with_it(
@@ -406,7 +406,7 @@ def test_a_pool_that_only_a_gone_node_has_goes_with_it(
     assert set(operator.holdings()) == {'node-1', 'node-3'}
     agent.done()
     assert not is_known(agent, TWO)
-    assert agent.state.created_for([TWO]).get(TWO, []) == []
+    assert agent.state.records.created_for([TWO]).get(TWO, []) == []
     placement.clear()
     agent.done()
     assert placement.writes == []
@@ -424,7 +424,7 @@ def test_a_pool_that_another_describes_too_is_that_one_s(
     agent.done()
     assert operator.holdings()['pool'] == pool
     assert not is_known(agent, TWO)
-    assert POOL in agent.state.created_for([THREE]).get(THREE, [])
+    assert POOL in agent.state.records.created_for([THREE]).get(THREE, [])
     placement.clear()
     agent.done()
     assert placement.writes == []
@@ -447,7 +447,7 @@ def test_a_pool_that_another_reaches_stays_as_it_is(
     assert set(operator.holdings()) == {'node-1', 'node-3', 'pool'}
     agent.done()
     assert not is_known(agent, TWO)
-    assert POOL in agent.state.created_for([ONE]).get(ONE, [])
+    assert POOL in agent.state.records.created_for([ONE]).get(ONE, [])
     placement.clear()
     agent.done()
     agent.done()

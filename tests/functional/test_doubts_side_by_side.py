@@ -21,6 +21,20 @@ SHARES = 'MISC_SHARES_VIA_AGGREGATE'
 NODES = {NODE: 'node-1', OTHER: 'node-2'}
 
 
+class Part:
+    """A part of the state, one method of which is another.
+
+    :param method: its name, and what is called instead of it
+    """
+
+    def __init__(self, part, **method):
+        self._part = part
+        vars(self).update(method)
+
+    def __getattr__(self, name):
+        return getattr(self._part, name)
+
+
 class Overtaken(state.State):
     """A state that another thread reaches first.
 
@@ -31,17 +45,21 @@ class Overtaken(state.State):
     def __init__(self, *given):
         super().__init__(*given)
         self.meanwhile = {}
+        readings, save = self.snapshot.readings, self.journal.save
 
-    def readings(self, uuids):
-        some = list(uuids)
-        found = super().readings(some)
-        self._meet('readings', some)
-        return found
+        def read(uuids):
+            wanted = list(uuids)
+            found = readings(wanted)
+            self._meet('readings', wanted)
+            return found
 
-    def save(self, readings, **how):
-        some = list(readings)
-        self._meet('save', [r.provider.uuid for r in some])
-        super().save(some, **how)
+        def keep(given, **how):
+            given = list(given)
+            self._meet('save', [r.provider.uuid for r in given])
+            save(given, **how)
+
+        self.snapshot = Part(self.snapshot, readings=read)
+        self.journal = Part(self.journal, save=keep)
 
     def _meet(self, method, uuids):
         if SHARED in uuids and method in self.meanwhile:
@@ -111,9 +129,9 @@ def test_what_another_thread_wrote_meanwhile_stays_its_own(
     with pytest.raises(errors.Replan, match='changed without'):
         write(agent, OTHER, 'CUSTOM_Y', {point: overtake})
     assert kept.meanwhile == {}
-    ours = kept.record([SHARED], NODE).ours
+    ours = kept.records.record([SHARED], NODE).ours
     assert 'CUSTOM_X' in ours.get((SHARED, assertion.Kind.TRAIT), ())
-    remembered = kept.readings([SHARED])[SHARED].provider
+    remembered = kept.snapshot.readings([SHARED])[SHARED].provider
     assert remembered.generation == operator.generation(SHARED)
     assert remembered.traits == operator.traits(SHARED)
 
@@ -124,6 +142,6 @@ def test_what_nobody_came_to_know_meanwhile_is_read_again(
     recreate(operator)
     with pytest.raises(errors.Replan, match='changed without'):
         write(agent, OTHER, 'CUSTOM_Y')
-    assert kept.readings([SHARED])[SHARED].read_at == 0
+    assert kept.snapshot.readings([SHARED])[SHARED].read_at == 0
     write(agent, OTHER, 'CUSTOM_Y')
     assert operator.traits(SHARED) == {SHARES, 'CUSTOM_OPERATOR', 'CUSTOM_Y'}

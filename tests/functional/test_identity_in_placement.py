@@ -231,7 +231,7 @@ def test_a_child_of_another_s_is_left_alone_and_keeps_its_parent(
 def test_one_that_was_adopted_goes_with_its_parent(agent, operator):
     agent.done()
     operator.create(THEIRS, 'nic', CHILD)
-    agent.state.adopt(NODE, {THEIRS: operator.generation(THEIRS)})
+    agent.state.journal.adopt(NODE, {THEIRS: operator.generation(THEIRS)})
     agent.driver.describe = lambda tree, node: tree.remove('numa0')
     agent.done()
     assert set(operator.holdings()) == {NAME}
@@ -244,10 +244,10 @@ def test_one_that_was_adopted_and_made_anew_by_another_is_not_ours(
     operator.create(THEIRS, 'nic')
     agent.done()
     operator.add_traits('CUSTOM_A', uuid=THEIRS)
-    agent.state.adopt(NODE, {THEIRS: operator.generation(THEIRS)})
+    agent.state.journal.adopt(NODE, {THEIRS: operator.generation(THEIRS)})
     agent.done()
     operator.delete(THEIRS)
     agent.done()
     operator.create(THEIRS, 'nic', NODE)
     agent.done()
-    assert agent.state.record([THEIRS], NODE).created == set()
+    assert agent.state.records.record([THEIRS], NODE).created == set()

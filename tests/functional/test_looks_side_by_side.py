@@ -25,6 +25,20 @@ TRAIT = assertion.Kind.TRAIT
 NODES = {NODE: 'node-1', OTHER: 'node-2'}
 
 
+class Part:
+    """A part of the state, one method of which is another.
+
+    :param method: its name, and what is called instead of it
+    """
+
+    def __init__(self, part, **method):
+        self._part = part
+        vars(self).update(method)
+
+    def __getattr__(self, name):
+        return getattr(self._part, name)
+
+
 class Overtaken(state.State):
     """A state in which something happens just before it is asked.
 
@@ -34,16 +48,20 @@ class Overtaken(state.State):
     def __init__(self, *given):
         super().__init__(*given)
         self.ahead = {}
+        readings, save = self.snapshot.readings, self.journal.save
 
-    def readings(self, uuids):
-        some = list(uuids)
-        self._meet('readings', SHARED in some)
-        return super().readings(some)
+        def read(uuids):
+            wanted = list(uuids)
+            self._meet('readings', SHARED in wanted)
+            return readings(wanted)
 
-    def save(self, readings, **how):
-        some = list(readings)
-        self._meet('save', SHARED in {r.provider.uuid for r in some})
-        super().save(some, **how)
+        def keep(given, **how):
+            given = list(given)
+            self._meet('save', SHARED in {r.provider.uuid for r in given})
+            save(given, **how)
+
+        self.snapshot = Part(self.snapshot, readings=read)
+        self.journal = Part(self.journal, save=keep)
 
     def _meet(self, method, concerns):
         if concerns and method in self.ahead:
@@ -96,7 +114,7 @@ def write(agent, *traits):
 
 
 def ours(kept):
-    return kept.record([SHARED], NODE).ours.get((SHARED, TRAIT), set())
+    return kept.records.record([SHARED], NODE).ours.get((SHARED, TRAIT), set())
 
 
 def test_a_list_older_than_a_write_of_ours_shows_no_generation_that_fell(
@@ -107,7 +125,7 @@ def test_a_list_older_than_a_write_of_ours_shows_no_generation_that_fell(
     seen = agent.client.observe([OTHER])[OTHER]
     assert not isinstance(seen, errors.AgentError), seen
     assert 'CUSTOM_X' in seen.providers[SHARED].traits
-    assert not kept.readings([SHARED])[SHARED].suspect
+    assert not kept.snapshot.readings([SHARED])[SHARED].suspect
     assert seen.providers[SHARED].generation == operator.generation(SHARED)
 
 
@@ -116,7 +134,7 @@ def test_looks_that_are_overtaken_again_and_again_lose_no_record(agent, kept):
         kept.ahead['readings'] = lambda name=name: write(agent, name)
         agent.client.observe([OTHER])
         assert name in ours(kept)
-    assert kept.record([SHARED], NODE).created == {SHARED}
+    assert kept.records.record([SHARED], NODE).created == {SHARED}
 
 
 def test_a_reading_older_than_a_write_of_ours_takes_nothing_from_the_record(
@@ -127,7 +145,7 @@ def test_a_reading_older_than_a_write_of_ours_takes_nothing_from_the_record(
     kept.ahead['save'] = lambda: write(agent, 'CUSTOM_X')
     agent.client.observe([OTHER])
     assert 'CUSTOM_X' in ours(kept)
-    remembered = kept.readings([SHARED])[SHARED].provider
+    remembered = kept.snapshot.readings([SHARED])[SHARED].provider
     assert remembered.generation == operator.generation(SHARED)
 
 
@@ -146,9 +164,9 @@ def test_what_another_thread_saw_fall_is_unknown_to_a_look_before_that(
     kept.ahead['readings'] = lambda: agent.client.observe([NODE])
     found = agent.client.observe([OTHER])[OTHER]
     assert isinstance(found, errors.UnknownState)
-    assert kept.record([SHARED], NODE).created == {SHARED}
+    assert kept.records.record([SHARED], NODE).created == {SHARED}
     agent.client.observe([OTHER])
-    assert kept.record([SHARED], NODE).created == set()
+    assert kept.records.record([SHARED], NODE).created == set()
 
 
 def intent(node, generation, names, added):
@@ -171,15 +189,17 @@ def test_of_two_nodes_writes_to_one_provider_the_one_that_was_done_is_ours(
     after = operator.generation(SHARED) + 1
     for node in (first, *(NODES.keys() - {first})):
         name = f'CUSTOM_{NODES[node][-1]}'
-        kept.begin(node, [intent(node, after, {*there, name}, name)], {})
+        kept.journal.begin(
+            node, [intent(node, after, {*there, name}, name)], {}
+        )
     operator.add_traits('CUSTOM_1', uuid=SHARED)  # stands for the first's PUT
     seen = agent.client.observe([NODE, OTHER])
     assert ours(kept) >= {'CUSTOM_1'}
     assert 'CUSTOM_2' not in ours(kept)
     assert [seen[node].notes for node in NODES] == [(), ()]
     assert (
-        kept.intents([NODE]).get(NODE, {})
-        == kept.intents([OTHER]).get(OTHER, {})
+        kept.journal.intents([NODE]).get(NODE, {})
+        == kept.journal.intents([OTHER]).get(OTHER, {})
         == {}
     )
 
@@ -189,7 +209,7 @@ def test_what_is_unclear_of_a_provider_is_said_where_it_is_reached(
 ):
     there, after = operator.traits(SHARED), operator.generation(SHARED) + 1
     sent = intent(NODE, after, {*there, 'CUSTOM_X'}, 'CUSTOM_X')
-    kept.begin(NODE, [sent], {})
+    kept.journal.begin(NODE, [sent], {})
     operator.add_traits('CUSTOM_X', uuid=SHARED)
     operator.add_traits('CUSTOM_OPERATOR', uuid=SHARED)
     operator.set_aggregates('bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb', uuid=OTHER)
@@ -235,7 +255,7 @@ def test_workers_that_share_providers_never_see_a_generation_fall(
         said.update((n, [f'CUSTOM_{n[-1]}_{cycle}']) for n in nodes.values())
         reasons = [result.reason for result in agent.sync()]
         assert not [r for r in reasons if 'fell' in r or 'judged' in r]
-    assert agent.state.record([SHARED], NODE).created == {SHARED}
+    assert agent.state.records.record([SHARED], NODE).created == {SHARED}
     for _ in range(9):  # what waited for its turn, one a cycle at least
         agent.sync()
     last = {f'CUSTOM_{n[-1]}_3' for n in nodes.values()}

@@ -268,10 +268,10 @@ def test_what_nova_compute_put_there_is_taken_as_it_is_and_stays_after(
     files.write('a.yaml', entry(EVERY_ROOT, 'CUSTOM_OTHER'))
     (result,) = agent.done()
     assert {'CUSTOM_GOLD', 'CUSTOM_OTHER'} <= operator.traits()
-    kept = [n for n in result.notes if 'no longer gives it' in n]
+    kept = [n for n in result.notes if 'no longer has' in n]
     assert len(kept) == 2
     (result,) = agent.done()
-    assert not [n for n in result.notes if 'no longer gives it' in n]
+    assert not [n for n in result.notes if 'no longer has' in n]
 
 
 # --- what leaves a file leaves placement --------------------------------------
@@ -348,7 +348,7 @@ def test_what_two_files_give_goes_with_the_second(agent, files, operator):
     files.write('a.yaml', entry({'uuid': NODE}, 'CUSTOM_A'))
     files.write('b.yaml', entry({'name': NAME}, 'CUSTOM_A'))
     result = agent.cycle()
-    assert 'both describe it' in result.reason
+    assert 'two entries match it' in result.reason
     files.remove('a.yaml')
     agent.done()
     assert 'CUSTOM_A' in operator.traits()

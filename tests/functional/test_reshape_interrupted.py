@@ -152,7 +152,7 @@ def test_a_cut_reshape_is_known_for_what_it_was(
     (result,) = agent.done()
     assert not result.notes
     assert placement.writes == []
-    record = agent.state.record([NODE, GPU0], NODE)
+    record = agent.state.records.record([NODE, GPU0], NODE)
     assert record.ours[GPU0, 'inventory'] == {'VGPU'}
     assert 'VGPU' not in record.ours.get((NODE, 'inventory'), ())
 

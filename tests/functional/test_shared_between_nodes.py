@@ -123,19 +123,19 @@ def test_what_was_held_for_a_node_that_is_gone_is_held_no_more(
     for _ in ('its providers go', 'it is forgotten', 'what it held goes'):
         agent.done()
     assert operator.traits(SHARED) == {SHARES}
-    assert agent.state.record([SHARED], NODE).others == {}
+    assert agent.state.records.record([SHARED], NODE).others == {}
 
 
 def test_what_was_held_for_a_node_handed_over_is_held_no_more(agent, operator):
-    agent.state.forget_node(OTHER)
+    agent.state.nodes.forget_with_record(OTHER)
     del agent.driver.nodes[OTHER]
     agent.done()
     assert operator.traits(SHARED) == {SHARES}
 
 
 def test_a_handed_over_node_takes_its_own_holds_along_only(agent):
-    node = handover.find(agent.state.every_node(), NODE)
-    record = agent.state.export_record(node).record
+    node = handover.find(agent.state.nodes.all(), NODE)
+    record = agent.state.nodes.export_record(node).record
     assert record.claims[SHARED, TRAIT] == {'driver': {SHARES}}
     assert record.others == {}
 

@@ -86,7 +86,7 @@ def test_a_pool_that_another_node_uses_by_now_is_not_deleted(
     agent.sync()
     assert 'node-2' not in operator.holdings()
     assert 'pool' in operator.holdings()
-    assert agent.state.created_for([ONE]) == {ONE: [ONE, POOL]}
+    assert agent.state.records.created_for([ONE]) == {ONE: [ONE, POOL]}
 
 
 @INTERVALS

@@ -3,7 +3,13 @@
 
 What is about to be sent is written down first; where that cannot be, it is
 not sent. The agent stays up, says it once, and goes on when it is mended.
+
+Two tests are white-box: they set limits of the agent's own connection (a full
+disk, an empty page cache), which SQLite has for each connection alone.
 """
+
+import contextlib
+import sqlite3
 
 import pytest
 from agents import NODE
@@ -86,9 +92,10 @@ def test_a_damaged_row_is_the_trouble_of_its_node_alone(
     nodes = {NODE: 'node-1', OTHER: 'node-2'}
     agent = agent_factory(describe, nodes=nodes, state=tmp_path)
     agent.done()
-    agent.state._database._db.execute(
-        "update held set names = '{' where uuid = ?", [NODE]
-    )
+    with contextlib.closing(
+        sqlite3.connect(tmp_path / FILE, isolation_level=None)
+    ) as db:
+        db.execute("update held set names = '{' where uuid = ?", [NODE])
     again = agent_factory(more, nodes=nodes, state=tmp_path)
     damaged, sound = again.sync()
     assert damaged.status is Status.FAILED

@@ -11,7 +11,7 @@ import shutil
 import agents
 from gauntlet import Plant, Variant, against, verdict
 
-from compute_agent.state import state
+from compute_agent.state import journal
 
 NODE = agents.NODE
 CHILD = '33333333-3333-4333-8333-333333333333'
@@ -71,7 +71,7 @@ def _intends_nothing(self, _node_uuid, _intents, _held):
 @against(
     Variant(
         'nothing is written down before it is sent',
-        Plant(state.State.begin, _intends_nothing),
+        Plant(journal.Journal.begin, _intends_nothing),
     )
 )
 def test_a_half_done_cycle_is_finished_and_its_work_is_still_ours(

@@ -5,7 +5,7 @@ import agents
 from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent.ownership import in_use
-from compute_agent.state import state
+from compute_agent.state import snapshot
 from compute_agent.tree import names
 from report_client import client
 from report_client.plan import diff
@@ -53,7 +53,7 @@ def lines(bench):
 
 FORGETFUL = Variant(
     'every provider is read in every cycle',
-    Plant(state.State.readings, lambda _self, _uuids: {}),
+    Plant(snapshot.Snapshot.readings, lambda _self, _uuids: {}),
 )
 
 
@@ -193,7 +193,7 @@ def _admit_all_anew(before, after, known):
 _admit = diff.admit
 ASKS_EVERY_TIME = Variant(
     'known names are forgotten at once',
-    Plant(state.State.known_names, lambda _self: None),
+    Plant(snapshot.Snapshot.known_names, lambda _self: None),
 )
 ASKS_BY_NAME = Variant(
     'traits are asked for by name, for each node',

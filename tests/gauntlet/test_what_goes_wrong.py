@@ -108,7 +108,7 @@ class _ForgetsAll(client.SchedulerReportClient):
         try:
             return super().observe(node_uuids)
         except errors.Unavailable:
-            self._kept.forget(node_uuids)
+            self._kept.journal.forget(node_uuids)
             raise
 
 

@@ -8,7 +8,7 @@ from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.ownership import in_use
-from compute_agent.state import state
+from compute_agent.state import records
 from compute_agent.tree import allocation_ratios, inventory, provider_tree
 from report_client import errors as placement_errors
 from report_client.operations import operations
@@ -45,7 +45,7 @@ def _remembers_no_name(self, *which):
     return dataclasses.replace(_record(self, *which), ours={})
 
 
-_record = state.State.record
+_record = records.Records.record
 
 
 @against(
@@ -73,7 +73,7 @@ def test_a_trait_of_an_operators_stays(bench):
 @against(
     Variant(
         'nobody remembers who added a trait',
-        Plant(state.State.record, _remembers_no_name),
+        Plant(records.Records.record, _remembers_no_name),
     )
 )
 def test_a_trait_of_ours_goes_when_the_driver_drops_it(bench):

@@ -130,8 +130,8 @@ UNKNOWN = (
     ),
     Defect(
         name='adopted is what was recorded, not what is there',
-        file='compute_agent/state/state.py',
-        find='if uuid in old and old[uuid].is_above(generation):',
+        file='compute_agent/state/journal.py',
+        find='if uuid in known and known[uuid].is_above(generation):',
         put='if False:',
         tests=(
             'tests/stateful/test_stateful.py::test_what_was_adopted_after_it_was_made_anew_goes',
@@ -367,7 +367,7 @@ MEMORY = (
         name='what will be sent counts as done before it is',
         file='report_client/apply/executor.py',
         find='        try:\n            self._create_names(run)\n',
-        put="""        self._journal.settle(run.intend(), [], readings=[], gone=set())
+        put="""        self._journal.record_outcome(run.intend(), [], readings=[], gone=set())
         try:
             self._create_names(run)
 """,
@@ -378,7 +378,7 @@ MEMORY = (
     Defect(
         name='the names that placement knows are read once and for all',
         file='report_client/client.py',
-        find='            self._state.save_known_names(None)\n',
+        find='            self._state.snapshot.save_known_names(None)\n',
         put='',
         tests=(
             'tests/functional/test_apply_unknown_names.py::test_a_name_that_is_deleted_meanwhile_is_made_again',

@@ -316,7 +316,7 @@ class Machine(stateful.RuleBasedStateMachine):
         return {
             reading.provider.generation
             for each in self._stations.values()
-            for reading in each.agent.state.readings([uuid]).values()
+            for reading in each.agent.state.snapshot.readings([uuid]).values()
         }
 
     def _wanted(self, node):

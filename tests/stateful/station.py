@@ -64,7 +64,7 @@ class Station:
     def adopt(self, node: str, uuid: str) -> None:
         """Count a provider as the agent's; the driver wants no other's."""
         seen = {uuid: self.authors.now[uuid].generation}
-        self.agent.state.adopt(node, seen)
+        self.agent.state.journal.adopt(node, seen)
         self.authors.adopted(self.name, uuid)
         if world.home(uuid) != node:
             self.driver.unwanted.add(uuid)

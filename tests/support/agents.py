@@ -176,7 +176,7 @@ class AgentFactory:
             node_planner.Planner(
                 driver,
                 report_client,
-                kept,
+                kept.records,
                 settings=node_planner.Settings(
                     ratios=ratios, reserved=reserved
                 ),
@@ -190,7 +190,8 @@ class AgentFactory:
             ),
             gone=departed_nodes.Departures(
                 driver,
-                kept,
+                kept.records,
+                kept.nodes,
                 clock=clock,
                 interval=full_read_interval,
             ),

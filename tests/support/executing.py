@@ -84,7 +84,7 @@ class Bench:
         """Note what is about to be sent."""
         self.done.append(('begin', node_uuid, list(intents), held))
 
-    def settle(self, done, dropped, *, readings, gone) -> None:
+    def record_outcome(self, done, dropped, *, readings, gone) -> None:
         """Note what became of it."""
         self.done.append(
             ('settle', list(done), list(dropped), list(readings), set(gone))

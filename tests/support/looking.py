@@ -215,7 +215,7 @@ class Station:
         """Return a look at these rows that begins: now, if not said when."""
         return observation.Look(
             node_uuid=NODE,
-            since=self.state.moment() if since is None else since,
+            since=self.state.journal.moment() if since is None else since,
             rows=some or self.rows(),
             **fields,
         )
@@ -233,19 +233,19 @@ class Station:
 
     def known(self, uuid: str) -> provider.Reading | None:
         """Return what is remembered of a provider."""
-        return self.state.readings([uuid]).get(uuid)
+        return self.state.snapshot.readings([uuid]).get(uuid)
 
     def intend(self, *intents: Intent) -> None:
         """Record what was about to be sent when all was cut off."""
         for node in {one.node_uuid for one in intents}:
             some = [one for one in intents if one.node_uuid == node]
-            self.state.begin(node, some, {})
+            self.state.journal.begin(node, some, {})
 
     def create(self, node_uuid: str, uuid: str) -> None:
         """Record that a provider was created for a node."""
         made = creation(node_uuid, uuid)
         self.intend(made)
-        self.state.settle([made])
+        self.state.journal.record_outcome([made])
 
     def _reader(self) -> reader.Reader:
         return reader.Reader(self.cloud, self.clock)  # type: ignore[arg-type]

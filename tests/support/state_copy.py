@@ -3,6 +3,8 @@
 
 The copy is taken at one moment, so what a dying process still does in its
 ``finally`` is not in it. No file is written, so thousands of agents can die.
+It is white-box: only SQLite's own connection can be copied so, and the agent
+has no use for it.
 """
 
 from compute_agent.state import database as state_database

@@ -70,7 +70,7 @@ def of(case: Case, wanted: str | None, *, subtree: bool) -> Adoption:
     below = _below(case.one, tree)
     chosen = below if subtree else below[:1]
     uuids = [row.uuid for row in chosen]
-    known = case.agent.records.record(uuids, node_uuid).created
+    known = case.agent.state.records.record(uuids, node_uuid).created
     anew = _made_anew(case, chosen)
     new = [row for row in chosen if row.uuid not in known - anew]
     return Adoption(
@@ -89,7 +89,7 @@ def _node(
     case: Case, tree: Sequence[codec.Listed], wanted: str | None
 ) -> tuple[str, str]:
     """Return uuid and name of the node that the provider is of."""
-    every = {n.uuid: n.called for n in case.agent.records.every_node()}
+    every = {n.uuid: n.called for n in case.agent.state.nodes.all()}
     every |= {n.uuid: n.called for n in case.nodes}
     for row in tree:
         if row.uuid in every:
@@ -121,7 +121,7 @@ def _below(
 
 def _made_anew(case: Case, rows: Sequence[codec.Listed]) -> set[str]:
     """Return those of which a record is left that is of one before them."""
-    known = case.agent.records.readings(row.uuid for row in rows)
+    known = case.agent.state.snapshot.readings(row.uuid for row in rows)
     return {
         row.uuid
         for row in rows
@@ -156,7 +156,7 @@ def _plan(
 def _take(case: Case, node_uuid: str, new: Sequence[codec.Listed]) -> str:
     if not new:
         return f"{title(case.one)} is this agent's already"
-    case.agent.records.adopt(
+    case.agent.state.journal.adopt(
         node_uuid, {row.uuid: row.generation for row in new}
     )
     return '\n'.join(f'adopted {title(row)}' for row in new)

@@ -70,7 +70,7 @@ def _take(case: adoption.Case, node: Node) -> str:
     Cut off in between, the host has its new uuid and can be adopted again; the
     other way round, the record would have a node that nobody has.
     """
-    case.agent.records.forget_node(node.uuid)
+    case.agent.state.nodes.forget_with_record(node.uuid)
     kept = identity.adopt(case.one.uuid, *case.places)
     where = ', '.join(str(path) for path in kept)
     title = adoption.title(case.one)

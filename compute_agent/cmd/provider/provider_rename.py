@@ -57,7 +57,7 @@ class ProviderRename(command.Report):
             nodes = agent.tracker.nodes()
             name = _new_name(one, nodes, parsed_args.name)
             names.check_provider_name(name)
-            record = agent.records.record([one.uuid], '')
+            record = agent.state.records.record([one.uuid], '')
             created = one.uuid in record.created
             if created:
                 _check_not_derived(one, name)

@@ -54,12 +54,12 @@ class StateExport(command.AgentCommand):
             if parsed_args.forget:
                 stack.enter_context(lock.hold(directory))
             with contextlib.closing(state.State.look(directory)) as seen:
-                node = handover.find(seen.every_node(), parsed_args.node)
-                handed = seen.export_record(node)
+                node = handover.find(seen.nodes.all(), parsed_args.node)
+                handed = seen.nodes.export_record(node)
             self._print(handed)
             if parsed_args.forget:
                 with contextlib.closing(state.State.open(directory)) as kept:
-                    kept.forget_node(node.uuid)
+                    kept.nodes.forget_with_record(node.uuid)
         return 0
 
     def _print(self, handed: 'handover.NodeRecord') -> None:
@@ -115,7 +115,7 @@ class StateImport(command.Report):
             lock.hold(directory),
             contextlib.closing(state.State.open(directory)) as kept,
         ):
-            kept.import_record(handed)
+            kept.nodes.import_record(handed)
         return _data(handed), _text(handed), 0
 
 

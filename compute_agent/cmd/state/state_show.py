@@ -55,8 +55,8 @@ class StateShow(listing.Listing):
         with contextlib.closing(state_database.State.look(directory)) as seen:
             node = None
             if parsed_args.node is not None:
-                node = handover.find(seen.every_node(), parsed_args.node)
-            accounts = seen.accounts(node)
+                node = handover.find(seen.nodes.all(), parsed_args.node)
+            accounts = seen.nodes.accounts(node)
         rows = [
             tuple(
                 list(value) if isinstance(value, tuple) else value

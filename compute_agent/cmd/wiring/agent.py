@@ -46,14 +46,14 @@ GARBAGE = (50_000, 20, 50)
 class Agent:
     """The wired agent.
 
-    :ivar records: the state database
+    :ivar state: what survives a restart
     :ivar files: what operators add to what the driver describes
     """
 
     driver: virt.ComputeDriver
     client: client.SchedulerReportClient
     tracker: resource_tracker.ResourceTracker
-    records: state.State
+    state: state.State
     files: provider_config_files.ProviderConfigFiles
 
 
@@ -94,14 +94,14 @@ def agent(
         planner = node_planner.Planner(
             compute_driver,
             report_client,
-            kept,
+            kept.records,
             settings=_settings(conf, prune),
             files=files,
         )
         yield Agent(
             driver=compute_driver,
             client=report_client,
-            records=kept,
+            state=kept,
             files=files,
             tracker=_tracker(
                 conf,
@@ -156,7 +156,8 @@ def _tracker(
         ),
         gone=departed_nodes.Departures(
             compute_driver,
-            kept,
+            kept.records,
+            kept.nodes,
             clock=time.time,
             interval=conf.compute_agent.full_read_interval,
         ),

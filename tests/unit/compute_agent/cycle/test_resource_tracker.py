@@ -126,13 +126,15 @@ class Records:
     def created_for(self, node_uuids):
         return {}
 
-    def nodes(self, driver):
+
+class Nodes:
+    def of_driver(self, driver):
         return {}
 
-    def keep_nodes(self, driver, known):
+    def keep(self, driver, known):
         pass
 
-    def forget_nodes(self, uuids):
+    def forget(self, uuids):
         assert not list(uuids)
 
 
@@ -181,7 +183,11 @@ def tracker(client):
                 ),
             ),
             gone=departed_nodes.Departures(
-                driver, Records(), clock=lambda: 1.0, interval=1
+                driver,
+                Records(),
+                Nodes(),
+                clock=lambda: 1.0,
+                interval=1,
             ),
             **how,
         )

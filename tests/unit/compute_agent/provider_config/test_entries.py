@@ -10,8 +10,8 @@ import pathlib
 import pytest
 
 from compute_agent import errors, yaml_file
-from compute_agent.provider_config import entries as provider_config
-from compute_agent.provider_config import parse as provider_config_parse
+from compute_agent.provider_config import entries
+from compute_agent.provider_config import parse as parser
 from compute_agent.provider_config.schema import SCHEMA
 from compute_agent.virt import finding
 
@@ -22,14 +22,14 @@ CASES = sorted(
 
 def parse(text, path='FILE'):
     document = yaml_file.parse(text, path, SCHEMA)
-    return provider_config_parse.parse(document)
+    return parser.parse(document)
 
 
 def given(text):
     """Return what a text gives, in the words of the cases."""
     try:
         file = parse(text)
-        provider_config.joined(file.entries)
+        entries.combine(file.entries)
     except errors.ConfigError as exc:
         return [f'error {exc}']
     lines = [
@@ -88,21 +88,21 @@ def test_the_same_provider_in_two_files_is_an_error_with_both_places():
     )
     both = [*parse(text, 'a.yaml').entries, *parse(text, 'b.yaml').entries]
     with pytest.raises(yaml_file.FileError) as caught:
-        provider_config.joined(both)
+        entries.combine(both)
     assert str(caught.value).startswith(
-        'b.yaml:3: provider a stands at a.yaml:3 already; keep one'
+        'b.yaml:3: provider a already has an entry at a.yaml:3; put all'
     )
 
 
 def test_a_name_and_a_uuid_that_read_the_same_are_two_identifications():
     uuid = '11111111-1111-4111-8111-111111111111'
     by_name, by_uuid = (
-        provider_config.Entry(path=path, line=1, **{key: uuid})
+        entries.Entry(path=path, line=1, **{key: uuid})
         for path, key in (('a', 'name'), ('b', 'uuid'))
     )
-    entries = provider_config.joined([by_uuid, by_name])
-    assert entries.of(uuid, 'a') == [by_uuid]
-    assert entries.of('a', uuid) == [by_name]
-    assert entries.of(uuid, uuid) == [by_name, by_uuid]
-    assert list(entries.explicit) == [by_uuid, by_name]
-    assert entries.every_root is None
+    both = entries.combine([by_uuid, by_name])
+    assert both.of(uuid, 'a') == [by_uuid]
+    assert both.of('a', uuid) == [by_name]
+    assert both.of(uuid, uuid) == [by_name, by_uuid]
+    assert list(both.explicit) == [by_uuid, by_name]
+    assert both.every_root is None

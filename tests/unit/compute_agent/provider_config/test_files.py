@@ -132,7 +132,7 @@ def test_a_missing_directory_is_no_files_unless_it_was_named(folder):
     folder.files.begin()
     assert folder.merged() == {}
     folder.given = True
-    with pytest.raises(errors.ConfigError, match='there is no directory'):
+    with pytest.raises(errors.ConfigError, match='does not exist; create'):
         folder.files.reload()
 
 
@@ -140,7 +140,7 @@ def test_a_file_in_place_of_the_directory_is_a_mistake(folder):
     folder.write('a.yaml')
     folder.path = folder.path / 'a.yaml'
     folder.given = False
-    with pytest.raises(errors.ConfigError, match='is no directory; write'):
+    with pytest.raises(errors.ConfigError, match='is not a directory; write'):
         folder.files.begin()
 
 
@@ -159,7 +159,7 @@ def test_a_link_that_leads_nowhere_is_a_mistake(folder):
 @pytest.mark.parametrize('name', [b'a\nb.yaml', b'a\xff.yaml'])
 def test_a_name_that_cannot_be_printed_is_a_mistake(folder, name):
     (folder.path / os.fsdecode(name)).write_text(text())
-    with pytest.raises(errors.ConfigError, match='a file has the name') as e:
+    with pytest.raises(errors.ConfigError, match='the file name') as e:
         folder.files.begin()
     assert '\n' not in str(e.value)
 
@@ -181,11 +181,11 @@ def test_another_that_cannot_be_listed_is_unknown_and_gives_up_nothing(
     tree = provider_tree.ProviderTree()
     tree.new_root('cn1', NODE)
     folder.files.merge(tree, NODE, Record(claims=held))
-    folder.files.settle([NODE])
+    folder.files.log_unmatched([NODE])
     assert not tree.assertions
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
-    assert 'no file of it is in force' in record.message
+    assert 'none of its files is in force' in record.message
     assert folder.files.evidence(NODE) == []
 
 
@@ -215,16 +215,16 @@ def test_an_entry_of_no_provider_is_said_once_and_again_if_it_begins_again(
     folder.files.begin()
     for _ in range(3):
         folder.merged()
-        folder.files.settle([NODE])
+        folder.files.log_unmatched([NODE])
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
-    assert 'a.yaml:3: no tree of this agent has a provider cn9; mend' in (
+    assert 'a.yaml:3: provider cn9 is in no tree of this agent; ' in (
         record.message
     )
     folder.merged((NODE, 'cn9'))
-    folder.files.settle([NODE])
+    folder.files.log_unmatched([NODE])
     folder.merged()
-    folder.files.settle([NODE])
+    folder.files.log_unmatched([NODE])
     assert len(caplog.records) == 2
 
 
@@ -233,7 +233,7 @@ def test_an_entry_of_another_node_is_no_trouble(folder, caplog):
     folder.files.begin()
     for _ in range(3):
         folder.merged((NODE, 'cn1'), (OTHER, 'cn2'))
-        folder.files.settle([NODE, OTHER])
+        folder.files.log_unmatched([NODE, OTHER])
     assert not caplog.records
 
 
@@ -243,9 +243,9 @@ def test_nothing_is_said_while_a_node_was_not_seen_that_may_have_it(
     folder.write('a.yaml', '{name: cn2}')
     folder.files.begin()
     folder.merged((NODE, 'cn1'))
-    folder.files.settle([NODE, OTHER])
+    folder.files.log_unmatched([NODE, OTHER])
     assert not caplog.records
-    folder.files.settle([NODE])
+    folder.files.log_unmatched([NODE])
     assert len(caplog.records) == 1
 
 

@@ -6,8 +6,8 @@ import pytest
 from compute_agent.ownership import resolve
 from compute_agent.ownership.policy import Policy
 from compute_agent.ownership.record import Record
-from compute_agent.provider_config import entries as provider_config
-from compute_agent.provider_config import merge as provider_config_merge
+from compute_agent.provider_config import merge as merging
+from compute_agent.provider_config.entries import Entry, combine
 from compute_agent.tree import assertion, names, provider, provider_tree
 from compute_agent.tree.inventory import Inventory
 
@@ -35,7 +35,7 @@ def tree_of(*providers):
 
 
 def entry(*traits, path=A, line=4, uuid=None, name=None, **classes):
-    return provider_config.Entry(
+    return Entry(
         path=path,
         line=line,
         uuid=uuid,
@@ -59,11 +59,11 @@ def recorded(created=(), ours=(), **held):
 
 
 def merge(tree, *entries, record=None):
-    return provider_config_merge.merge(
+    return merging.merge(
         tree,
         NODE,
         record or Record(),
-        provider_config.joined(entries),
+        combine(entries),
     )
 
 
@@ -131,8 +131,8 @@ def test_a_sharing_provider_of_another_is_not_written_and_that_is_noted():
     assert not tree.assertions
     (note,) = tree.notes
     assert note.startswith(
-        f'nfs ({SHARED}): nothing of {A}:4 is written, for it is a sharing '
-        'provider that this agent did not create; '
+        f'nfs ({SHARED}): the entry at {A}:4 is not applied, because this '
+        'agent did not create that sharing provider; '
     )
 
 
@@ -161,9 +161,8 @@ def test_a_class_of_the_driver_keeps_its_value_and_that_is_a_fault():
     assert said(tree) == {FROM_A: {'CUSTOM_A'}}
     (fault,) = tree.faults
     assert fault == (
-        f'cn1 ({NODE}): CUSTOM_X of {A}:6 is not written, for the driver '
-        'reports that class itself and its value stands; take it out of the '
-        'file'
+        f'cn1 ({NODE}): CUSTOM_X at {A}:6 is not applied, because the driver '
+        'reports that class itself; remove it from the file'
     )
 
 
@@ -215,8 +214,8 @@ def test_one_provider_by_name_and_by_uuid_is_a_fault_that_loses_nothing():
     assert (data['CUSTOM_X'], data['CUSTOM_Y']) == ({'total': 1}, {'total': 3})
     (fault,) = tree.faults
     assert fault == (
-        f'cn1 ({NODE}): {A}:4 and {B}:4 both describe it; keep one of the '
-        'two and put all into it'
+        f'cn1 ({NODE}): two entries match it, {A}:4 and {B}:4; put all '
+        'additions into one entry'
     )
 
 
@@ -260,9 +259,9 @@ def test_what_no_file_names_and_another_added_stays_and_is_noted(visits):
     merge(tree, record=record)
     (note,) = tree.notes
     assert note == (
-        f'cn1 ({NODE}): keeps CUSTOM_A, which {A} no longer gives it, for '
-        'this agent did not add it: remove it if it should go '
-        '("sync --prune")'
+        f'cn1 ({NODE}): keeps CUSTOM_A, which {A} no longer has, because '
+        'this agent did not add it; if it should go, remove it with '
+        '"sync --prune"'
     )
 
 

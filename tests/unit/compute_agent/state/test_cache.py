@@ -21,20 +21,20 @@ HELD = {(SHARED, TRAIT): {'driver': frozenset({'CUSTOM_A'})}}
 @pytest.fixture
 def kept():
     opened = state.State.in_memory('here')
-    opened.save([reading(NODE), reading(OTHER), reading(SHARED)])
+    opened.journal.save([reading(NODE), reading(OTHER), reading(SHARED)])
     yield opened
     opened.close()
 
 
 def records(kept):
     """What is recorded of the shared provider, as each of the nodes has it."""
-    return [kept.record({one, SHARED}, one) for one in (NODE, OTHER)]
+    return [kept.records.record({one, SHARED}, one) for one in (NODE, OTHER)]
 
 
 def test_what_was_not_written_is_the_very_same(kept):
-    first = kept.readings([NODE, OTHER])
-    kept.save([reading(OTHER, generation=2)])
-    again = kept.readings([NODE, OTHER])
+    first = kept.snapshot.readings([NODE, OTHER])
+    kept.journal.save([reading(OTHER, generation=2)])
+    again = kept.snapshot.readings([NODE, OTHER])
     assert again[NODE] is first[NODE]
     assert again[OTHER].provider.generation == 2
     before = records(kept)
@@ -43,29 +43,31 @@ def test_what_was_not_written_is_the_very_same(kept):
 
 def test_one_that_is_not_there_is_looked_for_again(kept):
     new = '44444444-4444-4444-8444-444444444444'
-    assert kept.readings([NODE, new]).keys() == {NODE}
-    kept.save([reading(new)])
-    assert kept.readings([NODE, new]).keys() == {NODE, new}
+    assert kept.snapshot.readings([NODE, new]).keys() == {NODE}
+    kept.journal.save([reading(new)])
+    assert kept.snapshot.readings([NODE, new]).keys() == {NODE, new}
 
 
 CREATION = intents.Intent(node_uuid=NODE, uuid=SHARED, kind=None, generation=0)
 WRITES = {
-    'hold': lambda s: s.begin(NODE, [], HELD),
-    'confirm': lambda s: s.settle([CREATION]),
-    'forget': lambda s: s.forget([SHARED]),
-    'save': lambda s: s.save([reading(SHARED, generation=2)]),
-    'settle': lambda s: s.settle([], readings=[reading(SHARED, generation=2)]),
-    'gone': lambda s: s.settle([], gone=[SHARED]),
-    'adopt': lambda s: s.adopt(NODE, {SHARED: 1}),
-    'pass on': lambda s: s.pass_on(SHARED, NODE, OTHER),
-    'forget nodes': lambda s: s.forget_nodes([NODE]),
-    'forget node': lambda s: s.forget_node(NODE),
+    'hold': lambda s: s.journal.begin(NODE, [], HELD),
+    'confirm': lambda s: s.journal.record_outcome([CREATION]),
+    'forget': lambda s: s.journal.forget([SHARED]),
+    'save': lambda s: s.journal.save([reading(SHARED, generation=2)]),
+    'settle': lambda s: s.journal.record_outcome(
+        [], readings=[reading(SHARED, generation=2)]
+    ),
+    'gone': lambda s: s.journal.record_outcome([], gone=[SHARED]),
+    'adopt': lambda s: s.journal.adopt(NODE, {SHARED: 1}),
+    'pass on': lambda s: s.records.pass_on(SHARED, NODE, OTHER),
+    'forget nodes': lambda s: s.nodes.forget([NODE]),
+    'forget node': lambda s: s.nodes.forget_with_record(NODE),
 }
 
 
 @pytest.mark.parametrize('write', WRITES.values(), ids=WRITES)
 def test_after_each_write_it_is_read_anew_for_every_node(kept, write):
-    kept.begin(NODE, [CREATION], HELD)
+    kept.journal.begin(NODE, [CREATION], HELD)
     before = records(kept)
     write(kept)
     after = records(kept)
@@ -73,84 +75,92 @@ def test_after_each_write_it_is_read_anew_for_every_node(kept, write):
 
 
 def test_what_it_says_after_a_write_is_what_a_new_look_says(kept):
-    kept.begin(NODE, [CREATION], HELD)
+    kept.journal.begin(NODE, [CREATION], HELD)
     records(kept)
-    kept.settle(
+    kept.journal.record_outcome(
         [CREATION], readings=[reading(SHARED, 'CUSTOM_B', generation=2)]
     )
     one, two = records(kept)
     assert one.created == two.created == {SHARED}
     assert one.claims == HELD
     assert two.claimed_for_other_nodes((SHARED, TRAIT)) == {'CUSTOM_A'}
-    assert kept.readings([SHARED])[SHARED].provider.traits == {'CUSTOM_B'}
+    assert kept.snapshot.readings([SHARED])[SHARED].provider.traits == {
+        'CUSTOM_B'
+    }
 
 
 def test_other_providers_are_another_question(kept):
-    kept.begin(NODE, [], HELD)
-    assert kept.record({NODE}, NODE).claims == {}
-    assert kept.record({NODE, SHARED}, NODE).claims == HELD
+    kept.journal.begin(NODE, [], HELD)
+    assert kept.records.record({NODE}, NODE).claims == {}
+    assert kept.records.record({NODE, SHARED}, NODE).claims == HELD
 
 
 def test_a_write_that_fails_leaves_what_was_there(kept):
     broken = dataclasses.replace(reading(NODE, generation=2), root_uuid=None)
-    kept.readings([NODE])
+    kept.snapshot.readings([NODE])
     with pytest.raises(errors.Unavailable):
-        kept.save([reading(SHARED, generation=2), broken])
-    found = kept.readings([NODE, SHARED])
+        kept.journal.save([reading(SHARED, generation=2), broken])
+    found = kept.snapshot.readings([NODE, SHARED])
     assert {r.provider.generation for r in found.values()} == {1}
 
 
 def test_the_names_are_remembered_until_they_are_written(kept):
-    assert kept.known_names() is None
+    assert kept.snapshot.known_names() is None
     known = names.KnownNames(
         traits=frozenset({'CUSTOM_A'}), resource_classes=frozenset({'VCPU'})
     )
-    kept.save_known_names(known)
-    assert kept.known_names() == known
-    assert kept.known_names() is kept.known_names()
-    kept.save_known_names(None)
-    assert kept.known_names() is None
+    kept.snapshot.save_known_names(known)
+    assert kept.snapshot.known_names() == known
+    assert kept.snapshot.known_names() is kept.snapshot.known_names()
+    kept.snapshot.save_known_names(None)
+    assert kept.snapshot.known_names() is None
 
 
 def test_how_many_providers_there_are_is_kept_by_service(tmp_path):
     with_size = state.State.open(tmp_path, 'here')
-    assert with_size.size() is None
+    assert with_size.snapshot.size() is None
     size = provider.Size(providers=50_000, counted_at=2.5)
-    with_size.save_size(size)
-    assert with_size.size() == size
+    with_size.snapshot.save_size(size)
+    assert with_size.snapshot.size() == size
     with_size.close()
     for site, known in (('here', size), ('there', None)):
         opened = state.State.open(tmp_path, site)
-        assert opened.size() == known
+        assert opened.snapshot.size() == known
         opened.close()
 
 
 def test_the_nodes_are_remembered_until_they_are_written(kept):
     known = KnownNode(name='node-1')
-    kept.keep_nodes('rack:Rack', {NODE: known})
-    assert kept.nodes('rack:Rack') == {NODE: known}
-    assert kept.nodes('other:Driver') == {}
-    kept.keep_nodes('other:Driver', {OTHER: known})
-    assert kept.nodes('other:Driver') == {OTHER: known}
-    kept.forget_nodes([NODE])
-    assert kept.nodes('rack:Rack') == {}
+    kept.nodes.keep('rack:Rack', {NODE: known})
+    assert kept.nodes.of_driver('rack:Rack') == {NODE: known}
+    assert kept.nodes.of_driver('other:Driver') == {}
+    kept.nodes.keep('other:Driver', {OTHER: known})
+    assert kept.nodes.of_driver('other:Driver') == {OTHER: known}
+    kept.nodes.forget([NODE])
+    assert kept.nodes.of_driver('rack:Rack') == {}
 
 
 @pytest.mark.parametrize(
     'write',
     [
-        lambda s: s.forget_nodes([OTHER]),
-        lambda s: s.pass_on(SHARED, OTHER, OTHER),
-        lambda s: s.adopt(OTHER, {OTHER: 1}),
-        lambda s: s.keep_nodes('rack:Rack', {}),
+        lambda s: s.nodes.forget([OTHER]),
+        lambda s: s.records.pass_on(SHARED, OTHER, OTHER),
+        lambda s: s.journal.adopt(OTHER, {OTHER: 1}),
+        lambda s: s.nodes.keep('rack:Rack', {}),
     ],
     ids=['forget nodes', 'pass on', 'adopt', 'keep nodes'],
 )
 def test_what_is_written_of_another_node_leaves_the_memory_of_this_one(
     kept, write
 ):
-    kept.record({NODE}, NODE)
-    before = kept.readings([NODE])[NODE], kept.record({NODE}, NODE)
+    kept.records.record({NODE}, NODE)
+    before = (
+        kept.snapshot.readings([NODE])[NODE],
+        kept.records.record({NODE}, NODE),
+    )
     write(kept)
-    after = kept.readings([NODE])[NODE], kept.record({NODE}, NODE)
+    after = (
+        kept.snapshot.readings([NODE])[NODE],
+        kept.records.record({NODE}, NODE),
+    )
     assert all(a is b for a, b in zip(before, after, strict=True))

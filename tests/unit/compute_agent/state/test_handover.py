@@ -12,6 +12,7 @@ from compute_agent import errors
 from compute_agent.ownership.record import Record
 from compute_agent.state import handover, handover_schema
 from compute_agent.tree.assertion import Kind
+from compute_agent.tree.node import Node
 
 NODE = '11111111-1111-4111-8111-111111111111'
 CHILD = '22222222-2222-4222-8222-222222222222'
@@ -26,12 +27,14 @@ NAMES = {
 SOURCES = ('driver', 'agent', 'file:/etc/nova/provider_config/ä b.yaml')
 
 
-def node(uuid=NODE, name='node-1', driver=DRIVER, title='rack1'):
-    return handover.Node(uuid=uuid, name=name, driver=driver, title=title)
+def node(uuid=NODE, name='node-1', title='rack1'):
+    return Node(uuid=uuid, name=name, title=title)
 
 
 def handed(**record):
-    return handover.NodeRecord(node=node(), record=Record(**record))
+    return handover.NodeRecord(
+        node=node(), driver=DRIVER, record=Record(**record)
+    )
 
 
 WHOLE = handed(
@@ -90,7 +93,9 @@ def test_the_data_is_sorted_and_has_the_node_s_own_provider_first():
 
 
 def test_what_is_read_is_what_was_written():
-    assert handover.from_data(DATA) == WHOLE
+    read = handover.from_data(DATA)
+    assert read == WHOLE
+    assert read.node.title == 'rack1'  # which no comparison looks at
 
 
 @st.composite
@@ -119,7 +124,9 @@ def records(draw):
 @settings(max_examples=60, deadline=None)
 @given(records(), st.text(st.characters(codec='utf-8'), min_size=1))
 def test_any_record_comes_back_from_its_json_as_it_went(record, name):
-    one = handover.NodeRecord(node=node(name=name[:200]), record=record)
+    one = handover.NodeRecord(
+        node=node(name=name[:200]), driver=DRIVER, record=record
+    )
     text = json.dumps(handover.data(one))
     assert handover.from_data(json.loads(text)) == one
 
@@ -136,7 +143,8 @@ def test_nothing_is_no_record():
     with pytest.raises(errors.ConfigError) as caught:
         handed()
     assert str(caught.value) == (
-        f'nothing is recorded of rack1 ({NODE}): there is nothing to hand over'
+        f'nothing is recorded of node rack1 ({NODE}): there is nothing to '
+        'hand over'
     )
     with pytest.raises(errors.ConfigError, match='nothing is recorded of'):
         handover.from_data({**DATA, 'providers': []})
@@ -169,17 +177,16 @@ def refused(data):
 )
 def test_what_is_no_record_is_told_from_one(data):
     assert refused(data) == (
-        'it is no record of a node; give what "compute-agent state export '
-        'NODE" printed'
+        'it is not the record of a node; give the output of "compute-agent '
+        'state export NODE"'
     )
 
 
 @pytest.mark.parametrize('rest', [DATA, {'format': DATA['format']}])
 def test_a_newer_version_is_refused_whatever_it_holds(rest):
     newer = handover_schema.VERSION + 1
-    assert f'it is of version {newer}, this agent reads version 1' in refused(
-        {**rest, 'version': newer, 'new': []}
-    )
+    said = refused({**rest, 'version': newer, 'new': []})
+    assert f'has version {newer}, and this agent reads version 1' in said
 
 
 @pytest.mark.parametrize('version', [0, -1, True, '1', None, 1.5, [1]])
@@ -265,7 +272,7 @@ def test_a_part_that_is_missing_is_named(path):
         (
             ['providers', 2, 'uuid'],
             NODE,
-            f'providers[2]: provider {NODE} is there twice',
+            f'providers[2]: provider {NODE} is listed twice',
         ),
         (
             ['providers', 0, 'held', 'trait'],
@@ -321,17 +328,17 @@ def test_a_name_that_several_have_needs_the_uuid():
 def test_an_unknown_node_is_answered_with_a_few_that_are_known():
     few = [node(), node(CHILD, 'rack2', title='')]
     assert unfound(few, 'nova') == (
-        'nothing is recorded of a node nova; known are rack1, rack2'
+        'nothing is recorded of node nova; known nodes: rack1, rack2'
     )
     many = [node(name=f'node-{n}', title='') for n in range(100, 140)]
     assert unfound(many, 'x').endswith(
-        'known are node-100, node-101, node-102 and 37 more'
+        'known nodes: node-100, node-101, node-102 and 37 more'
     )
-    assert 'node-117' in unfound(many, 'node117').partition('known are')[2]
+    assert 'node-117' in unfound(many, 'node117').partition('known nodes')[2]
 
 
 def test_where_no_node_is_known_the_state_may_be_another():
     assert unfound([], 'node-1') == (
-        'nothing is recorded of a node node-1; no node is known here: is '
-        '[DEFAULT] state_path right?'
+        'nothing is recorded of node node-1; the state has no nodes: check '
+        '[DEFAULT] state_path'
     )

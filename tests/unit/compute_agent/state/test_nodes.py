@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nodes the state knows, and the record of one that changes its agent."""
 
+import contextlib
 import dataclasses
 import sqlite3
 
@@ -12,6 +13,7 @@ from compute_agent.state import handover
 from compute_agent.state import state as state_module
 from compute_agent.state.known_node import KnownNode
 from compute_agent.tree import assertion, intents, provider
+from compute_agent.tree.node import Node
 
 NODE = '11111111-1111-4111-8111-111111111111'
 CHILD = '22222222-2222-4222-8222-222222222222'
@@ -20,7 +22,7 @@ OTHER = '44444444-4444-4444-8444-444444444444'
 TRAIT = assertion.Kind.TRAIT
 AGGREGATE = assertion.Kind.AGGREGATE
 DRIVER = 'rack:Rack'
-HERE = handover.Node(uuid=NODE, name='node-1', driver=DRIVER)
+HERE = Node(uuid=NODE, name='node-1')
 
 
 @pytest.fixture(params=['in memory', 'on disk'])
@@ -70,62 +72,65 @@ def reading(uuid, root=NODE, traits=(), read_at=1.0):
 def remember(state, node_uuid, *done, claims=None):
     """Record writes as a cycle of that node does."""
     sent = [dataclasses.replace(one, node_uuid=node_uuid) for one in done]
-    state.begin(node_uuid, sent, claims or {})
-    state.settle(sent)
+    state.journal.begin(node_uuid, sent, claims or {})
+    state.journal.record_outcome(sent)
 
 
 # --- nodes -------------------------------------------------------------------
 
 
 def test_a_new_state_knows_no_node(state):
-    assert state.nodes(DRIVER) == {}
-    assert state.every_node() == []
+    assert state.nodes.of_driver(DRIVER) == {}
+    assert state.nodes.all() == []
 
 
 def test_nodes_come_back_as_they_were_kept(state):
     given = {NODE: known('node-1'), OTHER: known('nöde "4"', 1e9 + 0.25)}
-    state.keep_nodes(DRIVER, given)
-    assert state.nodes(DRIVER) == given
+    state.nodes.keep(DRIVER, given)
+    assert state.nodes.of_driver(DRIVER) == given
 
 
 def test_a_node_that_is_kept_again_is_the_new_one(state):
-    state.keep_nodes(DRIVER, {NODE: known('old', 5.0), OTHER: known('4')})
-    state.keep_nodes(DRIVER, {NODE: known('new')})
-    assert state.nodes(DRIVER) == {NODE: known('new'), OTHER: known('4')}
+    state.nodes.keep(DRIVER, {NODE: known('old', 5.0), OTHER: known('4')})
+    state.nodes.keep(DRIVER, {NODE: known('new')})
+    assert state.nodes.of_driver(DRIVER) == {
+        NODE: known('new'),
+        OTHER: known('4'),
+    }
 
 
 def test_nodes_are_their_driver_s_and_a_node_has_one_driver(state):
-    state.keep_nodes(DRIVER, {NODE: known('node-1')})
-    state.keep_nodes('other:Driver', {OTHER: known('node-4')})
-    assert set(state.nodes(DRIVER)) == {NODE}
-    assert set(state.nodes('other:Driver')) == {OTHER}
-    state.keep_nodes('other:Driver', {NODE: known('node-1')})
-    assert state.nodes(DRIVER) == {}
-    assert set(state.nodes('other:Driver')) == {NODE, OTHER}
+    state.nodes.keep(DRIVER, {NODE: known('node-1')})
+    state.nodes.keep('other:Driver', {OTHER: known('node-4')})
+    assert set(state.nodes.of_driver(DRIVER)) == {NODE}
+    assert set(state.nodes.of_driver('other:Driver')) == {OTHER}
+    state.nodes.keep('other:Driver', {NODE: known('node-1')})
+    assert state.nodes.of_driver(DRIVER) == {}
+    assert set(state.nodes.of_driver('other:Driver')) == {NODE, OTHER}
 
 
 def test_every_driver_s_nodes_are_known_by_name(state):
-    state.keep_nodes('other:Driver', {OTHER: known('a', 5.0)})
-    state.keep_nodes(DRIVER, {NODE: known('node-1')})
-    assert state.every_node() == [
-        handover.Node(uuid=OTHER, name='a', driver='other:Driver'),
+    state.nodes.keep('other:Driver', {OTHER: known('a', 5.0)})
+    state.nodes.keep(DRIVER, {NODE: known('node-1')})
+    assert state.nodes.all() == [
+        Node(uuid=OTHER, name='a'),
         HERE,
     ]
 
 
 def test_forgotten_nodes_are_known_no_more_and_their_record_stays(state):
-    state.keep_nodes(DRIVER, {NODE: known('node-1'), OTHER: known('node-4')})
+    state.nodes.keep(DRIVER, {NODE: known('node-1'), OTHER: known('node-4')})
     remember(state, NODE, creation(NODE))
-    state.forget_nodes([NODE, CHILD])
-    assert set(state.nodes(DRIVER)) == {OTHER}
-    assert state.record([NODE], NODE).created == {NODE}
+    state.nodes.forget([NODE, CHILD])
+    assert set(state.nodes.of_driver(DRIVER)) == {OTHER}
+    assert state.records.record([NODE], NODE).created == {NODE}
 
 
 def test_nodes_outlast_their_providers(state):
     """What a driver still has may only have lost its provider."""
-    state.keep_nodes(DRIVER, {NODE: known('node-1')})
-    state.forget([NODE])
-    assert set(state.nodes(DRIVER)) == {NODE}
+    state.nodes.keep(DRIVER, {NODE: known('node-1')})
+    state.journal.forget([NODE])
+    assert set(state.nodes.of_driver(DRIVER)) == {NODE}
 
 
 def test_a_state_that_cannot_be_read_knows_nothing_rather_than_no_node(
@@ -135,7 +140,7 @@ def test_a_state_that_cannot_be_read_knows_nothing_rather_than_no_node(
     with sqlite3.connect(tmp_path / 'state.sqlite') as db:
         db.execute('drop table node')
     db.close()
-    for look in (state.every_node, lambda: state.nodes(DRIVER)):
+    for look in (state.nodes.all, lambda: state.nodes.of_driver(DRIVER)):
         with pytest.raises(errors.ConfigError, match='cannot be read'):
             look()
     state.close()
@@ -147,9 +152,11 @@ def test_a_state_that_cannot_be_read_knows_nothing_rather_than_no_node(
 @pytest.fixture
 def full(state):
     """A node with a child and a sharing provider, and another node."""
-    state.keep_nodes(DRIVER, {NODE: known('node-1', 9.0), OTHER: known('4')})
-    state.save([reading(NODE), reading(CHILD), reading(SHARED, SHARED)])
-    state.save([reading(OTHER, OTHER)])
+    state.nodes.keep(DRIVER, {NODE: known('node-1', 9.0), OTHER: known('4')})
+    state.journal.save(
+        [reading(NODE), reading(CHILD), reading(SHARED, SHARED)]
+    )
+    state.journal.save([reading(OTHER, OTHER)])
     remember(
         state,
         NODE,
@@ -170,42 +177,44 @@ RECORD = Record(
     },
     claims={(NODE, TRAIT): {'driver': frozenset({'CUSTOM_X'})}},
 )
-HANDED = handover.NodeRecord(node=HERE, record=RECORD)
+HANDED = handover.NodeRecord(node=HERE, driver=DRIVER, record=RECORD)
 
 
 def test_an_export_has_the_node_s_providers_and_no_other_s(full):
-    assert full.export_record(HERE) == HANDED
+    assert full.nodes.export_record(HERE) == HANDED
     assert HANDED.providers == [NODE, CHILD, SHARED]
 
 
 def test_an_export_is_the_same_whichever_placement_is_looked_at(tmp_path):
     for site in ('one', 'two'):
         one = state_module.State.open(tmp_path, site)
-        one.save([reading(CHILD)])
+        one.journal.save([reading(CHILD)])
         one.close()
     one = state_module.State.open(tmp_path)
+    one.nodes.keep(DRIVER, {NODE: known('node-1')})
     remember(one, NODE, adding(CHILD, 'CUSTOM_Y'))
-    assert one.export_record(HERE).providers == [CHILD]
+    assert one.nodes.export_record(HERE).providers == [CHILD]
     one.close()
 
 
 def test_a_provider_that_moved_to_another_tree_is_that_one_s(tmp_path):
     for site, root, when in (('old', NODE, 1.0), ('new', OTHER, 2.0)):
         one = state_module.State.open(tmp_path, site)
-        one.save([reading(CHILD, root, read_at=when)])
+        one.journal.save([reading(CHILD, root, read_at=when)])
         one.close()
     one = state_module.State.open(tmp_path)
+    one.nodes.keep(DRIVER, {NODE: known('node-1'), OTHER: known('node-4')})
     remember(one, NODE, adding(NODE, 'CUSTOM_X'), adding(CHILD, 'CUSTOM_Y'))
-    assert one.export_record(HERE).providers == [NODE]
+    assert one.nodes.export_record(HERE).providers == [NODE]
     there = dataclasses.replace(HERE, uuid=OTHER)
-    assert one.export_record(there).providers == [CHILD]
+    assert one.nodes.export_record(there).providers == [CHILD]
     one.close()
 
 
 def test_an_export_leaves_what_is_held_for_other_nodes(full):
     held = {(SHARED, TRAIT): {'driver': frozenset({'CUSTOM_S'})}}
     remember(full, OTHER, claims=held)
-    assert full.export_record(HERE) == HANDED
+    assert full.nodes.export_record(HERE) == HANDED
 
 
 @pytest.mark.parametrize(
@@ -213,31 +222,31 @@ def test_an_export_leaves_what_is_held_for_other_nodes(full):
 )
 def test_an_unconfirmed_write_keeps_a_node_from_being_exported(full, of, uuid):
     sent = [adding(uuid, 'CUSTOM_NEW', generation=8, node=of)]
-    full.begin(of, sent, {})
+    full.journal.begin(of, sent, {})
     with pytest.raises(errors.UnknownState, match='run "compute-agent sync"'):
-        full.export_record(HERE)
-    full.settle([], sent)
-    assert full.export_record(HERE) == HANDED
+        full.nodes.export_record(HERE)
+    full.journal.record_outcome([], sent)
+    assert full.nodes.export_record(HERE) == HANDED
 
 
 def test_another_node_s_unconfirmed_write_is_no_hindrance(full):
-    full.begin(OTHER, [adding(OTHER, 'CUSTOM_NEW', generation=8)], {})
-    assert full.export_record(HERE) == HANDED
+    full.journal.begin(OTHER, [adding(OTHER, 'CUSTOM_NEW', generation=8)], {})
+    assert full.nodes.export_record(HERE) == HANDED
 
 
 def test_a_node_of_which_nothing_is_recorded_is_not_exported(state):
-    state.keep_nodes(DRIVER, {NODE: known('node-1')})
-    state.save([reading(NODE)])
+    state.nodes.keep(DRIVER, {NODE: known('node-1')})
+    state.journal.save([reading(NODE)])
     with pytest.raises(errors.ConfigError, match='nothing is recorded of'):
-        state.export_record(HERE)
+        state.nodes.export_record(HERE)
 
 
 # --- importing ---------------------------------------------------------------
 
 
-def tables(state):
+def tables(directory):
     """All that is in the database, readings too."""
-    with state._database.reading() as db:
+    with contextlib.closing(sqlite3.connect(directory / 'state.sqlite')) as db:
         return {
             table: sorted(db.execute(f'select * from {table}').fetchall())
             for (table,) in db.execute(
@@ -247,23 +256,28 @@ def tables(state):
 
 
 def test_what_was_exported_is_there_after_the_import(state):
-    state.import_record(HANDED)
-    assert state.record([NODE, CHILD, SHARED], NODE) == RECORD
-    assert state.nodes(DRIVER) == {NODE: known('node-1')}
-    assert state.created_for([NODE]).get(NODE, []) == [SHARED]
+    state.nodes.import_record(HANDED)
+    assert state.records.record([NODE, CHILD, SHARED], NODE) == RECORD
+    assert state.nodes.of_driver(DRIVER) == {NODE: known('node-1')}
+    assert state.records.created_for([NODE]).get(NODE, []) == [SHARED]
 
 
-def test_an_import_may_be_repeated_and_exported_again(state, other):
-    state.import_record(HANDED)
-    once = tables(state)
-    state.import_record(HANDED)
-    assert tables(state) == once
-    assert state.readings([NODE, CHILD, SHARED]) == {}
-    state.save([reading(CHILD, traits=['CUSTOM_Y'])])
-    again = state.export_record(HERE)
+def test_an_import_may_be_repeated(tmp_path):
+    with contextlib.closing(state_module.State.open(tmp_path)) as state:
+        state.nodes.import_record(HANDED)
+        once = tables(tmp_path)
+        state.nodes.import_record(HANDED)
+        assert tables(tmp_path) == once
+
+
+def test_what_was_imported_is_exported_again(state, other):
+    state.nodes.import_record(HANDED)
+    assert state.snapshot.readings([NODE, CHILD, SHARED]) == {}
+    state.journal.save([reading(CHILD, traits=['CUSTOM_Y'])])
+    again = state.nodes.export_record(HERE)
     assert again == HANDED
-    other.import_record(again)
-    assert other.record([NODE, CHILD, SHARED], NODE) == RECORD
+    other.nodes.import_record(again)
+    assert other.records.record([NODE, CHILD, SHARED], NODE) == RECORD
 
 
 def test_an_import_adds_to_what_is_there(state):
@@ -281,8 +295,8 @@ def test_an_import_adds_to_what_is_there(state):
             (NODE, AGGREGATE): {'driver': frozenset({OTHER})},
         },
     )
-    state.import_record(HANDED)
-    assert state.record([NODE, CHILD, SHARED], NODE) == Record(
+    state.nodes.import_record(HANDED)
+    assert state.records.record([NODE, CHILD, SHARED], NODE) == Record(
         created=frozenset({CHILD, SHARED}),
         ours={
             (NODE, TRAIT): frozenset({'CUSTOM_B', 'CUSTOM_X'}),
@@ -300,24 +314,26 @@ def test_an_import_adds_to_what_is_there(state):
 
 
 def test_an_import_leaves_other_nodes_alone(state):
-    state.keep_nodes(DRIVER, {OTHER: known('4', 5.0)})
+    state.nodes.keep(DRIVER, {OTHER: known('4', 5.0)})
     remember(state, OTHER, creation(OTHER), adding(OTHER, 'CUSTOM_Z'))
-    state.save([reading(OTHER, OTHER, ['CUSTOM_Z'])])
-    state.import_record(HANDED)
-    assert state.nodes(DRIVER)[OTHER] == known('4', 5.0)
-    assert state.record([OTHER], NODE).ours == {(OTHER, TRAIT): {'CUSTOM_Z'}}
-    assert state.readings([OTHER])[OTHER].read_at == 1.0
+    state.journal.save([reading(OTHER, OTHER, ['CUSTOM_Z'])])
+    state.nodes.import_record(HANDED)
+    assert state.nodes.of_driver(DRIVER)[OTHER] == known('4', 5.0)
+    assert state.records.record([OTHER], NODE).ours == {
+        (OTHER, TRAIT): {'CUSTOM_Z'}
+    }
+    assert state.snapshot.readings([OTHER])[OTHER].read_at == 1.0
 
 
 def test_what_was_imported_is_read_again_and_what_is_not_there_is_not_ours(
     state,
 ):
-    state.save([reading(NODE, traits=['CUSTOM_B'])])
-    state.import_record(HANDED)
-    kept = state.readings([NODE])[NODE]
+    state.journal.save([reading(NODE, traits=['CUSTOM_B'])])
+    state.nodes.import_record(HANDED)
+    kept = state.snapshot.readings([NODE])[NODE]
     assert (kept.read_at, kept.provider.generation) == (0.0, 7)
-    state.save([reading(NODE, traits=['CUSTOM_B'])])
-    assert (NODE, TRAIT) not in state.record([NODE], NODE).ours
+    state.journal.save([reading(NODE, traits=['CUSTOM_B'])])
+    assert (NODE, TRAIT) not in state.records.record([NODE], NODE).ours
 
 
 def test_half_an_import_is_none(tmp_path):
@@ -326,9 +342,9 @@ def test_half_an_import_is_none(tmp_path):
         db.execute('drop table reading')
     db.close()
     with pytest.raises(errors.Unavailable, match='cannot be written'):
-        state.import_record(HANDED)
-    assert state.every_node() == []
-    assert state.record([NODE, CHILD, SHARED], NODE) == Record()
+        state.nodes.import_record(HANDED)
+    assert state.nodes.all() == []
+    assert state.records.record([NODE, CHILD, SHARED], NODE) == Record()
     state.close()
 
 
@@ -336,43 +352,43 @@ def test_half_an_import_is_none(tmp_path):
 
 
 def test_a_node_that_moved_leaves_nothing_and_the_others_all(full):
-    full.forget_node(NODE)
-    assert set(full.nodes(DRIVER)) == {OTHER}
-    assert full.record([NODE, CHILD, SHARED], NODE) == Record()
-    assert set(full.readings([NODE, CHILD, SHARED, OTHER])) == {OTHER}
-    assert full.record([OTHER], NODE).created == {OTHER}
+    full.nodes.forget_with_record(NODE)
+    assert set(full.nodes.of_driver(DRIVER)) == {OTHER}
+    assert full.records.record([NODE, CHILD, SHARED], NODE) == Record()
+    assert set(full.snapshot.readings([NODE, CHILD, SHARED, OTHER])) == {OTHER}
+    assert full.records.record([OTHER], NODE).created == {OTHER}
 
 
 def test_a_node_that_moved_holds_nothing_of_others_providers(full):
     held = {(OTHER, TRAIT): {'driver': frozenset({'CUSTOM_S'})}}
     remember(full, NODE, claims=held)
-    full.forget_node(NODE)
-    assert full.record([OTHER], OTHER).others == {}
+    full.nodes.forget_with_record(NODE)
+    assert full.records.record([OTHER], OTHER).others == {}
 
 
 def test_what_is_forgotten_is_forgotten_for_every_placement(tmp_path):
     one = state_module.State.open(tmp_path, 'one')
-    one.save([reading(CHILD)])
+    one.journal.save([reading(CHILD)])
     two = state_module.State.open(tmp_path)
-    two.forget_node(NODE)
+    two.nodes.forget_with_record(NODE)
     two.close()
-    assert one.readings([CHILD]) == {}
+    assert one.snapshot.readings([CHILD]) == {}
     one.close()
 
 
 def test_what_passes_on_is_created_and_held_for_the_heir(state):
     one, two = frozenset({'CUSTOM_1'}), frozenset({'CUSTOM_2'})
     for node, some in ((NODE, one), (OTHER, two)):
-        state.begin(node, [], {(SHARED, TRAIT): {'driver': some}})
-    state.begin(NODE, [], {(SHARED, TRAIT): {'agent': one}})
-    state.begin(NODE, [], {(SHARED, AGGREGATE): {'driver': one}})
-    state.adopt(NODE, {SHARED: 1})
-    state.pass_on(SHARED, NODE, OTHER)
-    assert state.created_for([NODE]).get(NODE, []) == []
-    assert state.created_for([OTHER]).get(OTHER, []) == [SHARED]
-    assert state.record([SHARED], OTHER).claims == {
+        state.journal.begin(node, [], {(SHARED, TRAIT): {'driver': some}})
+    state.journal.begin(NODE, [], {(SHARED, TRAIT): {'agent': one}})
+    state.journal.begin(NODE, [], {(SHARED, AGGREGATE): {'driver': one}})
+    state.journal.adopt(NODE, {SHARED: 1})
+    state.records.pass_on(SHARED, NODE, OTHER)
+    assert state.records.created_for([NODE]).get(NODE, []) == []
+    assert state.records.created_for([OTHER]).get(OTHER, []) == [SHARED]
+    assert state.records.record([SHARED], OTHER).claims == {
         (SHARED, TRAIT): {'driver': two},
         (SHARED, AGGREGATE): {'driver': one},
     }
-    state.forget_nodes([NODE])
-    assert state.record([SHARED], OTHER).others == {}
+    state.nodes.forget([NODE])
+    assert state.records.record([SHARED], OTHER).others == {}

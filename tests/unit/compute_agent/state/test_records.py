@@ -40,7 +40,7 @@ def directory(tmp_path):
     """
     first, second, third = NODES[:3]
     kept = state_module.State.open(tmp_path, 'here')
-    kept.save([reading(uuid, 'CUSTOM_A') for uuid in [*NODES, SHARED]])
+    kept.journal.save([reading(uuid, 'CUSTOM_A') for uuid in [*NODES, SHARED]])
     made = [
         intent(first, first),
         intent(first, first, Kind.TRAIT, 'CUSTOM_A'),
@@ -50,9 +50,11 @@ def directory(tmp_path):
     for node in (first, third):
         own = {'driver': frozenset({'CUSTOM_A', f'CUSTOM_{node[7]}'})}
         held = {(node, Kind.TRAIT): own, (SHARED, Kind.TRAIT): own}
-        kept.begin(node, [i for i in made if i.node_uuid == node], held)
-    kept.settle(made)
-    kept.save([reading(second, 'CUSTOM_Z', generation=2)])
+        kept.journal.begin(
+            node, [i for i in made if i.node_uuid == node], held
+        )
+    kept.journal.record_outcome(made)
+    kept.journal.save([reading(second, 'CUSTOM_Z', generation=2)])
     kept.close()
     return tmp_path
 
@@ -66,14 +68,22 @@ def opened(directory):
         one.close()
 
 
-@pytest.mark.parametrize('at_once', [1, 2, 500])
-def test_each_is_what_it_is_alone(opened, monkeypatch, at_once):
-    monkeypatch.setattr(state_module, '_AT_ONCE', at_once)
+@pytest.mark.parametrize('strangers', [0, 300])
+def test_each_is_what_it_is_alone(opened, strangers):
+    """However many nodes there are: a query returns those of 500."""
     alone, together = opened
-    together.remember_records(WANTED)
+    wanted = {}
+    for node, uuids in WANTED.items():
+        for number in range(strangers):
+            stranger = f'{node[:8]}-0000-4000-8000-{number:012}'
+            wanted[stranger] = frozenset({stranger})
+        wanted[node] = uuids
+    together.records.preload(wanted)
     together.close()  # what it had not read it could not read now
-    found = {n: together.record(some, n) for n, some in WANTED.items()}
-    assert found == {n: alone.record(some, n) for n, some in WANTED.items()}
+    found = {n: together.records.record(some, n) for n, some in WANTED.items()}
+    assert found == {
+        n: alone.records.record(some, n) for n, some in WANTED.items()
+    }
     first, second, third = (found[node] for node in NODES[:3])
     assert first.created == {NODES[0]}
     assert first.ours[NODES[0], Kind.TRAIT] == {'CUSTOM_A'}
@@ -88,10 +98,10 @@ def test_each_is_what_it_is_alone(opened, monkeypatch, at_once):
 
 def test_what_is_remembered_stays_the_very_same(opened):
     one, _ = opened
-    known = {n: one.record(some, n) for n, some in WANTED.items()}
-    one.save([dataclasses.replace(reading(NODES[4]), read_at=2.0)])
-    one.remember_records(WANTED)
-    same = [one.record(WANTED[n], n) is r for n, r in known.items()]
+    known = {n: one.records.record(some, n) for n, some in WANTED.items()}
+    one.journal.save([dataclasses.replace(reading(NODES[4]), read_at=2.0)])
+    one.records.preload(WANTED)
+    same = [one.records.record(WANTED[n], n) is r for n, r in known.items()]
     assert same == [True, True, True, True, False]
 
 
@@ -112,17 +122,19 @@ def test_a_damaged_row_is_the_trouble_of_its_node_alone(
     ) as db:
         assert db.execute(f'{damage} where uuid = ?', [node]).rowcount
     one, alone = opened
-    one.remember_records({n: frozenset({n}) for n in NODES})
+    one.records.preload({n: frozenset({n}) for n in NODES})
     with pytest.raises(errors.ConfigError, match='cannot be read'):
-        one.record([node], node)
+        one.records.record([node], node)
     for other in set(NODES) - {node}:
-        assert one.record([other], other) == alone.record([other], other)
+        assert one.records.record([other], other) == alone.records.record(
+            [other], other
+        )
 
 
 def test_what_is_remembered_of_more_stays_the_very_same(opened):
     """A plan is about what is described too, which need not be there."""
     one, _ = opened
     more = [*WANTED[NODES[0]], STRANGER]
-    known = one.record(more, NODES[0])
-    one.remember_records(WANTED)
-    assert one.record(more, NODES[0]) is known
+    known = one.records.record(more, NODES[0])
+    one.records.preload(WANTED)
+    assert one.records.record(more, NODES[0]) is known

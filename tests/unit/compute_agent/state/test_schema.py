@@ -39,18 +39,20 @@ def reading(generation=1):
 
 def test_what_was_written_is_there_after_a_restart(tmp_path):
     with opened(tmp_path) as first:
-        first.begin(NODE, [CREATION], {})
-        first.settle([CREATION], readings=[reading()])
+        first.journal.begin(NODE, [CREATION], {})
+        first.journal.record_outcome([CREATION], readings=[reading()])
     with opened(tmp_path) as second:
-        assert second.record([NODE], NODE).created == {NODE}
-        assert second.readings([NODE]) == {NODE: reading()}
+        assert second.records.record([NODE], NODE).created == {NODE}
+        assert second.snapshot.readings([NODE]) == {NODE: reading()}
 
 
 def test_what_was_written_is_there_without_a_close(tmp_path):
     with opened(tmp_path) as first:
-        first.begin(NODE, [CREATION], {})
+        first.journal.begin(NODE, [CREATION], {})
         with opened(tmp_path) as second:
-            assert second.intents([NODE]).get(NODE, {}) == {NODE: [CREATION]}
+            assert second.journal.intents([NODE]).get(NODE, {}) == {
+                NODE: [CREATION]
+            }
 
 
 def test_the_directory_is_made(tmp_path):
@@ -62,7 +64,7 @@ def test_it_is_for_its_owner_alone_whatever_the_umask(tmp_path):
     before = os.umask(0)
     try:
         with opened(tmp_path) as one:
-            one.save([reading()])
+            one.journal.save([reading()])
             for path in tmp_path.iterdir():
                 assert path.stat().st_mode & 0o777 == 0o600, path
     finally:
@@ -74,7 +76,7 @@ def test_a_file_that_others_could_read_is_closed_to_them(tmp_path):
     file = tmp_path / schema.FILE_NAME
     file.chmod(0o644)
     with opened(tmp_path) as one:
-        one.save([reading()])
+        one.journal.save([reading()])
         for path in tmp_path.iterdir():
             assert path.stat().st_mode & 0o777 == 0o600, path
 
@@ -100,35 +102,35 @@ def test_a_file_of_another_user_keeps_its_mode(tmp_path, monkeypatch):
 def test_two_sites_in_one_file_do_not_see_each_other_s_readings(tmp_path):
     with opened(tmp_path, 'one') as one, opened(tmp_path, 'two') as two:
         for each, generation in ((one, 1), (two, 2)):
-            each.save([reading(generation)])
-        one.forget([NODE])
-        assert two.readings([NODE])[NODE].provider.generation == 2
-        assert two.members([NODE]).get(NODE, set()) == {NODE}
-        assert one.members([NODE]).get(NODE, set()) == set()
+            each.journal.save([reading(generation)])
+        one.journal.forget([NODE])
+        assert two.snapshot.readings([NODE])[NODE].provider.generation == 2
+        assert two.snapshot.members([NODE]).get(NODE, set()) == {NODE}
+        assert one.snapshot.members([NODE]).get(NODE, set()) == set()
 
 
 def test_what_was_added_is_known_under_any_spelling_of_the_site(tmp_path):
     with opened(tmp_path, 'one') as one:
-        one.begin(NODE, [CREATION], {})
-        one.settle([CREATION])
+        one.journal.begin(NODE, [CREATION], {})
+        one.journal.record_outcome([CREATION])
     with opened(tmp_path, 'two') as two:
-        assert two.record([NODE], NODE).created == {NODE}
+        assert two.records.record([NODE], NODE).created == {NODE}
 
 
 def test_a_file_that_is_replaced_is_not_written_to(tmp_path):
     with opened(tmp_path) as one:
         (tmp_path / schema.FILE_NAME).unlink()
         with pytest.raises(errors.Unavailable, match='removed or replaced'):
-            one.save([reading()])
+            one.journal.save([reading()])
 
 
 def test_to_point_elsewhere_and_back_loses_nothing(tmp_path):
     with opened(tmp_path, 'one') as one:
-        one.save([reading()])
+        one.journal.save([reading()])
     with opened(tmp_path, 'two') as two:
-        assert two.readings([NODE]) == {}
+        assert two.snapshot.readings([NODE]) == {}
     with opened(tmp_path, 'one') as one:
-        assert one.readings([NODE]) == {NODE: reading()}
+        assert one.snapshot.readings([NODE]) == {NODE: reading()}
 
 
 # --- looking -----------------------------------------------------------------
@@ -136,31 +138,31 @@ def test_to_point_elsewhere_and_back_loses_nothing(tmp_path):
 
 def test_a_look_sees_what_is_there(tmp_path):
     with opened(tmp_path) as daemon:
-        daemon.save([reading()])
+        daemon.journal.save([reading()])
         with looked(tmp_path) as look:
-            assert look.readings([NODE]) == {NODE: reading()}
+            assert look.snapshot.readings([NODE]) == {NODE: reading()}
 
 
 def test_a_look_is_never_written_back(tmp_path):
     with opened(tmp_path) as daemon:
-        daemon.save([reading()])
+        daemon.journal.save([reading()])
     before = (tmp_path / 'state.sqlite').read_bytes()
     with looked(tmp_path) as look:
-        look.begin(NODE, [CREATION], {})
-        look.settle([CREATION], readings=[reading(9)])
-        look.save_known_names(None)
-        assert look.record([NODE], NODE).created == {NODE}
+        look.journal.begin(NODE, [CREATION], {})
+        look.journal.record_outcome([CREATION], readings=[reading(9)])
+        look.snapshot.save_known_names(None)
+        assert look.records.record([NODE], NODE).created == {NODE}
     assert (tmp_path / 'state.sqlite').read_bytes() == before
     with opened(tmp_path) as daemon:
-        assert daemon.record([NODE], NODE).created == set()
-        assert daemon.readings([NODE])[NODE].provider.generation == 1
+        assert daemon.records.record([NODE], NODE).created == set()
+        assert daemon.snapshot.readings([NODE])[NODE].provider.generation == 1
 
 
 def test_a_look_of_another_site_adds_no_site(tmp_path):
     with opened(tmp_path, 'one') as one:
-        one.save([reading()])
+        one.journal.save([reading()])
     with looked(tmp_path, 'two') as look:
-        assert look.readings([NODE]) == {}
+        assert look.snapshot.readings([NODE]) == {}
     with sqlite3.connect(tmp_path / 'state.sqlite') as db:
         assert db.execute('select name from site').fetchall() == [('one',)]
     db.close()
@@ -168,28 +170,28 @@ def test_a_look_of_another_site_adds_no_site(tmp_path):
 
 def test_a_look_where_nothing_is_makes_nothing(tmp_path):
     with looked(tmp_path / 'no') as look:
-        assert look.readings([NODE]) == {}
+        assert look.snapshot.readings([NODE]) == {}
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_look_where_a_first_start_was_cut_off_is_an_empty_one(tmp_path):
     (tmp_path / 'state.sqlite').touch()
     with looked(tmp_path) as look:
-        assert look.readings([NODE]) == {}
+        assert look.snapshot.readings([NODE]) == {}
 
 
 def test_a_start_goes_on_where_a_first_one_was_cut_off(tmp_path):
     (tmp_path / 'state.sqlite').touch()
     with opened(tmp_path) as one:
-        one.save([reading()])
+        one.journal.save([reading()])
 
 
 @pytest.mark.parametrize('name', ['a b', 'ä#?%41'])
 def test_a_look_finds_its_way_to_any_directory(tmp_path, name):
     with opened(tmp_path / name) as daemon:
-        daemon.save([reading()])
+        daemon.journal.save([reading()])
     with looked(tmp_path / name) as look:
-        assert look.readings([NODE]) == {NODE: reading()}
+        assert look.snapshot.readings([NODE]) == {NODE: reading()}
 
 
 # --- files of earlier versions ------------------------------------------------
@@ -247,14 +249,14 @@ def version_1(tmp_path):
 
 def check_record_of_version_1(one):
     key = (NODE, assertion.Kind.TRAIT)
-    assert one.record([NODE], NODE) == Record(
+    assert one.records.record([NODE], NODE) == Record(
         created=frozenset({NODE}),
         ours={key: frozenset({'CUSTOM_X'})},
         claims={key: {'driver': frozenset({'CUSTOM_X'})}},
     )
-    assert one.intents([NODE]).get(NODE, {}) == {NODE: [CREATION]}
-    assert one.readings([NODE])[NODE].provider.traits == {'CUSTOM_X'}
-    assert one.known_names().resource_classes == {'VCPU'}
+    assert one.journal.intents([NODE]).get(NODE, {}) == {NODE: [CREATION]}
+    assert one.snapshot.readings([NODE])[NODE].provider.traits == {'CUSTOM_X'}
+    assert one.snapshot.known_names().resource_classes == {'VCPU'}
 
 
 def version(directory):
@@ -265,20 +267,20 @@ def version(directory):
 def test_a_file_of_version_1_keeps_its_record_and_learns_nodes(version_1):
     with opened(version_1) as one:
         check_record_of_version_1(one)
-        assert one.nodes('rack:Rack') == {}
-        one.keep_nodes('rack:Rack', KNOWN)
+        assert one.nodes.of_driver('rack:Rack') == {}
+        one.nodes.keep('rack:Rack', KNOWN)
     assert version(version_1) == schema.SCHEMA_VERSION
     with opened(version_1) as one:
         check_record_of_version_1(one)
-        assert one.nodes('rack:Rack') == KNOWN
+        assert one.nodes.of_driver('rack:Rack') == KNOWN
 
 
 def test_a_look_at_a_file_of_version_1_leaves_it_one(version_1):
     before = (version_1 / 'state.sqlite').read_bytes()
     with looked(version_1) as one:
         check_record_of_version_1(one)
-        one.keep_nodes('rack:Rack', KNOWN)
-        assert one.nodes('rack:Rack') == KNOWN
+        one.nodes.keep('rack:Rack', KNOWN)
+        assert one.nodes.of_driver('rack:Rack') == KNOWN
     assert (version_1 / 'state.sqlite').read_bytes() == before
     assert version(version_1) == 1
 
@@ -372,7 +374,7 @@ def test_a_database_of_something_else_is_refused_and_left(tmp_path):
 @pytest.mark.parametrize('how', [opened, looked])
 def test_a_damaged_database_is_refused(tmp_path, how):
     with opened(tmp_path) as one:
-        one.save([reading()])
+        one.journal.save([reading()])
     path = tmp_path / 'state.sqlite'
     with path.open('r+b') as file:
         file.seek(100)
@@ -414,7 +416,7 @@ def test_what_an_older_version_held_is_held_for_the_node_it_was(version_1):
     every = [NODE, OTHER, SHARED, UNSEEN]
     with opened(version_1) as one:
         held = {
-            node: {u for u, _ in one.record(every, node).claims}
+            node: {u for u, _ in one.records.record(every, node).claims}
             for node in every
         }
     assert held == {

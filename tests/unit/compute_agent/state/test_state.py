@@ -69,18 +69,18 @@ def reading(uuid=NODE, parent=None, generation=1, root=NODE, **more):
 
 
 def test_a_new_one_knows_nothing(state):
-    assert state.record([NODE], NODE) == EMPTY
-    assert state.readings([NODE]) == {}
-    assert state.members([NODE]).get(NODE, set()) == set()
-    assert state.created_for([NODE]).get(NODE, []) == []
-    assert state.intents([NODE]).get(NODE, {}) == {}
-    assert state.known_names() is None
+    assert state.records.record([NODE], NODE) == EMPTY
+    assert state.snapshot.readings([NODE]) == {}
+    assert state.snapshot.members([NODE]).get(NODE, set()) == set()
+    assert state.records.created_for([NODE]).get(NODE, []) == []
+    assert state.journal.intents([NODE]).get(NODE, {}) == {}
+    assert state.snapshot.known_names() is None
 
 
 def test_a_reading_comes_back_whole(state):
     one, two = reading(), reading(CHILD, NODE, 7, suspect=True)
-    state.save([one, two])
-    back = state.readings([NODE, CHILD, OTHER])
+    state.journal.save([one, two])
+    back = state.snapshot.readings([NODE, CHILD, OTHER])
     assert back == {NODE: one, CHILD: two}
     assert [r.provider.generation for r in back.values()] == [1, 7]
     ratio = back[NODE].provider.inventories['VCPU'].allocation_ratio
@@ -88,16 +88,18 @@ def test_a_reading_comes_back_whole(state):
 
 
 def test_the_last_reading_counts(state):
-    state.save([reading(generation=1)])
-    state.save([reading(generation=2)])
-    assert state.readings([NODE])[NODE].provider.generation == 2
+    state.journal.save([reading(generation=1)])
+    state.journal.save([reading(generation=2)])
+    assert state.snapshot.readings([NODE])[NODE].provider.generation == 2
 
 
 def test_members_are_those_last_seen_below_a_root(state):
-    state.save([reading(), reading(CHILD, NODE), reading(OTHER, root=OTHER)])
-    assert state.members([NODE]).get(NODE, set()) == {NODE, CHILD}
-    state.save([reading(CHILD, OTHER, root=OTHER)])
-    assert state.members([NODE]).get(NODE, set()) == {NODE}
+    state.journal.save(
+        [reading(), reading(CHILD, NODE), reading(OTHER, root=OTHER)]
+    )
+    assert state.snapshot.members([NODE]).get(NODE, set()) == {NODE, CHILD}
+    state.journal.save([reading(CHILD, OTHER, root=OTHER)])
+    assert state.snapshot.members([NODE]).get(NODE, set()) == {NODE}
 
 
 def test_known_names_are_kept_and_forgotten(state):
@@ -105,10 +107,10 @@ def test_known_names_are_kept_and_forgotten(state):
         traits=frozenset({'COMPUTE_NODE'}),
         resource_classes=frozenset({'VCPU', 'CUSTOM_X'}),
     )
-    state.save_known_names(known)
-    assert state.known_names() == known
-    state.save_known_names(None)
-    assert state.known_names() is None
+    state.snapshot.save_known_names(known)
+    assert state.snapshot.known_names() == known
+    state.snapshot.save_known_names(None)
+    assert state.snapshot.known_names() is None
 
 
 def test_intents_come_back_in_the_order_they_are_sent(state):
@@ -119,59 +121,63 @@ def test_intents_come_back_in_the_order_they_are_sent(state):
         setting(INVENTORY, 2, ['VCPU'], ['VCPU']),
         setting(AGGREGATE, 3, [OTHER], [OTHER]),
     ]
-    state.begin(NODE, sent, {})
-    found = state.intents([NODE]).get(NODE, {})
+    state.journal.begin(NODE, sent, {})
+    found = state.journal.intents([NODE]).get(NODE, {})
     assert found[NODE] == [sent[0], sent[1], sent[3], sent[4]]
     assert found[CHILD] == [sent[2]]
-    assert state.intents([OTHER]).get(OTHER, {}) == {}
+    assert state.journal.intents([OTHER]).get(OTHER, {}) == {}
 
 
 def test_an_intent_is_nobodys_until_it_is_confirmed(state):
-    state.begin(NODE, [creation(), setting(TRAIT, 1, ['A'], ['A'])], {})
-    assert state.record([NODE], NODE) == EMPTY
+    state.journal.begin(
+        NODE, [creation(), setting(TRAIT, 1, ['A'], ['A'])], {}
+    )
+    assert state.records.record([NODE], NODE) == EMPTY
 
 
 def test_what_is_confirmed_is_created_and_ours(state):
     sent = [creation(), setting(TRAIT, 1, ['A', 'B'], ['A'])]
-    state.begin(NODE, sent, {})
-    state.settle(sent)
-    record = state.record([NODE], NODE)
+    state.journal.begin(NODE, sent, {})
+    state.journal.record_outcome(sent)
+    record = state.records.record([NODE], NODE)
     assert record.created == {NODE}
     assert record.ours == {(NODE, TRAIT): {'A'}}
-    assert state.intents([NODE]).get(NODE, {}) == {}
-    assert state.created_for([NODE]).get(NODE, []) == [NODE]
+    assert state.journal.intents([NODE]).get(NODE, {}) == {}
+    assert state.records.created_for([NODE]).get(NODE, []) == [NODE]
 
 
 def test_what_is_dropped_is_nobodys(state):
     sent = [creation(), setting(TRAIT, 1, ['A'], ['A'])]
-    state.begin(NODE, sent, {})
-    state.settle([], sent)
-    assert state.record([NODE], NODE) == EMPTY
-    assert state.intents([NODE]).get(NODE, {}) == {}
+    state.journal.begin(NODE, sent, {})
+    state.journal.record_outcome([], sent)
+    assert state.records.record([NODE], NODE) == EMPTY
+    assert state.journal.intents([NODE]).get(NODE, {}) == {}
 
 
 def test_what_is_neither_stays_an_intent(state):
     sent = [setting(TRAIT, n, ['A'], ['A']) for n in (1, 2, 3)]
-    state.begin(NODE, sent, {})
-    state.settle(sent[:1], sent[2:])
-    assert state.intents([NODE]).get(NODE, {}) == {NODE: [sent[1]]}
+    state.journal.begin(NODE, sent, {})
+    state.journal.record_outcome(sent[:1], sent[2:])
+    assert state.journal.intents([NODE]).get(NODE, {}) == {NODE: [sent[1]]}
 
 
 def test_what_is_ours_stays_ours_while_it_is_sent_and_goes_with_it(state):
     first = setting(TRAIT, 1, ['A', 'B', 'C'], ['A', 'B'])
-    state.begin(NODE, [first], {})
-    state.settle([first])
+    state.journal.begin(NODE, [first], {})
+    state.journal.record_outcome([first])
     second = setting(TRAIT, 2, ['B', 'C', 'D'], ['D'])
-    state.begin(NODE, [second], {})
-    state.settle([second])
-    assert state.record([NODE], NODE).ours == {(NODE, TRAIT): {'B', 'D'}}
+    state.journal.begin(NODE, [second], {})
+    state.journal.record_outcome([second])
+    assert state.records.record([NODE], NODE).ours == {
+        (NODE, TRAIT): {'B', 'D'}
+    }
 
 
 def test_kinds_do_not_mix(state):
     sent = [setting(TRAIT, 1, ['A'], ['A']), setting(INVENTORY, 2, ['A'], [])]
-    state.begin(NODE, sent, {})
-    state.settle(sent)
-    assert state.record([NODE], NODE).ours == {(NODE, TRAIT): {'A'}}
+    state.journal.begin(NODE, sent, {})
+    state.journal.record_outcome(sent)
+    assert state.records.record([NODE], NODE).ours == {(NODE, TRAIT): {'A'}}
 
 
 def test_holders_are_kept_by_source(state):
@@ -182,10 +188,12 @@ def test_holders_are_kept_by_source(state):
         },
         (NODE, AGGREGATE): {'driver': frozenset()},
     }
-    state.begin(NODE, [], held)
-    assert state.record([NODE, CHILD], NODE).claims == held
-    state.begin(NODE, [], {(NODE, TRAIT): {'driver': frozenset({'D'})}})
-    assert state.record([NODE], NODE).claims == {
+    state.journal.begin(NODE, [], held)
+    assert state.records.record([NODE, CHILD], NODE).claims == held
+    state.journal.begin(
+        NODE, [], {(NODE, TRAIT): {'driver': frozenset({'D'})}}
+    )
+    assert state.records.record([NODE], NODE).claims == {
         **held,
         (NODE, TRAIT): {
             'driver': frozenset({'D'}),
@@ -196,12 +204,12 @@ def test_holders_are_kept_by_source(state):
 
 def test_a_source_holds_for_one_node_what_it_does_not_for_another(state):
     key, some = (CHILD, TRAIT), frozenset({'A'})
-    state.begin(NODE, [], {key: {'driver': some}})
-    state.begin(OTHER, [], {key: {'driver': frozenset({'B'})}})
-    record = state.record([CHILD], NODE)
+    state.journal.begin(NODE, [], {key: {'driver': some}})
+    state.journal.begin(OTHER, [], {key: {'driver': frozenset({'B'})}})
+    record = state.records.record([CHILD], NODE)
     assert record.claims == {key: {'driver': some}}
     assert record.others == {key: {('driver', OTHER): {'B'}}}
-    assert state.record([CHILD], OTHER).others == {
+    assert state.records.record([CHILD], OTHER).others == {
         key: {('driver', NODE): some}
     }
 
@@ -209,108 +217,115 @@ def test_a_source_holds_for_one_node_what_it_does_not_for_another(state):
 def test_a_node_that_is_forgotten_holds_nothing_anywhere(state):
     key = (CHILD, TRAIT)
     for node in (NODE, OTHER):
-        state.begin(node, [], {key: {'driver': frozenset({'A'})}})
-    state.forget_nodes([OTHER])
-    record = state.record([CHILD], NODE)
+        state.journal.begin(node, [], {key: {'driver': frozenset({'A'})}})
+    state.nodes.forget([OTHER])
+    record = state.records.record([CHILD], NODE)
     assert (record.claims, record.others) == ({key: {'driver': {'A'}}}, {})
 
 
 def test_a_record_is_of_the_providers_asked_for(state):
     for uuid in (NODE, CHILD):
         sent = [creation(uuid), setting(TRAIT, 1, ['A'], ['A'], uuid)]
-        state.begin(NODE, sent, {})
-        state.settle(sent)
-    assert state.record([CHILD], NODE).created == {CHILD}
-    assert set(state.record([CHILD], NODE).ours) == {(CHILD, TRAIT)}
-    assert sorted(state.created_for([NODE]).get(NODE, [])) == [NODE, CHILD]
+        state.journal.begin(NODE, sent, {})
+        state.journal.record_outcome(sent)
+    assert state.records.record([CHILD], NODE).created == {CHILD}
+    assert set(state.records.record([CHILD], NODE).ours) == {(CHILD, TRAIT)}
+    assert sorted(state.records.created_for([NODE]).get(NODE, [])) == [
+        NODE,
+        CHILD,
+    ]
 
 
 @pytest.mark.parametrize('how', ['forget', 'settle'])
 def test_a_provider_that_is_gone_leaves_nothing(state, how):
     sent = [creation(), setting(TRAIT, 1, ['A'], ['A'])]
-    state.begin(NODE, sent, {(NODE, TRAIT): {'driver': frozenset({'A'})}})
-    state.settle(sent, readings=[reading(), reading(CHILD, NODE)])
-    state.begin(NODE, [setting(TRAIT, 2, ['B'], ['B'])], {})
+    state.journal.begin(
+        NODE, sent, {(NODE, TRAIT): {'driver': frozenset({'A'})}}
+    )
+    state.journal.record_outcome(
+        sent, readings=[reading(), reading(CHILD, NODE)]
+    )
+    state.journal.begin(NODE, [setting(TRAIT, 2, ['B'], ['B'])], {})
     if how == 'forget':
-        state.forget([NODE])
+        state.journal.forget([NODE])
     else:
-        state.settle([], gone=[NODE])
-    assert state.record([NODE], NODE) == EMPTY
-    assert state.readings([NODE, CHILD]).keys() == {CHILD}
-    assert state.intents([NODE]).get(NODE, {}) == {}
-    assert state.created_for([NODE]).get(NODE, []) == []
+        state.journal.record_outcome([], gone=[NODE])
+    assert state.records.record([NODE], NODE) == EMPTY
+    assert state.snapshot.readings([NODE, CHILD]).keys() == {CHILD}
+    assert state.journal.intents([NODE]).get(NODE, {}) == {}
+    assert state.records.created_for([NODE]).get(NODE, []) == []
 
 
 def test_to_settle_may_save_readings_at_the_same_time(state):
     sent = [creation()]
-    state.begin(NODE, sent, {})
-    state.settle(sent, readings=[reading()])
-    assert state.readings([NODE]) == {NODE: reading()}
+    state.journal.begin(NODE, sent, {})
+    state.journal.record_outcome(sent, readings=[reading()])
+    assert state.snapshot.readings([NODE]) == {NODE: reading()}
 
 
 def test_a_generator_of_what_is_done_is_as_good_as_a_list(state):
     sent = [creation(), setting(TRAIT, 1, ['A'], ['A'])]
-    state.begin(NODE, sent, {})
-    state.settle(intent for intent in sent)
-    assert state.record([NODE], NODE).created == {NODE}
-    assert state.intents([NODE]).get(NODE, {}) == {}
+    state.journal.begin(NODE, sent, {})
+    state.journal.record_outcome(intent for intent in sent)
+    assert state.records.record([NODE], NODE).created == {NODE}
+    assert state.journal.intents([NODE]).get(NODE, {}) == {}
 
 
 def test_of_two_nodes_with_the_same_intent_one_is_settled(state):
     """Both write to a provider that they share, after the same read."""
     mine = setting(TRAIT, 1, ['A'], ['A'], CHILD)
     theirs = dataclasses.replace(mine, node_uuid=OTHER)
-    state.begin(NODE, [mine], {})
-    state.begin(OTHER, [theirs], {})
-    state.settle([], [mine])
-    assert state.intents([NODE]).get(NODE, {}) == {}
-    assert state.intents([OTHER]).get(OTHER, {}) == {CHILD: [theirs]}
+    state.journal.begin(NODE, [mine], {})
+    state.journal.begin(OTHER, [theirs], {})
+    state.journal.record_outcome([], [mine])
+    assert state.journal.intents([NODE]).get(NODE, {}) == {}
+    assert state.journal.intents([OTHER]).get(OTHER, {}) == {CHILD: [theirs]}
 
 
 def test_who_created_a_provider_is_who_confirmed_it(state):
     for node in (NODE, OTHER):
         sent = dataclasses.replace(creation(CHILD), node_uuid=node)
-        state.begin(node, [sent], {})
-    state.settle([sent])
+        state.journal.begin(node, [sent], {})
+    state.journal.record_outcome([sent])
     assert (
-        state.created_for([NODE]).get(NODE, []),
-        state.created_for([OTHER]).get(OTHER, []),
+        state.records.created_for([NODE]).get(NODE, []),
+        state.records.created_for([OTHER]).get(OTHER, []),
     ) == ([], [CHILD])
 
 
 def test_a_plan_cut_short_has_the_intents_that_are_left_only(state):
     old = [setting(TRAIT, n, ['A'], ['A'], CHILD) for n in (1, 2, 3)]
-    state.begin(NODE, old, {})
-    state.begin(NODE, old[:1], {})
-    assert state.intents([NODE]).get(NODE, {}) == {CHILD: old[:1]}
+    state.journal.begin(NODE, old, {})
+    state.journal.begin(NODE, old[:1], {})
+    assert state.journal.intents([NODE]).get(NODE, {}) == {CHILD: old[:1]}
 
 
 def test_a_reading_that_was_overtaken_is_not_kept(state):
     old, new = reading(generation=4), reading(generation=6)
-    since = state.moment()
-    state.save([new], since=since)
-    state.save([old], since=since)
-    assert state.readings([NODE]) == {NODE: new}
-    assert state.newer([NODE, CHILD], since) == {NODE}
-    state.save([old], since=state.moment())
-    assert state.readings([NODE]) == {NODE: old}
+    since = state.journal.moment()
+    state.journal.save([new], since=since)
+    state.journal.save([old], since=since)
+    assert state.snapshot.readings([NODE]) == {NODE: new}
+    assert state.journal.newer([NODE, CHILD], since) == {NODE}
+    state.journal.save([old], since=state.journal.moment())
+    assert state.snapshot.readings([NODE]) == {NODE: old}
 
 
 def test_what_was_confirmed_meanwhile_stays_ours(state):
-    since = state.moment()
+    since = state.journal.moment()
     sent = [setting(TRAIT, 5, ['A'], ['A'])]
-    state.begin(NODE, sent, {})
-    state.settle(sent)  # the reading after it is not known
-    state.save([reading(generation=4)], since=since)
-    assert state.record([NODE], NODE).ours == {(NODE, TRAIT): {'A'}}
-    assert state.readings([NODE]) == {}
+    state.journal.begin(NODE, sent, {})
+    state.journal.record_outcome(sent)  # the reading after it is not known
+    state.journal.save([reading(generation=4)], since=since)
+    assert state.records.record([NODE], NODE).ours == {(NODE, TRAIT): {'A'}}
+    assert state.snapshot.readings([NODE]) == {}
 
 
 def test_a_node_begun_anew_has_the_new_intents_only(state):
     """Those of an earlier cycle are settled before; none may linger."""
     old = [setting(TRAIT, n, ['A'], ['A'], CHILD) for n in (1, 2, 3)]
-    state.begin(NODE, old, {})
-    state.settle([], old)
+    state.journal.begin(NODE, old, {})
+    state.journal.record_outcome([], old)
     new = [setting(TRAIT, 4, ['B'], ['B'], CHILD)]
-    state.begin(NODE, new, {})
-    assert state.intents([NODE]).get(NODE, {}) == {CHILD: new}
+    state.journal.begin(NODE, new, {})
+    assert state.journal.intents([NODE]).get(NODE, {}) == {CHILD: new}

@@ -55,18 +55,18 @@ def breaking(*values):
 
 def test_half_a_save_is_none(state):
     with pytest.raises(Broken):
-        state.save(breaking(reading()))
-    assert state.readings([NODE]) == {}
-    state.save([reading()])
-    assert state.readings([NODE]) == {NODE: reading()}
+        state.journal.save(breaking(reading()))
+    assert state.snapshot.readings([NODE]) == {}
+    state.journal.save([reading()])
+    assert state.snapshot.readings([NODE]) == {NODE: reading()}
 
 
 def test_half_a_settling_is_none(state):
-    state.begin(NODE, [creation()], {})
+    state.journal.begin(NODE, [creation()], {})
     with pytest.raises(Broken):
-        state.settle([creation()], gone=breaking('other'))
-    assert state.record([NODE], NODE).created == set()
-    assert state.intents([NODE]).get(NODE, {}) == {NODE: [creation()]}
+        state.journal.record_outcome([creation()], gone=breaking('other'))
+    assert state.records.record([NODE], NODE).created == set()
+    assert state.journal.intents([NODE]).get(NODE, {}) == {NODE: [creation()]}
 
 
 def test_half_a_beginning_is_none(state):
@@ -74,23 +74,26 @@ def test_half_a_beginning_is_none(state):
         """Whatever cannot be stored as a name."""
 
     with pytest.raises(TypeError):
-        state.begin(
+        state.journal.begin(
             NODE,
             [creation()],
             {(NODE, TRAIT): {'a': frozenset({'A'}), 'b': frozenset({Odd()})}},
         )
-    assert state.intents([NODE]).get(NODE, {}) == {}
-    assert state.record([NODE], NODE).claims == {}
+    assert state.journal.intents([NODE]).get(NODE, {}) == {}
+    assert state.records.record([NODE], NODE).claims == {}
 
 
 @pytest.mark.parametrize(
     ('reader', 'before'),
     [
-        (lambda s: s.record([NODE], NODE), Record()),
-        (lambda s: s.readings([NODE]), {}),
-        (lambda s: s.members([NODE]).get(NODE, set()), set()),
-        (lambda s: s.created_for([NODE]).get(NODE, []), []),
-        (lambda s: s.intents([NODE]).get(NODE, {}), {NODE: [creation()]}),
+        (lambda s: s.records.record([NODE], NODE), Record()),
+        (lambda s: s.snapshot.readings([NODE]), {}),
+        (lambda s: s.snapshot.members([NODE]).get(NODE, set()), set()),
+        (lambda s: s.records.created_for([NODE]).get(NODE, []), []),
+        (
+            lambda s: s.journal.intents([NODE]).get(NODE, {}),
+            {NODE: [creation()]},
+        ),
     ],
     ids=['record', 'readings', 'members', 'created_for', 'intents'],
 )
@@ -98,7 +101,7 @@ def test_nobody_sees_a_write_that_is_taken_back(
     state, waiting, reader, before
 ):
     """A look in the middle of the write is over by then, or waits for it."""
-    state.begin(NODE, [creation()], {})
+    state.journal.begin(NODE, [creation()], {})
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
 
         def meanwhile():
@@ -110,7 +113,9 @@ def test_nobody_sees_a_write_that_is_taken_back(
 
         looks = []
         with pytest.raises(Broken):
-            state.settle([creation()], readings=[reading()], gone=meanwhile())
+            state.journal.record_outcome(
+                [creation()], readings=[reading()], gone=meanwhile()
+            )
         assert looks[0].result() == before
 
 
@@ -121,14 +126,16 @@ def test_many_threads_write_and_lose_nothing(state):
     def work(some):
         start.wait()
         for uuid in some:
-            state.begin(uuid, [creation(uuid)], {})
-            state.settle([creation(uuid)], readings=[reading(uuid)])
-            assert state.created_for([uuid]).get(uuid, []) == [uuid]
+            state.journal.begin(uuid, [creation(uuid)], {})
+            state.journal.record_outcome(
+                [creation(uuid)], readings=[reading(uuid)]
+            )
+            assert state.records.created_for([uuid]).get(uuid, []) == [uuid]
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         list(pool.map(work, [uuids[n::8] for n in range(8)]))
-    assert state.record(uuids, NODE).created == set(uuids)
-    assert state.members([NODE]).get(NODE, set()) == set(uuids)
+    assert state.records.record(uuids, NODE).created == set(uuids)
+    assert state.snapshot.members([NODE]).get(NODE, set()) == set(uuids)
 
 
 def test_a_write_that_fails_is_said_and_leaves_it_usable(tmp_path):
@@ -137,7 +144,7 @@ def test_a_write_that_fails_is_said_and_leaves_it_usable(tmp_path):
         other.execute('drop table known')
     other.close()
     with pytest.raises(errors.Unavailable, match='cannot be written'):
-        state.save_known_names(None)
-    state.save([reading()])
-    assert state.readings([NODE]) == {NODE: reading()}
+        state.snapshot.save_known_names(None)
+    state.journal.save([reading()])
+    assert state.snapshot.readings([NODE]) == {NODE: reading()}
     state.close()

@@ -36,55 +36,57 @@ def changed(**some):
 
 
 def was(state):
-    found = state.record([NODE], NODE).was
+    found = state.records.record([NODE], NODE).was
     return found[NODE].traits if found else None
 
 
 def test_the_first_reading_and_an_equal_one_leave_nothing(state):
-    state.save([FIRST])
-    state.save([changed()])
+    state.journal.save([FIRST])
+    state.journal.save([changed()])
     assert was(state) is None
 
 
 def test_another_s_change_leaves_what_was_there(state):
-    state.save([FIRST])
-    state.save([changed(traits=frozenset({'HW_A'}))])
-    found = state.record([NODE], NODE).was[NODE]
+    state.journal.save([FIRST])
+    state.journal.save([changed(traits=frozenset({'HW_A'}))])
+    found = state.records.record([NODE], NODE).was[NODE]
     assert found.traits == FIRST.provider.traits
     assert found.inventories == FIRST.provider.inventories
 
 
 def test_of_several_changes_the_oldest_counts(state):
-    state.save([FIRST])
-    state.save([changed(traits=frozenset({'HW_A'}))])
-    state.save([changed(traits=frozenset())])
+    state.journal.save([FIRST])
+    state.journal.save([changed(traits=frozenset({'HW_A'}))])
+    state.journal.save([changed(traits=frozenset())])
     assert was(state) == FIRST.provider.traits
 
 
 def test_our_own_write_ends_it_and_leaves_nothing(state):
-    state.save([FIRST])
-    state.save([changed(traits=frozenset())])
+    state.journal.save([FIRST])
+    state.journal.save([changed(traits=frozenset())])
     intent = intents.Intent(
         node_uuid=NODE, uuid=NODE, kind=Kind.TRAIT, generation=3
     )
-    state.settle([intent], readings=[changed(traits=frozenset({'HW_B'}))])
+    state.journal.record_outcome(
+        [intent], readings=[changed(traits=frozenset({'HW_B'}))]
+    )
     assert was(state) is None
 
 
 @pytest.mark.parametrize('forget', ['forget', 'forget_node'])
 def test_it_goes_with_its_provider(state, forget):
-    state.save([FIRST])
-    state.save([changed(traits=frozenset())])
+    state.journal.save([FIRST])
+    state.journal.save([changed(traits=frozenset())])
     if forget == 'forget':
-        state.forget([NODE])
+        state.journal.forget([NODE])
     else:
-        state.forget_node(NODE)
+        state.nodes.forget_with_record(NODE)
     assert was(state) is None
 
 
 def test_it_is_another_placement_s_business(state, tmp_path):
-    state.save([FIRST])
-    state.save([changed(traits=frozenset())])
+    state.journal.save([FIRST])
+    state.journal.save([changed(traits=frozenset())])
     there = state_module.State.open(tmp_path, 'there')
     assert was(there) is None
     there.close()
@@ -92,6 +94,6 @@ def test_it_is_another_placement_s_business(state, tmp_path):
 
 def test_an_adopted_provider_is_one_that_was_created(state):
     child = '22222222-2222-4222-8222-222222222222'
-    state.adopt(NODE, {child: 1})
-    assert state.record([child, NODE], NODE).created == {child}
-    assert state.created_for([NODE]).get(NODE, []) == [child]
+    state.journal.adopt(NODE, {child: 1})
+    assert state.records.record([child, NODE], NODE).created == {child}
+    assert state.records.created_for([NODE]).get(NODE, []) == [child]

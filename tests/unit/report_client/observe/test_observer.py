@@ -88,7 +88,7 @@ def test_what_was_written_is_another_observation_though_nothing_is_read(
     still = station.look(NODE)[NODE]
     known = station.known(NODE)
     one = dataclasses.replace(known.provider, generation=6)
-    station.state.settle(
+    station.state.journal.record_outcome(
         [], readings=[dataclasses.replace(known, provider=one)]
     )
     station.cloud.put(NODE, generation=6)
@@ -111,7 +111,7 @@ def test_what_is_no_more_is_not_observed_and_forgotten(station, caplog):
     assert caplog.messages == ['gone from placement: child']
     assert station.known(CHILD) is None
     assert station.known(NODE) is not None
-    assert station.state.created_for([NODE]) == {}
+    assert station.state.records.created_for([NODE]) == {}
     assert station.asking(NODE)[1] == ['in_tree=node']
     assert len(caplog.messages) == 1
 
@@ -132,14 +132,14 @@ def test_only_what_stands_still_as_a_whole_is_taken_from_memory(station):
     """That costs one question to the state, for however many nodes."""
     station.cloud.put(SECOND)
     station.look(NODE, SECOND)
-    asked, readings = [], station.state.readings
+    asked, readings = [], station.state.snapshot.readings
 
     def counting(uuids):
         some = list(uuids)
         asked.append(set(some))
         return readings(some)
 
-    station.state.readings = counting
+    station.state.snapshot.readings = counting
     station.look(NODE, SECOND)
     assert asked == [{NODE, CHILD, SECOND}]
 
@@ -235,7 +235,9 @@ def test_what_another_thread_wrote_during_the_look_is_no_fall(station):
     station.look(NODE)
     known = station.known(NODE)
     later = dataclasses.replace(known.provider, generation=6)
-    station.cloud.meanwhile['in_tree=node'] = lambda: station.state.settle(
-        [], readings=[dataclasses.replace(known, provider=later)]
+    station.cloud.meanwhile['in_tree=node'] = lambda: (
+        station.state.journal.record_outcome(
+            [], readings=[dataclasses.replace(known, provider=later)]
+        )
     )
     assert content(station.look(NODE)[NODE]) == {NODE: 6, CHILD: 1}

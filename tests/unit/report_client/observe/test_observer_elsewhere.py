@@ -77,7 +77,7 @@ def test_what_a_crash_left_is_looked_for(station):
     station.intend(made)
     found, _ = station.asking(NODE)
     assert content(found[NODE]) == {NODE: 5, OTHER: 1}
-    assert station.state.intents([NODE]) == {}
+    assert station.state.journal.intents([NODE]) == {}
     (note,) = found[NODE].notes
     assert note.startswith("other: the provider itself may be this agent's")
     assert station.asking(NODE)[1] == ['in_tree=node']
@@ -87,9 +87,9 @@ def test_what_a_crash_left_of_nothing_is_dropped(station):
     station.intend(creation(NODE, 'never'), creation('second', 'nor-this'))
     _, asked = station.asking(NODE)
     assert asked == ['in_tree=node', *reads(NODE), 'in_tree=never']
-    assert station.state.intents([NODE]) == {}
-    assert station.state.created_for([NODE]) == {}
-    assert station.state.intents(['second']) != {}
+    assert station.state.journal.intents([NODE]) == {}
+    assert station.state.records.created_for([NODE]) == {}
+    assert station.state.journal.intents(['second']) != {}
 
 
 def test_what_a_crash_left_of_the_tree_is_settled(station):
@@ -98,8 +98,8 @@ def test_what_a_crash_left_of_the_tree_is_settled(station):
     station.intend(cut)
     station.cloud.put(NODE, generation=6, traits='A')
     assert station.look(NODE)[NODE].notes == ()
-    assert station.state.intents([NODE]) == {}
-    assert station.state.record([NODE], NODE).ours == {
+    assert station.state.journal.intents([NODE]) == {}
+    assert station.state.records.record([NODE], NODE).ours == {
         (NODE, assertion.Kind.TRAIT): {'A'}
     }
 
@@ -108,7 +108,7 @@ def test_what_cannot_be_read_elsewhere_is_unknown(station):
     station.create(NODE, OTHER)
     fault = station.cloud.faults['in_tree=other'] = errors.UnknownState('?')
     assert station.look(NODE)[NODE] is fault
-    assert station.state.created_for([NODE]) == {NODE: [OTHER]}
+    assert station.state.records.created_for([NODE]) == {NODE: [OTHER]}
 
 
 def test_what_was_beside_the_tree_and_now_is_in_it_is_no_longer_alone(station):
@@ -165,7 +165,7 @@ def test_what_was_created_elsewhere_and_is_gone_is_forgotten(station, caplog):
     station.look(NODE)
     del station.cloud.there[OTHER]
     assert content(station.look(NODE)[NODE]) == {NODE: 5}
-    assert station.state.created_for([NODE]) == {}
+    assert station.state.records.created_for([NODE]) == {}
     assert caplog.messages == ['gone from placement: other']
 
 
@@ -173,7 +173,7 @@ def test_what_was_never_seen_here_may_be_at_another_service(station, caplog):
     caplog.set_level(logging.INFO, 'report_client')
     station.create(NODE, 'elsewhere')
     station.look(NODE)
-    assert station.state.created_for([NODE]) == {NODE: ['elsewhere']}
+    assert station.state.records.created_for([NODE]) == {NODE: ['elsewhere']}
     assert caplog.messages == []
 
 
@@ -197,7 +197,7 @@ def test_of_a_node_that_is_unknown_nothing_is_forgotten(station):
     station.cloud.faults['node/traits'] = errors.UnknownState('?')
     station.look(NODE)
     assert station.known('child') is not None
-    assert station.state.created_for([NODE]) == {NODE: ['child']}
+    assert station.state.records.created_for([NODE]) == {NODE: ['child']}
 
 
 # --- names --------------------------------------------------------------------
@@ -218,7 +218,7 @@ def test_names_are_asked_for_once(station):
         read_at=NOW,
     )
     assert names_asked(station) == (known, [])
-    assert station.state.known_names() == known
+    assert station.state.snapshot.known_names() == known
 
 
 def test_names_are_not_asked_for_after_a_restart(station):

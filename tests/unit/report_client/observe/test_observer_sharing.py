@@ -129,7 +129,7 @@ def test_what_two_nodes_wrote_to_a_pool_is_settled(pooled):
         POOL, generation=12, traits=[SHARES, 'A', 'B'], aggregates='x'
     )
     found = pooled.look(NODE, SECOND)
-    assert pooled.state.intents([NODE, SECOND]) == {}
+    assert pooled.state.journal.intents([NODE, SECOND]) == {}
     for node in (NODE, SECOND):
         text = ' '.join(found[node].notes)
         assert f'{POOL}: A may be' in text
@@ -140,7 +140,9 @@ def test_what_another_thread_wrote_to_a_pool_is_no_fall(pooled):
     pooled.look(NODE)
     known = pooled.known(POOL)
     later = dataclasses.replace(known.provider, generation=10)
-    pooled.cloud.meanwhile[shared('x')] = lambda: pooled.state.settle(
-        [], readings=[dataclasses.replace(known, provider=later)]
+    pooled.cloud.meanwhile[shared('x')] = lambda: (
+        pooled.state.journal.record_outcome(
+            [], readings=[dataclasses.replace(known, provider=later)]
+        )
     )
     assert content(pooled.look(NODE)[NODE])[POOL] == 10

@@ -22,7 +22,11 @@ def station():
 def recalled(station, *some, interval=0, kept=None, **fields):
     """Return what a look recalls of these rows, None for nothing."""
     one = station.begun(*some, **fields)
-    known = station.state.readings([NODE, CHILD]) if kept is None else kept
+    known = (
+        station.state.snapshot.readings([NODE, CHILD])
+        if kept is None
+        else kept
+    )
     stands = station.readings(interval).recall(one, known)
     assert stands or not one.readings
     return one if stands else None
@@ -107,7 +111,7 @@ def test_a_tree_that_stands_still_is_recalled_whole(station):
     station.read()
     station.cloud.take()
     one = recalled(station)
-    assert one.readings == station.state.readings([NODE, CHILD])
+    assert one.readings == station.state.snapshot.readings([NODE, CHILD])
     assert (one.fresh, one.notes) == (set(), {})
     assert station.cloud.take() == []
 
@@ -125,7 +129,7 @@ def test_a_tree_of_which_one_moved_is_not_recalled(station):
 
 def test_a_tree_of_which_one_is_suspect_is_not_recalled(station):
     station.read()
-    kept = station.state.readings([NODE, CHILD])
+    kept = station.state.snapshot.readings([NODE, CHILD])
     kept[CHILD] = dataclasses.replace(kept[CHILD], suspect=True)
     assert recalled(station, kept=kept) is None
 
@@ -208,8 +212,8 @@ def test_a_write_that_was_done_is_settled_by_a_read(station):
     station.cloud.take()
     one = station.read(intents={CHILD: [made]})
     assert station.cloud.take() == reads(CHILD)
-    assert station.state.intents([NODE]) == {}
-    assert station.state.record([CHILD], NODE).ours == {
+    assert station.state.journal.intents([NODE]) == {}
+    assert station.state.records.record([CHILD], NODE).ours == {
         (CHILD, assertion.Kind.TRAIT): {'A'}
     }
     assert one.notes == {NODE: (), CHILD: ()}
@@ -222,8 +226,8 @@ def test_one_that_was_not_done_is_read_though_it_stands_still(station):
     station.cloud.take()
     station.read(intents={CHILD: [cut]})
     assert station.cloud.take() == reads(CHILD)
-    assert station.state.intents([NODE]) == {}
-    assert station.state.record([CHILD], NODE).ours == {}
+    assert station.state.journal.intents([NODE]) == {}
+    assert station.state.records.record([CHILD], NODE).ours == {}
 
 
 def test_of_one_that_cannot_be_told_there_is_a_note(station):
@@ -239,7 +243,7 @@ def test_of_one_that_cannot_be_told_there_is_a_note(station):
 
 def test_what_was_never_cut_off_is_not_settled(station):
     settled = []
-    station.state.settle = lambda *some: settled.append(some)
+    station.state.journal.record_outcome = lambda *some: settled.append(some)
     station.read()
     assert settled == []
 

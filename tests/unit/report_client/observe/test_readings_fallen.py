@@ -66,7 +66,7 @@ def test_if_it_fell_twice_another_provider_stands_there(station, caplog):
         'added to the old one is forgotten'
     )
     assert not station.known(NODE).suspect
-    assert station.state.created_for([NODE]) == {}
+    assert station.state.records.created_for([NODE]) == {}
     assert station.read().fresh == set()
 
 
@@ -80,7 +80,7 @@ def test_if_it_did_not_fall_again_it_is_the_same(station, caplog):
     station.cloud.take()
     assert station.read().fresh == {(NODE, kind) for kind in assertion.Kind}
     assert not station.known(NODE).suspect
-    assert station.state.created_for([NODE]) == {NODE: [NODE]}
+    assert station.state.records.created_for([NODE]) == {NODE: [NODE]}
     assert caplog.messages == []
 
 
@@ -104,12 +104,14 @@ def moved(station, uuid, generation, **fields):
     """Let another thread read a provider that moved meanwhile."""
     known = station.known(uuid)
     one = dataclasses.replace(known.provider, generation=generation)
-    station.state.save([dataclasses.replace(known, provider=one, **fields)])
+    station.state.journal.save(
+        [dataclasses.replace(known, provider=one, **fields)]
+    )
 
 
 def test_a_row_that_is_older_than_what_was_learnt_is_passed_over(station):
     station.read()
-    since, before = station.state.moment(), station.rows()
+    since, before = station.state.journal.moment(), station.rows()
     moved(station, NODE, 8)
     station.cloud.take()
     one = station.read(*before, since=since)
@@ -129,7 +131,7 @@ def test_what_was_learnt_before_the_look_passes_nothing_over(station):
 
 def test_what_falls_beside_one_that_is_passed_over_is_seen(station):
     station.read()
-    since = station.state.moment()
+    since = station.state.journal.moment()
     moved(station, NODE, 8)
     before = [*station.rows(NODE), listed(CHILD, NODE, NODE, generation=1)]
     with pytest.raises(errors.UnknownState, match=f'^{CHILD}: the'):
@@ -139,7 +141,7 @@ def test_what_falls_beside_one_that_is_passed_over_is_seen(station):
 
 def test_what_moved_beside_one_that_is_passed_over_is_read(station):
     station.read()
-    since, old = station.state.moment(), station.rows(NODE)
+    since, old = station.state.journal.moment(), station.rows(NODE)
     moved(station, NODE, 8)
     station.cloud.put(CHILD, NODE, generation=3)
     station.cloud.take()
@@ -149,7 +151,7 @@ def test_what_moved_beside_one_that_is_passed_over_is_read(station):
 
 def test_a_row_as_new_as_what_was_learnt_is_read_if_it_moved(station):
     station.read()
-    since = station.state.moment()
+    since = station.state.journal.moment()
     moved(station, NODE, 6)
     station.cloud.put(NODE, generation=7)
     station.cloud.take()
@@ -159,7 +161,7 @@ def test_a_row_as_new_as_what_was_learnt_is_read_if_it_moved(station):
 
 def test_one_that_another_thread_saw_fall_is_unknown_here_too(station):
     station.read()
-    since = station.state.moment()
+    since = station.state.journal.moment()
     moved(station, NODE, 5, suspect=True)
     station.cloud.take()
     low = listed(NODE, generation=4)
@@ -172,8 +174,8 @@ def test_what_another_thread_wrote_meanwhile_is_kept(station):
     """The look reads what a later write replaces: that one counts."""
     node = provider.Provider(uuid=NODE, name=NODE, generation=6)
     wrote = provider.Reading(provider=node, root_uuid=NODE, read_at=NOW)
-    station.cloud.meanwhile[f'{CHILD}/traits'] = lambda: station.state.save(
-        [wrote]
+    station.cloud.meanwhile[f'{CHILD}/traits'] = lambda: (
+        station.state.journal.save([wrote])
     )
     station.read()
     known = station.known(NODE)
@@ -183,9 +185,9 @@ def test_what_another_thread_wrote_meanwhile_is_kept(station):
 
 def test_that_it_fell_is_not_kept_over_what_another_thread_wrote(station):
     station.read()
-    since, low = station.state.moment(), listed(NODE, generation=4)
+    since, low = station.state.journal.moment(), listed(NODE, generation=4)
     read = station.readings()
-    newer, written = station.state.newer, []
+    newer, written = station.state.journal.newer, []
 
     def told(uuids, moment):
         found = newer(uuids, moment)
@@ -193,7 +195,7 @@ def test_that_it_fell_is_not_kept_over_what_another_thread_wrote(station):
             written.append(moved(station, NODE, 8))
         return found
 
-    station.state.newer = told
+    station.state.journal.newer = told
     one = station.begun(low, since=since)
     with pytest.raises(errors.UnknownState):
         read.read(one, one.rows)

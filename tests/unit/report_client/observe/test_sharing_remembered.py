@@ -86,7 +86,7 @@ def test_a_pool_that_is_one_of_the_nodes_is_asked_for_in_each_look(pooled):
 
 
 def test_a_pool_that_was_created_for_a_node_is_too(pooled):
-    pooled.state.adopt(NODE, {POOL: 9})
+    pooled.state.journal.adopt(NODE, {POOL: 9})
     assert asks(pooled)
     assert asks(pooled)
 
@@ -94,7 +94,7 @@ def test_a_pool_that_was_created_for_a_node_is_too(pooled):
 def test_a_pool_that_was_perhaps_written_to_is_looked_at(pooled):
     pooled.intend(tagging(NODE, POOL, 'A', generation=10))
     assert asks(pooled)
-    assert pooled.state.intents([NODE]) == {}
+    assert pooled.state.journal.intents([NODE]) == {}
     assert not asks(pooled)
 
 

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The journal: writes to placement before, and after, they are carried out.
+
+The table ``intent`` has the writes whose outcome is unknown. An intent is
+written down before its request is sent and dropped when the outcome is known.
+A write that was carried out is then recorded as created or ours.
+
+This is the one home of transactions over several tables of a provider:
+``begin`` (intents and claims), ``record_outcome`` (intents, record and
+snapshot), ``save`` (snapshot and record), ``forget`` and ``adopt`` (all).
+Each of them is done as a whole or not at all.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..ownership.record import Record
+from ..tree import assertion, provider
+from ..tree.assertion import Claims, Key
+from ..tree.intents import Intent
+from . import read_order
+from .database import Database, packed, unpacked
+from .records import Records
+from .snapshot import Snapshot
+
+_COLUMNS = 'node_uuid, uuid, kind, generation, names, added'
+
+
+class Journal:
+    """The intents, and every write that changes several parts."""
+
+    def __init__(
+        self, database: Database, records: Records, snapshot: Snapshot
+    ) -> None:
+        self._database = database
+        self._records = records
+        self._snapshot = snapshot
+        self._recency = read_order.Recency()
+
+    # --- before and after a request -------------------------------------------
+
+    def begin(
+        self,
+        node_uuid: str,
+        intents: Sequence[Intent],
+        claims: Mapping[Key, Claims],
+    ) -> None:
+        """Record durably what is about to be sent, in one transaction.
+
+        :param intents: all intents of the node that are open from now on
+        :param claims: which source claims which names for the node from now
+            on
+        """
+        with self._database.writing() as db:
+            self._records.set_claims(db, node_uuid, claims)
+            _replace(db, node_uuid, intents)
+
+    def record_outcome(
+        self,
+        done: Iterable[Intent],
+        dropped: Iterable[Intent] = (),
+        *,
+        readings: Iterable[provider.Reading] = (),
+        gone: Iterable[str] = (),
+    ) -> None:
+        """Record which writes were carried out, in one transaction.
+
+        :param done: intents that were carried out
+        :param dropped: intents that were not carried out
+        :param readings: the providers as they are after the writes
+        :param gone: the deleted providers: everything recorded of them goes
+        """
+        confirmed = list(done)
+        with self._database.writing() as db:
+            for intent in confirmed:
+                self._records.confirm(db, intent)
+                self._recency.learn(intent.uuid, intent.generation)
+            for intent in (*confirmed, *dropped):
+                _drop(db, intent)
+            for reading in readings:
+                self._save(db, reading)
+                self._snapshot.drop_was(db, reading.provider.uuid)
+            for uuid in gone:
+                self._forget(db, uuid)
+
+    def intents(
+        self, node_uuids: Iterable[str]
+    ) -> dict[str, dict[str, Sequence[Intent]]]:
+        """Return these nodes' open intents by provider, oldest first."""
+        found: dict[str, dict[str, Sequence[Intent]]] = {}
+        with self._database.reading() as db:
+            for row in db.execute(
+                f'select {_COLUMNS} from intent where node_uuid in'  # noqa: S608 (constants)
+                ' (select value from json_each(?))'
+                ' order by node_uuid, position',
+                (packed(node_uuids),),
+            ):
+                intent = _intent(*row)
+                of_node = found.setdefault(intent.node_uuid, {})
+                of_node[intent.uuid] = [*of_node.get(intent.uuid, []), intent]
+        return found
+
+    def intents_on(self, uuids: Iterable[str]) -> dict[str, list[Intent]]:
+        """Return the open intents on these providers, of any node."""
+        query = f'select {_COLUMNS} from intent where uuid = ?'  # noqa: S608 (constants)
+        with self._database.reading() as db:
+            found = {
+                uuid: [_intent(*row) for row in db.execute(query, (uuid,))]
+                for uuid in uuids
+            }
+        return {uuid: intents for uuid, intents in found.items() if intents}
+
+    # --- what was read of placement -------------------------------------------
+
+    def moment(self) -> int:
+        """Return the moment at which an observation begins, for ``save``."""
+        with self._database.reading():
+            return self._recency.now()
+
+    def newer(self, uuids: Iterable[str], since: int) -> set[str]:
+        """Return those of these providers that were updated since then."""
+        with self._database.reading():
+            return {u for u in uuids if self._recency.is_newer(u, since)}
+
+    def save(
+        self, readings: Iterable[provider.Reading], *, since: int | None = None
+    ) -> None:
+        """Keep these readings, and how others changed the providers.
+
+        :param since: the moment at which the observation began. A reading of
+            a provider that was updated since then is skipped if it shows a
+            lower generation than the update.
+        """
+        with self._database.writing() as db:
+            for reading in readings:
+                if since is None or not self._recency.is_passed(
+                    reading.provider, since
+                ):
+                    self._snapshot.keep_was(db, reading)
+                    self._save(db, reading)
+
+    def forget(self, uuids: Iterable[str]) -> None:
+        """Drop everything about providers that no longer exist."""
+        with self._database.writing() as db:
+            for uuid in uuids:
+                self._forget(db, uuid)
+
+    def adopt(self, node_uuid: str, generations: Mapping[str, int]) -> None:
+        """Count these providers as created for a node from now on.
+
+        :param generations: the generation that placement shows for each. If
+            a higher one was read before, that was another provider of the
+            same uuid, and everything about it is dropped.
+        """
+        known = self._snapshot.readings(generations)
+        with self._database.writing() as db:
+            for uuid, generation in generations.items():
+                if uuid in known and known[uuid].is_above(generation):
+                    self._forget(db, uuid)
+            adopted = Record(created=frozenset(generations))
+            self._records.add(db, node_uuid, adopted)
+
+    # --- steps of a transaction -----------------------------------------------
+
+    def drop_intents_on(self, db: sqlite3.Connection, uuid: str) -> None:
+        """Drop the open intents on a provider, of any node."""
+        db.execute('delete from intent where uuid = ?', (uuid,))
+
+    def providers(self, db: sqlite3.Connection) -> set[str]:
+        """Return the providers that have open intents."""
+        return {uuid for (uuid,) in db.execute('select uuid from intent')}
+
+    def _save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
+        seen = reading.provider
+        self._records.drop_absent(db, seen)
+        self._snapshot.save(db, reading)
+        self._recency.learn(seen.uuid, seen.generation)
+
+    def _forget(self, db: sqlite3.Connection, uuid: str) -> None:
+        self._records.forget(db, uuid)
+        self.drop_intents_on(db, uuid)
+        self._snapshot.forget(db, uuid)
+
+
+def _replace(
+    db: sqlite3.Connection, node_uuid: str, intents: Sequence[Intent]
+) -> None:
+    """Make these the only open intents of a node."""
+    db.execute('delete from intent where node_uuid = ?', (node_uuid,))
+    db.executemany(
+        'insert into intent values (?, ?, ?, ?, ?, ?, ?)',
+        [
+            (
+                node_uuid,
+                position,
+                intent.uuid,
+                intent.kind,
+                intent.generation,
+                packed(intent.names),
+                packed(intent.added),
+            )
+            for position, intent in enumerate(intents)
+        ],
+    )
+
+
+def _drop(db: sqlite3.Connection, intent: Intent) -> None:
+    """Drop one intent of its node."""
+    db.execute(
+        'delete from intent where node_uuid = ? and uuid = ? and kind is ?'
+        ' and generation = ?',
+        (intent.node_uuid, intent.uuid, intent.kind, intent.generation),
+    )
+
+
+def _intent(
+    node_uuid: str,
+    uuid: str,
+    kind: str | None,
+    generation: str,
+    names: str,
+    added: str,
+) -> Intent:
+    return Intent(
+        node_uuid=node_uuid,
+        uuid=uuid,
+        kind=None if kind is None else assertion.Kind(kind),
+        generation=int(generation),
+        names=unpacked(names),
+        added=unpacked(added),
+    )
