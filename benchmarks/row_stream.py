@@ -68,22 +68,24 @@ def written(count: int) -> Iterator[str]:
     yield ']}'
 
 
-def at_once(body: IO[bytes]) -> list[codec.Listed]:
+def at_once(body: IO[bytes]) -> list[codec.ListedProvider]:
     """Decode the whole body, then make rows of it."""
-    return codec.listed(json.loads(body.read()))
+    return codec.listed_providers(json.loads(body.read()))
 
 
-def by_ijson(body: IO[bytes]) -> list[codec.Listed]:
+def by_ijson(body: IO[bytes]) -> list[codec.ListedProvider]:
     """Let ijson decode one row after another."""
     found = importlib.import_module('ijson').items(
         body, 'resource_providers.item', buf_size=list_stream.CHUNK
     )
-    return [codec.row(one, {}) for one in found]
+    return [codec.listed_provider(one, {}) for one in found]
 
 
-def by_rows(body: IO[bytes]) -> list[codec.Listed]:
+def by_rows(body: IO[bytes]) -> list[codec.ListedProvider]:
     """Decode one row after another, as the agent does."""
-    return list_stream.listed(iter(lambda: body.read(list_stream.CHUNK), b''))
+    return list_stream.listed_providers(
+        iter(lambda: body.read(list_stream.CHUNK), b'')
+    )
 
 
 WAYS = {

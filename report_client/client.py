@@ -90,9 +90,9 @@ class SchedulerReportClient:
         )
         return seen
 
-    def doubt(self) -> None:
+    def invalidate(self) -> None:
         """Ask for sharing providers in the next look, however lately seen."""
-        self._observer.doubt()
+        self._observer.invalidate()
 
     def allocations(self, seen: observation.Observation) -> alloc.Allocations:
         """Return what is allocated of a node's own tree, for its driver.
@@ -154,10 +154,10 @@ class SchedulerReportClient:
             self._state.snapshot.save_known_names(None)
             raise
         except placement_errors.Exists as exc:
-            self._observer.find(plan.node_uuid, exc.uuid)
+            self._observer.watch_provider(plan.node_uuid, exc.uuid)
             raise
         finally:
-            self._observer.doubt()
+            self._observer.invalidate()
         return outcome
 
     def removals(self, plan: planning.Plan) -> blast_radius.Removals:

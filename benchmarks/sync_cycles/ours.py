@@ -29,7 +29,7 @@ def serve(config: str, nodes: int, tree_size: int) -> None:
         def prepare(order: child.Order) -> Callable[[], object]:
             driver.source = cloud.listing(nodes, tree_size, order.change)
             if order.is_stale:
-                agent.client.doubt()  # 300 s on
+                agent.client.invalidate()  # 300 s on
             return functools.partial(_cycle, agent)
 
         child.serve(prepare)

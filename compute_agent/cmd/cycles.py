@@ -83,7 +83,7 @@ class Cycles:
             self._conf.mutate_config_files()
 
     def _read(self) -> None:
-        self._agent.client.doubt()
+        self._agent.client.invalidate()
         self._agent.files.reload()
 
 

@@ -198,7 +198,7 @@ class NodeCycle:
         self._apply(plan)
 
     def _look(self) -> Any | errors.AgentError:
-        self._cycle.client.doubt()  # or it might see the same for long
+        self._cycle.client.invalidate()  # or it might see the same for long
         return self._cycle.client.observe([self.node.uuid])[self.node.uuid]
 
     def _plan(self, seen: Any | errors.AgentError) -> report_client.Plan:

@@ -85,7 +85,7 @@ class ReportClient(Protocol):
     ) -> Mapping[str, Any | errors.AgentError]:
         """Return what placement holds of each node, or why it is unknown."""
 
-    def doubt(self) -> None:
+    def invalidate(self) -> None:
         """Look anew at what would else be taken to be as it was lately."""
 
     def allocations(self, seen: Any) -> Allocations:

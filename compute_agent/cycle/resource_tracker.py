@@ -189,7 +189,7 @@ class ResourceTracker:
         @functools.cache
         def present() -> orphans.Others:
             """Look once more: what nobody uses goes."""
-            self._client.doubt()
+            self._client.invalidate()
             return self._observed(nodes)
 
         for node in gone:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement for people and programs: providers and traits, read and changed.
+"""Read and change placement's providers and traits, for people and programs.
 
-Begin with ``providers.py`` and ``traits.py``. A change reads, merges and writes
-again on a conflict (``optimistic_update.py``). It may import ``http/`` and
+Begin with ``providers.py`` and ``traits.py``. Every change is an optimistic
+update (``optimistic_update.py``): read, merge, write under the generation that
+was read, and start again on a conflict. It may import ``http/`` and
 ``operations/``.
 """

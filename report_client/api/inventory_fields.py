@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fields of inventories as a person writes them: ``VCPU=8 VCPU:reserved=1``.
 
-Pure: no I/O, configuration, logging or clock. What is longer than any number
-placement takes is refused here; ranges are checked where the whole record is
-known (``compute_agent.tree.inventory``).
+Pure: no I/O, configuration, logging or clock. A number with too many digits
+for placement is refused here. ``compute_agent.tree.inventory`` checks ranges,
+because it knows the whole record.
 """
 
 import re
@@ -16,7 +16,7 @@ TOTAL = 'total'
 RATIO = 'allocation_ratio'
 _WORD = re.compile(r'(?P<rc>[^:=]*)(:(?P<field>[^=]*))?=(?P<value>.*)')
 
-# Digits as placement has them: int() and float() take much besides.
+# Plain digits only: int() and float() accept much more.
 _WHOLE = re.compile(r'-?[0-9]+')
 _DECIMAL = re.compile(r'-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?')
 _LONGEST_RATIO = 60  # characters
@@ -29,14 +29,15 @@ def parse(words: Iterable[str]) -> dict[str, dict[str, Number]]:
     """Return resource class → field → number.
 
     :param words: each ``RC=TOTAL`` or ``RC:FIELD=VALUE``
-    :raises errors.InvalidName: one is written otherwise, or twice
+    :raises errors.InvalidName: a word has another form, or a field is given
+        twice
     """
     found: dict[str, dict[str, Number]] = {}
     for word in names.collection(words):
         parts = _WORD.fullmatch(word) if isinstance(word, str) else None
         if parts is None:
             raise errors.InvalidName(
-                f'{error_text.excerpt(word)} is no field of an inventory: write '
+                f'{error_text.excerpt(word)} is not a field of an inventory: write '
                 'RC=TOTAL or RC:FIELD=VALUE, for example VCPU=8 '
                 'VCPU:reserved=1'
             )
@@ -52,7 +53,8 @@ def parse(words: Iterable[str]) -> dict[str, dict[str, Number]]:
 def number(rc: str, field: str, text: str) -> Number:
     """Return the value of a field.
 
-    :raises errors.InvalidName: there is no such field, or it is no number
+    :raises errors.InvalidName: an inventory has no such field, or the value is
+        not a number
     """
     if field not in inventory.FIELDS:
         raise errors.InvalidName(
@@ -66,7 +68,7 @@ def number(rc: str, field: str, text: str) -> Number:
         longest = _LONGEST_WHOLE
     if not form.fullmatch(text):
         raise errors.InvalidName(
-            f'{rc}: {field} {error_text.excerpt(text)} is no {kind}'
+            f'{rc}: {field} {error_text.excerpt(text)} is not a {kind}'
         )
     if len(text) > longest:
         raise errors.InvalidName(

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changing one collection of one provider so that no other change is lost.
+"""Change one collection of one provider without losing another change.
 
-Traits, aggregates and inventories are replaced as a whole, under the
-provider's generation: so a change reads, merges and writes with the generation
-that was read, and does it all again when another writer came between.
-Placement guards the PUT alone, never the DELETE, of a collection; this is why
-even "none" is written by a PUT.
+Placement replaces traits, aggregates and inventories as a whole, and only if
+the request has the provider's current generation. So a change reads, merges
+and writes under the generation that it read. If another writer changed the
+provider in between, it starts again. Placement checks the generation of a PUT
+of a collection, but not of a DELETE; so even an empty collection is written by
+a PUT.
 """
 
 import contextlib
@@ -24,16 +25,16 @@ from ..http import codec, placement
 from ..operations import operations
 
 ATTEMPTS = 30
-FIRST_WAIT = 0.05  # seconds; each wait is drawn from 0 to twice the last one
-LONGEST_WAIT = 2
+FIRST_WAIT = 0.05  # seconds; a wait is random, from 0 to twice the last limit
+LONGEST_WAIT = 2  # seconds
 
 _Edit = TypeVar('_Edit', bound=operations.SetOperation)
 
 
-class Guarded:
-    """Makes guarded changes in one placement service.
+class OptimisticUpdate:
+    """Makes optimistic updates in one placement service.
 
-    :param sleep: waits for so many seconds before another attempt
+    :param sleep: called with seconds before another attempt
     """
 
     def __init__(
@@ -56,27 +57,30 @@ class Guarded:
 
     def change(
         self,
-        one: codec.Listed,
+        target: codec.ListedProvider,
         kind: Any,
         edit: Callable[[Any], _Edit],
         unknown: Callable[[_Edit], object] = lambda _: None,
     ) -> _Edit:
-        """Return what was written, or what need not be for it is so.
+        """Return the operation that was sent, or that was not needed.
 
-        :param edit: turns what is there into what shall be
-        :param unknown: called when placement does not know a name in it;
-            creates what may be created, and raises for the rest
-        :raises errors.Conflict: others came between, each time
-        :raises errors.Vanished: the provider is gone
+        If the edit changes nothing, nothing is sent.
+
+        :param kind: an ``assertion.Kind``
+        :param edit: returns the wanted operation for the current content
+        :param unknown: called if placement does not know a name in the
+            operation; creates names that may be created, and raises for others
+        :raises errors.Conflict: other writers changed it during every attempt
+        :raises errors.NotFound: the provider was deleted
         """
 
         def attempt() -> _Edit:
-            generation, before = self.contents(one, kind)
+            generation, before = self.contents(target, kind)
             wanted = edit(before)
             if not is_change(wanted):
                 return wanted
             try:
-                with naming(one):
+                with naming_provider(target):
                     self._service.send(codec.request(wanted, generation))
             except errors.UnknownName:
                 unknown(wanted)
@@ -87,25 +91,27 @@ class Guarded:
             return self._retrying(attempt)
         except (errors.Conflict, errors.UnknownName) as exc:
             raise errors.Conflict(
-                f'{provider.title(one.name, one.uuid)}: others changed it '
-                f'during each of {ATTEMPTS} attempts; nothing was written, '
-                f'try again ({exc})'
+                f'{provider.title(target.name, target.uuid)}: nothing was '
+                'written, because other writers changed it during each of '
+                f'{ATTEMPTS} attempts; try again ({exc})'
             ) from exc
 
-    def contents(self, one: codec.Listed, kind: Any) -> tuple[int, Any]:
-        """Return generation and content of one collection.
+    def contents(
+        self, target: codec.ListedProvider, kind: Any
+    ) -> tuple[int, Any]:
+        """Return generation and content of one collection of a provider.
 
-        :raises errors.Vanished: the provider is gone
+        :raises errors.NotFound: the provider was deleted
         """
-        path = codec.collection(check(one).uuid, kind)
-        with naming(one):
+        path = codec.collection_path(check_provider(target).uuid, kind)
+        with naming_provider(target):
             return codec.contents(kind, self._service.get(path))
 
 
-class Changes:
-    """What reads and changes one kind of contents: it has what this needs.
+class ProviderContents:
+    """Base of the classes that read and change one kind of contents.
 
-    :param sleep: waits for so many seconds before another attempt
+    :param sleep: called with seconds before another attempt
     """
 
     def __init__(
@@ -114,36 +120,36 @@ class Changes:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._service = service
-        self._guarded = Guarded(service, sleep)
+        self._update = OptimisticUpdate(service, sleep)
 
 
-def check(one: codec.Listed) -> codec.Listed:
-    """Return a provider, if it is one.
+def check_provider(target: codec.ListedProvider) -> codec.ListedProvider:
+    """Return the argument if it is a provider of a list.
 
-    :raises agent_errors.InvalidName: it is something else, its name perhaps
+    :raises agent_errors.InvalidName: it is something else, perhaps a name
     """
-    if not isinstance(one, codec.Listed):
+    if not isinstance(target, codec.ListedProvider):
         raise agent_errors.InvalidName(
-            f'{error_text.excerpt(one)} is no provider: Providers.find() returns the '
-            'one of a name or uuid'
+            f'{error_text.excerpt(target)} is not a provider: Providers.find() returns the '
+            'provider with a name or uuid'
         )
-    return one
+    return target
 
 
 @contextlib.contextmanager
-def naming(one: codec.Listed) -> Iterator[None]:
-    """Let an error that the provider is gone name it."""
+def naming_provider(target: codec.ListedProvider) -> Iterator[None]:
+    """Name the provider in an error that says that it does not exist."""
     try:
         yield
     except errors.UnknownName:
-        raise  # the provider is there
+        raise  # the provider exists
     except errors.NotFound as exc:
-        title = provider.title(one.name, one.uuid)
+        title = provider.title(target.name, target.uuid)
         raise errors.NotFound(f'{title} is gone') from exc
 
 
 def is_change(operation: operations.SetOperation) -> bool:
-    """Whether it leaves another content than it found."""
+    """Return True if the operation changes the content that was read."""
     if isinstance(operation, operations.SetInventories):
         return operation.inventories != operation.before
     return operation.names != operation.before

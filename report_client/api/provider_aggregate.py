@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The aggregates of one provider, as Python.
+"""Read and change the aggregates of a provider.
 
-Placement knows aggregates by their uuids alone; one comes to be when a
-provider is made a member. What the methods share is said in ``contents.py``.
+In placement an aggregate is only a uuid. It exists as soon as a provider is a
+member. Every change is an optimistic update (``optimistic_update.py``).
 """
 
 from collections.abc import Callable, Iterable
@@ -16,52 +16,57 @@ from . import optimistic_update
 _AGGREGATE = assertion.Kind.AGGREGATE
 
 
-class ProviderAggregates(optimistic_update.Changes):
-    """The aggregates that the providers of one placement service are in."""
+class ProviderAggregates(optimistic_update.ProviderContents):
+    """Reads and changes the aggregates of providers."""
 
-    def aggregates(self, one: codec.Listed) -> frozenset[str]:
+    def aggregates(self, target: codec.ListedProvider) -> frozenset[str]:
         """Return the uuids of a provider's aggregates.
 
         ``GET /resource_providers/{uuid}/aggregates`` (1.19): 200, 404.
 
-        :raises errors.Vanished: the provider is gone (404)
+        :raises errors.NotFound: the provider was deleted (404)
         """
-        return frozenset(self._guarded.contents(one, _AGGREGATE)[1])
+        return frozenset(self._update.contents(target, _AGGREGATE)[1])
 
     def add_aggregates(
-        self, one: codec.Listed, some: Iterable[str]
+        self, target: codec.ListedProvider, aggregates: Iterable[str]
     ) -> ops.SetAggregates:
-        """Make a provider a member of aggregates, besides those it is in.
+        """Add a provider to aggregates; it stays in its other aggregates.
 
         ``PUT /resource_providers/{uuid}/aggregates`` (1.19) after a GET: 200;
-        404; 409 for another generation, which is read and merged again.
-        Placement takes any uuid: the aggregate comes to be by this.
+        404; 409 for an outdated generation, after which it reads and merges
+        again. Placement takes any uuid; this creates the aggregate.
 
-        :raises agent_errors.InvalidName: one of them is no uuid
-        :raises errors.Conflict: others came between, each time
-        :raises errors.Vanished: the provider is gone
+        :param aggregates: uuids
+        :return: the operation, with ``added`` uuids; empty if nothing changed
+        :raises agent_errors.InvalidName: an aggregate is not a uuid
+        :raises errors.Conflict: other writers changed it during every attempt
+        :raises errors.NotFound: the provider was deleted
         """
-        wanted = names.check_aggregates(some)
-        return self._set_aggregates(one, lambda have: have | wanted)
+        wanted = names.check_aggregates(aggregates)
+        return self._set_aggregates(target, lambda current: current | wanted)
 
     def remove_aggregates(
-        self, one: codec.Listed, some: Iterable[str]
+        self, target: codec.ListedProvider, aggregates: Iterable[str]
     ) -> ops.SetAggregates:
-        """Take a provider out of aggregates; codes as ``add_aggregates``."""
-        gone = names.check_aggregates(some)
-        return self._set_aggregates(one, lambda have: have - gone)
+        """Remove a provider from aggregates.
+
+        Route, codes and errors are those of ``add_aggregates``.
+        """
+        unwanted = names.check_aggregates(aggregates)
+        return self._set_aggregates(target, lambda current: current - unwanted)
 
     def _set_aggregates(
         self,
-        one: codec.Listed,
+        target: codec.ListedProvider,
         edit: Callable[[frozenset[str]], frozenset[str]],
     ) -> ops.SetAggregates:
-        return self._guarded.change(
-            one,
+        return self._update.change(
+            target,
             _AGGREGATE,
             lambda before: ops.SetAggregates(
-                uuid=one.uuid,
-                name=one.name,
+                uuid=target.uuid,
+                name=target.name,
                 names=edit(before),
                 before=before,
             ),

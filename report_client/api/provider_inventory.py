@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inventories of one provider, as Python, and the classes they are of.
+"""Read and change the inventories of a provider.
 
-What the methods share is said in ``contents.py``.
+Every change is an optimistic update (``optimistic_update.py``).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,85 +20,90 @@ _INVENTORY = assertion.Kind.INVENTORY
 Fields = Mapping[str, int | float]
 
 
-class ProviderInventories(optimistic_update.Changes):
-    """The inventories that the providers of one placement service have."""
+class ProviderInventories(optimistic_update.ProviderContents):
+    """Reads and changes the inventories of providers."""
 
-    def inventories(self, one: codec.Listed) -> dict[str, inventory.Inventory]:
+    def inventories(
+        self, target: codec.ListedProvider
+    ) -> dict[str, inventory.Inventory]:
         """Return a provider's inventories by resource class.
 
         ``GET /resource_providers/{uuid}/inventories`` (1.0): 200, 404.
 
-        :raises errors.Vanished: the provider is gone (404)
+        :raises errors.NotFound: the provider was deleted (404)
         """
-        return dict(self._guarded.contents(one, _INVENTORY)[1])
+        return dict(self._update.contents(target, _INVENTORY)[1])
 
     def set_inventory(
         self,
-        one: codec.Listed,
+        target: codec.ListedProvider,
         records: Mapping[str, Fields],
         *,
         create: bool = False,
     ) -> ops.SetInventories:
-        """Set fields of inventories; what is not named stays as it is.
+        """Set fields of inventories; other fields and classes stay.
 
         ``PUT /resource_providers/{uuid}/inventories`` (1.26) after a GET: 200;
-        400 for a resource class placement does not know; 404; 409 for another
-        generation, which is read and merged again.
+        400 for a resource class that placement does not know; 404; 409 for an
+        outdated generation, after which it reads and merges again.
 
-        :param records: resource class → fields, of those in ``Inventory``
-        :param create: create the custom classes that are missing
-        :raises agent_errors.TreeError: a value is out of its range, or a class
-            that is new has no total, or no fields came
+        :param records: resource class → field of ``Inventory`` → value
+        :param create: create missing custom classes
+        :raises agent_errors.TreeError: a value is out of its range, a new
+            class has no total, or ``records`` has another shape
         :raises agent_errors.InvalidName: a class is outside the grammar
-        :raises errors.NotFound: placement does not know these classes
-        :raises errors.Conflict: others came between, each time
-        :raises errors.Vanished: the provider is gone
+        :raises errors.DoesNotExist: placement does not know these classes
+        :raises errors.Conflict: other writers changed it during every attempt
+        :raises errors.NotFound: the provider was deleted
         """
         _check(records)
 
         def edit(before: ops.Inventories) -> ops.SetInventories:
             merged = {rc: _merged(rc, before, records[rc]) for rc in records}
             return ops.SetInventories(
-                uuid=one.uuid,
-                name=one.name,
+                uuid=target.uuid,
+                name=target.name,
                 inventories={**before, **merged},
                 before=before,
             )
 
-        return self._guarded.change(
-            one,
+        return self._update.change(
+            target,
             _INVENTORY,
             edit,
-            lambda op: self._admit_classes(op.added, create=create),
+            lambda op: self._create_classes(op.added, create=create),
         )
 
-    def check_classes(self, some: Iterable[str]) -> None:
-        """Return when placement knows these resource classes.
+    def check_classes(self, classes: Iterable[str]) -> None:
+        """Check that placement knows these resource classes.
 
-        :raises errors.NotFound: it does not know all of them
+        ``GET /resource_classes`` (1.2): 200.
+
+        :raises errors.DoesNotExist: placement does not know all of them
         """
         wanted = {
             names.check_symbol(rc, 'resource class')
-            for rc in names.collection(some)
+            for rc in names.collection(classes)
         }
         known = self._classes()
         missing = sorted(wanted - known)
         if missing:
             raise _no_class(missing, known)
 
-    def _admit_classes(self, some: Iterable[str], *, create: bool) -> None:
-        """Create those of these classes that are missing.
+    def _create_classes(self, classes: Iterable[str], *, create: bool) -> None:
+        """Create the missing ones among these classes.
 
         ``PUT /resource_classes/{name}`` (1.7): 201, 204.
 
-        :raises errors.NotFound: one is standard, or they are not to be created
+        :raises errors.DoesNotExist: a missing class is a standard class, or
+            ``create`` is False
         """
         known = self._classes()
-        missing = sorted(set(some) - known)
-        wrong = trait_names.not_to_be_created(missing, create=create)
-        if wrong:
-            hint = trait_names.create_hint(wrong)
-            raise errors.DoesNotExist(f'{_no_class(wrong, known)}{hint}')
+        missing = sorted(set(classes) - known)
+        impossible = trait_names.not_creatable(missing, create=create)
+        if impossible:
+            hint = trait_names.create_hint(impossible)
+            raise errors.DoesNotExist(f'{_no_class(impossible, known)}{hint}')
         for name in missing:
             operation = ops.CreateResourceClass(name=name)
             self._service.send(codec.request(operation, None))
@@ -110,21 +115,21 @@ class ProviderInventories(optimistic_update.Changes):
 
 
 def _check(records: object) -> None:
-    """Refuse what is not resource class → fields.
+    """Check that the argument is resource class → fields.
 
     :raises agent_errors.TreeError: it has another shape
     :raises agent_errors.InvalidName: a class is outside the grammar
     """
     if not isinstance(records, Mapping):
         raise agent_errors.TreeError(
-            f'{error_text.excerpt(records)} is no inventories: give resource class → '
+            f'{error_text.excerpt(records)} is not a mapping of inventories: give resource class → '
             "fields, for example {'VCPU': {'total': 8}}"
         )
     for rc, fields in records.items():
         names.check_symbol(rc, 'resource class')
         if not isinstance(fields, Mapping):
             raise agent_errors.TreeError(
-                f'{rc}: {error_text.excerpt(fields)} is no fields of an inventory: '
+                f'{rc}: {error_text.excerpt(fields)} is not a mapping of fields: '
                 "give them by name, for example {'total': 8}"
             )
 
@@ -132,25 +137,23 @@ def _check(records: object) -> None:
 def _no_class(
     missing: Sequence[str], known: frozenset[str]
 ) -> errors.DoesNotExist:
-    meant = [trait_names.nearest(rc, known) for rc in missing]
-    hint = (
-        f'; did you mean {meant[0]}?' if len(meant) == 1 and meant[0] else ''
-    )
-    what = ', '.join(missing)
+    near = [trait_names.nearest(rc, known) for rc in missing]
+    hint = f'; did you mean {near[0]}?' if len(near) == 1 and near[0] else ''
+    listed = ', '.join(missing)
     return errors.DoesNotExist(
-        f'placement knows no resource class {what}{hint}'
+        f'placement knows no resource class {listed}{hint}'
     )
 
 
 def _merged(
     rc: str, before: ops.Inventories, fields: Fields
 ) -> inventory.Inventory:
-    """Return a record with these fields, the others as they are.
+    """Return a record with these fields changed.
 
     :raises agent_errors.TreeError: a value is out of its range
     """
-    there = before[rc].to_record() if rc in before else {}
+    current = before[rc].to_record() if rc in before else {}
     try:
-        return inventory.Inventory.from_record({**there, **fields})
+        return inventory.Inventory.from_record({**current, **fields})
     except agent_errors.TreeError as exc:
         raise agent_errors.TreeError(f'{rc}: {exc}') from exc

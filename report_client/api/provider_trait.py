@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The traits of one provider, as Python (seed 000).
+"""Read and change the traits of a provider (seed 000).
 
-What the methods share is said in ``contents.py``; ``traits.py`` has the traits
-themselves, whoever has them.
+Every change is an optimistic update (``optimistic_update.py``). ``traits.py``
+has the traits that placement knows, on any provider or none.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,113 +18,132 @@ from . import traits as traits_api
 _TRAIT = assertion.Kind.TRAIT
 
 
-class ProviderTraits(optimistic_update.Changes):
-    """The traits that the providers of one placement service have."""
+class ProviderTraits(optimistic_update.ProviderContents):
+    """Reads and changes the traits of providers."""
 
-    def traits(self, one: codec.Listed) -> frozenset[str]:
+    def traits(self, target: codec.ListedProvider) -> frozenset[str]:
         """Return a provider's traits.
 
         ``GET /resource_providers/{uuid}/traits`` (1.6): 200, 404.
 
-        :raises errors.Vanished: the provider is gone (404)
+        :raises errors.NotFound: the provider was deleted (404)
         """
-        return frozenset(self._guarded.contents(one, _TRAIT)[1])
+        return frozenset(self._update.contents(target, _TRAIT)[1])
 
     def add_traits(
-        self, one: codec.Listed, some: Iterable[str], *, create: bool = False
+        self,
+        target: codec.ListedProvider,
+        traits: Iterable[str],
+        *,
+        create: bool = False,
     ) -> ops.SetTraits:
-        """Give a provider traits, besides those that it has.
+        """Add traits to a provider; its other traits stay.
 
         ``PUT /resource_providers/{uuid}/traits`` (1.6) after a GET: 200; 400
-        for a trait placement does not know; 404; 409 for a generation that is
-        not the present one, which is read and merged again, as is the 500 that
-        placement gives for the same.
+        for a trait that placement does not know; 404; 409 for an outdated
+        generation, or 500 if placement detects that late. After these two it
+        reads and merges again.
 
-        :param create: create the custom traits that are missing
+        :param create: create missing custom traits
+        :return: the operation, with ``added`` names; empty if nothing changed
         :raises agent_errors.InvalidName: a name is outside the grammar
-        :raises errors.NotFound: placement does not know these traits
-        :raises errors.Conflict: others came between, each time
-        :raises errors.Vanished: the provider is gone
+        :raises errors.DoesNotExist: placement does not know these traits
+        :raises errors.Conflict: other writers changed it during every attempt
+        :raises errors.NotFound: the provider was deleted
         """
-        wanted = _checked(some)
-        return self._set_traits(one, lambda have: have | wanted, create=create)
+        wanted = _checked(traits)
+        return self._set_traits(
+            target, lambda current: current | wanted, create=create
+        )
 
     def remove_traits(
-        self, one: codec.Listed, some: Iterable[str]
+        self, target: codec.ListedProvider, traits: Iterable[str]
     ) -> ops.SetTraits:
-        """Take traits from a provider; the others stay.
+        """Remove traits from a provider; its other traits stay.
 
         Route, codes and errors are those of ``add_traits``.
         """
-        gone = _checked(some)
-        return self._set_traits(one, lambda have: have - gone, create=False)
+        unwanted = _checked(traits)
+        return self._set_traits(
+            target, lambda current: current - unwanted, create=False
+        )
 
     def set_traits(
-        self, one: codec.Listed, some: Iterable[str], *, create: bool = False
+        self,
+        target: codec.ListedProvider,
+        traits: Iterable[str],
+        *,
+        create: bool = False,
     ) -> ops.SetTraits:
-        """Give a provider these traits and no others.
+        """Replace all traits of a provider with these.
 
         Route, codes and errors are those of ``add_traits``.
         """
-        wanted = _checked(some)
-        return self._set_traits(one, lambda _: wanted, create=create)
+        wanted = _checked(traits)
+        return self._set_traits(target, lambda _: wanted, create=create)
 
-    def clear_traits(self, one: codec.Listed) -> ops.SetTraits:
-        """Take all traits from a provider.
+    def clear_traits(self, target: codec.ListedProvider) -> ops.SetTraits:
+        """Remove all traits from a provider.
 
-        Not by ``DELETE /resource_providers/{uuid}/traits``, which asks for no
-        generation, but by a PUT of none; codes are those of ``add_traits``.
+        It sends a PUT of an empty list, because ``DELETE
+        /resource_providers/{uuid}/traits`` takes no generation. Codes and
+        errors are those of ``add_traits``.
         """
-        return self.set_traits(one, ())
+        return self.set_traits(target, ())
 
-    def check_traits(self, some: Iterable[str]) -> None:
-        """Return when placement knows these traits.
+    def check_traits(self, traits: Iterable[str]) -> None:
+        """Check that placement knows these traits.
 
-        :raises errors.NotFound: it does not know all of them
+        ``GET /traits?name=in:…`` (1.6): 200.
+
+        :raises errors.DoesNotExist: placement does not know all of them
         """
-        known = self._known()
-        missing = known.missing(some)
+        api = self._traits_api()
+        missing = api.missing(traits)
         if missing:
-            raise known.not_found(missing)
+            raise api.does_not_exist(missing)
 
-    def _known(self) -> traits_api.Traits:
+    def _traits_api(self) -> traits_api.Traits:
         return traits_api.Traits(self._service)
 
     def _set_traits(
         self,
-        one: codec.Listed,
+        target: codec.ListedProvider,
         edit: Callable[[frozenset[str]], frozenset[str]],
         *,
         create: bool,
     ) -> ops.SetTraits:
-        return self._guarded.change(
-            one,
+        return self._update.change(
+            target,
             _TRAIT,
             lambda before: ops.SetTraits(
-                uuid=one.uuid,
-                name=one.name,
+                uuid=target.uuid,
+                name=target.name,
                 names=edit(before),
                 before=before,
             ),
-            lambda op: self._admit(op.added, create=create),
+            lambda op: self._create_missing(op.added, create=create),
         )
 
-    def _admit(self, some: Iterable[str], *, create: bool) -> None:
-        """Create those of these traits that are missing.
+    def _create_missing(self, traits: Iterable[str], *, create: bool) -> None:
+        """Create the missing ones among these traits.
 
-        :raises errors.NotFound: one is standard, or they are not to be created
+        :raises errors.DoesNotExist: a missing trait is a standard trait, or
+            ``create`` is False
         """
-        known = self._known()
-        missing = known.missing(some)
-        wrong = trait_names.not_to_be_created(missing, create=create)
-        if wrong:
-            hint = trait_names.create_hint(wrong)
-            raise errors.DoesNotExist(f'{known.not_found(wrong)}{hint}')
+        api = self._traits_api()
+        missing = api.missing(traits)
+        impossible = trait_names.not_creatable(missing, create=create)
+        if impossible:
+            hint = trait_names.create_hint(impossible)
+            raise errors.DoesNotExist(
+                f'{api.does_not_exist(impossible)}{hint}'
+            )
         for name in missing:
-            known.add(name)
+            api.add(name)
 
 
-def _checked(some: Iterable[str]) -> frozenset[str]:
+def _checked(traits: Iterable[str]) -> frozenset[str]:
     return frozenset(
-        trait_names.check(name) for name in names.collection(some)
+        trait_names.check(name) for name in names.collection(traits)
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resource providers as Python: which there are, made and deleted.
+"""List, create, rename and delete resource providers.
 
-Each method says its route, the codes it can meet and the microversion that
-has it. The traits, aggregates and inventories of a provider are in
+Each docstring gives the route, its status codes, and the microversion that has
+the route. The traits, aggregates and inventories of a provider are in
 ``provider_trait.py``, ``provider_aggregate.py`` and ``provider_inventory.py``.
 A change merges the current state and loses no change of another writer
 (``optimistic_update.py``). The client keeps no state.
@@ -36,24 +36,24 @@ class Providers(
 ):
     """The resource providers of one placement service.
 
-    :param sleep: waits for so many seconds before another attempt
+    :param sleep: called with seconds before another attempt
     """
 
-    def find(self, name_or_uuid: str) -> codec.Listed:
-        """Return the provider of this uuid or name.
+    def find(self, name_or_uuid: str) -> codec.ListedProvider:
+        """Return the provider with this uuid or name.
 
-        ``GET /resource_providers?name=`` (1.0), 200; what looks like a uuid is
-        tried as one too, with ``?uuid=``.
+        ``GET /resource_providers?name=`` (1.0): 200. A word that looks like a
+        uuid is also looked up with ``?uuid=``.
 
-        :raises errors.NotFound: there is none, or one has this uuid and
-            another this name
-        :raises agent_errors.InvalidName: no provider could be called that
+        :raises errors.DoesNotExist: there is no such provider, or one provider
+            has this uuid and another has it as its name
+        :raises agent_errors.InvalidName: no provider can have this name
         """
         names.check_provider_name(name_or_uuid)
-        found: list[codec.Listed] = []
+        found: list[codec.ListedProvider] = []
         if names.is_uuid(name_or_uuid):
-            found = self._rows(codec.identified(name_or_uuid.lower()))
-        rows = self._rows(codec.named(name_or_uuid))
+            found = self._rows(codec.by_uuid_path(name_or_uuid.lower()))
+        rows = self._rows(codec.by_name_path(name_or_uuid))
         known = {row.uuid for row in found}
         found += [
             row
@@ -64,29 +64,29 @@ class Providers(
             raise _ambiguous(name_or_uuid, *found)
         if found:
             return found[0]
-        # MariaDB takes two names of other case for one.
+        # MariaDB compares names without regard to case.
         near = f'; did you mean {rows[0].name}?' if rows else ''
         raise errors.DoesNotExist(
             f'no provider is called {name_or_uuid}{near}'
         )
 
-    def listed(
+    def list_providers(
         self, query: provider_query.ProviderQuery | None = None
-    ) -> list[codec.Listed]:
+    ) -> list[codec.ListedProvider]:
         """Return the providers that meet a query, sorted by name.
 
         ``GET /resource_providers`` (1.14 for the rows; ``required`` 1.18,
         ``!`` 1.22, ``in:`` 1.39, forbidden aggregates 1.32): 200, 400.
 
-        :raises errors.NotFound: placement does not know a trait or a resource
+        :raises errors.DoesNotExist: placement does not know a trait or a resource
             class of the query (400)
-        :raises errors.TooOld: this placement cannot answer such a query
+        :raises errors.TooOld: this placement is too old for such a query
         """
         if query is None:
             query = provider_query.ProviderQuery()
         elif not isinstance(query, provider_query.ProviderQuery):
             raise agent_errors.InvalidName(
-                f'{error_text.excerpt(query)} is no ProviderQuery'
+                f'{error_text.excerpt(query)} is not a ProviderQuery'
             )
         try:
             rows = self._rows(query.path(), query.least_version)
@@ -102,18 +102,19 @@ class Providers(
         uuid: str | None = None,
         parent: str | None = None,
         aggregates: Iterable[str] = (),
-    ) -> codec.Listed:
-        """Return a provider that was created, a member of these aggregates.
+    ) -> codec.ListedProvider:
+        """Create a provider, add it to aggregates, and return it.
 
-        ``POST /resource_providers`` (1.20): 200; 400 no such parent; 409 the
-        name or the uuid is taken. For aggregates a second request follows, as
-        ``add_aggregates`` has it.
+        ``POST /resource_providers`` (1.20): 200; 400 if the parent does not
+        exist; 409 if the name or the uuid is taken. With aggregates, the
+        requests of ``add_aggregates`` follow.
 
-        :param uuid: a random one unless given
-        :param parent: the uuid of the provider that it goes below
-        :raises agent_errors.InvalidName: a name or a uuid is none
-        :raises errors.NameTaken: another provider has that name, or that uuid
-        :raises errors.NotFound: there is no such parent
+        :param uuid: random if None
+        :param parent: the uuid of the parent; None for a root
+        :param aggregates: uuids
+        :raises agent_errors.InvalidName: a name or a uuid is invalid
+        :raises errors.NameTaken: another provider has the name or the uuid
+        :raises errors.DoesNotExist: the parent does not exist
         """
         if parent is not None:
             parent = names.check_uuid(parent, 'parent')
@@ -130,13 +131,13 @@ class Providers(
         except errors.NameTaken as exc:
             raise self._taken(operation) from exc
         except errors.BadRequest as exc:
-            if parent is None or self._rows(codec.identified(parent)):
+            if parent is None or self._rows(codec.by_uuid_path(parent)):
                 raise
             raise errors.DoesNotExist(
-                f'{name} is not created: there is no provider {parent} that '
-                'it could go below'
+                f'provider {name} was not created: its parent {parent} does '
+                'not exist'
             ) from exc
-        made = codec.created(answer)
+        made = codec.created_provider(answer)
         try:
             if wanted:
                 self.add_aggregates(made, wanted)
@@ -147,43 +148,47 @@ class Providers(
             ) from exc
         return made
 
-    def delete(self, one: codec.Listed) -> None:
-        """Delete a provider that nothing stands against.
+    def delete(self, target: codec.ListedProvider) -> None:
+        """Delete a provider without children and allocations.
 
-        ``DELETE /resource_providers/{uuid}`` (1.0): 204; 404; 409 for children
-        or allocations.
+        ``DELETE /resource_providers/{uuid}`` (1.0): 204; 404; 409 if it has
+        children or allocations.
 
-        :raises errors.NotFound: it is gone already (404)
-        :raises errors.InUse: what stands against it is named (409)
+        :raises errors.DoesNotExist: the provider was deleted already (404)
+        :raises errors.InUse: it has children or allocations, which the message
+            names (409)
         """
-        optimistic_update.check(one)
-        operation = ops.DeleteProvider(uuid=one.uuid, name=one.name)
+        optimistic_update.check_provider(target)
+        operation = ops.DeleteProvider(uuid=target.uuid, name=target.name)
         try:
             self._service.send(codec.request(operation, None))
         except errors.NotFound as exc:
             raise errors.DoesNotExist(
-                f'{provider.title(one.name, one.uuid)} is gone already'
+                f'{provider.title(target.name, target.uuid)} is gone already'
             ) from exc
         except errors.InUse as exc:
             raise errors.InUse(
-                f'{provider.title(one.name, one.uuid)} is not deleted: {self._against(one)}'
+                f'{provider.title(target.name, target.uuid)} was not deleted: {self._users(target)}'
             ) from exc
 
-    def rename(self, one: codec.Listed, name: str) -> ops.UpdateProvider:
-        """Return the renaming, carried out; its parent stays.
+    def rename(
+        self, target: codec.ListedProvider, name: str
+    ) -> ops.UpdateProvider:
+        """Rename a provider, and return the operation; its parent stays.
 
-        ``PUT /resource_providers/{uuid}`` (1.14; a null parent is kept from
-        1.37 on): 200; 404; 409 the name is taken.
+        ``PUT /resource_providers/{uuid}`` (1.14; since 1.37 a null parent
+        means that the provider becomes or stays a root): 200; 404; 409 if the
+        name is taken.
 
-        :raises errors.NameTaken: by whom
-        :raises errors.NotFound: the provider is gone
+        :raises errors.NameTaken: another provider has the name; it is named
+        :raises errors.DoesNotExist: the provider was deleted
         """
         operation = ops.UpdateProvider(
-            uuid=one.uuid,
+            uuid=target.uuid,
             name=names.check_provider_name(name),
-            parent_uuid=one.parent_uuid,
-            old_name=one.name,
-            old_parent_uuid=one.parent_uuid,
+            parent_uuid=target.parent_uuid,
+            old_name=target.name,
+            old_parent_uuid=target.parent_uuid,
         )
         try:
             self._service.send(codec.request(operation, None))
@@ -193,80 +198,85 @@ class Providers(
                 f'the name {name} was taken a moment ago: try again'
             ) from exc
         except errors.NotFound as exc:
-            title = provider.title(one.name, one.uuid)
+            title = provider.title(target.name, target.uuid)
             raise errors.DoesNotExist(f'{title} is gone') from exc
         return operation
 
     def check_free(self, name: str) -> None:
         """Check that no provider has this name.
 
-        :raises errors.NameTaken: one has
+        :raises errors.NameTaken: a provider has it
         """
-        rows = self.listed(provider_query.ProviderQuery(name=name))
+        rows = self.list_providers(provider_query.ProviderQuery(name=name))
         if rows:
             holder = provider.title(rows[0].name, rows[0].uuid)
             raise errors.NameTaken(
                 f'the name {name} is taken: provider {holder} has it; rename '
-                'or delete that one first'
+                'or delete that provider first'
             )
 
-    def tree(self, one: codec.Listed) -> list[codec.Listed]:
-        """Return the providers of the tree that this one is in."""
-        return self.listed(provider_query.ProviderQuery(in_tree=one.uuid))
+    def tree(self, target: codec.ListedProvider) -> list[codec.ListedProvider]:
+        """Return the providers of the tree that this provider is in.
+
+        ``GET /resource_providers?in_tree=`` (1.14): 200.
+        """
+        return self.list_providers(
+            provider_query.ProviderQuery(in_tree=target.uuid)
+        )
 
     def _rows(
         self, path: str, needed: codec.Version = codec.OLDEST
-    ) -> list[codec.Listed]:
-        return self._service.read(path, list_stream.listed, needed)
+    ) -> list[codec.ListedProvider]:
+        return self._service.read(path, list_stream.listed_providers, needed)
 
     def _taken(self, wanted: ops.CreateProvider) -> errors.NameTaken:
-        """Return the error that says who has the uuid or the name."""
-        for path, what in (
-            (codec.identified(wanted.uuid), f'uuid {wanted.uuid}'),
-            (codec.named(wanted.name), f'name {wanted.name}'),
+        """Return the error that names the holder of the uuid or the name."""
+        for path, taken in (
+            (codec.by_uuid_path(wanted.uuid), f'uuid {wanted.uuid}'),
+            (codec.by_name_path(wanted.name), f'name {wanted.name}'),
         ):
             rows = self._rows(path)
             if rows:
                 holder = provider.title(rows[0].name, rows[0].uuid)
                 return errors.NameTaken(
-                    f'the {what} is taken: provider {holder} has it'
+                    f'the {taken} is taken: provider {holder} has it'
                 )
         return errors.NameTaken(
             f'the name {wanted.name} or the uuid {wanted.uuid} was taken a '
             'moment ago: try again'
         )
 
-    def _against(self, one: codec.Listed) -> str:
-        """Return what stands against the deletion of a provider."""
+    def _users(self, target: codec.ListedProvider) -> str:
+        """Return the children or consumers that prevent a deletion."""
         children = [
             provider.title(row.name, row.uuid)
-            for row in self._rows(codec.in_tree(one.uuid))
-            if row.parent_uuid == one.uuid
+            for row in self._rows(codec.in_tree_path(target.uuid))
+            if row.parent_uuid == target.uuid
         ]
         if children:
-            return f'delete its children first: {_some(sorted(children))}'
-        with optimistic_update.naming(one):
-            answer = self._service.get(codec.allocations(one.uuid))
+            return f'delete its children first: {_shortened(sorted(children))}'
+        with optimistic_update.naming_provider(target):
+            answer = self._service.get(codec.allocations_path(target.uuid))
         _, consumers = codec.allocated(answer)
-        who = {uuid for some in consumers.values() for uuid in some}
-        if not who:
-            return 'somebody had something of it a moment ago; try again'
+        uuids = {uuid for users in consumers.values() for uuid in users}
+        if not uuids:
+            return 'it had children or allocations a moment ago; try again'
         return (
             f'its {", ".join(sorted(consumers))} is allocated to '
-            f'{_some(sorted(who))}'
+            f'{_shortened(sorted(uuids))}'
         )
 
 
 def _ambiguous(
-    word: str, by_uuid: codec.Listed, by_name: codec.Listed
+    word: str, by_uuid: codec.ListedProvider, by_name: codec.ListedProvider
 ) -> errors.DoesNotExist:
     return errors.DoesNotExist(
-        f'{word} is the uuid of the provider {by_uuid.name} and the name of '
-        f'the provider {by_name.uuid}: say which of these you mean'
+        f'{word} is both the uuid of provider {by_uuid.name} and the name of '
+        f'provider {by_name.uuid}: use {by_uuid.name} or {by_name.uuid}'
     )
 
 
-def _some(names_: list[str]) -> str:
-    more = len(names_) - _SHOWN
-    shown = ', '.join(names_[:_SHOWN])
+def _shortened(items: list[str]) -> str:
+    more = len(items) - _SHOWN
+    shown = ', '.join(items[:_SHOWN])
     return f'{shown} and {more} more' if more > 0 else shown

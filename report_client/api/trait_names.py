@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which traits are standard, which names are custom, and which are meant.
+"""Names of traits: the standard ones, the custom ones, and suggestions.
 
-Pure: no I/O, configuration, logging or clock. Standard traits are those of the
-os-traits that is installed here; placement has the last word on what exists.
+Pure: no I/O, configuration, logging or clock. The standard traits are those of
+the os-traits package that is installed here. Only placement decides which
+traits exist.
 """
 
 import difflib
@@ -15,26 +16,28 @@ import os_traits
 from compute_agent import errors
 from compute_agent.tree import names
 
-_CLOSE = 0.8  # standard names share long beginnings
-_CLOSE_CUSTOM = 0.75  # takes two letters of four exchanged
+# Similarity from which a name is suggested, from 0 to 1. Standard names share
+# long prefixes; a custom name may have two of four letters exchanged.
+_CLOSE = 0.8
+_CLOSE_CUSTOM = 0.75
 _NOT_SYMBOL = re.compile(r'[^A-Z0-9_]+')
 
 
 @functools.cache
 def standard() -> frozenset[str]:
-    """Return the traits of the os-traits that is installed here."""
+    """Return the traits of the os-traits package that is installed here."""
     return frozenset(os_traits.get_traits())
 
 
 def is_known_here(name: str) -> bool:
-    """Whether a trait is custom, or of the os-traits installed here."""
+    """Return True if a trait is custom, or in the os-traits installed here."""
     return names.is_custom(name) or name in standard()
 
 
 def check(name: str) -> str:
-    """Return a name in the grammar of traits.
+    """Return the name of a trait, if it is in the grammar.
 
-    :raises errors.InvalidName: it is outside, with the name that may be meant
+    :raises errors.InvalidName: it is not; the message suggests a name
     """
     try:
         return names.check_symbol(name, 'trait')
@@ -46,42 +49,43 @@ def check(name: str) -> str:
 def check_custom(name: str, verb: str) -> str:
     """Return the name of a custom trait.
 
-    :param verb: what would be done with it, for the message
-    :raises errors.InvalidName: it is a standard one, or no name at all
+    :param verb: the action, for the message: "add" or "remove"
+    :raises errors.InvalidName: the name is that of a standard trait, or is
+        outside the grammar of custom traits
     """
     check(name)
     if name in standard():
         raise errors.InvalidName(
-            f'{name} is a standard trait, and no one can {verb} those: they '
-            "come with placement's os-traits"
+            f'cannot {verb} {name}: it is a standard trait, and those come '
+            "with placement's os-traits"
         )
     if name == names.CUSTOM_PREFIX:
         raise errors.InvalidName(
-            f'{name} is not a name one can {verb}: something must follow '
-            f'{names.CUSTOM_PREFIX}'
+            f'cannot {verb} {name}: the name of a custom trait continues '
+            f'after {names.CUSTOM_PREFIX}'
         )
     if not names.is_custom(name):
         raise errors.InvalidName(
-            f'{name} is not a name one can {verb}: custom traits begin with '
+            f'cannot {verb} {name}: custom traits begin with '
             f'{names.CUSTOM_PREFIX}{did_you_mean(name)}'
         )
     return name
 
 
 def did_you_mean(name: str, among: Iterable[str] = ()) -> str:
-    """Return '; did you mean …?', or '' where nothing comes near.
+    """Return '; did you mean …?', or '' if no name is similar.
 
-    :param among: names that may be meant, besides the standard ones
+    :param among: further names to suggest, besides the standard ones
     """
     found = nearest(name, {*standard(), *among})
     return f'; did you mean {found}?' if found else ''
 
 
 def nearest(name: str, among: Iterable[str]) -> str | None:
-    """Return the name among these that this one is nearly, or None.
+    """Return the most similar of these names, or None.
 
-    Another case or another separator is nearer than another letter; the
-    ``CUSTOM_`` that two names share does not make them alike.
+    A different case or separator counts less than a different letter. The
+    prefix ``CUSTOM_`` does not make two names similar.
     """
     spelled = _NOT_SYMBOL.sub('_', name.strip().upper())
     candidates = set(among) - {name}
@@ -91,9 +95,9 @@ def nearest(name: str, among: Iterable[str]) -> str | None:
         return spelled[: names.MAX_NAME]
     custom = names.is_custom(spelled)
     tails = {
-        one.removeprefix(names.CUSTOM_PREFIX): one
-        for one in candidates
-        if names.is_custom(one) is custom
+        candidate.removeprefix(names.CUSTOM_PREFIX): candidate
+        for candidate in candidates
+        if names.is_custom(candidate) is custom
     }
     tail = spelled.removeprefix(names.CUSTOM_PREFIX)
     close = _CLOSE_CUSTOM if custom else _CLOSE
@@ -101,16 +105,16 @@ def nearest(name: str, among: Iterable[str]) -> str | None:
     return tails[near[0]] if near else None
 
 
-def not_to_be_created(missing: Sequence[str], *, create: bool) -> list[str]:
-    """Return those of these that stand in the way.
+def not_creatable(missing: Sequence[str], *, create: bool) -> list[str]:
+    """Return the missing names that cannot be created.
 
-    :param create: whether custom ones are to be created
+    :param create: True if custom names may be created
     """
     return [n for n in missing if not (create and names.is_custom(n))]
 
 
 def create_hint(missing: Sequence[str]) -> str:
-    """Return which of these --create would create, as the end of a line."""
+    """Return the end of a message: the names that --create would create."""
     custom = [name for name in missing if names.is_custom(name)]
     if not custom:
         return ''

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of the traits of a provider: required, any of, forbidden.
+"""A condition on the traits of a provider: required, any of, forbidden.
 
 Pure: no I/O, configuration, logging or clock. It is the ``required`` parameter
 of ``GET /resource_providers`` and ``GET /allocation_candidates`` as a value
-(seed 001): read from what a person writes, checked, and written back as
-placement takes it. What contradicts itself is refused on every route;
-placement does that for candidates, and lists no provider without a word.
+(seed 001): parsed from a person's input, checked, and formatted for placement.
+A contradiction is refused on every route. Placement refuses it for candidates,
+but answers ``GET /resource_providers`` with an empty list and no error.
 """
 
 import dataclasses
@@ -25,13 +25,13 @@ Version = tuple[int, int]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TraitQuery:
-    """A condition on the traits of one provider; an empty one holds for all.
+    """A condition on the traits of one provider; an empty one is always met.
 
-    :ivar required: each of these is there
-    :ivar any_of: of each of these groups at least one is there
-    :ivar forbidden: none of these is there
+    :ivar required: the provider has all of these
+    :ivar any_of: the provider has at least one of each group
+    :ivar forbidden: the provider has none of these
     :raises errors.InvalidName: on construction, a name is outside the grammar,
-        a group is empty, or nothing could ever meet the condition
+        a group is empty, or no provider could ever meet the condition
     """
 
     required: tuple[str, ...] = ()
@@ -39,10 +39,10 @@ class TraitQuery:
     forbidden: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for some in (self.required, self.any_of, self.forbidden):
-            names.collection(some)
-        for some in self.any_of:
-            names.collection(some)
+        for part in (self.required, self.any_of, self.forbidden):
+            names.collection(part)
+        for group in self.any_of:
+            names.collection(group)
         for group in self.any_of:
             if not group:
                 raise errors.InvalidName(
@@ -54,11 +54,11 @@ class TraitQuery:
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Self:
-        """Return the query that these options make up together.
+        """Return the query that these options express together.
 
-        :param texts: one for each ``--required``: ``A,!B``, or ``in:A,B``
-        :raises errors.InvalidName: one of them is malformed, or they
-            contradict each other
+        :param texts: one text for each ``--required``: ``A,!B``, or ``in:A,B``
+        :raises errors.InvalidName: a text is malformed, or they contradict
+            each other
         """
         required: list[str] = []
         any_of: list[tuple[str, ...]] = []
@@ -66,7 +66,7 @@ class TraitQuery:
         for text in names.collection(texts):
             if not isinstance(text, str):
                 raise errors.InvalidName(
-                    f'{error_text.excerpt(text)} is no text: write "NAME,{NOT}NAME"'
+                    f'{error_text.excerpt(text)} is not a string: write "NAME,{NOT}NAME"'
                 )
             if text.strip().startswith(ANY_OF):
                 any_of.append(_any_of(text))
@@ -84,14 +84,14 @@ class TraitQuery:
 
     @property
     def traits(self) -> tuple[str, ...]:
-        """Every trait that is named, each once."""
+        """All traits of the condition, each once."""
         several = (name for group in self.any_of for name in group)
         every = (*self.required, *several, *self.forbidden)
         return tuple(dict.fromkeys(every))
 
     @property
     def least_version(self) -> Version:
-        """The microversion that ``GET /resource_providers`` needs for it.
+        """The oldest microversion of ``GET /resource_providers`` for it.
 
         1.18 has ``required``, 1.22 ``!``, 1.39 ``in:`` and repetition.
         """
@@ -100,10 +100,10 @@ class TraitQuery:
         return (1, 22) if self.forbidden else (1, 18)
 
     def parameters(self) -> list[str]:
-        """Return the values of the ``required`` parameter, one or more.
+        """Return the values of the ``required`` parameter, if any.
 
-        There is one for everything that is no ``in:``, so that only ``in:``
-        needs a placement in which the parameter may be repeated.
+        One value holds all required and forbidden traits, so that only
+        ``in:`` needs a placement in which the parameter may be repeated.
         """
         terms = [*self.required, *(f'{NOT}{name}' for name in self.forbidden)]
         values = [','.join(terms)] if terms else []
@@ -115,35 +115,35 @@ class TraitQuery:
     def _check_contradiction(self) -> None:
         for group in (*((name,) for name in self.required), *self.any_of):
             if set(group) <= set(self.forbidden):
-                what = ' and '.join(group)
+                listed = ' and '.join(group)
                 raise errors.InvalidName(
-                    f'{what} cannot be required and forbidden at once: no '
-                    'provider is like that'
+                    f'{listed} cannot be required and forbidden at once'
                 )
 
 
 def _terms(text: str, whole: str, form: str) -> Iterator[str]:
-    """Yield what stands between commas, without the space around it.
+    """Yield the terms between commas, without surrounding whitespace.
 
-    :param form: how it is written, for the message
+    :param whole: the complete option, for the message
+    :param form: the right form, for the message
     """
     for part in text.split(','):
         term = part.strip()
         if not term or term == NOT:
             raise errors.InvalidName(
-                f'there is a trait missing in {error_text.excerpt(whole)}: write {form}'
+                f'a trait is missing in {error_text.excerpt(whole)}: write {form}'
             )
         yield term
 
 
 def _any_of(text: str) -> tuple[str, ...]:
     found = []
-    some = text.strip().removeprefix(ANY_OF)
-    for term in _terms(some, text, f'{ANY_OF}NAME,NAME'):
+    terms = text.strip().removeprefix(ANY_OF)
+    for term in _terms(terms, text, f'{ANY_OF}NAME,NAME'):
         if term.startswith(NOT):
             raise errors.InvalidName(
-                f'{term:.60} cannot stand behind "{ANY_OF}" in '
-                f'{error_text.excerpt(text)}: forbid it in an option of its own'
+                f'{term:.60} cannot follow "{ANY_OF}" in '
+                f'{error_text.excerpt(text)}: forbid it in a separate option'
             )
         found.append(_required(term, text))
     return tuple(dict.fromkeys(found))
@@ -153,7 +153,7 @@ def _forbidden(term: str, text: str) -> str:
     name = term.removeprefix(NOT)
     if name != name.lstrip():
         raise errors.InvalidName(
-            f'there is a space behind "{NOT}" in {error_text.excerpt(text)}: write '
+            f'there is a space after "{NOT}" in {error_text.excerpt(text)}: write '
             f'{NOT}{name.strip():.60}'
         )
     if name.startswith(NOT):
@@ -167,7 +167,7 @@ def _forbidden(term: str, text: str) -> str:
 def _required(name: str, text: str) -> str:
     if name.startswith(ANY_OF):
         raise errors.InvalidName(
-            f'"{ANY_OF}" stands in the middle of {error_text.excerpt(text)}: give '
-            f'{name:.60} an option of its own'
+            f'"{ANY_OF}" is in the middle of {error_text.excerpt(text)}: give '
+            f'{name:.60} a separate option'
         )
     return trait_names.check(name)

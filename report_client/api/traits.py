@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Traits API's first half, ``/traits``, as Python (seed 000).
+"""The first half of the Traits API, ``/traits``, as Python (seed 000).
 
-Each method is one route, with its codes and the microversion that has it; what
-seed 000 means is what comes back, also where placement now spells or answers
-it otherwise (``docs/traits-api.md`` has both). It remembers nothing.
+Each method is one route; its docstring gives the status codes and the
+microversion. The results have the meaning of seed 000, also where placement
+now uses another spelling or code (``docs/traits-api.md`` has both). The client
+keeps no state.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +18,7 @@ from ..http import codec, placement
 from ..operations import operations as ops
 from . import trait_names
 
-_IN_ONE_QUERY = 2000  # characters of names: servers take 4096 of a request
+_IN_ONE_QUERY = 2000  # characters of names; servers take lines of 4096
 _SHOWN = 5  # providers that a message names
 
 
@@ -36,28 +37,31 @@ class Traits:
     ) -> list[str]:
         """Return the names that meet all of these conditions, sorted.
 
-        ``GET /traits`` (1.6), 200: one request, more for a long ``name_in``,
-        none for an empty one. Placement spells the first condition
-        ``startswith:``, takes its ``_`` for any character and no second
-        condition on names: so the answer is sifted here.
+        ``GET /traits`` (1.6): 200. It sends one request, more for a long
+        ``name_in``, none for an empty one. Placement's operator for the first
+        condition is ``startswith:``. Its ``_`` matches any character, and
+        placement takes only one condition on names; so this method filters the
+        answer.
 
-        :param starts_with: how a name begins, to the letter
-        :param name_in: the names of which those are wanted that exist
-        :param associated: whether some provider has it
-        :raises errors.InvalidName: a name or beginning is outside the grammar
+        :param starts_with: the exact beginning of the names
+        :param name_in: return only these names, as far as they exist
+        :param associated: True for traits that a provider has, False for those
+            that no provider has
+        :raises agent_errors.InvalidName: a name or beginning is outside the
+            grammar
         """
         if starts_with is not None:
             names.check_symbol(starts_with, 'the beginning of a trait')
         if associated is not None and not isinstance(associated, bool):
             raise agent_errors.InvalidName(
-                f'associated is {error_text.excerpt(associated)}: say True, False or '
-                'None'
+                f'associated is {error_text.excerpt(associated)}: use True, False '
+                'or None'
             )
         if name_in is None:
             parts: Iterable[Sequence[str] | None] = [None]
         else:
-            some = names.collection(name_in)
-            wanted = sorted({trait_names.check(name) for name in some})
+            checked = map(trait_names.check, names.collection(name_in))
+            wanted = sorted(set(checked))
             parts = _parts(wanted)
         found: set[str] = set()
         for part in parts:
@@ -67,13 +71,13 @@ class Traits:
         return sorted(n for n in found if n.startswith(starts_with or ''))
 
     def exists(self, name: str) -> bool:
-        """Return whether placement knows a trait.
+        """Return True if placement knows a trait.
 
-        ``GET /traits/{name}`` (1.6): 204 yes, 404 no.
+        ``GET /traits/{name}`` (1.6): 204 if it does, 404 if not.
 
-        :raises errors.InvalidName: the name is outside the grammar
+        :raises agent_errors.InvalidName: the name is outside the grammar
         """
-        path = codec.trait(trait_names.check(name))
+        path = codec.trait_path(trait_names.check(name))
         try:
             self._status(codec.Request(method='GET', path=path), {204})
         except errors.NotFound:
@@ -81,14 +85,15 @@ class Traits:
         return True
 
     def add(self, name: str) -> bool:
-        """Create a custom trait; return whether it was not there before.
+        """Create a custom trait; return True if it did not exist before.
 
-        ``PUT /traits/{name}`` (1.6): 201 created, 204 was there. The 400 for a
-        name that is none, and seed 000's 409 for a standard one (placement
-        answers 400), are the error that is raised before a request.
+        ``PUT /traits/{name}`` (1.6): 201 created, 204 it existed. A request is
+        sent for valid custom names only. So the 400 for an invalid name, and
+        seed 000's 409 for a standard trait (placement answers 400), never
+        come; ``InvalidName`` is raised instead.
 
-        :raises errors.InvalidName: it is a standard trait, or begins without
-            ``CUSTOM_``, or is outside the grammar
+        :raises agent_errors.InvalidName: the name is that of a standard trait,
+            does not begin with ``CUSTOM_``, or is outside the grammar
         """
         trait_names.check_custom(name, 'add')
         request = codec.request(ops.CreateTrait(name=name), None)
@@ -97,55 +102,54 @@ class Traits:
     def remove(self, name: str) -> None:
         """Remove a custom trait that no provider has.
 
-        ``DELETE /traits/{name}`` (1.6): 204 done, 404, 409. The 400 for a
-        standard trait is the error that is raised before a request.
+        ``DELETE /traits/{name}`` (1.6): 204, 404, 409. For a standard trait,
+        ``InvalidName`` is raised before a request, instead of the 400.
 
-        :raises errors.InvalidName: as for ``add``
-        :raises errors.NotFound: there is no such trait (404)
-        :raises errors.InUse: providers have it (409); they are named
+        :raises agent_errors.InvalidName: as for ``add``
+        :raises errors.DoesNotExist: there is no such trait (404)
+        :raises errors.InUse: providers have it (409); the message names them
         """
         trait_names.check_custom(name, 'remove')
-        request = codec.Request(method='DELETE', path=codec.trait(name))
+        request = codec.Request(method='DELETE', path=codec.trait_path(name))
         try:
             self._status(request, {204})
         except errors.NotFound as exc:
-            raise self.not_found([name]) from exc
+            raise self.does_not_exist([name]) from exc
         except errors.InUse as exc:
             raise errors.InUse(
-                f'trait {name} is not removed: {self._in_use(name)}; take it '
-                'from them first'
+                f'trait {name} was not removed: {self._holders_text(name)}'
             ) from exc
 
-    def holders(self, name: str) -> list[codec.Listed]:
+    def holders(self, name: str) -> list[codec.ListedProvider]:
         """Return the providers that have a trait, sorted by name.
 
         ``GET /resource_providers?required={name}`` (1.18): 200, 400.
 
         :raises errors.UnknownName: placement does not know the trait (400)
         """
-        path = codec.requiring(trait_names.check(name))
-        rows = codec.listed(self._service.get(path))
+        path = codec.by_trait_path(trait_names.check(name))
+        rows = codec.listed_providers(self._service.get(path))
         return sorted(rows, key=lambda row: (row.name, row.uuid))
 
-    def missing(self, some: Iterable[str]) -> list[str]:
-        """Return those of these names that placement does not know.
+    def missing(self, traits: Iterable[str]) -> list[str]:
+        """Return the names among these that placement does not know, sorted.
 
-        ``GET /traits?name=in:…`` (1.6), the use that seed 000 gives for it.
+        ``GET /traits?name=in:…`` (1.6), as seed 000 proposes it.
         """
-        wanted = {trait_names.check(n) for n in names.collection(some)}
+        wanted = set(map(trait_names.check, names.collection(traits)))
         return sorted(wanted - set(self.names(name_in=wanted)))
 
-    def not_found(self, missing: Sequence[str]) -> errors.DoesNotExist:
+    def does_not_exist(self, missing: Sequence[str]) -> errors.DoesNotExist:
         """Return the error that names traits placement does not know.
 
-        Of one trait it also says which was perhaps meant.
+        For a single name it also suggests a similar one.
         """
-        some = list(names.collection(missing))
-        if len(some) != 1:
+        unknown = list(names.collection(missing))
+        if len(unknown) != 1:
             return errors.DoesNotExist(
-                f'placement knows no traits {", ".join(some)}'
+                f'placement knows no traits {", ".join(unknown)}'
             )
-        (name,) = some
+        (name,) = unknown
         if name in trait_names.standard():
             return errors.DoesNotExist(
                 f'placement does not know the standard trait {name}: its '
@@ -153,11 +157,14 @@ class Traits:
                 'sync-check" shows all)'
             )
         custom = self.names(starts_with=names.CUSTOM_PREFIX)
-        meant = trait_names.did_you_mean(name, custom)
-        return errors.DoesNotExist(f'placement knows no trait {name}{meant}')
+        hint = trait_names.did_you_mean(name, custom)
+        return errors.DoesNotExist(f'placement knows no trait {name}{hint}')
 
     def _status(self, request: codec.Request, known: set[int]) -> int:
-        """Return which of the answers that the route has came."""
+        """Return the status of an answer, if the route has it.
+
+        :raises errors.MalformedAnswer: the route has no such status
+        """
         status = self._service.reply(request).status
         if status not in known:
             raise errors.MalformedAnswer(
@@ -167,15 +174,18 @@ class Traits:
             )
         return status
 
-    def _in_use(self, name: str) -> str:
+    def _holders_text(self, name: str) -> str:
         try:
             holders = self.holders(name)
         except errors.UnknownName:
             holders = []
-        some = [provider.title(r.name, r.uuid) for r in holders[:_SHOWN]]
-        more = len(holders) - len(some)
-        some += [f'{more} more'] if more else []
-        return f'{", ".join(some) or "some provider"} has it'
+        if not holders:
+            return 'a provider had it a moment ago; try again'
+        titles = [provider.title(r.name, r.uuid) for r in holders[:_SHOWN]]
+        more = len(holders) - len(titles)
+        titles += [f'{more} more'] if more else []
+        verb = 'has' if len(holders) == 1 else 'have'
+        return f'{", ".join(titles)} {verb} it; remove it there first'
 
 
 def _path(
@@ -184,7 +194,7 @@ def _path(
     *,
     associated: bool | None,
 ) -> str:
-    """Return the path that lists traits; it can hold one of the first two."""
+    """Return the path that lists traits; ``name_in`` goes before the prefix."""
     query = []
     if name_in is not None:
         query.append(f'name=in:{",".join(name_in)}')
@@ -195,11 +205,11 @@ def _path(
     return f'{codec.TRAITS}?{"&".join(query)}' if query else codec.TRAITS
 
 
-def _parts(some: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield names in parts that go into one query each."""
+def _parts(traits: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield names in parts that each fit into one query."""
     part: list[str] = []
     length = 0
-    for name in some:
+    for name in traits:
         if part and length + len(name) > _IN_ONE_QUERY:
             yield part
             part, length = [], 0

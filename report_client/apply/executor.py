@@ -185,7 +185,9 @@ class Executor:
         """Tell a creation that had been done from a name that is taken."""
         if not isinstance(operation, ops.CreateProvider | ops.UpdateProvider):
             return exc
-        rows = codec.listed(self._service.get(codec.named(operation.name)))
+        rows = codec.listed_providers(
+            self._service.get(codec.by_name_path(operation.name))
+        )
         others = [row.uuid for row in rows if row.uuid != operation.uuid]
         if not others:
             return placement_errors.Exists(operation.name, operation.uuid)

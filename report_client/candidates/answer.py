@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What placement answers to a request for candidates, as values.
+"""Placement's answer to a request for allocation candidates, as values.
 
-Pure: no I/O, configuration, logging or clock. An answer is all of it or
-nothing: one that is not as documented raises ``MalformedAnswer``.
+Pure: no I/O, configuration, logging or clock. An answer that is not as
+documented raises ``MalformedAnswer``; no part of it is used.
 """
 
 import dataclasses
@@ -17,20 +17,27 @@ from .. import errors
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What there is of a resource class: (total - reserved) * ratio, and used."""
+    """The capacity and usage of one resource class of a provider.
+
+    :ivar capacity: (total - reserved) * allocation_ratio
+    :ivar used: the amount in use
+    """
 
     capacity: int
     used: int
 
     @property
     def free(self) -> int:
-        """What is left; none where more is used than there is."""
+        """The free amount; 0 if more is used than the capacity."""
         return max(self.capacity - self.used, 0)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A provider of a tree from which something would be allocated."""
+    """A provider of a tree that contributes to a candidate.
+
+    :ivar offers: by resource class
+    """
 
     uuid: str
     parent_uuid: str | None
@@ -44,7 +51,8 @@ class Allocation:
     """One way to meet the request: an "allocation request" of the API.
 
     :ivar resources: provider uuid → resource class → amount
-    :ivar mappings: group → uuids of who meets it; nothing before 1.34
+    :ivar mappings: group → uuids of the providers that meet it; empty before
+        1.34
     """
 
     resources: Mapping[str, Mapping[str, int]]
@@ -53,33 +61,34 @@ class Allocation:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The candidates: how the request can be met, and by whom.
+    """The candidates: the ways to meet a request, and their providers.
 
-    :ivar summaries: by uuid, every provider of each tree that takes part
+    :ivar summaries: every provider of each tree that contributes, by uuid
     """
 
     allocations: tuple[Allocation, ...]
     summaries: Mapping[str, Summary]
 
-    def given(self) -> dict[str, frozenset[str]]:
-        """Return which resource classes would come from which provider."""
+    def classes_by_provider(self) -> dict[str, frozenset[str]]:
+        """Return provider uuid → resource classes that would come from it."""
         found: dict[str, frozenset[str]] = {}
-        for one in self.allocations:
-            for uuid, amounts in one.resources.items():
+        for allocation in self.allocations:
+            for uuid, amounts in allocation.resources.items():
                 found[uuid] = found.get(uuid, frozenset()) | amounts.keys()
         return found
 
 
 def read(body: object) -> Answer:
-    """Return the answer to ``GET /allocation_candidates`` (1.29 to 1.39).
+    """Return the decoded answer to ``GET /allocation_candidates``.
 
-    :raises errors.MalformedAnswer: not as documented
+    :param body: decoded JSON, of microversion 1.29 to 1.39
+    :raises errors.MalformedAnswer: it is not as documented
     """
     try:
         return _answer(body)
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
         raise errors.MalformedAnswer(
-            'placement answered a request for candidates with JSON of another '
+            'placement answered a request for candidates with JSON in another '
             f'shape than documented: {str(body)[:120]!r} '
             f'({type(exc).__name__}: {exc})'
         ) from exc
@@ -89,20 +98,20 @@ def _answer(body: Any) -> Answer:
     answer = Answer(
         allocations=tuple(map(_allocation, body['allocation_requests'])),
         summaries={
-            uuid: _summary(uuid, one)
-            for uuid, one in body['provider_summaries'].items()
+            uuid: _summary(uuid, summary)
+            for uuid, summary in body['provider_summaries'].items()
         },
     )
-    strangers = answer.given().keys() - answer.summaries.keys()
-    if strangers:
-        raise ValueError(f'no summary of {", ".join(sorted(strangers))}')
+    unknown = answer.classes_by_provider().keys() - answer.summaries.keys()
+    if unknown:
+        raise ValueError(f'no summary of {", ".join(sorted(unknown))}')
     for uuid in answer.summaries:
         _check_parents(uuid, answer.summaries)
     return answer
 
 
 def _check_parents(uuid: str, summaries: Mapping[str, Summary]) -> None:
-    """Refuse a provider whose parents do not end at a root."""
+    """Refuse a provider whose chain of parents does not end at a root."""
     seen = {uuid}
     above = summaries[uuid].parent_uuid
     while above is not None:
@@ -114,39 +123,40 @@ def _check_parents(uuid: str, summaries: Mapping[str, Summary]) -> None:
         above = summaries[above].parent_uuid
 
 
-def _allocation(one: Any) -> Allocation:
+def _allocation(request: Any) -> Allocation:
     return Allocation(
         resources={
             uuid: {
-                rc: operator.index(n) for rc, n in given['resources'].items()
+                rc: operator.index(n)
+                for rc, n in allocation['resources'].items()
             }
-            for uuid, given in one['allocations'].items()
+            for uuid, allocation in request['allocations'].items()
         },
         mappings={
             group: tuple(sorted(uuids))
-            for group, uuids in one.get('mappings', {}).items()
+            for group, uuids in request.get('mappings', {}).items()
         },
     )
 
 
-def _summary(uuid: str, one: Any) -> Summary:
-    parent = one['parent_provider_uuid']
+def _summary(uuid: str, summary: Any) -> Summary:
+    parent = summary['parent_provider_uuid']
     return Summary(
         uuid=uuid,
         parent_uuid=None if parent is None else _text(parent),
-        root_uuid=_text(one['root_provider_uuid']),
-        traits=frozenset(map(_text, one['traits'])),
+        root_uuid=_text(summary['root_provider_uuid']),
+        traits=frozenset(map(_text, summary['traits'])),
         offers={
             rc: Offer(
-                capacity=operator.index(has['capacity']),
-                used=operator.index(has['used']),
+                capacity=operator.index(usage['capacity']),
+                used=operator.index(usage['used']),
             )
-            for rc, has in one['resources'].items()
+            for rc, usage in summary['resources'].items()
         },
     )
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f'{error_text.excerpt(value)} is no string')
+        raise TypeError(f'{error_text.excerpt(value)} is not a string')
     return value

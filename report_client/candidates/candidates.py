@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asking placement which providers could meet a request.
+"""Ask placement for allocation candidates.
 
-One request, one answer, and what went wrong in words: an unknown name, which
-placement finds only if nothing else was in the way, and faults that some
-placements have.
+One question is one ``GET /allocation_candidates``. An error says in words what
+went wrong: an unknown name (which placement reports only if it gets that far),
+or a known bug of some placement releases.
 """
 
 import re
@@ -14,15 +14,14 @@ from compute_agent.tree import names
 from .. import errors
 from ..api import providers
 from ..http import codec, placement
-from . import answer as candidates_answer
-from . import query
+from . import answer, query
 
-# Providers have their names in lists alone; so many trees are listed one by
-# one before all providers of the cloud are.
+# Only lists of providers have names. Up to this many trees are listed one by
+# one; for more, all providers of the cloud are listed.
 _TREES = 16
-# How PostgreSQL puts it that placement 16.0 compares ids with names.
+# PostgreSQL's message when placement 16.0 compares ids with names.
 _IDS_ARE_NO_NAMES = 'invalid input syntax for type integer'
-# What a KeyError of placement's leaves of an id.
+# The detail of the 500 after placement's KeyError: only a provider's id.
 _ID_ALONE = re.compile(r'the requested operation\. \d+( \[|$)')
 
 
@@ -34,14 +33,15 @@ class Candidates:
         self._contents = providers.Providers(service)
         self._known: set[str] = set()
 
-    def ask(self, request: query.Request) -> candidates_answer.Answer:
-        """Return which providers could meet a request, and how.
+    def ask(self, request: query.Request) -> answer.Answer:
+        """Return the providers that could meet a request, and the ways.
 
-        ``GET /allocation_candidates`` (1.10; the request knows what it needs):
-        200; 400 for an unknown trait or resource class. Where nothing is
-        found the names are looked up, for placement then may not have.
+        ``GET /allocation_candidates`` (1.10; ``request.least_version`` says
+        which microversion it needs): 200; 400 for an unknown trait or resource
+        class. If the answer is empty, the names are looked up as well, because
+        placement may have stopped before it did so.
 
-        :raises errors.NotFound: placement does not know a name
+        :raises errors.DoesNotExist: placement does not know a name
         :raises errors.ServerFault: placement failed inside (500)
         :raises errors.TooOld: this placement cannot answer such a request
         """
@@ -51,36 +51,42 @@ class Candidates:
             self._check_names(request)
             raise errors.DoesNotExist(str(exc)) from exc
         except errors.ServerFault as exc:
-            raise errors.ServerFault(_in_words(request, exc)) from exc
-        answer = candidates_answer.read(body)
-        if not answer.allocations:
+            raise errors.ServerFault(_explain(request, exc)) from exc
+        found = answer.read(body)
+        if not found.allocations:
             self._check_names(request)
-        return answer
+        return found
 
-    def called(self, roots: Iterable[str]) -> dict[str, str]:
+    def names_in_trees(self, roots: Iterable[str]) -> dict[str, str]:
         """Return the names of all providers in these trees, by uuid.
 
-        One request for each tree, or one for all providers if that is less.
+        ``GET /resource_providers?in_tree=`` (1.14) for each tree; for more
+        than 16 trees one list of all providers.
+
+        :param roots: the uuids of the trees' roots
         """
-        some = sorted(set(roots))
-        paths = [codec.in_tree(uuid) for uuid in some]
-        if len(some) > _TREES:
+        uuids = sorted(set(roots))
+        paths = [codec.in_tree_path(uuid) for uuid in uuids]
+        if len(uuids) > _TREES:
             paths = [codec.PROVIDERS]
-        rows = (r for p in paths for r in codec.listed(self._service.get(p)))
-        return {row.uuid: row.name for row in rows}
+        return {
+            row.uuid: row.name
+            for path in paths
+            for row in codec.listed_providers(self._service.get(path))
+        }
 
     def _check_names(self, request: query.Request) -> None:
-        """Look up the names that were not looked up yet.
+        """Look up the request's names, unless an earlier request did.
 
-        :raises errors.NotFound: placement does not know one of them
+        :raises errors.DoesNotExist: placement does not know a name
         """
-        some = {name for one in _queries(request) for name in one.traits}
+        traits = {name for query in _queries(request) for name in query.traits}
         classes = {rc for group in request.groups for rc in group.resources}
-        if some - self._known:
-            self._contents.check_traits(some)
+        if traits - self._known:
+            self._contents.check_traits(traits)
         if classes - self._known:
             self._contents.check_classes(classes)
-        self._known |= some | classes
+        self._known |= traits | classes
 
 
 def _queries(
@@ -89,23 +95,23 @@ def _queries(
     return [*(group.traits for group in request.groups), request.root_required]
 
 
-def _in_words(request: query.Request, exc: errors.ServerFault) -> str:
-    """Return what to make of a 500."""
+def _explain(request: query.Request, exc: errors.ServerFault) -> str:
+    """Return the text of a 500, in words if the bug behind it is known."""
     forbidden = [
         n for g in request.groups if not g.name for n in g.traits.forbidden
     ]
     if forbidden and _IDS_ARE_NO_NAMES in str(exc):
         return (
             'placement failed inside (HTTP 500) on the forbidden '
-            f'{", ".join(forbidden)}: it is a bug of placement 16 on '
-            'PostgreSQL, which takes names of traits for numbers there; ask '
-            'without it, or mend placement'
+            f'{", ".join(forbidden)}: a bug of placement 16 on PostgreSQL, '
+            'which takes trait names for numbers; ask without forbidden '
+            'traits, or repair placement'
         )
     if _ID_ALONE.search(str(exc)):
         return (
-            'placement failed inside (HTTP 500): it is a bug of placement 16, '
-            'which loses sight of a provider that shares '
-            f'({names.MISC_SHARES_VIA_AGGREGATE}) and has a parent; let roots '
-            'of trees share, or mend placement'
+            'placement failed inside (HTTP 500): a bug of placement 16, which '
+            'fails on a provider that shares '
+            f'({names.MISC_SHARES_VIA_AGGREGATE}) and has a parent; make '
+            'sharing providers roots, or repair placement'
         )
     return str(exc)

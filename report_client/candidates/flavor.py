@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a flavor asks placement for.
+"""Turn a flavor into the groups of a request for candidates.
 
 Pure: no I/O, configuration, logging or clock. ``resources:RC``,
-``trait:NAME`` and ``group_policy`` are read as nova reads them, each in the
-group that its key names; so are the flavor's own amounts, which an extra spec
-of that class replaces. Other extra specs that nova turns into demands on
-placement by itself are not: ``unread`` names them, so that nobody takes an
-answer for nova's.
+``trait:NAME`` and ``group_policy`` mean the same as in nova, each for the
+group that its key names. The flavor's own amounts count too, unless an extra
+spec of the same class replaces them. Nova turns some other extra specs into
+further requirements. They are not translated here; ``untranslated`` returns
+them, so that a caller can say that nova would ask for more.
 """
 
 import difflib
@@ -28,8 +28,9 @@ _RESOURCE_KEY = re.compile(
 )
 _ALIKE = 0.85
 _ANY: tuple[str, ...] = ()
-# Nova's own translations (nova.scheduler.utils of nova 34), with the values
-# that have one; none are all. An image spells them with "_" for ":".
+# Extra specs that nova translates (nova.scheduler.utils of nova 34), with the
+# values that it translates; an empty tuple means all values. Image properties
+# have "_" instead of ":".
 _TRANSLATED = {
     'accel:device_profile': _ANY,
     'hw:cpu_policy': ('dedicated', 'mixed'),
@@ -49,10 +50,11 @@ _TRANSLATED = {
 def groups(
     wanted: extra_specs.ExtraSpecs, own: Mapping[str, int] | None = None
 ) -> tuple[Group, ...]:
-    """Return the groups of the request that is meant.
+    """Return the groups of the request that the extra specs mean.
 
     :param own: the amounts of the flavor itself, by resource class
-    :raises errors.ConfigError: an amount is none, or a key is misspelt
+    :raises errors.ConfigError: an amount is not a whole number, or a key is
+        misspelt
     :raises errors.InvalidName: a name is outside the grammar
     """
     amounts = dict(_amounts(wanted))
@@ -62,33 +64,33 @@ def groups(
     for rc, amount in (own or {}).items():
         if rc not in replaced:
             amounts['', rc] = amount
-    return query.merged(
+    return query.merge_groups(
         [
             *(
                 Group(name=group, resources={rc: amount})
                 for (group, rc), amount in amounts.items()
                 if amount
             ),
-            *(_of_trait(one) for one in wanted.traits),
+            *(_trait_group(trait) for trait in wanted.traits),
         ]
     )
 
 
 def group_policy(wanted: extra_specs.ExtraSpecs) -> str | None:
-    """Return the policy that the flavor sets, if it does."""
+    """Return the policy that the flavor sets, or None."""
     found = [p for p in wanted.others if p.key == GROUP_POLICY]
     return next((p.value for p in found if not p.of_image), None)
 
 
-def unread(wanted: extra_specs.ExtraSpecs) -> list[str]:
-    """Return what nova would ask for, and is not asked for here."""
+def untranslated(wanted: extra_specs.ExtraSpecs) -> list[str]:
+    """Return the extra specs that nova translates and this module does not."""
     found = []
-    for one in wanted.others:
-        key = one.key.replace('_', ':', 1) if one.of_image else one.key
+    for spec in wanted.others:
+        key = spec.key.replace('_', ':', 1) if spec.of_image else spec.key
         if key in _TRANSLATED:
             values = _TRANSLATED[key]
-            if not values or one.value.lower() in values:
-                found.append(str(one))
+            if not values or spec.value.lower() in values:
+                found.append(str(spec))
     return found
 
 
@@ -96,25 +98,25 @@ def _amounts(
     wanted: extra_specs.ExtraSpecs,
 ) -> Iterator[tuple[tuple[str, str], int]]:
     """Yield group, resource class and amount; an amount may be 0."""
-    for one in wanted.others:
-        if one.of_image:
+    for spec in wanted.others:
+        if spec.of_image:
             continue
-        key = _RESOURCE_KEY.fullmatch(one.key)
+        key = _RESOURCE_KEY.fullmatch(spec.key)
         if key is None:
-            _check_key(one.key)
+            _check_key(spec.key)
             continue
-        if not (one.value.isascii() and one.value.isdigit()):
+        if not (spec.value.isascii() and spec.value.isdigit()):
             raise errors.ConfigError(
-                f'{one}: write a whole number after the "="'
+                f'{spec}: write a whole number after the "="'
             )
         rc = query.check_class(key['rc'])
-        yield (key['group'] or '', rc), int(one.value)
+        yield (key['group'] or '', rc), int(spec.value)
 
 
 def _check_key(key: str) -> None:
-    """Refuse a key that is nearly one of those read.
+    """Refuse a key that is nearly a key that is read.
 
-    :raises errors.ConfigError: it is, with the right spelling
+    :raises errors.ConfigError: it is; the message has the right spelling
     """
     family, colon, rest = key.partition(':')
     if colon and _is_like(family, RESOURCES):
@@ -133,7 +135,9 @@ def _is_like(text: str, word: str) -> bool:
     return difflib.SequenceMatcher(None, letters, plain).ratio() > _ALIKE
 
 
-def _of_trait(one: extra_specs.TraitRequest) -> Group:
-    if one.need is extra_specs.Need.REQUIRED:
-        return Group(name=one.group, traits=TraitQuery(required=(one.name,)))
-    return Group(name=one.group, traits=TraitQuery(forbidden=(one.name,)))
+def _trait_group(trait: extra_specs.TraitRequest) -> Group:
+    if trait.need is extra_specs.Need.REQUIRED:
+        traits = TraitQuery(required=(trait.name,))
+    else:
+        traits = TraitQuery(forbidden=(trait.name,))
+    return Group(name=trait.group, traits=traits)

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of allocation candidates, as a value and as the query.
+"""A request for allocation candidates, as a value and as a query string.
 
-Pure: no I/O, configuration, logging or clock. The group without a name may be
-met by several providers of a tree together with those that share with it; each
-named one (``resources1``, ``required_NET``) by a single provider. What
-placement would answer with 400, or silently with nothing, is refused here.
+Pure: no I/O, configuration, logging or clock. Several providers of a tree,
+and those that share with it, may meet the unnamed group together. A single
+provider must meet each named group (``resources1``, ``required_NET``). A
+request that placement would answer with 400, or with an empty list because it
+contradicts itself, is refused here.
 """
 
 import dataclasses
+import itertools
 import re
 import urllib.parse
 from collections.abc import Iterable, Mapping
@@ -25,21 +27,22 @@ CANDIDATES = '/allocation_candidates'
 TOGETHER, ISOLATE = POLICIES = ('none', 'isolate')
 
 _NUMBER = re.compile(r'[1-9][0-9]*')
-_AS_THEY_ARE = ':,!'
+_UNQUOTED = ':,!'  # characters that are sent as they are
 
 TraitQuery = trait_query.TraitQuery
 
-_Thing = TypeVar('_Thing')
+_Value = TypeVar('_Value')
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A part of a request: amounts, and conditions on who provides them.
+    """A part of a request: amounts, and conditions on their providers.
 
-    :ivar name: the suffix of its parameters, '' for the group without one
+    :ivar name: the suffix of its parameters, '' for the unnamed group
     :ivar resources: resource class → amount
-    :ivar in_tree: the uuid of any provider of the tree that is meant
-    :raises errors.InvalidName: on construction, a name, uuid or amount is none
+    :ivar in_tree: the uuid of any provider of the tree
+    :raises errors.InvalidName: on construction, a name, uuid or amount is
+        invalid
     """
 
     name: str = ''
@@ -55,7 +58,7 @@ class Group:
             check_class(rc)
             if not 1 <= amount <= inventory.MAX_INT:
                 raise errors.InvalidName(
-                    f'{rc}: an amount of {amount} is none; ask for 1 to '
+                    f'{rc}: {amount} is not a valid amount; ask for 1 to '
                     f'{inventory.MAX_INT}'
                 )
         if self.in_tree is not None:
@@ -63,32 +66,35 @@ class Group:
             object.__setattr__(self, 'in_tree', uuid)
 
     @property
-    def called(self) -> str:
-        """How it is called in messages."""
+    def label(self) -> str:
+        """The group's name in messages."""
         return f'group {self.name}' if self.name else 'the unnamed group'
 
     def parameters(self) -> list[tuple[str, str]]:
-        """Return its parameters as placement takes them."""
-        some = sorted(self.resources.items())
+        """Return the group's query parameters."""
+        amounts = sorted(self.resources.items())
         pairs = [
-            ('resources', ','.join(f'{rc}:{amount}' for rc, amount in some)),
+            (
+                'resources',
+                ','.join(f'{rc}:{amount}' for rc, amount in amounts),
+            ),
             *(('required', value) for value in self.traits.parameters()),
-            *(('member_of', str(one)) for one in self.member_of),
+            *(('member_of', str(member)) for member in self.member_of),
             ('in_tree', self.in_tree or ''),
         ]
         return [(f'{key}{self.name}', value) for key, value in pairs if value]
 
-    def joined(self, other: 'Group') -> 'Group':
-        """Return the group that asks for what both ask for.
+    def merge(self, other: 'Group') -> 'Group':
+        """Return the group with the requirements of both.
 
-        :raises errors.ConfigError: they ask for different things
+        :raises errors.ConfigError: they contradict each other
         """
         for rc in self.resources.keys() & other.resources.keys():
-            one, two = self.resources[rc], other.resources[rc]
-            _check_one(f'{rc} in {self.called}', str(one), str(two))
+            first, second = self.resources[rc], other.resources[rc]
+            _check_equal(f'{rc} in {self.label}', str(first), str(second))
         if self.in_tree and other.in_tree:
-            what = f'the tree of {self.called}'
-            _check_one(what, self.in_tree, other.in_tree)
+            subject = f'the tree of {self.label}'
+            _check_equal(subject, self.in_tree, other.in_tree)
         ours, theirs = self.traits, other.traits
         return Group(
             name=self.name,
@@ -104,10 +110,9 @@ class Group:
 
 
 def check_class(name: str) -> str:
-    """Return the name of a resource class.
+    """Return the name of a resource class, if it is in the grammar.
 
-    :raises errors.InvalidName: it is outside the grammar, with the name that
-        may be meant
+    :raises errors.InvalidName: it is not; the message suggests a name
     """
     try:
         return names.check_symbol(name, 'resource class')
@@ -117,28 +122,30 @@ def check_class(name: str) -> str:
         raise errors.InvalidName(f'{exc}{hint}') from None
 
 
-def merged(groups: Iterable[Group]) -> tuple[Group, ...]:
-    """Return each group once: those of one name ask for all of theirs.
+def merge_groups(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """Return each group once, with groups of the same name merged.
 
-    :raises errors.ConfigError: two of one name ask for different things
+    :raises errors.ConfigError: two groups of one name contradict each other
     """
     found: dict[str, Group] = {}
     for group in groups:
         known = found.get(group.name)
-        found[group.name] = known.joined(group) if known else group
+        found[group.name] = known.merge(group) if known else group
     return tuple(found[name] for name in sorted(found))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """All that is asked of allocation candidates.
+    """A request for allocation candidates.
 
     :ivar groups: each name once
-    :ivar group_policy: whether one provider may meet several named groups
-        (``none``) or not (``isolate``)
-    :ivar limit: how many allocation requests to answer, None for all
-    :ivar root_required: a condition on the root of the tree; it has no any-of
-    :ivar same_subtree: names of groups whose providers stand below one of them
+    :ivar group_policy: ``none`` if one provider may meet several named groups,
+        ``isolate`` if not; placement needs it for two or more
+    :ivar limit: the greatest number of allocation requests in the answer, None
+        for all
+    :ivar root_required: a condition on the root of the tree, without any-of
+    :ivar same_subtree: sets of named groups; the providers of each set must be
+        one provider and its descendants
     :raises errors.ConfigError: on construction, placement would refuse it
     """
 
@@ -153,7 +160,7 @@ class Request:
             raise errors.ConfigError(f'limit {self.limit}: ask for 1 or more')
         if self.root_required.any_of:
             raise errors.ConfigError(
-                'placement takes no "in:" for the root: require one trait'
+                'placement takes no "in:" for the root: require single traits'
             )
         self._check_subtrees()
         self._check_resources()
@@ -161,16 +168,17 @@ class Request:
 
     @classmethod
     def of(cls, *groups: Group) -> Self:
-        """Return the request for these groups."""
-        return cls(groups=merged(groups))
+        """Return the request for these groups, merged by name."""
+        return cls(groups=merge_groups(groups))
 
     @property
     def least_version(self) -> codec.Version:
-        """The microversion that placement needs for it.
+        """The oldest microversion that can express this request.
 
         1.25 has named groups, 1.31 ``in_tree``, 1.32 forbidden aggregates,
-        1.33 names that are no numbers, 1.35 ``root_required``, 1.36
-        ``same_subtree``; traits have their own.
+        1.33 names that are not numbers, 1.35 ``root_required``, 1.36
+        ``same_subtree``; ``TraitQuery`` has
+        those of traits.
         """
         least = max((codec.OLDEST, *(_least(group) for group in self.groups)))
         if self.root_required:
@@ -183,16 +191,19 @@ class Request:
         return {group.name: group.resources for group in self.groups}
 
     def path(self) -> str:
-        """Return the path, with the query, that asks placement for it."""
-        query = urllib.parse.urlencode(self.parameters(), safe=_AS_THEY_ARE)
+        """Return the request's path with its query string."""
+        query = urllib.parse.urlencode(self.parameters(), safe=_UNQUOTED)
         return f'{CANDIDATES}?{query}'
 
     def parameters(self) -> list[tuple[str, str]]:
-        """Return all parameters as placement takes them."""
+        """Return all query parameters."""
         whole = [
             ('group_policy', self.group_policy),
             *(('root_required', v) for v in self.root_required.parameters()),
-            *(('same_subtree', ','.join(some)) for some in self.same_subtree),
+            *(
+                ('same_subtree', ','.join(groups))
+                for groups in self.same_subtree
+            ),
             ('limit', str(self.limit or '')),
         ]
         return [
@@ -202,11 +213,11 @@ class Request:
 
     def _check_subtrees(self) -> None:
         known = {group.name for group in self.groups if group.parameters()}
-        for name in (name for some in self.same_subtree for name in some):
+        for name in itertools.chain.from_iterable(self.same_subtree):
             if not name:
                 raise errors.ConfigError(
-                    'the unnamed group cannot be in same_subtree: it may be '
-                    'met by several providers'
+                    'the unnamed group cannot be in same_subtree, because '
+                    'several providers may meet it: name a group'
                 )
             if name not in known:
                 raise errors.ConfigError(
@@ -214,20 +225,21 @@ class Request:
                 )
 
     def _check_resources(self) -> None:
-        """Refuse a group that no provider could be found for.
+        """Refuse a group without resources, unless it is in a same_subtree.
 
-        :raises errors.ConfigError: it asks for no resources
+        :raises errors.ConfigError: there is such a group
         """
         if not any(group.resources for group in self.groups):
             raise errors.ConfigError(
-                'no resources are asked for: say for example resources:VCPU=1'
+                'the request asks for no resources: add for example '
+                'resources:VCPU=1'
             )
-        beside = {name for some in self.same_subtree for name in some}
+        in_subtree = set(itertools.chain.from_iterable(self.same_subtree))
         for group in self.groups:
-            if not group.resources and group.name not in beside:
+            if not group.resources and group.name not in in_subtree:
                 asked = [f'{k}={v}' for k, v in group.parameters()]
                 raise errors.ConfigError(
-                    f'{group.called} asks for no resources'
+                    f'{group.label} asks for no resources'
                     f'{", only for " if asked else ""}{" and ".join(asked)}: '
                     f'add resources{group.name}:RC=AMOUNT'
                 )
@@ -241,9 +253,9 @@ class Request:
         several = [group.name for group in self.groups if group.name]
         if len(several) > 1 and self.group_policy is None:
             raise errors.ConfigError(
-                f'there are the groups {", ".join(several)}, and placement '
-                'must know whether one provider may meet several of them: add '
-                f'group_policy=none if so, group_policy={ISOLATE} if not'
+                f'the groups {", ".join(several)} have no policy: add '
+                f'group_policy={TOGETHER} if one provider may meet several of '
+                f'them, group_policy={ISOLATE} if not'
             )
 
 
@@ -251,18 +263,18 @@ def _least(group: Group) -> codec.Version:
     least = group.traits.least_version
     if group.in_tree:
         least = max(least, (1, 31))
-    if any(one.forbidden for one in group.member_of):
+    if any(member.forbidden for member in group.member_of):
         least = max(least, (1, 32))
     numbered = not group.name or _NUMBER.fullmatch(group.name)
     return least if numbered else max(least, (1, 33))
 
 
-def _check_one(what: str, one: str, two: str) -> None:
-    if one != two:
+def _check_equal(subject: str, first: str, second: str) -> None:
+    if first != second:
         raise errors.ConfigError(
-            f'{what} is asked for as {one} and as {two}: keep one'
+            f'{subject} is asked for as {first} and as {second}: keep one'
         )
 
 
-def _unique(things: Iterable[_Thing]) -> tuple[_Thing, ...]:
-    return tuple(dict.fromkeys(things))
+def _unique(values: Iterable[_Value]) -> tuple[_Value, ...]:
+    return tuple(dict.fromkeys(values))

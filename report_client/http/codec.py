@@ -50,7 +50,7 @@ class Request:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class ListedProvider:
     """One row of ``GET /resource_providers`` (1.14): all but the contents."""
 
     uuid: str
@@ -63,12 +63,12 @@ class Listed:
 # --- reads --------------------------------------------------------------------
 
 
-def in_tree(uuid: str) -> str:
+def in_tree_path(uuid: str) -> str:
     """Return the path that lists one tree."""
     return f'{PROVIDERS}?in_tree={uuid}'
 
 
-def sharing(aggregates: Iterable[str]) -> str:
+def sharing_path(aggregates: Iterable[str]) -> str:
     """Return the path that lists sharing providers.
 
     :param aggregates: only those in one of these; none for all there are
@@ -80,22 +80,22 @@ def sharing(aggregates: Iterable[str]) -> str:
     return f'{PROVIDERS}?{urllib.parse.urlencode(query, safe=":,")}'
 
 
-def named(name: str) -> str:
+def by_name_path(name: str) -> str:
     """Return the path that lists the provider of one name."""
     return f'{PROVIDERS}?{urllib.parse.urlencode({"name": name})}'
 
 
-def identified(uuid: str) -> str:
+def by_uuid_path(uuid: str) -> str:
     """Return the path that lists the provider of one uuid."""
     return f'{PROVIDERS}?uuid={uuid}'
 
 
-def requiring(name: str) -> str:
+def by_trait_path(name: str) -> str:
     """Return the path that lists the providers with a trait (1.18)."""
     return f'{PROVIDERS}?required={name}'
 
 
-def trait(name: str) -> str:
+def trait_path(name: str) -> str:
     """Return the path of one trait."""
     return f'{TRAITS}/{name}'
 
@@ -107,12 +107,12 @@ _COLLECTIONS = {
 }
 
 
-def collection(uuid: str, kind: assertion.Kind) -> str:
+def collection_path(uuid: str, kind: assertion.Kind) -> str:
     """Return the path of one provider's names of one kind."""
     return f'{PROVIDERS}/{uuid}/{_COLLECTIONS[kind]}'
 
 
-def allocations(uuid: str) -> str:
+def allocations_path(uuid: str) -> str:
     """Return the path of what is allocated of one provider."""
     return f'{PROVIDERS}/{uuid}/allocations'
 
@@ -127,7 +127,7 @@ def request(operation: Guarded, generation: int | None) -> Request:
     """
     match operation:
         case ops.CreateTrait(name=name):
-            return Request(method='PUT', path=trait(name))
+            return Request(method='PUT', path=trait_path(name))
         case ops.CreateResourceClass(name=name):
             return Request(method='PUT', path=f'{RESOURCE_CLASSES}/{name}')
         case ops.CreateProvider():
@@ -156,7 +156,7 @@ def request(operation: Guarded, generation: int | None) -> Request:
             content = sorted(operation.names)
     return Request(
         method='PUT',
-        path=collection(operation.uuid, operation.kind),
+        path=collection_path(operation.uuid, operation.kind),
         body={
             'resource_provider_generation': generation,
             _COLLECTIONS[operation.kind]: content,
@@ -171,14 +171,14 @@ def records(inventories: ops.Inventories) -> dict[str, Any]:
 
 def generation_after(body: object) -> int:
     """Return the provider's generation from the answer to a guarded write."""
-    return json_shapes.checked(
+    return json_shapes.parse(
         lambda: json_shapes.generation(json_shapes.mapping(body)), body
     )
 
 
 def created_generation(body: object) -> int:
     """Return the generation from the answer to a creation (1.20)."""
-    return json_shapes.checked(
+    return json_shapes.parse(
         lambda: json_shapes.count(json_shapes.mapping(body)['generation']),
         body,
     )
@@ -187,19 +187,19 @@ def created_generation(body: object) -> int:
 # --- answers ------------------------------------------------------------------
 
 
-def listed(body: object) -> list[Listed]:
+def listed_providers(body: object) -> list[ListedProvider]:
     """Return the rows of a list of providers; ``list_stream.py`` reads long ones.
 
     :raises errors.MalformedAnswer: any row is not as documented
     """
-    found = json_shapes.checked(
+    found = json_shapes.parse(
         lambda: json_shapes.sequence(
             json_shapes.mapping(body)['resource_providers']
         ),
         body,
     )
     known: dict[str, str] = {}
-    return [row(one, known) for one in found]
+    return [listed_provider(one, known) for one in found]
 
 
 def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
@@ -222,7 +222,7 @@ def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
             }
         return json_shapes.generation(answer), json_shapes.strings(found)
 
-    return json_shapes.checked(read, body)
+    return json_shapes.parse(read, body)
 
 
 def allocated(body: object) -> tuple[int, dict[str, frozenset[str]]]:
@@ -245,19 +245,19 @@ def allocated(body: object) -> tuple[int, dict[str, frozenset[str]]]:
                 }
         return json_shapes.generation(answer), found
 
-    return json_shapes.checked(read, body)
+    return json_shapes.parse(read, body)
 
 
 def traits(body: object) -> frozenset[str]:
     """Return the names in the answer to ``GET /traits``."""
-    return json_shapes.checked(
+    return json_shapes.parse(
         lambda: json_shapes.strings(json_shapes.mapping(body)['traits']), body
     )
 
 
 def resource_classes(body: object) -> frozenset[str]:
     """Return the names in the answer to ``GET /resource_classes``."""
-    return json_shapes.checked(
+    return json_shapes.parse(
         lambda: frozenset(
             json_shapes.string(rc['name'])
             for rc in json_shapes.sequence(
@@ -268,15 +268,15 @@ def resource_classes(body: object) -> frozenset[str]:
     )
 
 
-def created(body: object) -> Listed:
+def created_provider(body: object) -> ListedProvider:
     """Return the provider in the answer to a creation (1.20).
 
     :raises errors.MalformedAnswer: not as documented
     """
-    return row(body, {})
+    return listed_provider(body, {})
 
 
-def row(found: Any, known: dict[str, str]) -> Listed:
+def listed_provider(found: Any, known: dict[str, str]) -> ListedProvider:
     """Return one provider of a list, or of the answer to a creation.
 
     :param known: uuids of other providers that rows of the same list named:
@@ -289,7 +289,7 @@ def row(found: Any, known: dict[str, str]) -> Listed:
         parent = found['parent_provider_uuid']
         if parent is not None:
             parent = known.setdefault(json_shapes.string(parent), parent)
-        return Listed(
+        return ListedProvider(
             uuid=uuid,
             name=json_shapes.string(found['name']),
             generation=json_shapes.count(found['generation']),

@@ -17,7 +17,7 @@ from . import codec, json_shapes
 NO_TYPES: codec.Version = (1, 37)
 
 
-def path(consumer: str) -> str:
+def consumer_path(consumer: str) -> str:
     """Return the path of all that one consumer has."""
     return f'{codec.CONSUMERS}{consumer}'
 
@@ -62,7 +62,7 @@ def consumer(
             for provider, part in parts.items()
         }
 
-    return json_shapes.checked(read, body)
+    return json_shapes.parse(read, body)
 
 
 def reshape(

@@ -32,7 +32,7 @@ _BY_CODE: dict[str, type[Exception]] = {
 }
 
 
-def is_elsewhere(
+def is_not_placement(
     request: codec.Request, status: int, said: Mapping[str, Any]
 ) -> bool:
     """Whether whatever refused this is no placement.
@@ -43,7 +43,7 @@ def is_elsewhere(
     return status in {404, 405} and (_is_list(request) or 'status' not in said)
 
 
-def refusal(
+def error_for(
     request: codec.Request, status: int, said: Mapping[str, Any], where: str
 ) -> Exception:
     """Return the error for an answer that is not 2xx.

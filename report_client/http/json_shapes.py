@@ -16,7 +16,7 @@ from .. import errors
 _T = TypeVar('_T')
 
 
-def checked(read: Callable[[], _T], body: object) -> _T:
+def parse(read: Callable[[], _T], body: object) -> _T:
     """Return what reading an answer gives.
 
     :raises errors.MalformedAnswer: it is not as documented

@@ -4,7 +4,7 @@
 Pure: no I/O, configuration, logging or clock. ``observe/reader.py`` hands it the chunks
 of a body. All of 50,000 providers at once are 40 MB of text and four times as
 much of Python's objects; here only a few are text, one is an object, and what
-stays of each is a ``codec.Listed``: 13 MiB in place of 180, in no more time than
+stays of each is a ``codec.ListedProvider``: 13 MiB in place of 180, in no more time than
 ``json.loads`` takes (0.6 to 1.0 of it; ``make bench-rows``). ijson takes a
 quarter more, and takes a list that is not there for one of no providers.
 """
@@ -30,20 +30,20 @@ _AFTER = re.compile(rf'{_ANY}([],]){_ANY}')
 _DECODE = json.JSONDecoder().raw_decode
 
 
-def listed(
+def listed_providers(
     chunks: Iterable[bytes], at_once: int = CHUNK
-) -> list[codec.Listed]:
+) -> list[codec.ListedProvider]:
     """Return the rows of a list of providers: all of them.
 
     :param at_once: how many characters are gathered before rows are sought
     :raises errors.MalformedAnswer: any of the body is not as documented
     """
     text = _Text(chunks, at_once)
-    found: list[codec.Listed] = []
+    found: list[codec.ListedProvider] = []
     known: dict[str, str] = {}
     try:
         for row in _rows(text):
-            found.append(codec.row(row, known))  # noqa: PERF401 (kept if cut)
+            found.append(codec.listed_provider(row, known))  # noqa: PERF401 (kept if cut)
     except (RecursionError, ValueError) as exc:
         raise _no_list(text, found) from exc
     return found
@@ -127,7 +127,7 @@ def _whole(text: str) -> list[Any]:
     thing: the last two are rare, and may be read all at once.
     """
     body = json.loads(text) if text else None
-    return json_shapes.checked(
+    return json_shapes.parse(
         lambda: json_shapes.sequence(json_shapes.mapping(body)[_KEY]), body
     )
 
@@ -141,7 +141,9 @@ def _check_end(text: str) -> None:
         raise ValueError(f'two of {_KEY}')
 
 
-def _no_list(text: _Text, found: list[codec.Listed]) -> errors.MalformedAnswer:
+def _no_list(
+    text: _Text, found: list[codec.ListedProvider]
+) -> errors.MalformedAnswer:
     """Return the error for a body that is no JSON, by how much of it was."""
     if not found:
         return json_shapes.no_json(text.start)

@@ -262,12 +262,12 @@ class Placement:
         self, request: codec.Request, response: Response
     ) -> Exception:
         status, said = response.status_code, _errors(response)
-        if error_mapping.is_elsewhere(request, status, said):
+        if error_mapping.is_not_placement(request, status, said):
             return errors.Unreachable(
                 f'there is no placement at {self.where} (HTTP {status}): '
                 f'{self._hint}'
             )
-        return error_mapping.refusal(request, status, said, self.where)
+        return error_mapping.error_for(request, status, said, self.where)
 
 
 def _version(text: object) -> codec.Version | None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 BURST = 1.0  # seconds' worth of requests that may go at once
 
 
-class RequestBudget:
+class RateLimit:
     """Gives requests their turn; threads may share it.
 
     :param rate: returns the requests a second there may be, as it is now; 0

@@ -20,10 +20,10 @@ from . import reader, store
 PROVIDERS_PER_TREE = 200
 RECOUNT = 86400.0  # seconds after which a crowd may have gone
 
-Rows = Sequence[codec.Listed]
+Rows = Sequence[codec.ListedProvider]
 
 
-class Lists:
+class ListStrategy:
     """Asks for lists of providers.
 
     :param clock: seconds since the epoch
@@ -53,20 +53,22 @@ class Lists:
         """
         if len(node_uuids) == 1:
             (uuid,) = node_uuids
-            return {uuid: self._reader.listed(codec.in_tree(uuid))}
+            return {
+                uuid: self._reader.list_providers(codec.in_tree_path(uuid))
+            }
         if self._is_crowded(len(node_uuids)):
             self._names = None
             return self._tree_by_tree(node_uuids)
         return self._all(node_uuids) if node_uuids else {}
 
-    def holder_of(self, name: str) -> str | None:
+    def uuid_of_name(self, name: str) -> str | None:
         """Return the uuid of the provider that has this name, if any has.
 
         Asked only where the last list did not show every name there is.
         """
         if self._names is not None and name not in self._names:
             return None
-        rows = self._reader.listed(codec.named(name))
+        rows = self._reader.list_providers(codec.by_name_path(name))
         return next((row.uuid for row in rows if row.name == name), None)
 
     def _is_crowded(self, trees: int) -> bool:
@@ -82,7 +84,7 @@ class Lists:
     def _all(
         self, node_uuids: Sequence[str]
     ) -> dict[str, Rows | errors.AgentError]:
-        listed = self._reader.listed(codec.PROVIDERS)
+        listed = self._reader.list_providers(codec.PROVIDERS)
         if len(listed) > PROVIDERS_PER_TREE * len(node_uuids):
             self._store.snapshot.save_size(
                 provider.Size(providers=len(listed), counted_at=self._clock())
@@ -97,7 +99,9 @@ class Lists:
 
         def ask(uuid: str) -> None:
             try:
-                found[uuid] = self._reader.listed(codec.in_tree(uuid))
+                found[uuid] = self._reader.list_providers(
+                    codec.in_tree_path(uuid)
+                )
             except errors.UnknownState as exc:  # is this tree's alone
                 found[uuid] = exc
 
@@ -106,10 +110,10 @@ class Lists:
 
 
 def _trees(
-    listed: Iterable[codec.Listed], wanted: set[str]
+    listed: Iterable[codec.ListedProvider], wanted: set[str]
 ) -> dict[str, Rows | errors.AgentError]:
     """Return the rows of the trees that these providers are in."""
-    trees: dict[str, list[codec.Listed]] = {}
+    trees: dict[str, list[codec.ListedProvider]] = {}
     for row in listed:
         trees.setdefault(row.root_uuid, []).append(row)
     found: dict[str, Rows | errors.AgentError] = {}

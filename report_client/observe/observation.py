@@ -46,7 +46,7 @@ class Observation:
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
-class Look:
+class ObservationBuilder:
     """One node's observation while it is being made.
 
     :ivar since: the store's moment when it began
@@ -55,7 +55,7 @@ class Look:
 
     node_uuid: str
     since: int
-    rows: Sequence[codec.Listed]
+    rows: Sequence[codec.ListedProvider]
     home: set[str] = dataclasses.field(default_factory=set)
     readings: dict[str, provider.Reading] = dataclasses.field(
         default_factory=dict
@@ -84,7 +84,9 @@ class Look:
                 found.setdefault(aggregate, []).append(uuid)
         return found
 
-    def reach(self, shared: 'Look', uuids: Iterable[str]) -> None:
+    def reach(
+        self, shared: 'ObservationBuilder', uuids: Iterable[str]
+    ) -> None:
         """Add these of the sharing providers."""
         for uuid in uuids:
             if uuid not in self.home:

@@ -19,7 +19,7 @@ from compute_agent import errors, parallel
 from compute_agent.tree import intents, names, provider
 
 from ..http import codec, placement
-from . import list_strategy, observation, reader, readings, sharing, store
+from . import cached_reader, list_strategy, observation, reader, sharing, store
 
 LOG = logging.getLogger(__name__)
 
@@ -47,13 +47,13 @@ class Observer:
     ) -> None:
         self._reader = reader.Reader(service, clock)
         self._store = kept
-        self._lists = list_strategy.Lists(
+        self._lists = list_strategy.ListStrategy(
             self._reader, kept, clock=clock, workers=workers
         )
-        self._readings = readings.Readings(
+        self._readings = cached_reader.CachedReader(
             self._reader, kept, clock=clock, interval=full_read_interval
         )
-        self._sharing = sharing.Sharing(
+        self._sharing = sharing.SharingProviders(
             self._reader,
             kept,
             self._readings,
@@ -135,11 +135,11 @@ class Observer:
                 )
             )
 
-    def holder_of(self, name: str) -> str | None:
+    def uuid_of_name(self, name: str) -> str | None:
         """Return the uuid of the provider that has this name, if any has."""
-        return self._lists.holder_of(name)
+        return self._lists.uuid_of_name(name)
 
-    def find(self, node_uuid: str, uuid: str) -> None:
+    def watch_provider(self, node_uuid: str, uuid: str) -> None:
         """Look at a provider for a node from now on, while it is there.
 
         For one that the driver names, that exists, and that neither the
@@ -147,17 +147,17 @@ class Observer:
         """
         self._found.setdefault(node_uuid, set()).add(uuid)
 
-    def tend(self, uuids: Iterable[str]) -> None:
+    def watch_sharing(self, uuids: Iterable[str]) -> None:
         """Look at these, if they are shared, in each cycle from now on.
 
         For what is said of sharing providers: what another does to it is seen
         at once, as in a node's own tree.
         """
-        self._sharing.tend(uuids)
+        self._sharing.watch(uuids)
 
-    def doubt(self) -> None:
+    def invalidate(self) -> None:
         """Rely on nothing that was seen of sharing providers."""
-        self._sharing.doubt()
+        self._sharing.invalidate()
 
     # --- the steps of a look --------------------------------------------------
 
@@ -168,7 +168,7 @@ class Observer:
             return self._lists.trees(node_uuids)
         except (errors.Unavailable, errors.UnknownState):
             self._doubted = True
-            self.doubt()
+            self.invalidate()
             raise
 
     def _begun(
@@ -176,7 +176,7 @@ class Observer:
         trees: Mapping[str, list_strategy.Rows | errors.AgentError],
         node_uuids: Sequence[str],
         since: int,
-    ) -> list[observation.Look]:
+    ) -> list[observation.ObservationBuilder]:
         """Return a look for each node, with what its list showed."""
         intents = self._store.journal.intents(node_uuids)
         looks = []
@@ -184,14 +184,18 @@ class Observer:
             found = trees.get(uuid, ())
             error = found if isinstance(found, errors.AgentError) else None
             rows = () if isinstance(found, errors.AgentError) else found
-            look = observation.Look(node_uuid=uuid, since=since, rows=rows)
+            look = observation.ObservationBuilder(
+                node_uuid=uuid, since=since, rows=rows
+            )
             look.error = error
             look.intents = intents.get(uuid, {})
             look.home = {row.uuid for row in rows}
             looks.append(look)
         return looks
 
-    def _read_own_trees(self, looks: Sequence[observation.Look]) -> None:
+    def _read_own_trees(
+        self, looks: Sequence[observation.ObservationBuilder]
+    ) -> None:
         """Take what stands still from memory; read the others side by side."""
         kept = self._store.snapshot.readings(
             row.uuid for look in looks for row in look.rows
@@ -204,11 +208,13 @@ class Observer:
         step = functools.partial(self._attempt, step=self._own_tree)
         parallel.each(moved, step, workers=self._workers)
 
-    def _own_tree(self, look: observation.Look) -> None:
+    def _own_tree(self, look: observation.ObservationBuilder) -> None:
         self._readings.read(look, look.rows)
 
     def _attempt(
-        self, look: observation.Look, step: Callable[[observation.Look], None]
+        self,
+        look: observation.ObservationBuilder,
+        step: Callable[[observation.ObservationBuilder], None],
     ) -> None:
         """Take one step for one node; what fails it does not fail others."""
         if look.error is not None:
@@ -219,7 +225,7 @@ class Observer:
             look.error = exc
 
     def _other_roots(
-        self, created: Sequence[str], look: observation.Look
+        self, created: Sequence[str], look: observation.ObservationBuilder
     ) -> None:
         """Add what was created for this node and stands in other trees.
 
@@ -230,12 +236,14 @@ class Observer:
         found = self._found.get(look.node_uuid, set())
         for uuid in [*created, *look.intents, *sorted(found)]:
             if uuid not in look.readings:
-                rows = self._reader.listed(codec.in_tree(uuid))
+                rows = self._reader.list_providers(codec.in_tree_path(uuid))
                 self._readings.read(look, _below(rows, uuid))
                 if not rows:
                     found.discard(uuid)
 
-    def _forget_gone(self, known: set[str], look: observation.Look) -> None:
+    def _forget_gone(
+        self, known: set[str], look: observation.ObservationBuilder
+    ) -> None:
         """A provider that a complete list lacks is no more, nor its record."""
         missing = known - look.readings.keys()
         # What was never seen at this service may be at another.
@@ -248,7 +256,9 @@ class Observer:
             settled = intents.settle(look.intents[uuid], None)
             self._store.journal.record_outcome((), settled.dropped)
 
-    def _seen(self, look: observation.Look) -> observation.Observation:
+    def _seen(
+        self, look: observation.ObservationBuilder
+    ) -> observation.Observation:
         """Return the finished observation: the last one if nothing moved."""
         last = self._last.get(look.node_uuid)
         if last is not None and last.stands(look):
@@ -268,7 +278,7 @@ class _Seen:
     seen: observation.Observation
     made_of: Mapping[str, provider.Reading]
 
-    def stands(self, look: observation.Look) -> bool:
+    def stands(self, look: observation.ObservationBuilder) -> bool:
         """Whether a look found these very readings, remembered all."""
         now = look.readings
         return (
@@ -279,7 +289,9 @@ class _Seen:
         )
 
 
-def _below(rows: Sequence[codec.Listed], uuid: str) -> list[codec.Listed]:
+def _below(
+    rows: Sequence[codec.ListedProvider], uuid: str
+) -> list[codec.ListedProvider]:
     """Return the row of a provider, and those of what stands below it."""
     found, before = {uuid}, 0
     while len(found) > before:  # no order is promised

@@ -39,11 +39,11 @@ class Reader:
         self._service = service
         self._clock = clock
 
-    def listed(self, path: str) -> list[codec.Listed]:
+    def list_providers(self, path: str) -> list[codec.ListedProvider]:
         """Return the rows of one list of providers."""
-        return self._service.read(path, list_stream.listed)
+        return self._service.read(path, list_stream.listed_providers)
 
-    def provider(self, row: codec.Listed) -> provider.Reading:
+    def provider(self, row: codec.ListedProvider) -> provider.Reading:
         """Read one provider whole, all parts at one generation.
 
         What is older than the newest part is read again, a few times.
@@ -63,19 +63,19 @@ class Reader:
 
     def contents(self, uuid: str, kind: assertion.Kind) -> tuple[int, Any]:
         """Return generation and content of one provider's one kind."""
-        path = codec.collection(uuid, kind)
+        path = codec.collection_path(uuid, kind)
         return codec.contents(kind, self._service.get(path))
 
     def allocated(self, uuid: str) -> tuple[int, dict[str, frozenset[str]]]:
         """Return generation and consumers by class of one provider."""
-        return codec.allocated(self._service.get(codec.allocations(uuid)))
+        return codec.allocated(self._service.get(codec.allocations_path(uuid)))
 
     def consumer(self, uuid: str) -> tuple[alloc.Consumer, dict[str, int]]:
         """Return all that a consumer has, and its providers' generations.
 
         :raises errors.LookAgain: it has nothing any more
         """
-        body = self._service.get(codec_allocations.path(uuid))
+        body = self._service.get(codec_allocations.consumer_path(uuid))
         found = codec_allocations.consumer(uuid, body)
         if found is None:
             raise placement_errors.Conflict(
@@ -105,7 +105,7 @@ def _older(parts: _Parts) -> list[assertion.Kind]:
 
 
 def _reading(
-    row: codec.Listed, parts: _Parts, read_at: float
+    row: codec.ListedProvider, parts: _Parts, read_at: float
 ) -> provider.Reading:
     return provider.Reading(
         provider=provider.Provider(

@@ -13,13 +13,12 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
 from ..http import codec
-from . import observation, reader, store
-from . import readings as reading
+from . import cached_reader, observation, reader, store
 
 MAX_AGGREGATES = 50  # in one query: 2 KB of a request line
 
 
-class Sharing:
+class SharingProviders:
     """Finds sharing providers, and adds them to the looks of nodes.
 
     :param clock: seconds since the epoch
@@ -30,7 +29,7 @@ class Sharing:
         self,
         read: reader.Reader,
         kept: store.State,
-        readings: reading.Readings,
+        readings: cached_reader.CachedReader,
         *,
         clock: Callable[[], float],
         interval: float,
@@ -44,18 +43,18 @@ class Sharing:
         self._doubts = 0
         self._spoken = set[str]()
 
-    def tend(self, uuids: Iterable[str]) -> None:
+    def watch(self, uuids: Iterable[str]) -> None:
         """Ask in each cycle from now on where these are shared."""
         self._spoken.update(uuids)
 
-    def doubt(self) -> None:
+    def invalidate(self) -> None:
         """Ask in the next look; what a list under way shows is not kept."""
         self._doubts += 1
         self._last = None
 
     def look(
         self,
-        looks: Sequence[observation.Look],
+        looks: Sequence[observation.ObservationBuilder],
         created: Iterable[str],
         since: int,
     ) -> None:
@@ -88,7 +87,7 @@ class Sharing:
 
     def _recalled(
         self, aggregates: frozenset[str], own: set[str]
-    ) -> observation.Look | None:
+    ) -> observation.ObservationBuilder | None:
         """Return what the last list showed, None if that is not enough."""
         last = self._good()
         if last is None or not aggregates <= last.aggregates:
@@ -109,9 +108,9 @@ class Sharing:
     def _asked(
         self,
         aggregates: frozenset[str],
-        looks: Sequence[observation.Look],
+        looks: Sequence[observation.ObservationBuilder],
         since: int,
-    ) -> observation.Look:
+    ) -> observation.ObservationBuilder:
         """Return what a list shows now; remember it if it is complete.
 
         It is of the last one's aggregates too: those of other nodes, which
@@ -124,8 +123,10 @@ class Sharing:
         few = aggregates
         if len(aggregates) > MAX_AGGREGATES:
             few = frozenset()
-        rows = self._reader.listed(codec.sharing(few))
-        shared = observation.Look(node_uuid='', since=since, rows=rows)
+        rows = self._reader.list_providers(codec.sharing_path(few))
+        shared = observation.ObservationBuilder(
+            node_uuid='', since=since, rows=rows
+        )
         for look in looks:
             for uuid, intents in look.intents.items():
                 there = shared.intents.get(uuid, ())
@@ -145,11 +146,11 @@ class Sharing:
 class _Seen:
     """What a list showed, for which aggregates, and when."""
 
-    look: observation.Look
+    look: observation.ObservationBuilder
     aggregates: frozenset[str]
     asked_at: float
 
 
-def _own(looks: Iterable[observation.Look]) -> set[str]:
+def _own(looks: Iterable[observation.ObservationBuilder]) -> set[str]:
     """Return what is in nodes' own trees, or was written and not confirmed."""
     return {u for look in looks for u in (*look.home, *look.intents)}

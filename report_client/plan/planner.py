@@ -54,7 +54,7 @@ class Planner:
 
         :raises errors.AgentError: as ``SchedulerReportClient.plan`` has it
         """
-        self._observer.tend(_spoken_of(tree, seen))
+        self._observer.watch_sharing(_spoken_of(tree, seen))
         uuids = frozenset([*seen.providers, *tree.get_provider_uuids()])
         grounds = quiet.Grounds(
             seen=seen,
@@ -160,9 +160,9 @@ class Planner:
                 continue
             if operation.parent_uuid is not None:
                 continue
-            other = self._observer.holder_of(operation.name)
+            other = self._observer.uuid_of_name(operation.name)
             if other == operation.uuid:
-                self._observer.find(node_uuid, operation.uuid)
+                self._observer.watch_provider(node_uuid, operation.uuid)
                 raise placement_errors.Exists(operation.name, operation.uuid)
             if other is not None:
                 raise placement_errors.NameTaken.by(

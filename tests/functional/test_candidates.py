@@ -115,7 +115,7 @@ def test_the_answer_has_the_ways_and_the_trees(ask):
 )  # fmt: skip
 @pytest.mark.usefixtures('rack')
 def test_each_condition_is_understood_by_placement(ask, request_, found):
-    assert set(ask(request_).given()) == found
+    assert set(ask(request_).classes_by_provider()) == found
 
 
 @pytest.mark.usefixtures('rack')
@@ -140,13 +140,13 @@ def test_names_come_tree_by_tree_or_all_at_once(placement, service, operator):
         operator.create(uuid(number), f'cn{number}')
     asked = candidates.Candidates(service)
     placement.clear()
-    assert asked.called([uuid(3), uuid(4), uuid(3)]) == {
+    assert asked.names_in_trees([uuid(3), uuid(4), uuid(3)]) == {
         uuid(3): 'cn3',
         uuid(4): 'cn4',
     }
     assert len(placement.requests) == 2
     placement.clear()
-    assert len(asked.called(map(uuid, range(17)))) == 20
+    assert len(asked.names_in_trees(map(uuid, range(17)))) == 20
     assert [r.path for r in placement.requests] == ['/resource_providers']
 
 

@@ -282,8 +282,9 @@ def test_what_is_not_known_is_a_line_beside_the_rows(cli):
     assert [row['Requirement'] for row in result.data] == ['VCPU: 99']
     # Placement, in this process, says more of it.
     assert (
-        'compute-agent: there may be more: a part of the request cannot be '
-        'asked, for a bug of the server: placement failed inside (HTTP 500)'
+        'compute-agent: there may be more: placement cannot be asked for a '
+        'part of the request, because of a bug of the server: placement '
+        'failed inside (HTTP 500)'
     ) in result.err
 
 
@@ -293,8 +294,8 @@ def test_what_is_not_known_is_a_line_beside_the_rows(cli):
 @pytest.mark.parametrize(
     ('words', 'said'),
     [
-        ([], 'no resources are asked for'),
-        (['trait:CUSTOM_GOLD=required'], 'no resources are asked for'),
+        ([], 'the request asks for no resources'),
+        (['trait:CUSTOM_GOLD=required'], 'the request asks for no resources'),
         (
             ['resources:VCPU=1', '--why-not', 'cn9'],
             'no provider is called cn9',
@@ -316,7 +317,10 @@ def test_what_is_not_known_is_a_line_beside_the_rows(cli):
             'knows no trait HW_CPU_X86_AVX3; did you mean HW_CPU_X86_AVX?',
         ),
         (['resources:VCPU=x'], 'resources:VCPU=x: write a whole number'),
-        (['--resources', 'VCPU'], "'VCPU' is no amount of a resource class"),
+        (
+            ['--resources', 'VCPU'],
+            "'VCPU' is not an amount of a resource class",
+        ),
         (
             ['--resources1=VCPU:1', '--resources2=VCPU:1'],
             'add group_policy=no',

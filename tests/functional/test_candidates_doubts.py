@@ -215,8 +215,9 @@ def test_if_nothing_is_known_for_a_fault_that_is_said(explain, placement):
         explain(FULL, asked(VCPU=1))
     said = str(raised.value)
     assert said.startswith(
-        'cn3: why it is not a candidate is not known: a part of the request '
-        'cannot be asked, for a bug of the server: GET /allocation_candidates?'
+        'cn3: why it is not a candidate is not known: placement cannot be '
+        'asked for a part of the request, because of a bug of the server: '
+        'GET /allocation_candidates?'
     )
     assert "HTTP 500: KeyError: 'a provider'" in said
 
@@ -252,9 +253,9 @@ def test_the_rack_s_amounts_are_not_known_where_one_answer_is_the_limit(
 
 
 BUG = re.escape(
-    'placement failed inside (HTTP 500): it is a bug of placement 16, which '
-    'loses sight of a provider that shares (MISC_SHARES_VIA_AGGREGATE) and has '
-    'a parent; let roots of trees share, or mend placement'
+    'placement failed inside (HTTP 500): a bug of placement 16, which fails on '
+    'a provider that shares (MISC_SHARES_VIA_AGGREGATE) and has a parent; make '
+    'sharing providers roots, or repair placement'
 )
 
 
@@ -275,4 +276,4 @@ def test_it_is_a_doubt_where_only_a_part_cannot_be_asked(explain):
     found = explain('cn1', request)
     assert texts(found) == ['VCPU: 99']
     (doubt,) = found.doubts
-    assert re.search(f'for a bug of the server: {BUG}$', doubt)
+    assert re.search(f'because of a bug of the server: {BUG}$', doubt)

@@ -19,11 +19,16 @@ from compute_agent import errors as agent_errors
 from report_client import errors
 from report_client.api.provider_query import MemberOf
 from report_client.candidates import candidates
-from report_client.candidates.query import Group, Request, TraitQuery, merged
+from report_client.candidates.query import (
+    Group,
+    Request,
+    TraitQuery,
+    merge_groups,
+)
 from report_client.candidates.why_not import (
+    certain_failures,
     neighbourhood_reader,
     requirements,
-    search,
     why_not,
 )
 from report_client.candidates.why_not.requirements import Kind
@@ -169,7 +174,7 @@ def requests(draw):
     )
     policies = ('none', 'isolate') if several else (None, 'none', 'isolate')
     return Request(
-        groups=merged(some),
+        groups=merge_groups(some),
         group_policy=draw(st.sampled_from(policies)),
         limit=draw(st.sampled_from((None, None, 1))),
         root_required=draw(roots),
@@ -234,7 +239,8 @@ def build_anew(placement, cloud):
 
 def rows_of(service):
     return {
-        row.name: row for row in codec.listed(service.get(codec.PROVIDERS))
+        row.name: row
+        for row in codec.listed_providers(service.get(codec.PROVIDERS))
     }
 
 
@@ -249,7 +255,7 @@ def explained(service, request_, row):
 
 def check_failures(ask, request_, one, failures):
     """Whether placement lets the provider out for what is named, and alone."""
-    every = requirements.taken_apart(request_)
+    every = requirements.split(request_)
     amounts = [part for part in every if part.kind is Kind.RESOURCE]
     named = [part for f in failures for part in f.requirements]
     assert len(set(named)) == len(named)
@@ -259,7 +265,7 @@ def check_failures(ask, request_, one, failures):
         if set(named).isdisjoint(amounts):
             some = [*amounts, *some]
         if set(some) & set(amounts):
-            alone = ask(requirements.kept(request_, some))
+            alone = ask(requirements.restricted_to(request_, some))
             assert one.uuid not in alone.summaries
 
 
@@ -292,10 +298,10 @@ def test_it_is_silent_for_candidates_and_right_for_all_others(
 ):
     build_anew(placement, cloud)
     ask = candidates.Candidates(service).ask
-    every = requirements.taken_apart(request_)
+    every = requirements.split(request_)
     note(request_.path())
     try:
-        answer = ask(requirements.kept(request_, every))
+        answer = ask(requirements.restricted_to(request_, every))
     except errors.ServerFault:
         event('placement fails inside')
         return
@@ -381,15 +387,17 @@ def test_what_is_certain_fails_however_much_there_is(
         for one in cloud
     ]
     build_anew(placement, plenty)
-    around = neighbourhood_reader.Surroundings(service, time.time)
-    every = requirements.taken_apart(request_)
+    around = neighbourhood_reader.NeighbourhoodReader(service, time.time)
+    every = requirements.split(request_)
     amounts = [part for part in every if part.kind is Kind.RESOURCE]
     note(request_.path())
-    for row in codec.listed(service.get(codec.PROVIDERS)):
-        near = around.of(row)
+    for row in codec.listed_providers(service.get(codec.PROVIDERS)):
+        near = around.read(row)
         for part in every:
             asked = request_.amounts.get(part.group, {})
-            if search.is_certain(part, near, asked):
+            if certain_failures.certainly_fails(part, near, asked):
                 note(f'{row.name}: {part.text}')
-                request = requirements.kept(request_, [*amounts, part])
+                request = requirements.restricted_to(
+                    request_, [*amounts, part]
+                )
                 assert not is_candidate(service, request, row)

@@ -99,8 +99,8 @@ def test_nor_is_a_condition_that_the_share_meets(why):
     assert why('cn1', Request.of(group(VCPU=2), slow)) == [
         *failing,
         (
-            'STORAGE_DISK_HDD required (group 1) | nfs | nothing in its tree has '
-            'this trait, nor has what shares with it'
+            'STORAGE_DISK_HDD required (group 1) | nfs | no provider in its tree '
+            'has this trait, nor has any provider that shares with it'
         ),
     ]
 
@@ -118,7 +118,7 @@ def test_a_share_is_asked_about_like_a_node(why):
     assert why('nfs', asked(VCPU=2, DISK_GB=10)) == [
         (
             'VCPU: 2 | nfs | 2 asked; nfs has none, so a tree that it shares with '
-            'must give it'
+            'must provide it'
         )
     ]
 
@@ -128,7 +128,8 @@ def test_a_request_for_what_is_shared_alone_is_not_for_the_node(why):
     assert why('cn1', asked(DISK_GB=10)) == [
         (
             'DISK_GB: 10 | nfs | 10 asked, 100 of 100 free (total 100, reserved '
-            '0, used 0, ratio 1.0), it would give that, and cn1 itself nothing'
+            '0, used 0, ratio 1.0), it could provide that, but cn1 '
+            'would provide nothing'
         )
     ]
 
@@ -183,8 +184,8 @@ def test_isolated_groups_need_a_provider_each(why):
     request = Request(groups=groups, group_policy='isolate')
     assert why('cn1', request) == [
         (
-            'a provider for each of the groups 1, 2 | cn1 | not every group finds '
-            'a provider of its own'
+            'a provider for each of the groups 1, 2 | cn1 | there is no '
+            'separate provider for each group'
         )
     ]
 
@@ -219,8 +220,8 @@ def test_groups_in_one_subtree_need_one_above_the_others(why):
         ),
         (
             {'in_tree': uuid(4)},
-            (f'in the tree of {uuid(4)} | cn1 | its tree is another, that of '
-            'cn1'),
+            (f'in the tree of {uuid(4)} | cn1 | it is in another tree, that '
+            'of cn1'),
         ),
     ],
 )  # fmt: skip
@@ -332,7 +333,9 @@ def test_what_is_freed_in_the_meantime_is_not_explained(why, placement):
             placement.delete(f'/allocations/{uuid(1)}')
 
     placement.before_request(freed)
-    with pytest.raises(agent_errors.UnknownState, match='changed while'):
+    with pytest.raises(
+        agent_errors.UnknownState, match='became a candidate while'
+    ):
         why('cn1', asked(VCPU=2))
 
 

@@ -103,7 +103,7 @@ def test_conditions_hold_together(known, options, found):
          'COMPUTE_NODE cannot be required and forbidden at once'),
         (['--required', 'CUSTOM_NONE'], 'knows no trait CUSTOM_NONE'),
         (['--required', 'hw_cpu_x86_avx2'], 'did you mean HW_CPU_X86_AVX2?'),
-        (['--resources', 'VCPU'], "'VCPU' is no amount"),
+        (['--resources', 'VCPU'], "'VCPU' is not an amount"),
         (['--resources', 'CPU:1'], 'knows no resource class CPU'),
         (['--member-of', 'rack'], "aggregate 'rack' is not a uuid"),
         (['--in-tree', 'cn9'], 'no provider is called cn9'),
@@ -283,7 +283,7 @@ def test_an_inventory_that_is_so_already_is_said(known):
         (['VCPU=' + '9' * 10], 'must be a whole number from 1 to 2147483647'),
         (['VCPU=8', '--resource-class', 'VCPU', '--total', '9'],
          'VCPU:total is given twice'),
-        (['VCPU=many'], "VCPU: total 'many' is no whole number"),
+        (['VCPU=many'], "VCPU: total 'many' is not a whole number"),
         (['VCPU=0'], 'VCPU: total 0 must be a whole number from 1'),
         (['VCPU:reserved=9'], 'VCPU: reserved 9 is more than total 8'),
         (['DISK_GB:reserved=9'], 'DISK_GB: an inventory record needs a total'),
@@ -340,7 +340,7 @@ def test_behind_two_dashes_nothing_is_an_option(known):
     words = ('cn1', 'CUSTOM_X=1', '-f', 'json', '--', '--create')
     result = known.run('provider', 'inventory', 'set', *words)
     assert (result.code, result.out) == (1, '')
-    assert "'--create' is no field of an inventory" in result.line
+    assert "'--create' is not a field of an inventory" in result.line
 
 
 def test_a_provider_whose_name_looks_like_an_option_is_named_so(known):

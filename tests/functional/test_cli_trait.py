@@ -212,7 +212,7 @@ def test_each_that_cannot_be_removed_is_a_line_and_the_others_go(known):
     assert result.code == 1
     assert result.out == 'removed CUSTOM_OLD\n'
     in_use, missing = result.err.splitlines()
-    assert f'CUSTOM_GOLD is not removed: cn1 ({NODE}) has it' in in_use
+    assert f'CUSTOM_GOLD was not removed: cn1 ({NODE}) has it' in in_use
     assert 'placement knows no trait CUSTOM_GONE' in missing
 
 
@@ -376,7 +376,7 @@ def test_prune_keeps_what_a_provider_was_given_in_between(
     assert (result.code, result.err) == (0, '')
     assert result.data['unused'] == ['CUSTOM_OLD']
     assert result.data['removed'] == []
-    assert 'is not removed' in result.data['kept']['CUSTOM_OLD']
+    assert 'was not removed' in result.data['kept']['CUSTOM_OLD']
 
 
 # --- sync-check ---------------------------------------------------------------

@@ -68,7 +68,7 @@ def listed(service, on_chunk=lambda: None):
                 on_chunk()
                 yield chunk
 
-        return list_stream.listed(told())
+        return list_stream.listed_providers(told())
 
     return service.read(codec.PROVIDERS, taken_in)
 
@@ -78,8 +78,10 @@ def listed(service, on_chunk=lambda: None):
 
 def test_it_is_the_list_that_placement_answers(placement, service):
     create_cloud(placement.post, 40)
-    found = reader.Reader(service, lambda: 0.0).listed(codec.PROVIDERS)
-    assert found == codec.listed(placement.get('/resource_providers'))
+    found = reader.Reader(service, lambda: 0.0).list_providers(codec.PROVIDERS)
+    assert found == codec.listed_providers(
+        placement.get('/resource_providers')
+    )
     assert len(found) == 40
 
 
@@ -91,7 +93,7 @@ def test_it_is_so_over_a_connection(placement_server, service_at):
 
     create_cloud(post, 100)
     found = listed(service)
-    assert found == codec.listed(service.get(codec.PROVIDERS))
+    assert found == codec.listed_providers(service.get(codec.PROVIDERS))
     assert len(found) == 100
 
 
@@ -105,7 +107,10 @@ def test_the_benchmark_s_list_is_in_placement_s_own_bytes(placement, raw):
 
 
 def test_nothing_listed_is_an_answer(service):
-    assert service.read(codec.in_tree(uuid(1)), list_stream.listed) == []
+    assert (
+        service.read(codec.in_tree_path(uuid(1)), list_stream.listed_providers)
+        == []
+    )
 
 
 def test_an_older_placement_is_asked_again(placement, service, newest):
@@ -117,7 +122,7 @@ def test_an_older_placement_is_asked_again(placement, service, newest):
 def test_what_is_too_new_for_it_is_not_asked(placement, service, newest):
     newest('1.30')
     with pytest.raises(errors.TooOld, match=r'needs 1\.35 or newer'):
-        service.read(codec.PROVIDERS, list_stream.listed, (1, 35))
+        service.read(codec.PROVIDERS, list_stream.listed_providers, (1, 35))
     assert [r.status for r in placement.requests] == [406]
 
 
@@ -300,7 +305,7 @@ def test_a_list_that_comes_whole_keeps_its_connection(
     server.answers = [(COMPLETE[answer], 'on')] * 2
     service = service_at(server.url)
     for _ in range(2):
-        assert listed(service) == codec.listed(json.loads(BODY))
+        assert listed(service) == codec.listed_providers(json.loads(BODY))
     assert server.connections == 1
 
 

@@ -58,8 +58,8 @@ def test_one_by_uuid_and_another_by_name_are_both_named(providers, operator):
     with pytest.raises(errors.DoesNotExist) as raised:
         providers.find(OTHER)
     assert str(raised.value) == (
-        f'{OTHER} is the uuid of the provider another and the name of the '
-        f'provider {NODE}: say which of these you mean'
+        f'{OTHER} is both the uuid of provider another and the name of '
+        f'provider {NODE}: use another or {NODE}'
     )
     assert providers.find('another').uuid == OTHER
     assert providers.find(NODE).name == OTHER
@@ -161,8 +161,7 @@ def test_a_parent_that_is_not_there_is_said(providers):
     with pytest.raises(errors.DoesNotExist) as raised:
         providers.create('disk', parent=OTHER)
     assert str(raised.value) == (
-        f'disk is not created: there is no provider {OTHER} that it could go '
-        'below'
+        f'provider disk was not created: its parent {OTHER} does not exist'
     )
 
 

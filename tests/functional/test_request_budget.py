@@ -58,7 +58,7 @@ def paced(placement):
     def paced(rate, turns, **how):
         session = requests.Session()
         session.trust_env = False
-        budget = rate_limit.RequestBudget(lambda: rate, lambda: 1000.0)
+        budget = rate_limit.RateLimit(lambda: rate, lambda: 1000.0)
         inner = placement.session.get_adapter(placement.url)
         session.mount(
             placement.url,

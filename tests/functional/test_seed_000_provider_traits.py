@@ -299,7 +299,7 @@ def test_others_who_never_stop_end_it_in_one_line(
         providers.add_traits(one, ['HW_CPU_X86_AVX2'])
     said = str(raised.value)
     assert (
-        f'others changed it during each of {optimistic_update.ATTEMPTS}'
+        f'other writers changed it during each of {optimistic_update.ATTEMPTS}'
         in said
     )
     assert NAME in said

@@ -275,7 +275,7 @@ def test_delete_trait_409_conflict_if_it_has_associations_with_any_provider(
         'GET /resource_providers?required=CUSTOM_TRAIT_1 200',
     ]
     said = str(raised.value)
-    assert 'trait CUSTOM_TRAIT_1 is not removed' in said
+    assert 'trait CUSTOM_TRAIT_1 was not removed' in said
     assert 'cn1 (11111111-1111-4111-8111-111111111111) has it' in said
     assert traits.exists('CUSTOM_TRAIT_1')
 
@@ -287,7 +287,7 @@ def test_of_many_providers_with_a_trait_five_are_named(
         uuid = f'11111111-1111-4111-8111-11111111111{number}'
         operator.create(uuid, f'cn{number}')
         operator.add_traits('CUSTOM_TRAIT_1', uuid=uuid)
-    with pytest.raises(errors.InUse, match=r'cn4 \(.*\), 2 more has it'):
+    with pytest.raises(errors.InUse, match=r'cn4 \(.*\), 2 more have it'):
         traits.remove('CUSTOM_TRAIT_1')
 
 
@@ -301,7 +301,7 @@ def test_a_trait_given_away_and_taken_back_in_between_is_still_in_use(
             placement.delete('/traits/CUSTOM_TRAIT_1')
 
     placement.before_request(take_back)
-    with pytest.raises(errors.InUse, match='some provider has it'):
+    with pytest.raises(errors.InUse, match='a provider had it a moment ago'):
         traits.remove('CUSTOM_TRAIT_1')
 
 

@@ -58,7 +58,7 @@ def found(service, placement):
             traits=TraitQuery.parse(texts),
         )
         answer = candidates.Candidates(service).ask(Request.of(one))
-        given = answer.given()
+        given = answer.classes_by_provider()
         rows = placement.get('/resource_providers')['resource_providers']
         return sorted(row['name'] for row in rows if row['uuid'] in given)
 
@@ -195,7 +195,7 @@ def test_no_whitespace_is_allowed_between_the_mark_and_the_trait(
     path = '/allocation_candidates?resources=VCPU:1&required=!%20CUSTOM_A'
     assert raw('GET', path).status_code == 400
     placement.clear()
-    with pytest.raises(agent_errors.InvalidName, match='a space behind "!"'):
+    with pytest.raises(agent_errors.InvalidName, match='a space after "!"'):
         found('! CUSTOM_A')
     assert placement.requests == []
 

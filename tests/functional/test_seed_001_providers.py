@@ -47,7 +47,9 @@ def asked(*texts, **more):
 
 
 def listed(providers, *texts, **more):
-    return [row.name for row in providers.listed(asked(*texts, **more))]
+    return [
+        row.name for row in providers.list_providers(asked(*texts, **more))
+    ]
 
 
 @pytest.fixture
@@ -123,7 +125,7 @@ def test_no_whitespace_is_allowed_between_the_mark_and_the_trait(
     answer = raw('GET', '/resource_providers?required=!%20CUSTOM_A')
     assert answer.status_code == 400
     placement.clear()
-    with pytest.raises(agent_errors.InvalidName, match='a space behind "!"'):
+    with pytest.raises(agent_errors.InvalidName, match='a space after "!"'):
         listed(providers, '! CUSTOM_A')
     assert placement.requests == []
 

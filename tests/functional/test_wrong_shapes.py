@@ -11,7 +11,7 @@ from report_client.api import trait_query
 from report_client.http import codec
 
 UUID = '11111111-1111-4111-8111-111111111111'
-ONE = codec.Listed(
+ONE = codec.ListedProvider(
     uuid=UUID, name='cn1', generation=0, parent_uuid=None, root_uuid=UUID
 )
 
@@ -73,7 +73,7 @@ def test_what_is_no_name_in_a_collection_is_refused(providers, method, given):
 @pytest.mark.parametrize('method', OF_A_PROVIDER)
 def test_what_is_no_provider_is_refused(providers, method, one):
     said = refused(OF_A_PROVIDER[method], providers, one)
-    assert 'is no provider: Providers.find() returns' in said
+    assert 'is not a provider: Providers.find() returns' in said
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_what_is_no_provider_is_refused(providers, method, one):
         ('VCPU', "for example {'VCPU': {'total': 8}}"),
         (None, "for example {'VCPU': {'total': 8}}"),
         (['VCPU'], "for example {'VCPU': {'total': 8}}"),
-        ({'VCPU': 8}, 'VCPU: 8 is no fields of an inventory: give them by'),
+        ({'VCPU': 8}, 'VCPU: 8 is not a mapping of fields: give them by'),
         ({'VCPU': None}, "for example {'total': 8}"),
         ({'VCPU': 'total'}, "for example {'total': 8}"),
         ({None: {'total': 8}}, 'resource class None is not a name'),
@@ -99,7 +99,7 @@ def test_what_no_provider_is_called_is_not_looked_for(providers, word):
 
 @pytest.mark.parametrize('query', ['COMPUTE_NODE', ['COMPUTE_NODE'], '', 0])
 def test_a_list_takes_a_query_and_nothing_else(providers, query):
-    assert 'is no ProviderQuery' in refused(providers.listed, query)
+    assert 'is not a ProviderQuery' in refused(providers.list_providers, query)
 
 
 @pytest.mark.parametrize(
@@ -128,13 +128,13 @@ def test_of_traits_a_collection_is_asked_for(traits, given):
     said = 'where a collection of names belongs'
     assert said in refused(traits.names, name_in=given)
     assert said in refused(traits.missing, given)
-    assert said in refused(traits.not_found, given)
+    assert said in refused(traits.does_not_exist, given)
 
 
 @pytest.mark.parametrize('given', ['yes', 'True', 1, 0, ['yes']])
 def test_associated_is_true_or_false(traits, given):
     said = refused(traits.names, associated=given)
-    assert said.endswith('say True, False or None')
+    assert said.endswith('use True, False or None')
 
 
 @pytest.mark.parametrize('given', [7, '', ['CUSTOM_']])

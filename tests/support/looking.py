@@ -16,11 +16,11 @@ from compute_agent.tree import assertion, provider
 from compute_agent.tree.intents import Intent
 from report_client.http import codec
 from report_client.observe import (
+    cached_reader,
     list_strategy,
     observation,
     observer,
     reader,
-    readings,
 )
 
 NOW = 1_700_000_000.0
@@ -33,7 +33,7 @@ NODE, CHILD = 'node', 'child'
 class Stands:
     """A provider that stands there."""
 
-    row: codec.Listed
+    row: codec.ListedProvider
     traits: collections.abc.Iterable[str] = ()
     aggregates: collections.abc.Iterable[str] = ()
 
@@ -181,15 +181,15 @@ class Station:
         """Return what the clock says."""
         return self.now
 
-    def readings(self, interval: float = 0) -> readings.Readings:
+    def readings(self, interval: float = 0) -> cached_reader.CachedReader:
         """Return what reads its providers, without an observer around it."""
-        return readings.Readings(
+        return cached_reader.CachedReader(
             self._reader(), self.state, clock=self.clock, interval=interval
         )
 
-    def lists(self, workers: int = 1) -> list_strategy.Lists:
+    def lists(self, workers: int = 1) -> list_strategy.ListStrategy:
         """Return what asks for its lists, without an observer around it."""
-        return list_strategy.Lists(
+        return list_strategy.ListStrategy(
             self._reader(), self.state, clock=self.clock, workers=workers
         )
 
@@ -202,18 +202,18 @@ class Station:
         self.cloud.take()
         return self.look(*nodes), self.cloud.take()
 
-    def rows(self, *uuids: str) -> list[codec.Listed]:
+    def rows(self, *uuids: str) -> list[codec.ListedProvider]:
         """Return the rows of these providers; of the node and its child."""
         return [self.cloud.there[uuid].row for uuid in uuids or (NODE, CHILD)]
 
     def begun(
         self,
-        *some: codec.Listed,
+        *some: codec.ListedProvider,
         since: int | None = None,
         **fields: typing.Any,
-    ) -> observation.Look:
+    ) -> observation.ObservationBuilder:
         """Return a look at these rows that begins: now, if not said when."""
-        return observation.Look(
+        return observation.ObservationBuilder(
             node_uuid=NODE,
             since=self.state.journal.moment() if since is None else since,
             rows=some or self.rows(),
@@ -222,10 +222,10 @@ class Station:
 
     def read(
         self,
-        *some: codec.Listed,
+        *some: codec.ListedProvider,
         since: int | None = None,
         **fields: typing.Any,
-    ) -> observation.Look:
+    ) -> observation.ObservationBuilder:
         """Return a look that read these rows."""
         one = self.begun(*some, since=since, **fields)
         self.readings().read(one, one.rows)
@@ -258,9 +258,9 @@ def listed(
     *,
     generation: int = 1,
     name: str = '',
-) -> codec.Listed:
+) -> codec.ListedProvider:
     """Return the row of a provider."""
-    return codec.Listed(
+    return codec.ListedProvider(
         uuid=uuid,
         name=name or uuid,
         generation=generation,
@@ -298,7 +298,7 @@ def reads(*uuids: str) -> list[str]:
     return [f'{uuid}/{part}' for uuid in uuids for part in PARTS]
 
 
-def _shown(row: codec.Listed) -> dict[str, object]:
+def _shown(row: codec.ListedProvider) -> dict[str, object]:
     return {
         'uuid': row.uuid,
         'name': row.name,

@@ -65,7 +65,7 @@ class Candidates(listing.Listing):
             note = 'nothing fits; --why-not PROVIDER says why one does not'
             return [], note, 0
         roots = {one.root_uuid for one in answer.summaries.values()}
-        called = asked.called(roots)
+        called = asked.names_in_trees(roots)
         view = candidates_view.View(request, answer, called, parsed_args)
         return list(view.rows()), None, 0
 

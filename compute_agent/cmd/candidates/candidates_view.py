@@ -34,7 +34,7 @@ class View:
         self._formatter = parsed_args.formatter
         self._asked = {n for g in request.groups for n in g.traits.traits}
         self._asked |= set(request.root_required.traits)
-        self._given = answer.given()
+        self._given = answer.classes_by_provider()
 
     def rows(self) -> Iterator[Sequence[typing.Any]]:
         """Yield a row for each provider, tree by tree, parents first."""

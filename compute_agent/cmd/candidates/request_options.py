@@ -98,10 +98,10 @@ def request(
     from report_client.candidates import flavor, query  # noqa: PLC0415 (quick --help)
 
     wanted, own = _flavor(parsed_args)
-    for one in flavor.unread(wanted):
+    for one in flavor.untranslated(wanted):
         warn(f'{one} is not read here: nova makes a demand of its own of it')
     return query.Request(
-        groups=query.merged(
+        groups=query.merge_groups(
             [
                 *flavor.groups(wanted, own),
                 *group_options.groups(parsed_args, find),

@@ -43,7 +43,7 @@ class Case:
 
     agent: agent.Agent
     service: providers.Providers
-    one: codec.Listed
+    one: codec.ListedProvider
     nodes: Sequence[Node]
     places: tuple[pathlib.Path, list[pathlib.Path]]
 
@@ -80,13 +80,13 @@ def of(case: Case, wanted: str | None, *, subtree: bool) -> Adoption:
     )
 
 
-def title(one: codec.Listed) -> str:
+def title(one: codec.ListedProvider) -> str:
     """Return what a provider is called."""
     return provider.title(one.name, one.uuid)
 
 
 def _node(
-    case: Case, tree: Sequence[codec.Listed], wanted: str | None
+    case: Case, tree: Sequence[codec.ListedProvider], wanted: str | None
 ) -> tuple[str, str]:
     """Return uuid and name of the node that the provider is of."""
     every = {n.uuid: n.called for n in case.agent.state.nodes.all()}
@@ -110,8 +110,8 @@ def _node(
 
 
 def _below(
-    one: codec.Listed, tree: Sequence[codec.Listed]
-) -> list[codec.Listed]:
+    one: codec.ListedProvider, tree: Sequence[codec.ListedProvider]
+) -> list[codec.ListedProvider]:
     """Return a provider and all below it, parents first."""
     found = [one]
     for above in found:
@@ -119,7 +119,7 @@ def _below(
     return found
 
 
-def _made_anew(case: Case, rows: Sequence[codec.Listed]) -> set[str]:
+def _made_anew(case: Case, rows: Sequence[codec.ListedProvider]) -> set[str]:
     """Return those of which a record is left that is of one before them."""
     known = case.agent.state.snapshot.readings(row.uuid for row in rows)
     return {
@@ -130,9 +130,9 @@ def _made_anew(case: Case, rows: Sequence[codec.Listed]) -> set[str]:
 
 
 def _plan(
-    new: Sequence[codec.Listed],
+    new: Sequence[codec.ListedProvider],
     node: str,
-    others: Sequence[codec.Listed],
+    others: Sequence[codec.ListedProvider],
     anew: Container[str],
 ) -> list[str]:
     if not new:
@@ -153,7 +153,9 @@ def _plan(
     return lines
 
 
-def _take(case: Case, node_uuid: str, new: Sequence[codec.Listed]) -> str:
+def _take(
+    case: Case, node_uuid: str, new: Sequence[codec.ListedProvider]
+) -> str:
     if not new:
         return f"{title(case.one)} is this agent's already"
     case.agent.state.journal.adopt(

@@ -56,7 +56,7 @@ def _check(case: adoption.Case, node: Node) -> None:
             'node is a root: rename it, or delete it'
         )
     query = provider_query.ProviderQuery(uuid=node.uuid)
-    for own in case.service.listed(query):
+    for own in case.service.list_providers(query):
         raise errors.Refused(
             f'this host is in placement already, as {adoption.title(own)}: if '
             f'{title} is the one to keep, delete that first '

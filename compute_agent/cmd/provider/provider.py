@@ -78,7 +78,7 @@ class ProviderList(listing.Listing):
             query = dataclasses.replace(query, in_tree=tree)
         rows = [
             (r.name, r.uuid, r.generation, r.parent_uuid, r.root_uuid)
-            for r in service.listed(query)
+            for r in service.list_providers(query)
         ]
         return rows, None, 0
 

@@ -40,7 +40,7 @@ class ProviderAggregateAdd(_AggregatesGiven):
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.Listed',
+        one: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Add the aggregates."""
@@ -53,7 +53,7 @@ class ProviderAggregateRemove(_AggregatesGiven):
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.Listed',
+        one: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Remove the aggregates."""

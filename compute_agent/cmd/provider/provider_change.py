@@ -60,7 +60,7 @@ class ProviderChange(command.Report):
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.Listed',
+        one: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Change the provider; return the operation that did it."""

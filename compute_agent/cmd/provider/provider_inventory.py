@@ -61,7 +61,7 @@ class ProviderInventorySet(provider_change.ProviderChange):
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.Listed',
+        one: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Set the fields."""

@@ -80,7 +80,7 @@ class ProviderRename(command.Report):
 
 
 def _new_name(
-    one: 'codec.Listed', nodes: Sequence[Node], wanted: str | None
+    one: 'codec.ListedProvider', nodes: Sequence[Node], wanted: str | None
 ) -> str:
     """Return what a provider is to be called.
 
@@ -107,7 +107,7 @@ _CREATED = (
 )
 
 
-def _check_not_derived(one: 'codec.Listed', name: str) -> None:
+def _check_not_derived(one: 'codec.ListedProvider', name: str) -> None:
     """Refuse to take the name away that a provider's uuid was derived from.
 
     :raises errors.ConfigError: it would be; its driver knows it by that
@@ -120,7 +120,7 @@ def _check_not_derived(one: 'codec.Listed', name: str) -> None:
         )
 
 
-def _is_derived(one: 'codec.Listed', name: str) -> bool:
+def _is_derived(one: 'codec.ListedProvider', name: str) -> bool:
     """Whether it is the child that a driver made of this name, and no uuid."""
     from ...tree import provider_tree  # noqa: PLC0415 (quick --help)
 
@@ -130,7 +130,9 @@ def _is_derived(one: 'codec.Listed', name: str) -> bool:
 
 
 def _plan(
-    one: 'codec.Listed', name: str, tree: Sequence['codec.Listed']
+    one: 'codec.ListedProvider',
+    name: str,
+    tree: Sequence['codec.ListedProvider'],
 ) -> list[str]:
     """Return what will be done, and what others will see of it."""
     below = sorted(row.name for row in tree if row.parent_uuid == one.uuid)
@@ -144,7 +146,7 @@ def _plan(
     return lines
 
 
-def _title(one: 'codec.Listed') -> str:
+def _title(one: 'codec.ListedProvider') -> str:
     from ...tree import provider  # noqa: PLC0415 (quick --help)
 
     return provider.title(error_text.printable(one.name), one.uuid)

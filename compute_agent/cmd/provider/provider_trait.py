@@ -76,7 +76,7 @@ class ProviderTraitAdd(_TraitsNew):
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.Listed',
+        one: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Add the traits."""
@@ -91,7 +91,7 @@ class ProviderTraitRemove(_TraitsGiven):
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.Listed',
+        one: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Remove the traits; say of those that were not there."""
@@ -112,7 +112,7 @@ class ProviderTraitSet(_TraitsNew):
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.Listed',
+        one: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Replace the traits."""
@@ -127,7 +127,7 @@ class ProviderTraitClear(provider_change.ProviderChange):
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.Listed',
+        one: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> 'ops.SetOperation':
         """Remove every trait."""

@@ -82,7 +82,7 @@ class TraitShow(command.Report):
 
         name, service = parsed_args.name, trait_change.traits(self)
         if not service.exists(name):
-            raise service.not_found([name])
+            raise service.does_not_exist([name])
         holders = service.holders(name)
         kind = 'custom' if names.is_custom(name) else 'standard'
         here = (

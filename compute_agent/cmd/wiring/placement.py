@@ -113,7 +113,7 @@ def _widen(
         pool_maxsize=max(CONNECTIONS, workers),
         **{name: group[name] for name in _TLS if name in group},
     )
-    budget = rate_limit.RequestBudget(
+    budget = rate_limit.RateLimit(
         lambda: conf.compute_agent.max_requests_per_second, time.monotonic
     )
     paced = throttled_session.PacedAdapter(wide, budget, wait)

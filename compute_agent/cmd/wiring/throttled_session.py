@@ -37,7 +37,7 @@ class PacedAdapter(adapters.BaseAdapter):
     def __init__(
         self,
         inner: adapters.BaseAdapter,
-        budget: rate_limit.RequestBudget,
+        budget: rate_limit.RateLimit,
         wait: Wait,
     ) -> None:
         super().__init__()

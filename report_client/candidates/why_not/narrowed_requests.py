@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests that tell what a cut answer would not: narrowed, or with more ways.
+"""Requests that reveal a cut answer: for one tree only, or with more ways.
 
-Pure: no I/O, configuration, logging or clock. Placement can be told to stop
-after so many ways to meet a request (``[placement] max_allocation_candidates``
-of its configuration), so that trees are missing that would do as well.
+Pure: no I/O, configuration, logging or clock. An operator can tell placement
+to stop after a number of ways to meet a request (``[placement]
+max_allocation_candidates`` of its configuration). Trees that would fit as well
+are then missing from the answer.
 """
 
 import collections
@@ -17,17 +18,19 @@ from .. import answer, query
 from ..query import Group, Request, TraitQuery
 from . import neighbourhood
 
-# One way that is wanted shows enough; these are for answers to come.
+# One way more than before is enough evidence; the least limit is larger, so
+# that the same request also judges later answers.
 _WAYS = 1000
 _TRAITS = 40  # in one path
 _CLASSES = 4
 
 
-def to_tree(request: Request, root: str) -> Request:
-    """Return the request for what a single tree gives all of.
+def limited_to_tree(request: Request, root: str) -> Request:
+    """Return the request for candidates whose resources all come from a tree.
 
-    Where nothing is shared with a tree, nor by it, it is a candidate for this
-    exactly if it is one for the request; and if so, every way shows it.
+    For a tree that shares nothing, and that no provider shares with: it is a
+    candidate for this request exactly if it is one for the original request.
+    Every way in the answer then shows it.
 
     :param root: the uuid of a provider of the tree
     """
@@ -40,58 +43,66 @@ def to_tree(request: Request, root: str) -> Request:
     )
 
 
-def wider(
-    request: Request, answer: answer.Answer, near: neighbourhood.Vicinity
+def with_more_ways(
+    request: Request, found: answer.Answer, near: neighbourhood.Neighbourhood
 ) -> Iterator[Request]:
     """Yield requests that should have more ways to be met than this one.
 
-    The same, and the least of each class that is shared or could be; each asks
-    in addition for somebody with a common trait, or who shares. Nothing of it
-    is used, so each way comes once for each of these. A placement that has
-    more ways for one of them does not stop at fewer.
+    They are the same request, and requests for the smallest amount of each
+    class that is, or could be, shared. Each also asks for a provider that has
+    a common trait or shares, without using any of its inventory, so that each
+    way is answered once for each such provider. If placement answers more ways
+    to one of them, it does not stop at fewer ways.
+
+    :param found: placement's answer to the request
     """
-    ways = max(len(answer.allocations) + 1, _WAYS)
-    traits = _traits(answer, near)
-    yield _widened(request, traits, ways)
-    for rc, amount in itertools.islice(_least(near), _CLASSES):
-        yield _widened(Request.of(Group(resources={rc: amount})), traits, ways)
+    ways = max(len(found.allocations) + 1, _WAYS)
+    traits = _traits(found, near)
+    yield _multiplied(request, traits, ways)
+    for rc, amount in itertools.islice(_smallest_amounts(near), _CLASSES):
+        smallest = Request.of(Group(resources={rc: amount}))
+        yield _multiplied(smallest, traits, ways)
 
 
-def _widened(request: Request, traits: Sequence[str], ways: int) -> Request:
+def _multiplied(request: Request, traits: Sequence[str], ways: int) -> Request:
     taken = {group.name for group in request.groups}
     name = '_MORE'
     while name in taken:
         name += '_'
-    anybody = Group(name=name, traits=TraitQuery(any_of=(tuple(traits),)))
+    any_provider = Group(name=name, traits=TraitQuery(any_of=(tuple(traits),)))
     return dataclasses.replace(
         request,
-        groups=(*request.groups, anybody),
+        groups=(*request.groups, any_provider),
         group_policy=query.TOGETHER,
         same_subtree=(*request.same_subtree, (name,)),
         limit=ways,
     )
 
 
-def _traits(answer: answer.Answer, near: neighbourhood.Vicinity) -> list[str]:
-    """Return the trait that sharing needs, and of each root the commonest."""
-    every = answer.summaries.values()
-    roots = [one.traits for one in every if one.uuid == one.root_uuid]
+def _traits(
+    found: answer.Answer, near: neighbourhood.Neighbourhood
+) -> list[str]:
+    """Return the trait that sharing needs, and each root's commonest trait."""
+    summaries = found.summaries.values()
+    roots = [s.traits for s in summaries if s.uuid == s.root_uuid]
     roots.append(near.root.traits)
     count = collections.Counter(name for traits in roots for name in traits)
-    some = collections.Counter(
+    commonest = collections.Counter(
         max(traits, key=lambda name: (count[name], name))
         for traits in roots
         if traits
     )
-    few = [name for name, _ in some.most_common(_TRAITS)]
+    few = [name for name, _ in commonest.most_common(_TRAITS)]
     return list(dict.fromkeys([names.MISC_SHARES_VIA_AGGREGATE, *few]))
 
 
-def _least(near: neighbourhood.Vicinity) -> Iterator[tuple[str, int]]:
-    """Yield how little of a class there can be, of what is shared first."""
+def _smallest_amounts(
+    near: neighbourhood.Neighbourhood,
+) -> Iterator[tuple[str, int]]:
+    """Yield each class with its smallest amount, shared classes first."""
     done = set()
-    for one in sorted(near.near, key=lambda one: not one.shares):
-        for rc, record in sorted(one.inventories.items()):
-            if rc not in done and one.gives(rc, record.min_unit):
+    for provider in sorted(near.providers, key=lambda p: not p.shares):
+        for rc, record in sorted(provider.inventories.items()):
+            if rc not in done and provider.can_provide(rc, record.min_unit):
                 done.add(rc)
                 yield rc, record.min_unit

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A provider's tree, what shares with it, and whom it shares with.
+"""A provider's tree, the providers that share with it, and their facts.
 
-Pure: no I/O, configuration, logging or clock. These are the facts on which a
-"why not" is put into words; who is a candidate is placement's to say.
+Pure: no I/O, configuration, logging or clock. ``wording.py`` words these
+facts. Only placement decides which trees are candidates.
 """
 
 import dataclasses
@@ -14,55 +14,58 @@ from .. import answer
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """A provider, and how much of each resource class is used."""
+class NearProvider:
+    """A provider of the neighbourhood, and its used amounts.
+
+    :ivar used: resource class → amount in use
+    """
 
     provider: provider.Provider
     used: Mapping[str, int]
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The provider's name."""
         return self.provider.name
 
     @property
     def traits(self) -> frozenset[str]:
-        """Its traits."""
+        """The provider's traits."""
         return self.provider.traits
 
     @property
     def aggregates(self) -> frozenset[str]:
-        """The uuids of its aggregates."""
+        """The uuids of the provider's aggregates."""
         return self.provider.aggregates
 
     def has_any(self, traits: Iterable[str]) -> bool:
-        """Whether it has one of these traits."""
+        """Return True if it has one of these traits."""
         return not self.traits.isdisjoint(traits)
 
     def is_in(self, aggregates: Iterable[str]) -> bool:
-        """Whether it is in one of these aggregates."""
+        """Return True if it is in one of these aggregates."""
         return not self.aggregates.isdisjoint(aggregates)
 
     @property
     def inventories(self) -> Mapping[str, inventory.Inventory]:
-        """What it has, by resource class."""
+        """The provider's inventories by resource class."""
         return self.provider.inventories
 
     @property
     def shares(self) -> bool:
-        """Whether others may be given something of it."""
+        """True if it shares its inventory with its aggregates' members."""
         return names.MISC_SHARES_VIA_AGGREGATE in self.traits
 
     def capacity(self, rc: str) -> int:
-        """Return how much there is of a class, used or not."""
+        """Return the capacity of a class, used or not."""
         return int(self.inventories[rc].capacity)
 
     def free(self, rc: str) -> int:
-        """Return how much of a class is left."""
+        """Return the free amount of a class; 0 if it is overcommitted."""
         return max(self.capacity(rc) - self.used.get(rc, 0), 0)
 
-    def gives(self, rc: str, amount: int) -> bool:
-        """Whether so much of a class could come from it."""
+    def can_provide(self, rc: str, amount: int) -> bool:
+        """Return True if it could provide this amount of a class."""
         record = self.inventories.get(rc)
         return (
             record is not None
@@ -73,66 +76,67 @@ class Standing:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Vicinity:
-    """All that could take part in a candidate together with one tree.
+class Neighbourhood:
+    """All providers that can be part of a candidate together with one tree.
 
-    :ivar tree: its providers, the root first
-    :ivar sharing: those of other trees that share with it
-    :ivar reached: roots of the trees that it shares with
+    :ivar tree: the tree's providers, the root first
+    :ivar sharing: providers of other trees that share with it
+    :ivar reached: the uuids of the roots of the trees that it shares with
     """
 
-    tree: Sequence[Standing]
-    sharing: Sequence[Standing]
+    tree: Sequence[NearProvider]
+    sharing: Sequence[NearProvider]
     reached: frozenset[str]
 
     @property
-    def root(self) -> Standing:
+    def root(self) -> NearProvider:
         """The root of the tree."""
         return self.tree[0]
 
     @property
     def uuids(self) -> frozenset[str]:
-        """Those of its own providers."""
-        return frozenset(one.provider.uuid for one in self.tree)
+        """The uuids of the tree's providers."""
+        return frozenset(p.provider.uuid for p in self.tree)
 
     @property
-    def near(self) -> list[Standing]:
-        """Its own providers, then those that share with it."""
+    def providers(self) -> list[NearProvider]:
+        """The tree's providers, then those that share with it."""
         return [*self.tree, *self.sharing]
 
     @property
     def shares(self) -> bool:
-        """Whether something of the tree is shared with others."""
-        return any(one.shares for one in self.tree)
+        """True if a provider of the tree shares with other trees."""
+        return any(p.shares for p in self.tree)
 
     @property
-    def is_alone(self) -> bool:
-        """Whether nothing is shared with the tree, nor by it."""
+    def shares_nothing(self) -> bool:
+        """True if the tree shares nothing, and no other provider with it."""
         return not self.sharing and not self.shares
 
-    def having(self, rc: str) -> list[Standing]:
-        """Return who has a resource class, the tree's own first."""
-        return [one for one in self.near if rc in one.inventories]
+    def having(self, rc: str) -> list[NearProvider]:
+        """Return the providers with a resource class, the tree's own first."""
+        return [p for p in self.providers if rc in p.inventories]
 
-    def takes_part(self, answer: answer.Answer) -> bool:
-        """Whether the tree is among the candidates."""
-        return not self.uuids.isdisjoint(answer.summaries)
+    def is_candidate(self, found: answer.Answer) -> bool:
+        """Return True if the tree is among the candidates."""
+        return not self.uuids.isdisjoint(found.summaries)
 
-    def goes_with(self, answer: answer.Answer) -> bool:
-        """Whether the tree could take part, had it been asked for something.
+    def is_compatible(self, found: answer.Answer) -> bool:
+        """Return True if the tree could take part, if asked for something.
 
-        That is so where all would come from those that share with it, or, for
-        one that shares, from one tree that it shares with.
+        That is so if all resources of a candidate would come from providers
+        that share with the tree, or, for a tree that shares, from one tree
+        that it shares with.
         """
-        if self.takes_part(answer):
+        if self.is_candidate(found):
             return True
-        sharing = {one.provider.uuid for one in self.sharing}
+        sharing = {p.provider.uuid for p in self.sharing}
         return any(
-            self._complete(answer, set(one.resources) - sharing)
-            for one in answer.allocations
+            self._can_join(found, set(allocation.resources) - sharing)
+            for allocation in found.allocations
         )
 
-    def _complete(self, answer: answer.Answer, others: Iterable[str]) -> bool:
-        """Whether these others can be one candidate with the tree."""
-        roots = {answer.summaries[uuid].root_uuid for uuid in others}
+    def _can_join(self, found: answer.Answer, others: Iterable[str]) -> bool:
+        """Return True if these providers can be in one candidate with it."""
+        roots = {found.summaries[uuid].root_uuid for uuid in others}
         return not roots or (len(roots) == 1 and roots <= self.reached)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading what could take part in a candidate together with one provider.
+"""Read the providers that can be part of a candidate with one provider.
 
-Four collections of every provider in its tree, and of every one that shares
-with it. It remembers nothing.
+It reads four collections (traits, aggregates, inventories, usages) of each
+provider of the tree and of each provider that shares with it. It caches
+nothing.
 """
 
 import operator
@@ -17,8 +18,8 @@ from ...observe import reader
 from . import neighbourhood
 
 
-class Surroundings:
-    """Reads the surroundings of providers in one placement service.
+class NeighbourhoodReader:
+    """Reads neighbourhoods of providers in one placement service.
 
     :param clock: seconds since the epoch
     """
@@ -29,37 +30,41 @@ class Surroundings:
         self._service = service
         self._reader = reader.Reader(service, clock)
 
-    def of(self, one: codec.Listed) -> neighbourhood.Vicinity:
-        """Return a provider's tree and all that it can be a candidate with.
+    def read(
+        self, target: codec.ListedProvider
+    ) -> neighbourhood.Neighbourhood:
+        """Return a provider's tree and all providers it can combine with.
 
-        :raises errors.NotFound: the tree is gone
+        :raises errors.DoesNotExist: the tree was deleted
         """
-        rows = self._reader.listed(codec.in_tree(one.root_uuid))
+        rows = self._reader.list_providers(
+            codec.in_tree_path(target.root_uuid)
+        )
         if not rows:
-            title = provider.title(one.name, one.uuid)
+            title = provider.title(target.name, target.uuid)
             raise errors.DoesNotExist(f'provider {title} is gone')
-        tree = self._standings(rows)
+        tree = self._providers(rows)
         own = {row.uuid for row in rows}
-        sharing = self._sharing({a for some in tree for a in some.aggregates})
-        given = {a for some in tree if some.shares for a in some.aggregates}
-        return neighbourhood.Vicinity(
+        sharing = self._sharing({a for p in tree for a in p.aggregates})
+        shared_to = {a for p in tree if p.shares for a in p.aggregates}
+        return neighbourhood.Neighbourhood(
             tree=tree,
-            sharing=self._standings(r for r in sharing if r.uuid not in own),
-            reached=self._roots(given),
+            sharing=self._providers(r for r in sharing if r.uuid not in own),
+            reached=self._roots(shared_to),
         )
 
-    def _standings(
-        self, rows: Iterable[codec.Listed]
-    ) -> list[neighbourhood.Standing]:
+    def _providers(
+        self, rows: Iterable[codec.ListedProvider]
+    ) -> list[neighbourhood.NearProvider]:
         """Read these providers whole; parents come before children."""
         read = [self._reader.provider(row).provider for row in rows]
         return [
-            neighbourhood.Standing(provider=one, used=self._used(one.uuid))
-            for one in provider.snapshot(read).values()
+            neighbourhood.NearProvider(provider=p, used=self._used(p.uuid))
+            for p in provider.snapshot(read).values()
         ]
 
     def _used(self, uuid: str) -> dict[str, int]:
-        """Return how much of each resource class of a provider is used.
+        """Return the used amount of each resource class of a provider.
 
         ``GET /resource_providers/{uuid}/usages`` (1.0): 200, 404.
         """
@@ -68,21 +73,23 @@ class Surroundings:
             return {rc: operator.index(n) for rc, n in body['usages'].items()}
         except (AttributeError, KeyError, TypeError) as exc:
             raise errors.MalformedAnswer(
-                f'placement answered usages of another shape than documented: '
+                'placement answered usages in another shape than documented: '
                 f'{str(body)[:120]!r}'
             ) from exc
 
-    def _sharing(self, aggregates: Collection[str]) -> list[codec.Listed]:
-        """Return who shares in these aggregates."""
+    def _sharing(
+        self, aggregates: Collection[str]
+    ) -> list[codec.ListedProvider]:
+        """Return the providers that share in these aggregates."""
         if not aggregates:
             return []
-        return self._reader.listed(codec.sharing(aggregates))
+        return self._reader.list_providers(codec.sharing_path(aggregates))
 
     def _roots(self, aggregates: Collection[str]) -> frozenset[str]:
-        """Return the roots of all trees with somebody in these aggregates."""
+        """Return the root uuids of all trees with a member of these."""
         if not aggregates:
             return frozenset()
-        some = provider_query.MemberOf(aggregates=tuple(sorted(aggregates)))
-        query = provider_query.ProviderQuery(member_of=(some,))
-        rows = self._reader.listed(query.path())
+        members = provider_query.MemberOf(aggregates=tuple(sorted(aggregates)))
+        query = provider_query.ProviderQuery(member_of=(members,))
+        rows = self._reader.list_providers(query.path())
         return frozenset(row.root_uuid for row in rows)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What placement says of one tree: it would do, it would not, or not known.
+"""Placement's judgement of one tree: it fits, it does not fit, or unknown.
 
-A yes is in an answer for all to see. A no is one only of an answer that is
-whole: placement may have been told to stop early, and it may fail inside.
-``search.py`` chooses what to ask.
+If the tree is in an answer, it fits. If it is missing, that counts only in a
+complete answer: placement may have been told to stop early, and it may fail
+inside. ``search.py`` chooses the questions.
 """
 
 import dataclasses
@@ -17,122 +17,125 @@ from . import narrowed_requests, neighbourhood
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Verdict:
-    """What is kept of an answer: it names the whole cloud.
+class _Judgement:
+    """The part of an answer that is kept; the answer names the whole cloud.
 
-    :ivar takes_part: see ``neighbourhood.py``, as for ``goes_with``
-    :ivar ways: how many ways to meet the request there are in it
-    :ivar wider: requests with more ways, if the answer could have been cut
+    :ivar is_candidate: see ``neighbourhood.py``, also for ``is_compatible``
+    :ivar ways: the number of ways to meet the request in the answer
+    :ivar wider: requests with more ways, if the answer may have been cut
     """
 
-    takes_part: bool
-    goes_with: bool
+    is_candidate: bool
+    is_compatible: bool
     ways: int
     wider: Sequence[Request]
 
 
-class Verdicts:
-    """Asks placement about one tree, and says what is certain of its answers.
+class Oracle:
+    """Asks placement about one tree, and returns only what is certain.
 
-    :param ways: how many ways placement had for some request
-    :ivar doubts: why something is not known, each once
+    :param ways: the number of ways that placement answered to some request
+    :ivar doubts: the reasons why a judgement is unknown, each once
     """
 
     def __init__(
         self,
-        asked: candidates.Candidates,
-        near: neighbourhood.Vicinity,
+        service: candidates.Candidates,
+        near: neighbourhood.Neighbourhood,
         ways: int,
     ) -> None:
-        self._candidates = asked
+        self._candidates = service
         self._near = near
-        self._verdicts: dict[str, _Verdict | None] = {}
-        # Placement does not stop before so many.
+        self._judgements: dict[str, _Judgement | None] = {}
+        # Placement is known to answer this many ways without stopping.
         self._most = ways
         self._tried: set[str] = set()
         self.doubts: list[str] = []
 
-    def takes_part(self, request: Request) -> bool | None:
-        """Return whether the tree is among the candidates, None: not known."""
-        verdict = self._verdict(request)
-        if verdict is None:
+    def is_candidate(self, request: Request) -> bool | None:
+        """Return True if the tree is a candidate, None if that is unknown."""
+        judgement = self._judgement(request)
+        if judgement is None:
             return None
-        return True if verdict.takes_part else self._no(verdict)
+        return True if judgement.is_candidate else self._missing(judgement)
 
-    def goes_with(self, request: Request) -> bool | None:
-        """Return whether the tree could take part, None: not known."""
-        verdict = self._verdict(request)
-        if verdict is None:
+    def is_compatible(self, request: Request) -> bool | None:
+        """Return True if the tree could take part, None if that is unknown."""
+        judgement = self._judgement(request)
+        if judgement is None:
             return None
-        return True if verdict.goes_with else self._no(verdict)
+        return True if judgement.is_compatible else self._missing(judgement)
 
-    def _no(self, verdict: _Verdict) -> bool | None:
-        """Return False if an answer without the tree says that it will not do."""
-        if not verdict.wider or self._is_whole(verdict):
+    def _missing(self, judgement: _Judgement) -> bool | None:
+        """Return False if the answer without the tree is complete, else None."""
+        if not judgement.wider or self._is_complete(judgement):
             return False
         self._doubt(
             'placement may have stopped early when it answered '
-            f'{verdict.ways} ways to meet a part of the request ([placement] '
+            f'{judgement.ways} ways to meet a part of the request ([placement] '
             'max_allocation_candidates on the server)'
         )
         return None
 
-    def _is_whole(self, verdict: _Verdict) -> bool:
-        """Return whether placement is known to go on after so many ways."""
-        for request in verdict.wider:
-            if verdict.ways < self._most:
+    def _is_complete(self, judgement: _Judgement) -> bool:
+        """Return True if placement is known to go on after this many ways."""
+        for request in judgement.wider:
+            if judgement.ways < self._most:
                 break
             if request.path() not in self._tried:
                 self._tried.add(request.path())
                 self._most = max(self._most, self._count(request))
-        return verdict.ways < self._most
+        return judgement.ways < self._most
 
     def _count(self, request: Request) -> int:
-        """Return how many ways there are, 0 where it cannot be told."""
+        """Return the number of ways in an answer, 0 if placement fails."""
         try:
             return len(self._candidates.ask(request).allocations)
         except errors.ServerFault:
             return 0
         except errors.TooOld:
-            # What lets placement stop early came after what this needs.
+            # Placement got the limit on candidates later than the
+            # microversion that this request needs.
             return sys.maxsize
 
-    def _verdict(self, request: Request) -> _Verdict | None:
+    def _judgement(self, request: Request) -> _Judgement | None:
         path = request.path()
-        if path not in self._verdicts:
+        if path not in self._judgements:
             try:
-                answer = self._answer(request)
+                found = self._ask(request)
             except errors.ServerFault as exc:
                 self._doubt(
-                    'a part of the request cannot be asked, for a bug of the '
-                    f'server: {exc}'
+                    'placement cannot be asked for a part of the request, '
+                    f'because of a bug of the server: {exc}'
                 )
-                self._verdicts[path] = None
+                self._judgements[path] = None
             else:
-                self._verdicts[path] = self._read(request, answer)
-        return self._verdicts[path]
+                self._judgements[path] = self._judge(request, found)
+        return self._judgements[path]
 
-    def _answer(self, request: Request) -> answer.Answer:
-        """Ask for one tree only, if no other has a part in its answers."""
-        if self._near.is_alone:
+    def _ask(self, request: Request) -> answer.Answer:
+        """Ask for this tree only, if no other tree can take part with it."""
+        if self._near.shares_nothing:
             root = self._near.root.provider.uuid
             try:
                 return self._candidates.ask(
-                    narrowed_requests.to_tree(request, root)
+                    narrowed_requests.limited_to_tree(request, root)
                 )
             except errors.TooOld:
-                pass  # and so too old to stop early
+                pass  # such a placement is also too old to stop early
         return self._candidates.ask(request)
 
-    def _read(self, request: Request, answer: answer.Answer) -> _Verdict:
-        ways = len(answer.allocations)
+    def _judge(self, request: Request, found: answer.Answer) -> _Judgement:
+        ways = len(found.allocations)
         self._most = max(self._most, ways)
         wider: Sequence[Request] = ()
-        if ways and not self._near.is_alone:
-            wider = tuple(narrowed_requests.wider(request, answer, self._near))
-        return _Verdict(
-            takes_part=self._near.takes_part(answer),
-            goes_with=self._near.goes_with(answer),
+        if ways and not self._near.shares_nothing:
+            wider = tuple(
+                narrowed_requests.with_more_ways(request, found, self._near)
+            )
+        return _Judgement(
+            is_candidate=self._near.is_candidate(found),
+            is_compatible=self._near.is_compatible(found),
             ways=ways,
             wider=wider,
         )

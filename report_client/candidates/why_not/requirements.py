@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A request for candidates taken apart into requirements, and put together.
+"""Split a request for candidates into requirements, and rebuild it from some.
 
-Pure: no I/O, configuration, logging or clock. A requirement is the least that
-can be left out: one amount, one trait, one condition on aggregates or on the
-tree. ``why_not.py`` asks placement with some of them left out.
+Pure: no I/O, configuration, logging or clock. A requirement is the smallest
+part that can be left out: one amount, one trait, one condition on aggregates
+or on the tree. ``search.py`` asks placement with some of them left out.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from ..query import Group, Request
 
 
 class Kind(enum.Enum):
-    """What a requirement is about; the values are those of data."""
+    """The sorts of requirement; the values appear in JSON and YAML output."""
 
     RESOURCE = 'resource'
     REQUIRED = 'required'
@@ -33,11 +33,13 @@ class Kind(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """One thing that is asked for.
+    """One requirement of a request.
 
-    :ivar names: the class, the traits, the aggregates, the tree, or the groups
-    :ivar amount: of the resource class
-    :ivar group: '' for the unnamed one, and for what is of no group
+    :ivar names: the resource class, the traits, the uuids of the aggregates or
+        of the tree, or the groups' names
+    :ivar amount: the amount of the resource class, else 0
+    :ivar group: the group's name; '' for the unnamed group, and for a
+        requirement of the whole request
     """
 
     kind: Kind
@@ -47,34 +49,34 @@ class Requirement:
 
     @property
     def text(self) -> str:
-        """It as one reads it, with its group."""
-        some = ', '.join(self.names)
+        """The requirement as text, with its group."""
+        names = ', '.join(self.names)
         match self.kind:
             case Kind.RESOURCE:
-                said = f'{some}: {self.amount}'
+                text = f'{names}: {self.amount}'
             case Kind.ANY_OF:
-                said = f'one of {some}'
+                text = f'one of {names}'
             case Kind.MEMBER_OF:
-                said = f'in aggregate {some.replace(", ", " or ")}'
+                text = f'in aggregate {names.replace(", ", " or ")}'
             case Kind.NOT_MEMBER_OF:
-                said = f'not in aggregate {some.replace(", ", " or ")}'
+                text = f'not in aggregate {names.replace(", ", " or ")}'
             case Kind.IN_TREE:
-                said = f'in the tree of {some}'
+                text = f'in the tree of {names}'
             case Kind.ROOT_REQUIRED:
-                said = f'{some} required of the root'
+                text = f'{names} required of the root'
             case Kind.ROOT_FORBIDDEN:
-                said = f'{some} forbidden to the root'
+                text = f'{names} forbidden to the root'
             case Kind.ISOLATE:
-                said = f'a provider for each of the groups {some}'
+                text = f'a provider for each of the groups {names}'
             case Kind.SAME_SUBTREE:
-                said = f'the groups {some} in one subtree'
+                text = f'the groups {names} in one subtree'
             case _:
-                said = f'{some} {self.kind.value}'
-        return f'{said} (group {self.group})' if self.group else said
+                text = f'{names} {self.kind.value}'
+        return f'{text} (group {self.group})' if self.group else text
 
 
-def taken_apart(request: Request) -> tuple[Requirement, ...]:
-    """Return all that a request asks for, its resources first."""
+def split(request: Request) -> tuple[Requirement, ...]:
+    """Return all requirements of a request, the amounts first."""
     parts = [part for group in request.groups for part in _of_group(group)]
     parts += [
         Requirement(kind=kind, names=names)
@@ -83,63 +85,70 @@ def taken_apart(request: Request) -> tuple[Requirement, ...]:
     return tuple(sorted(parts, key=lambda p: p.kind is not Kind.RESOURCE))
 
 
-def kept(request: Request, some: Collection[Requirement]) -> Request:
-    """Return the request for these of its requirements, without a limit.
+def restricted_to(request: Request, parts: Collection[Requirement]) -> Request:
+    """Return the request with only these requirements, and without a limit.
 
-    What can only be asked together with what is left out is left out as well:
-    conditions of a group without resources, groups below a tree that nobody
-    asks for.
+    Requirements that placement takes only together with omitted ones are
+    omitted as well: conditions of a group without resources, unless the group
+    is in a same_subtree that remains.
 
-    :raises errors.ConfigError: no amount is among them
+    :raises errors.ConfigError: the requirements include no amount
     """
-    subtrees = [p.names for p in some if p.kind is Kind.SAME_SUBTREE]
-    beside = {name for names in subtrees for name in names}
-    groups = [_group(group.name, some) for group in request.groups]
+    subtrees = [p.names for p in parts if p.kind is Kind.SAME_SUBTREE]
+    in_subtree = {name for names in subtrees for name in names}
+    groups = [_group(group.name, parts) for group in request.groups]
     asked = tuple(
         group
         for group in groups
-        if group.resources or (group.name in beside and group.parameters())
+        if group.resources or (group.name in in_subtree and group.parameters())
     )
-    there = {group.name for group in asked}
-    same = (tuple(n for n in names if n in there) for names in subtrees)
+    asked_names = {group.name for group in asked}
+    same_subtree = (
+        tuple(name for name in names if name in asked_names)
+        for names in subtrees
+    )
     return Request(
         groups=asked,
-        group_policy=_policy(request, some),
+        group_policy=_policy(request, parts),
         root_required=trait_query.TraitQuery(
-            required=_names(some, Kind.ROOT_REQUIRED),
-            forbidden=_names(some, Kind.ROOT_FORBIDDEN),
+            required=_names(parts, Kind.ROOT_REQUIRED),
+            forbidden=_names(parts, Kind.ROOT_FORBIDDEN),
         ),
-        same_subtree=tuple(names for names in same if names),
+        same_subtree=tuple(names for names in same_subtree if names),
     )
 
 
-def without(request: Request, some: Collection[Requirement]) -> Request | None:
-    """Return the request less these requirements and what hangs on them.
+def without(
+    request: Request, omitted: Collection[Requirement]
+) -> Request | None:
+    """Return the request without these and the requirements depending on them.
 
-    Conditions on traits, aggregates and trees are conditions on those that
-    provide all resources of a group: they go with the first of these. None:
-    no amount is left to ask for.
+    Conditions on traits, aggregates and trees apply to the providers that
+    provide all resources of a group. They are omitted as soon as one amount of
+    their group is.
+
+    :return: None if no amount remains
     """
-    rest = left(taken_apart(request), some)
+    rest = remaining(split(request), omitted)
     if any(part.kind is Kind.RESOURCE for part in rest):
-        return kept(request, rest)
+        return restricted_to(request, rest)
     return None
 
 
-def left(
-    every: Iterable[Requirement], gone: Collection[Requirement]
+def remaining(
+    parts: Iterable[Requirement], omitted: Collection[Requirement]
 ) -> tuple[Requirement, ...]:
-    """Return the requirements that stay where these are left out."""
-    broken = {p.group for p in gone if p.kind is Kind.RESOURCE}
+    """Return the requirements that remain if these are omitted."""
+    broken = {p.group for p in omitted if p.kind is Kind.RESOURCE}
     return tuple(
-        p
-        for p in every
-        if p not in gone
-        and (p.kind is Kind.RESOURCE or not _hangs_on(p, broken))
+        part
+        for part in parts
+        if part not in omitted
+        and (part.kind is Kind.RESOURCE or not _depends_on(part, broken))
     )
 
 
-def _hangs_on(part: Requirement, groups: Collection[str]) -> bool:
+def _depends_on(part: Requirement, groups: Collection[str]) -> bool:
     return part.kind in _OF_A_GROUP and part.group in groups
 
 
@@ -169,28 +178,28 @@ def _of_group(group: Group) -> Iterator[Requirement]:
         yield part(Kind.ANY_OF, *several)
     for name in group.traits.forbidden:
         yield part(Kind.FORBIDDEN, name)
-    for one in group.member_of:
-        kind = Kind.NOT_MEMBER_OF if one.forbidden else Kind.MEMBER_OF
-        yield part(kind, *one.aggregates)
+    for member_of in group.member_of:
+        kind = Kind.NOT_MEMBER_OF if member_of.forbidden else Kind.MEMBER_OF
+        yield part(kind, *member_of.aggregates)
     if group.in_tree:
         yield part(Kind.IN_TREE, group.in_tree)
 
 
 def _of_whole(request: Request) -> Iterator[tuple[Kind, tuple[str, ...]]]:
-    """Yield what is asked beside the groups: its kind and its names."""
+    """Yield kind and names of each requirement of the whole request."""
     for name in request.root_required.required:
         yield Kind.ROOT_REQUIRED, (name,)
     for name in request.root_required.forbidden:
         yield Kind.ROOT_FORBIDDEN, (name,)
-    for some in request.same_subtree:
-        yield Kind.SAME_SUBTREE, some
+    for groups in request.same_subtree:
+        yield Kind.SAME_SUBTREE, groups
     if request.group_policy == query.ISOLATE:
         named = (group.name for group in request.groups if group.name)
         yield Kind.ISOLATE, tuple(named)
 
 
-def _group(name: str, some: Iterable[Requirement]) -> Group:
-    own = [part for part in some if part.group == name]
+def _group(name: str, parts: Iterable[Requirement]) -> Group:
+    own = [part for part in parts if part.group == name]
     trees = _names(own, Kind.IN_TREE)
     return Group(
         name=name,
@@ -216,12 +225,12 @@ def _group(name: str, some: Iterable[Requirement]) -> Group:
     )
 
 
-def _policy(request: Request, some: Iterable[Requirement]) -> str | None:
-    """Return the policy; it is never left out, for several groups need one."""
-    if any(part.kind is Kind.ISOLATE for part in some):
+def _policy(request: Request, parts: Iterable[Requirement]) -> str | None:
+    """Return the policy; if the request has one, several groups may need it."""
+    if any(part.kind is Kind.ISOLATE for part in parts):
         return query.ISOLATE
     return query.TOGETHER if request.group_policy else None
 
 
-def _names(some: Iterable[Requirement], kind: Kind) -> tuple[str, ...]:
-    return tuple(p.names[0] for p in some if p.kind is kind)
+def _names(parts: Iterable[Requirement], kind: Kind) -> tuple[str, ...]:
+    return tuple(part.names[0] for part in parts if part.kind is kind)

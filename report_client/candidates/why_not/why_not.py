@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why a provider is not among the candidates for a request.
 
-Placement is the judge: it is asked with requirements left out, and what counts
-is whether the provider is in its answer. So what is found holds for nested
-trees, for sharing and for groups alike. ``wording.py`` puts it into words.
+Placement is the judge. It is asked again with some requirements left out, and
+only the provider's presence in the answer counts. So the result is right for
+nested trees, sharing providers and groups alike. ``wording.py`` words it.
 """
 
 import dataclasses
@@ -23,10 +23,10 @@ Request = query.Request
 class Failure:
     """Requirements that the provider's tree does not meet.
 
-    :ivar requirements: one; or several, each of which could be met without
-        the others
+    :ivar requirements: one requirement; or several, which could be met if any
+        one of them were left out
     :ivar nearest: the name of the provider that comes nearest to meeting them
-    :ivar why: the facts
+    :ivar why: the facts about that provider, in words
     """
 
     requirements: tuple[Requirement, ...]
@@ -36,10 +36,10 @@ class Failure:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Why a provider is not among the candidates.
+    """The reasons why a provider is not among the candidates.
 
-    :ivar failures: nothing, exactly if it is one
-    :ivar doubts: why there may be more than that
+    :ivar failures: empty if and only if the provider is a candidate
+    :ivar doubts: reasons why there may be more failures
     """
 
     failures: tuple[Failure, ...] = ()
@@ -47,7 +47,7 @@ class Explanation:
 
 
 class WhyNot:
-    """Answers the question for one placement service.
+    """Explains missing candidates of one placement service.
 
     :param clock: seconds since the epoch
     """
@@ -56,48 +56,58 @@ class WhyNot:
         self, service: placement.Placement, clock: Callable[[], float]
     ) -> None:
         self._candidates = candidates.Candidates(service)
-        self._surroundings = neighbourhood_reader.Surroundings(service, clock)
+        self._reader = neighbourhood_reader.NeighbourhoodReader(service, clock)
 
-    def explain(self, request: Request, target: codec.Listed) -> Explanation:
-        """Return which requirements keep a provider's tree out.
+    def explain(
+        self, request: Request, target: codec.ListedProvider
+    ) -> Explanation:
+        """Return the requirements that keep a provider's tree out.
 
-        Nothing is returned exactly when the provider is in the answer to the
-        request, its limit left aside. Without what is named it is in the
-        answer, or would be if it were asked for something: where all that is
-        left comes from others it cannot show. A requirement is left out with
-        what hangs on it (``requirements.without``).
+        The result is empty if and only if the provider is in placement's
+        answer to the request without its limit. Without the returned
+        requirements, and those that depend on them
+        (``requirements.without``), the provider is in the answer. If all
+        remaining resources would come from other providers, the tree cannot
+        show in the answer; it then could take part if asked for something.
 
-        It asks for candidates once if the provider is one. Else, for a request
-        of r amounts and c conditions, mostly r + c + 4 times and never more
-        than 4 + (r + 1)(r + 2) / 2 + (c + 1)(c + 2) / 2 times; where something
-        is shared, once more for each answer that may have been cut. Beside
-        that it reads four collections of each provider of the tree and of each
-        that shares with it.
+        It sends one ``GET /allocation_candidates`` if the provider is a
+        candidate. Else, for a request of r amounts and c conditions, it
+        usually sends r + c + 4, and never more than
+        4 + (r + 1)(r + 2) / 2 + (c + 1)(c + 2) / 2. If inventory is shared, it
+        sends one more for each answer that may have been cut. In addition it
+        reads four collections of each provider of the tree and of each
+        provider that shares with it.
 
-        :raises errors.NotFound: the request names what placement lacks
-        :raises agent_errors.UnknownState: nothing is known; or placement
-            changed in the meantime, or left the provider out
+        :param target: any provider of the tree
+        :raises errors.DoesNotExist: placement does not know a name in the
+            request, or the provider was deleted
+        :raises errors.ServerFault: placement failed on the whole request (500)
+        :raises agent_errors.UnknownState: no requirement could be judged; or
+            placement changed in the meantime, or left the provider out
         """
         whole = dataclasses.replace(request, limit=None)
         answer = self._candidates.ask(whole)
         if target.uuid in answer.summaries:
             return Explanation()
-        near = self._surroundings.of(target)
+        near = self._reader.read(target)
         ways = len(answer.allocations)
-        asked = search.Inquiry(self._candidates, whole, near, ways)
+        asked = search.Search(self._candidates, whole, near, ways)
         found = asked.conflicts()
         if not found:
-            raise self._nothing(whole, target, asked.doubts)
-        words = wording.Shortfall(near=near, amounts=request.amounts)
+            raise self._no_reason(whole, target, asked.doubts)
+        words = wording.Wording(near=near, amounts=request.amounts)
         return Explanation(
             failures=tuple(_failure(words, parts) for parts in found),
             doubts=tuple(asked.doubts),
         )
 
-    def _nothing(
-        self, whole: Request, target: codec.Listed, doubts: Sequence[str]
+    def _no_reason(
+        self,
+        whole: Request,
+        target: codec.ListedProvider,
+        doubts: Sequence[str],
     ) -> agent_errors.UnknownState:
-        """Return what to say if no requirement is known not to be met."""
+        """Return the error if no requirement is known to fail."""
         if doubts:
             return agent_errors.UnknownState(
                 f'{target.name}: why it is not a candidate is not known: '
@@ -106,19 +116,19 @@ class WhyNot:
         answer = self._candidates.ask(whole)
         if target.uuid in answer.summaries:
             return agent_errors.UnknownState(
-                f'{target.name}: what is free, or who may have it, changed '
-                'while placement was asked about it: ask again'
+                f'{target.name}: it became a candidate while placement was '
+                'asked about it: ask again'
             )
         return agent_errors.UnknownState(
-            f'{target.name} meets the request, but placement leaves it out: it '
-            f'stops after {len(answer.allocations)} ways; raise [placement] '
-            'max_allocation_candidates on the server, or set '
+            f'{target.name} meets the request, but placement leaves it out: '
+            f'placement stops after {len(answer.allocations)} ways; raise '
+            '[placement] max_allocation_candidates on the server, or set '
             'allocation_candidates_generation_strategy = breadth-first there'
         )
 
 
 def _failure(
-    words: wording.Shortfall, parts: tuple[Requirement, ...]
+    words: wording.Wording, parts: tuple[Requirement, ...]
 ) -> Failure:
-    nearest, why = words.said(parts)
+    nearest, why = words.describe(parts)
     return Failure(requirements=parts, nearest=nearest.name, why=why)

@@ -1,47 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a tree does not meet a requirement, in words with its facts.
+"""Say in words why a tree does not meet a requirement, with the facts.
 
-Pure: no I/O, configuration, logging or clock. That it does not is known
-already (``why_not.py``); here the provider is found that comes nearest, and
-what of it stands in the way is said.
+Pure: no I/O, configuration, logging or clock. ``search.py`` found out that the
+requirement fails. This module picks the provider that comes nearest to meeting
+it, and says what that provider lacks. ``why_not.py`` calls it.
 """
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from .neighbourhood import Standing, Vicinity
+from .neighbourhood import NearProvider, Neighbourhood
 from .requirements import Kind, Requirement
 
-Said = tuple[Standing, str]
+# The nearest provider, and the facts about it.
+Facts = tuple[NearProvider, str]
 
-# What is said of a request as a whole, of the root.
+# Facts about requirements of the whole request; the root stands for the tree.
 _OF_ROOT = {
     Kind.ROOT_REQUIRED: 'the root does not have this trait',
     Kind.ROOT_FORBIDDEN: 'the root has this trait',
-    Kind.ISOLATE: 'not every group finds a provider of its own',
-    Kind.SAME_SUBTREE: 'none of those that meet the groups is above the rest',
+    Kind.ISOLATE: 'there is no separate provider for each group',
+    Kind.SAME_SUBTREE: (
+        'no provider that meets one of these groups is above those that meet '
+        'the others'
+    ),
 }
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Shortfall:
-    """Puts the requirements of one request into words for one tree.
+class Wording:
+    """Words the failed requirements of one request for one tree.
 
-    :ivar amounts: group → resource class → what is asked of it
+    :ivar amounts: group → resource class → amount that is asked for
     """
 
-    near: Vicinity
+    near: Neighbourhood
     amounts: Mapping[str, Mapping[str, int]]
 
-    def said(self, parts: Sequence[Requirement]) -> Said:
-        """Return who comes nearest to these requirements, and what it lacks."""
+    def describe(self, parts: Sequence[Requirement]) -> Facts:
+        """Return the nearest provider to these requirements, and its facts."""
         if len(parts) == 1:
-            return self._one(parts[0])
-        facts = [self._of_several(part) for part in parts]
+            return self._single(parts[0])
+        facts = [self._one_of_several(part) for part in parts]
         text = '; '.join(dict.fromkeys(text for _, text in facts))
         return facts[0][0], f'each can be met, but not together: {text}'
 
-    def _one(self, part: Requirement) -> Said:
+    def _single(self, part: Requirement) -> Facts:
         root = self.near.root
         match part.kind:
             case Kind.RESOURCE:
@@ -53,121 +57,139 @@ class Shortfall:
             case Kind.MEMBER_OF | Kind.NOT_MEMBER_OF:
                 return self._member(part)
             case Kind.IN_TREE:
-                return root, f'its tree is another, that of {root.name}'
+                return root, f'it is in another tree, that of {root.name}'
             case _:
                 return root, _OF_ROOT[part.kind]
 
-    def _of_several(self, part: Requirement) -> Said:
-        """Return the fact about one of several that do not go together."""
+    def _one_of_several(self, part: Requirement) -> Facts:
+        """Return the facts about a requirement that conflicts with others."""
         if part.kind is Kind.RESOURCE:
             nearest, text = self._amount(part)
             return nearest, f'{part.names[0]}: {text} on {nearest.name}'
         if part.kind in {Kind.REQUIRED, Kind.ANY_OF}:
-            holders = [o for o in self.near.near if o.has_any(part.names)]
-            some = ', '.join(one.name for one in holders) or 'nobody'
-            which = ' or '.join(part.names)
-            return (holders or [self.near.root])[0], f'{some} has {which}'
-        nearest, text = self._one(part)
+            holders = [p for p in self.near.providers if p.has_any(part.names)]
+            having = ', '.join(p.name for p in holders) or 'no provider'
+            names = ' or '.join(part.names)
+            return (holders or [self.near.root])[0], f'{having} has {names}'
+        nearest, text = self._single(part)
         return nearest, f'{part.text}: {nearest.name}: {text}'
 
-    def _amount(self, part: Requirement) -> Said:
+    def _amount(self, part: Requirement) -> Facts:
         (rc,), amount = part.names, part.amount
-        able = self.near.having(rc)
-        if not able:
-            none = self._nobody('has none', 'has any')
+        having = self.near.having(rc)
+        if not having:
+            text = self._no_provider('has none', 'has any')
             if self.near.shares:
-                none += ', so a tree that it shares with must give it'
-            return self.near.root, f'{amount} asked; {none}'
-        nearest = max(able, key=lambda one: _nearness(one, rc, amount))
-        parts = [
+                text += ', so a tree that it shares with must provide it'
+            return self.near.root, f'{amount} asked; {text}'
+        nearest = max(having, key=lambda p: _nearness(p, rc, amount))
+        facts = [
             f'{amount} asked',
             _stock(nearest, rc),
-            *_out_of_step(nearest, rc, amount),
+            *_unit_limits(nearest, rc, amount),
         ]
-        if nearest in self.near.sharing and nearest.gives(rc, amount):
+        if nearest in self.near.sharing and nearest.can_provide(rc, amount):
             own = self.near.root.name
-            parts.append(f'it would give that, and {own} itself nothing')
-        return nearest, ', '.join(parts)
+            facts.append(
+                f'it could provide that, but {own} would provide nothing'
+            )
+        return nearest, ', '.join(facts)
 
-    def _trait(self, part: Requirement) -> Said:
-        nearest = self._givers(part)[0]
-        holders = [one for one in self.near.near if one.has_any(part.names)]
+    def _trait(self, part: Requirement) -> Facts:
+        nearest = self._able(part)[0]
+        holders = [p for p in self.near.providers if p.has_any(part.names)]
         if holders:
-            nearest = max(holders, key=lambda one: self._given(one, part))
-            some = ', '.join(sorted(nearest.traits & set(part.names)))
-            return nearest, f'it has {some}, but {self._lacks(nearest, part)}'
+            nearest = max(holders, key=lambda p: self._provided(p, part))
+            names = ', '.join(sorted(nearest.traits & set(part.names)))
+            return nearest, f'it has {names}, but {self._lacks(nearest, part)}'
         if part.kind is Kind.REQUIRED:
-            one, nobody = 'does not have this trait', 'has this trait'
+            texts = 'does not have this trait', 'has this trait'
         else:
-            one, nobody = 'has none of these traits', 'has any of these traits'
-        return nearest, self._nobody(one, nobody)
+            texts = 'has none of these traits', 'has any of these traits'
+        return nearest, self._no_provider(*texts)
 
-    def _forbidden(self, part: Requirement) -> Standing:
-        able = [*self._givers(part), *self.near.near]
-        return next((o for o in able if o.has_any(part.names)), able[0])
+    def _forbidden(self, part: Requirement) -> NearProvider:
+        able = [*self._able(part), *self.near.providers]
+        return next((p for p in able if p.has_any(part.names)), able[0])
 
-    def _member(self, part: Requirement) -> Said:
-        able = [*self._givers(part), *self.near.near]
+    def _member(self, part: Requirement) -> Facts:
+        able = [*self._able(part), *self.near.providers]
         nearest = able[0]
         if part.kind is Kind.NOT_MEMBER_OF:
-            nearest = next((o for o in able if o.is_in(part.names)), nearest)
-        some = ', '.join(sorted(nearest.aggregates)) or 'no aggregate'
-        return nearest, f'it is in {some}'
+            nearest = next((p for p in able if p.is_in(part.names)), nearest)
+        names = ', '.join(sorted(nearest.aggregates)) or 'no aggregate'
+        return nearest, f'it is in {names}'
 
-    def _lacks(self, one: Standing, part: Requirement) -> str:
-        """Return why a provider with the trait is not one that counts."""
+    def _lacks(self, provider: NearProvider, part: Requirement) -> str:
+        """Return what a provider with the trait lacks for its group."""
         asked = self.amounts.get(part.group, {})
         for rc, amount in asked.items():
-            if rc in one.inventories and not one.gives(rc, amount):
-                odd = _out_of_step(one, rc, amount)
-                facts = ', '.join([_stock(one, rc), *odd])
+            if rc in provider.inventories and not provider.can_provide(
+                rc, amount
+            ):
+                limits = _unit_limits(provider, rc, amount)
+                facts = ', '.join([_stock(provider, rc), *limits])
                 return f'{rc}: {amount} asked, {facts}'
-        none = [rc for rc in asked if rc not in one.inventories]
-        if none:
-            return f'no {" and no ".join(none)}'
-        return 'not all that is asked of it beside'
+        missing = [rc for rc in asked if rc not in provider.inventories]
+        if missing:
+            return f'no {" and no ".join(missing)}'
+        return 'it does not meet the rest of its group'
 
-    def _nobody(self, one: str, nobody: str) -> str:
-        """Return that nobody in reach has something.
+    def _no_provider(self, of_root: str, of_tree: str) -> str:
+        """Return the text that no provider in reach has something.
 
-        :param one: of a root without children
-        :param nobody: of a whole tree
+        :param of_root: the predicate for a root without children
+        :param of_tree: the predicate after "no provider in its tree"
         """
-        alone = len(self.near.tree) == 1
-        name = self.near.root.name
-        text = f'{name} {one}' if alone else f'nothing in its tree {nobody}'
-        more = ', nor has what shares with it' if self.near.sharing else ''
-        return text + more
+        if len(self.near.tree) == 1:
+            text = f'{self.near.root.name} {of_root}'
+        else:
+            text = f'no provider in its tree {of_tree}'
+        if self.near.sharing:
+            text += ', nor has any provider that shares with it'
+        return text
 
-    def _given(self, one: Standing, part: Requirement) -> int:
-        """Return how many of the amounts of the group it could give."""
+    def _provided(self, provider: NearProvider, part: Requirement) -> int:
+        """Return how many amounts of the group a provider could provide."""
         asked = self.amounts.get(part.group, {})
-        return sum(one.gives(rc, amount) for rc, amount in asked.items())
+        return sum(
+            provider.can_provide(rc, amount) for rc, amount in asked.items()
+        )
 
-    def _givers(self, part: Requirement) -> list[Standing]:
-        """Return who could give something of the group, or else the root."""
-        able = [one for one in self.near.near if self._given(one, part)]
+    def _able(self, part: Requirement) -> list[NearProvider]:
+        """Return providers that could provide an amount of the group.
+
+        The root, if there are none.
+        """
+        able = [p for p in self.near.providers if self._provided(p, part)]
         return able or [self.near.root]
 
 
-def _nearness(one: Standing, rc: str, amount: int) -> tuple[bool, bool, int]:
-    in_step = not _out_of_step(one, rc, amount)
-    return one.gives(rc, amount), in_step, one.free(rc)
-
-
-def _stock(one: Standing, rc: str) -> str:
-    """Return how much of a class is free, and how that comes about."""
-    record = one.inventories[rc]
+def _nearness(
+    provider: NearProvider, rc: str, amount: int
+) -> tuple[bool, bool, int]:
+    """Return the sort key: larger is nearer to providing the amount."""
+    within_limits = not _unit_limits(provider, rc, amount)
     return (
-        f'{one.free(rc)} of {one.capacity(rc)} free (total {record.total}, '
-        f'reserved {record.reserved}, used {one.used.get(rc, 0)}, ratio '
-        f'{record.allocation_ratio})'
+        provider.can_provide(rc, amount),
+        within_limits,
+        provider.free(rc),
     )
 
 
-def _out_of_step(one: Standing, rc: str, amount: int) -> list[str]:
-    """Return what speaks against an amount, however much is free."""
-    record = one.inventories[rc]
+def _stock(provider: NearProvider, rc: str) -> str:
+    """Return the free amount of a class, and the numbers behind it."""
+    record = provider.inventories[rc]
+    return (
+        f'{provider.free(rc)} of {provider.capacity(rc)} free (total '
+        f'{record.total}, reserved {record.reserved}, used '
+        f'{provider.used.get(rc, 0)}, ratio {record.allocation_ratio})'
+    )
+
+
+def _unit_limits(provider: NearProvider, rc: str, amount: int) -> list[str]:
+    """Return the limits that an amount breaks, however much is free."""
+    record = provider.inventories[rc]
     found = []
     if amount < record.min_unit:
         found.append(f'at least {record.min_unit} at a time (min_unit)')

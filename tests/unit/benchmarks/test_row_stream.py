@@ -18,7 +18,7 @@ def body(count):
 @pytest.mark.parametrize('count', [0, 1, 200])
 def test_each_way_reads_all_of_it(way, count):
     found = row_stream.WAYS[way](io.BytesIO(body(count)))
-    assert found == codec.listed(json.loads(body(count)))
+    assert found == codec.listed_providers(json.loads(body(count)))
     assert len({row.uuid for row in found}) == count
 
 

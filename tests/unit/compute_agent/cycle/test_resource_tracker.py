@@ -115,7 +115,7 @@ class Client:
     def changes(self, operations):
         return frozenset()
 
-    def doubt(self):
+    def invalidate(self):
         """It takes nothing to be as it was."""
 
 

@@ -103,19 +103,19 @@ def test_resources_are_read(texts, resources):
 @pytest.mark.parametrize(
     ('texts', 'said'),
     [
-        (['VCPU'], "'VCPU' is no amount of a resource class"),
-        (['VCPU:'], 'no amount'),
-        (['VCPU:two'], 'no amount'),
-        (['VCPU:-2'], 'no amount'),
-        (['VCPU:1.5'], 'no amount'),
-        (['VCPU:²'], 'no amount'),
-        ([''], 'no amount'),
+        (['VCPU'], "'VCPU' is not an amount of a resource class"),
+        (['VCPU:'], 'not an amount'),
+        (['VCPU:two'], 'not an amount'),
+        (['VCPU:-2'], 'not an amount'),
+        (['VCPU:1.5'], 'not an amount'),
+        (['VCPU:²'], 'not an amount'),
+        ([''], 'not an amount'),
         (['VCPU:1,VCPU:2'], 'VCPU is asked for twice'),
-        (['VCPU:٣'], 'no amount'),
-        (['VCPU:1_000'], 'no amount'),
-        (['VCPU:' + '9' * 20], 'VCPU: no provider has that many'),
-        (['VCPU:' + '9' * 5000], 'VCPU: no provider has that many'),
-        (['V' * 5000], 'no amount'),
+        (['VCPU:٣'], 'not an amount'),
+        (['VCPU:1_000'], 'not an amount'),
+        (['VCPU:' + '9' * 20], 'VCPU: the amount is too large'),
+        (['VCPU:' + '9' * 5000], 'VCPU: the amount is too large'),
+        (['V' * 5000], 'not an amount'),
         ('VCPU:1', 'is one string where'),
     ],
 )
@@ -193,7 +193,7 @@ def test_aggregates_that_leave_one_to_be_in_are_asked_for(texts):
 
 @pytest.mark.parametrize('wrong', [5, None, b'VCPU:1', ['VCPU:1']])
 def test_what_is_no_text_is_said_in_one_line(wrong):
-    with pytest.raises(errors.InvalidName, match='is no text: give each'):
+    with pytest.raises(errors.InvalidName, match='is not a string: give each'):
         provider_query.parse_resources([wrong])
-    with pytest.raises(errors.InvalidName, match='is no text: give each'):
+    with pytest.raises(errors.InvalidName, match='is not a string: give each'):
         provider_query.MemberOf.parse(wrong)

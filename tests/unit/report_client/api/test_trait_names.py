@@ -18,7 +18,7 @@ def test_the_standard_traits_are_those_of_os_traits():
 def test_a_standard_trait_is_nobody_s_to_add_or_remove(verb):
     with pytest.raises(errors.InvalidName) as raised:
         trait_names.check_custom('HW_CPU_X86_AVX2', verb)
-    assert f'is a standard trait, and no one can {verb} those' in str(
+    assert f'cannot {verb} HW_CPU_X86_AVX2: it is a standard trait' in str(
         raised.value
     )
 
@@ -26,8 +26,8 @@ def test_a_standard_trait_is_nobody_s_to_add_or_remove(verb):
 @pytest.mark.parametrize(
     ('name', 'said'),
     [
-        ('GOLD', 'GOLD is not a name one can add: custom traits begin with'),
-        ('CUSTOM_', 'something must follow CUSTOM_'),
+        ('GOLD', 'cannot add GOLD: custom traits begin with'),
+        ('CUSTOM_', 'the name of a custom trait continues after CUSTOM_'),
         ('HW_CPU_X86_AVX22', 'did you mean HW_CPU_X86_AVX2?'),
         ('custom_gold', 'did you mean CUSTOM_GOLD?'),
         ('CUSTOM_GOLD-1', 'did you mean CUSTOM_GOLD_1?'),

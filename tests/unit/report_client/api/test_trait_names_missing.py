@@ -12,7 +12,7 @@ BOTH = ['CUSTOM_A', 'HW_NEW']
     ('create', 'in_the_way'), [(True, ['HW_NEW']), (False, BOTH)]
 )
 def test_a_standard_name_is_never_created(create, in_the_way):
-    found = trait_names.not_to_be_created(BOTH, create=create)
+    found = trait_names.not_creatable(BOTH, create=create)
     assert found == in_the_way
 
 

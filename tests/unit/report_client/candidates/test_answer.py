@@ -58,7 +58,7 @@ def test_it_is_read_into_values():
         offers={'VCPU': Offer(capacity=8, used=9)},
     )
     assert answer.summaries[DISK].parent_uuid == NODE
-    assert answer.given() == {
+    assert answer.classes_by_provider() == {
         NODE: {'VCPU', 'MEMORY_MB', 'DISK_GB'},
         DISK: {'DISK_GB'},
     }

@@ -10,7 +10,7 @@ from report_client.candidates.query import (
     Request,
     TraitQuery,
     check_class,
-    merged,
+    merge_groups,
 )
 
 A, B = (f'{n * 8}-1111-4111-8111-111111111111' for n in 'ab')
@@ -26,7 +26,7 @@ def required(*names, name=''):
 
 
 def request(*groups, **more):
-    return Request(groups=merged(groups), **more)
+    return Request(groups=merge_groups(groups), **more)
 
 
 def test_every_parameter_stands_in_the_query():
@@ -105,7 +105,7 @@ def test_it_knows_the_microversion_it_needs(asked, version):
 
 
 def test_groups_of_one_name_ask_together():
-    (one,) = merged(
+    (one,) = merge_groups(
         [
             amounts('1', VCPU=1),
             required('CUSTOM_A', name='1'),
@@ -150,15 +150,15 @@ def test_groups_of_one_name_ask_together():
 )
 def test_groups_of_one_name_may_not_contradict_each_other(groups, words):
     with pytest.raises(errors.AgentError) as refused:
-        merged(groups)
+        merge_groups(groups)
     assert str(refused.value) == words
 
 
 @pytest.mark.parametrize(
     ('groups', 'more', 'words'),
     [
-        ([], {}, 'no resources are asked for'),
-        ([required('CUSTOM_A')], {}, 'no resources are asked for'),
+        ([], {}, 'the request asks for no resources'),
+        ([required('CUSTOM_A')], {}, 'the request asks for no resources'),
         (
             [VCPU, required('CUSTOM_A', name='1')],
             {},
@@ -196,7 +196,7 @@ def test_groups_of_one_name_may_not_contradict_each_other(groups, words):
         (
             [amounts('1'), amounts('2')],
             {},
-            'there are the groups 1, 2, and placement must know',
+            'the groups 1, 2 have no policy: add group_policy=none if',
         ),
     ],
 )
@@ -211,8 +211,8 @@ def test_what_placement_would_refuse_is_not_sent(groups, more, words):
     [
         ('name', 'a b', "group 'a b' is not one placement takes"),
         ('name', 'x' * 65, 'group '),
-        ('resources', {'VCPU': 0}, 'VCPU: an amount of 0 is none'),
-        ('resources', {'VCPU': 2**31}, 'VCPU: an amount of 2147483648 is'),
+        ('resources', {'VCPU': 0}, 'VCPU: 0 is not a valid amount'),
+        ('resources', {'VCPU': 2**31}, 'VCPU: 2147483648 is not a valid'),
         ('resources', {'vcpu': 1}, "resource class 'vcpu' is not a name"),
         ('in_tree', 'cn1', "tree 'cn1' is not a uuid"),
     ],

@@ -179,25 +179,25 @@ def test_the_generation_is_the_one_that_is_given(generation):
     ],
 )
 def test_each_kind_is_read_where_it_is_written(kind, path):
-    assert codec.collection(UUID, kind) == path
+    assert codec.collection_path(UUID, kind) == path
 
 
 def test_what_is_allocated_of_a_provider_is_one_read():
-    assert codec.allocations(UUID) == f'{PROVIDER}/allocations'
+    assert codec.allocations_path(UUID) == f'{PROVIDER}/allocations'
 
 
 def test_one_tree_is_listed_by_any_of_its_providers():
-    assert codec.in_tree(UUID) == f'/resource_providers?in_tree={UUID}'
+    assert codec.in_tree_path(UUID) == f'/resource_providers?in_tree={UUID}'
 
 
 def test_sharing_providers_are_listed_by_their_trait():
-    assert codec.sharing([]) == (
+    assert codec.sharing_path([]) == (
         '/resource_providers?required=MISC_SHARES_VIA_AGGREGATE'
     )
 
 
 def test_sharing_providers_of_some_aggregates_are_listed_by_both():
-    assert codec.sharing({AGG2, AGG1}) == (
+    assert codec.sharing_path({AGG2, AGG1}) == (
         '/resource_providers?required=MISC_SHARES_VIA_AGGREGATE'
         f'&member_of=in:{AGG1},{AGG2}'
     )
@@ -214,7 +214,7 @@ def test_sharing_providers_of_some_aggregates_are_listed_by_both():
     ],
 )
 def test_a_provider_is_found_by_any_name(name, query):
-    assert codec.named(name) == f'/resource_providers?name={query}'
+    assert codec.by_name_path(name) == f'/resource_providers?name={query}'
 
 
 def test_the_oldest_version_has_reshapes_and_the_newest_is_known():

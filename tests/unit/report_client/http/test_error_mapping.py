@@ -14,7 +14,7 @@ RACE = 'Another thread concurrently updated the data.'
 def refused(method, path, status, **said):
     request = codec.Request(method=method, path=path)
     said = {'status': status, **said}
-    return error_mapping.refusal(request, status, said, 'this placement')
+    return error_mapping.error_for(request, status, said, 'this placement')
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_what_every_placement_has_is_missing_elsewhere_alone(
     path, status, said, elsewhere
 ):
     request = codec.Request(method='GET', path=path)
-    assert error_mapping.is_elsewhere(request, status, said) is elsewhere
+    assert error_mapping.is_not_placement(request, status, said) is elsewhere

@@ -73,13 +73,13 @@ def contents(kind):
 
 
 READERS = {
-    'list': (codec.listed, LISTED),
+    'list': (codec.listed_providers, LISTED),
     'traits': (contents(Kind.TRAIT), TRAITS),
     'aggregates': (contents(Kind.AGGREGATE), AGGREGATES),
     'inventories': (contents(Kind.INVENTORY), INVENTORIES),
     'written': (codec.generation_after, INVENTORIES),
     'created': (codec.created_generation, CREATED),
-    'provider': (codec.created, CREATED),
+    'provider': (codec.created_provider, CREATED),
     'allocated': (codec.allocated, ALLOCATED),
     'all traits': (codec.traits, ALL_TRAITS),
     'all classes': (codec.resource_classes, ALL_CLASSES),
@@ -87,15 +87,15 @@ READERS = {
 
 
 def test_a_list_is_all_but_the_contents_of_each_provider():
-    assert codec.listed(LISTED) == [
-        codec.Listed(
+    assert codec.listed_providers(LISTED) == [
+        codec.ListedProvider(
             uuid=ROOT,
             name='node',
             generation=7,
             parent_uuid=None,
             root_uuid=ROOT,
         ),
-        codec.Listed(
+        codec.ListedProvider(
             uuid=CHILD,
             name='gpu',
             generation=0,
@@ -106,7 +106,7 @@ def test_a_list_is_all_but_the_contents_of_each_provider():
 
 
 def test_an_empty_list_is_an_answer():
-    assert codec.listed({'resource_providers': []}) == []
+    assert codec.listed_providers({'resource_providers': []}) == []
 
 
 def test_traits_and_aggregates_are_sets_of_a_generation():
@@ -303,7 +303,7 @@ def test_a_part_that_is_not_there_is_malformed(reader, path):
 def test_one_bad_row_spoils_the_list():
     rows = LISTED['resource_providers']
     with pytest.raises(errors.MalformedAnswer):
-        codec.listed({'resource_providers': [*rows, {'uuid': ROOT}]})
+        codec.listed_providers({'resource_providers': [*rows, {'uuid': ROOT}]})
 
 
 def test_one_bad_record_spoils_the_inventories():

@@ -53,7 +53,7 @@ row = {
     'root_provider_uuid': 'u',
 }
 DOCUMENTED = {
-    'list': (codec.listed, {'resource_providers': [row]}),
+    'list': (codec.listed_providers, {'resource_providers': [row]}),
     'created': (codec.created_generation, row),
     'traits': (
         lambda body: codec.contents(Kind.TRAIT, body),

@@ -49,7 +49,7 @@ def pieces(body, lengths):
 def read(body, lengths=(1,), at_once=40):
     """Return the rows of a body in pieces, or that it is malformed."""
     try:
-        return list_stream.listed(pieces(body, lengths), at_once)
+        return list_stream.listed_providers(pieces(body, lengths), at_once)
     except errors.MalformedAnswer:
         return 'malformed'
 
@@ -57,7 +57,7 @@ def read(body, lengths=(1,), at_once=40):
 def read_whole(body):
     """Return the rows of a body that is decoded at once."""
     try:
-        return codec.listed(json.loads(body.decode('utf-8')))
+        return codec.listed_providers(json.loads(body.decode('utf-8')))
     except (errors.MalformedAnswer, ValueError, RecursionError):
         return 'malformed'
 
@@ -252,7 +252,7 @@ def test_what_is_no_utf_8_is_malformed(wrong, cut):
 
 def said(body):
     with pytest.raises(errors.MalformedAnswer) as raised:
-        list_stream.listed([body.encode()])
+        list_stream.listed_providers([body.encode()])
     assert '\n' not in str(raised.value)
     return str(raised.value)
 
@@ -322,8 +322,10 @@ def peak(act):
 
 
 def test_it_holds_a_small_part_of_what_all_at_once_is():
-    streamed, least = peak(lambda: list_stream.listed(cloud(4000)))
-    whole, most = peak(lambda: codec.listed(json.loads(b''.join(cloud(4000)))))
+    streamed, least = peak(lambda: list_stream.listed_providers(cloud(4000)))
+    whole, most = peak(
+        lambda: codec.listed_providers(json.loads(b''.join(cloud(4000))))
+    )
     assert streamed == whole
     assert len(streamed) == 4000
     assert least < most / 5
@@ -332,7 +334,7 @@ def test_it_holds_a_small_part_of_what_all_at_once_is():
 def test_a_root_is_one_string_whatever_is_below_it():
     below = {'parent_provider_uuid': ROOT, 'root_provider_uuid': ROOT}
     body = text(provider(), provider(**below), provider(**below))
-    root, one, other = list_stream.listed(pieces(body.encode(), [9]))
+    root, one, other = list_stream.listed_providers(pieces(body.encode(), [9]))
     assert root.uuid is root.root_uuid
     assert one.root_uuid is one.parent_uuid is other.root_uuid
 
@@ -360,7 +362,9 @@ def test_a_row_of_very_many_pieces_is_tried_a_few_times():
     assert (
         1
         < tries(
-            lambda: found.extend(list_stream.listed(pieces(body, [50]), 50))
+            lambda: found.extend(
+                list_stream.listed_providers(pieces(body, [50]), 50)
+            )
         )
         < 20
     )

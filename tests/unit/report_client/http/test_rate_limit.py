@@ -16,7 +16,7 @@ class Station:
     def __init__(self, rate: float) -> None:
         self.now = 1000.0
         self.rate = rate
-        self._budget = rate_limit.RequestBudget(
+        self._budget = rate_limit.RateLimit(
             lambda: self.rate, lambda: self.now
         )
 

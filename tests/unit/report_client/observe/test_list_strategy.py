@@ -158,16 +158,16 @@ def test_as_many_trees_are_listed_at_a_time_as_there_are_workers(station):
 def test_who_has_a_name_is_asked_where_nothing_was_listed(station):
     station.cloud.put('uuid', name='cn1')
     some = station.lists()
-    assert some.holder_of('cn1') == 'uuid'
-    assert some.holder_of('cn2') is None
+    assert some.uuid_of_name('cn1') == 'uuid'
+    assert some.uuid_of_name('cn2') is None
     assert station.cloud.take() == ['name=cn1', 'name=cn2']
 
 
 def test_a_name_in_another_case_is_another_name(station):
     station.cloud.put('uuid', name='CN1')
-    assert station.lists().holder_of('cn1') is None
+    assert station.lists().uuid_of_name('cn1') is None
     station.cloud.put('lower', name='cn1')
-    assert station.lists().holder_of('cn1') == 'lower'
+    assert station.lists().uuid_of_name('cn1') == 'lower'
 
 
 def test_a_name_that_was_not_in_the_whole_list_is_nobodys(station):
@@ -175,9 +175,9 @@ def test_a_name_that_was_not_in_the_whole_list_is_nobodys(station):
     some.trees(['one', 'two'])
     station.cloud.put('uuid', name='cn1')
     station.cloud.take()
-    assert some.holder_of('cn1') is None
+    assert some.uuid_of_name('cn1') is None
     assert station.cloud.take() == []
-    assert some.holder_of('three') == 'three'
+    assert some.uuid_of_name('three') == 'three'
     assert station.cloud.take() == ['name=three']
 
 
@@ -187,4 +187,4 @@ def test_of_names_a_list_of_some_trees_says_nothing(station):
     counted(station, 1000)
     some.trees(['one', 'two'])
     station.cloud.put('uuid', name='cn1')
-    assert some.holder_of('cn1') == 'uuid'
+    assert some.uuid_of_name('cn1') == 'uuid'

@@ -46,7 +46,7 @@ def test_what_was_created_for_another_node_is_not(station):
 def test_what_stands_in_the_tree_is_not_asked_for_again(station):
     station.cloud.put('child', NODE)
     station.create(NODE, 'child')
-    station.observer.find(NODE, 'child')
+    station.observer.watch_provider(NODE, 'child')
     assert station.asking(NODE)[1] == ['in_tree=node', *reads(NODE, 'child')]
 
 
@@ -127,7 +127,7 @@ def test_what_was_beside_the_tree_and_now_is_in_it_is_no_longer_alone(station):
 
 def test_what_was_found_is_observed_from_then_on(station):
     station.look(NODE)
-    station.observer.find(NODE, OTHER)
+    station.observer.watch_provider(NODE, OTHER)
     found, asked = station.asking(NODE)
     assert asked == ['in_tree=node', 'in_tree=other', *reads(OTHER)]
     assert content(found[NODE]) == {NODE: 5, OTHER: 1}
@@ -135,22 +135,22 @@ def test_what_was_found_is_observed_from_then_on(station):
 
 
 def test_what_was_found_for_one_node_is_not_for_another(station):
-    station.observer.find('second', OTHER)
+    station.observer.watch_provider('second', OTHER)
     assert content(station.look(NODE)[NODE]) == {NODE: 5}
 
 
 def test_several_may_be_found(station):
     station.cloud.put('more')
-    station.observer.find(NODE, OTHER)
-    station.observer.find(NODE, 'more')
+    station.observer.watch_provider(NODE, OTHER)
+    station.observer.watch_provider(NODE, 'more')
     assert content(station.look(NODE)[NODE]) == {NODE: 5, 'more': 1, OTHER: 1}
 
 
 def test_what_was_found_and_is_gone_is_looked_for_no_more(station):
     station.look(NODE)
     station.cloud.put('more')
-    station.observer.find(NODE, OTHER)
-    station.observer.find(NODE, 'more')
+    station.observer.watch_provider(NODE, OTHER)
+    station.observer.watch_provider(NODE, 'more')
     del station.cloud.there[OTHER]
     assert 'in_tree=other' in station.asking(NODE)[1]
     assert station.asking(NODE)[1] == ['in_tree=node', 'in_tree=more']
@@ -280,6 +280,6 @@ def test_where_no_names_are_known_none_are_learnt(station):
 
 def test_who_has_a_name_is_asked(station):
     station.cloud.put('uuid', name='cn1')
-    assert station.observer.holder_of('cn1') == 'uuid'
-    assert station.observer.holder_of('cn2') is None
+    assert station.observer.uuid_of_name('cn1') == 'uuid'
+    assert station.observer.uuid_of_name('cn2') is None
     assert station.cloud.take() == ['name=cn1', 'name=cn2']

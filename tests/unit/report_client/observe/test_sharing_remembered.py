@@ -70,13 +70,13 @@ def test_a_node_of_no_aggregate_asks_for_nothing(pooled):
 
 
 def test_what_is_spoken_of_is_asked_for_in_each_look(pooled):
-    pooled.observer.tend([POOL])
+    pooled.observer.watch_sharing([POOL])
     assert asks(pooled)
     assert asks(pooled)
 
 
 def test_what_is_spoken_of_elsewhere_is_not(pooled):
-    pooled.observer.tend([SECOND])
+    pooled.observer.watch_sharing([SECOND])
     assert not asks(pooled)
 
 

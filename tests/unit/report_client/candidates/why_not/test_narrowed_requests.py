@@ -7,14 +7,17 @@ from compute_agent.tree import inventory, names, provider
 from report_client.candidates.answer import Allocation, Answer, Summary
 from report_client.candidates.query import Group, Request, TraitQuery
 from report_client.candidates.why_not import narrowed_requests
-from report_client.candidates.why_not.neighbourhood import Standing, Vicinity
+from report_client.candidates.why_not.neighbourhood import (
+    NearProvider,
+    Neighbourhood,
+)
 
 SHARES = names.MISC_SHARES_VIA_AGGREGATE
 ROOT, OTHER = (f'{n * 8}-1111-4111-8111-111111111111' for n in 'ab')
 
 
 def standing(name, *traits, used=None, **records):
-    return Standing(
+    return NearProvider(
         provider=provider.Provider(
             uuid=name,
             name=name,
@@ -29,7 +32,7 @@ def standing(name, *traits, used=None, **records):
 
 
 def near(*tree, sharing=()):
-    return Vicinity(tree=tree, sharing=sharing, reached=frozenset())
+    return Neighbourhood(tree=tree, sharing=sharing, reached=frozenset())
 
 
 def answer(*roots, ways=1):
@@ -66,7 +69,7 @@ SHARE = standing('nfs', SHARES, DISK_GB={'total': 100, 'min_unit': 10})
 
 
 @pytest.mark.parametrize(
-    ('vicinity', 'alone'),
+    ('neighbourhood', 'alone'),
     [
         (near(NODE), True),
         (near(NODE, sharing=[SHARE]), False),
@@ -75,9 +78,9 @@ SHARE = standing('nfs', SHARES, DISK_GB={'total': 100, 'min_unit': 10})
     ],
 )
 def test_a_tree_is_alone_that_shares_nothing_and_is_given_nothing(
-    vicinity, alone
+    neighbourhood, alone
 ):
-    assert vicinity.is_alone is alone
+    assert neighbourhood.shares_nothing is alone
 
 
 def test_all_groups_that_name_no_tree_are_confined():
@@ -86,7 +89,7 @@ def test_all_groups_that_name_no_tree_are_confined():
         group_policy='isolate',
         root_required=TraitQuery(required=('CUSTOM_A',)),
     )
-    assert narrowed_requests.to_tree(request, ROOT) == Request(
+    assert narrowed_requests.limited_to_tree(request, ROOT) == Request(
         groups=(
             vcpu(in_tree=ROOT),
             vcpu('1', in_tree=OTHER),
@@ -104,7 +107,7 @@ def test_first_all_of_it_is_asked_with_somebody_beside():
         same_subtree=(('1', '_MORE'),),
     )
     ways = answer(['COMPUTE_NODE', 'CUSTOM_A'], ['COMPUTE_NODE'], [])
-    wider = next(narrowed_requests.wider(request, ways, near(NODE)))
+    wider = next(narrowed_requests.with_more_ways(request, ways, near(NODE)))
     somebody = TraitQuery(any_of=((SHARES, 'COMPUTE_NODE'),))
     assert wider == Request(
         groups=(
@@ -120,7 +123,9 @@ def test_first_all_of_it_is_asked_with_somebody_beside():
 
 def test_more_ways_are_wanted_than_there_were():
     ways = answer([], ways=1000)
-    wider = next(narrowed_requests.wider(Request.of(vcpu()), ways, near(NODE)))
+    wider = next(
+        narrowed_requests.with_more_ways(Request.of(vcpu()), ways, near(NODE))
+    )
     assert wider.limit == 1001
 
 
@@ -129,7 +134,7 @@ def test_then_the_least_of_each_class_that_is_free_is_asked_for():
     node = standing('cn1', VCPU={'total': 8}, MEMORY_MB={'total': 9}, **full)
     around = near(node, sharing=[SHARE, standing('b', DISK_GB={'total': 1})])
     request = Request.of(vcpu())
-    _, *rest = narrowed_requests.wider(request, answer([]), around)
+    _, *rest = narrowed_requests.with_more_ways(request, answer([]), around)
     assert [one.groups[0].resources for one in rest] == [
         {'DISK_GB': 10},
         {'MEMORY_MB': 1},
@@ -139,7 +144,7 @@ def test_then_the_least_of_each_class_that_is_free_is_asked_for():
 
 def test_a_tree_of_many_classes_is_not_asked_for_each():
     classes = {f'CUSTOM_{n}': {'total': 1} for n in range(9)}
-    found = narrowed_requests.wider(
+    found = narrowed_requests.with_more_ways(
         Request.of(vcpu()), answer([]), near(standing('cn1', **classes))
     )
     assert len(list(found)) == 5

@@ -9,13 +9,18 @@ from hypothesis import strategies as st
 
 from compute_agent import errors
 from report_client.api.provider_query import MemberOf
-from report_client.candidates.query import Group, Request, TraitQuery, merged
+from report_client.candidates.query import (
+    Group,
+    Request,
+    TraitQuery,
+    merge_groups,
+)
 from report_client.candidates.why_not import requirements
 from report_client.candidates.why_not.requirements import Kind, Requirement
 
 A, B = (f'{n * 8}-1111-4111-8111-111111111111' for n in 'ab')
 WHOLE = Request(
-    groups=merged(
+    groups=merge_groups(
         [
             Group(
                 resources={'VCPU': 2, 'MEMORY_MB': 512},
@@ -43,7 +48,7 @@ WHOLE = Request(
     same_subtree=(('1', '_ROOT'),),
     limit=3,
 )
-EVERY = requirements.taken_apart(WHOLE)
+EVERY = requirements.split(WHOLE)
 (SUBTREE,) = (part for part in EVERY if part.kind is Kind.SAME_SUBTREE)
 
 
@@ -73,19 +78,21 @@ def test_each_requirement_says_itself():
 
 def test_all_of_it_is_the_request_without_its_limit():
     unlimited = dataclasses.replace(WHOLE, limit=None)
-    assert requirements.kept(WHOLE, EVERY) == unlimited
+    assert requirements.restricted_to(WHOLE, EVERY) == unlimited
     assert requirements.without(WHOLE, ()) == unlimited
 
 
 def test_conditions_go_with_the_last_amount_of_their_group():
     of_cpus = {amount('VCPU', 2), amount('MEMORY_MB', 512)}
-    rest = requirements.kept(WHOLE, [p for p in EVERY if p not in of_cpus])
+    rest = requirements.restricted_to(
+        WHOLE, [p for p in EVERY if p not in of_cpus]
+    )
     assert [group.name for group in rest.groups] == ['1', '_ROOT']
 
 
 def test_a_group_of_a_subtree_needs_no_amounts():
     last = amount('VGPU', 1, '1')
-    rest = requirements.kept(WHOLE, [p for p in EVERY if p != last])
+    rest = requirements.restricted_to(WHOLE, [p for p in EVERY if p != last])
     assert [group.name for group in rest.groups] == ['', '1', '_ROOT']
     rest = requirements.without(WHOLE, [last])
     assert [group.name for group in rest.groups] == ['', '_ROOT']
@@ -122,16 +129,16 @@ def test_a_policy_that_asks_for_nothing_stays(policy, left):
 def test_without_amounts_nothing_is_asked_for():
     amounts = [part for part in EVERY if part.kind is Kind.RESOURCE]
     assert requirements.without(WHOLE, amounts) is None
-    with pytest.raises(errors.ConfigError, match='no resources are asked'):
-        requirements.kept(WHOLE, ())
+    with pytest.raises(errors.ConfigError, match='asks for no resources'):
+        requirements.restricted_to(WHOLE, ())
 
 
 @given(some=st.sets(st.sampled_from(EVERY)))
 def test_what_is_kept_is_a_request_that_asks_for_no_more(some):
     amounts = {part for part in some if part.kind is Kind.RESOURCE}
     assume(amounts)
-    request = requirements.kept(WHOLE, some)
-    parts = set(requirements.taken_apart(request))
+    request = requirements.restricted_to(WHOLE, some)
+    parts = set(requirements.split(request))
     assert amounts <= parts
     others = {
         p

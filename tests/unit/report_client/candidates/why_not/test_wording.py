@@ -5,16 +5,19 @@ import pytest
 
 from compute_agent.tree import inventory, names, provider
 from report_client.candidates.answer import Allocation, Answer, Summary
-from report_client.candidates.why_not import search
-from report_client.candidates.why_not.neighbourhood import Standing, Vicinity
+from report_client.candidates.why_not import certain_failures
+from report_client.candidates.why_not.neighbourhood import (
+    NearProvider,
+    Neighbourhood,
+)
 from report_client.candidates.why_not.requirements import Kind, Requirement
-from report_client.candidates.why_not.wording import Shortfall
+from report_client.candidates.why_not.wording import Wording
 
 SHARES = names.MISC_SHARES_VIA_AGGREGATE
 
 
 def standing(name, *traits, parent=None, used=None, aggregates=(), **records):
-    return Standing(
+    return NearProvider(
         provider=provider.Provider(
             uuid=name,
             name=name,
@@ -33,7 +36,9 @@ def standing(name, *traits, parent=None, used=None, aggregates=(), **records):
 
 
 def near(*tree, sharing=(), reached=()):
-    return Vicinity(tree=tree, sharing=sharing, reached=frozenset(reached))
+    return Neighbourhood(
+        tree=tree, sharing=sharing, reached=frozenset(reached)
+    )
 
 
 def part(kind, *names_, amount=0, group=''):
@@ -44,9 +49,9 @@ def amount(rc, n, group=''):
     return part(Kind.RESOURCE, rc, amount=n, group=group)
 
 
-def said(vicinity, *parts, amounts=None):
-    words = Shortfall(near=vicinity, amounts=amounts or {'': {'VCPU': 2}})
-    nearest, text = words.said(parts)
+def said(neighbourhood, *parts, amounts=None):
+    words = Wording(near=neighbourhood, amounts=amounts or {'': {'VCPU': 2}})
+    nearest, text = words.describe(parts)
     return f'{nearest.name}: {text}'
 
 
@@ -106,7 +111,7 @@ DISK = standing('nfs', SHARES, 'CUSTOM_D', aggregates=['agg1'], DISK_GB=100)
         (part(Kind.NOT_MEMBER_OF, 'agg2'), 'cn1: it is in agg1, agg2'),
         (
             part(Kind.IN_TREE, 'cn2'),
-            'cn1: its tree is another, that of cn1',
+            'cn1: it is in another tree, that of cn1',
         ),
         (
             part(Kind.ROOT_REQUIRED, 'CUSTOM_X'),
@@ -118,11 +123,14 @@ DISK = standing('nfs', SHARES, 'CUSTOM_D', aggregates=['agg1'], DISK_GB=100)
         ),
         (
             part(Kind.ISOLATE, '1', '2'),
-            'cn1: not every group finds a provider of its own',
+            'cn1: there is no separate provider for each group',
         ),
         (
             part(Kind.SAME_SUBTREE, '1', '2'),
-            'cn1: none of those that meet the groups is above the rest',
+            (
+                'cn1: no provider that meets one of these groups is above those '
+                'that meet the others'
+            ),
         ),
     ],
 )
@@ -135,15 +143,15 @@ def test_of_a_lone_provider_its_own_facts_are_said(asked, words):
     [
         (
             amount('SRIOV_NET_VF', 1),
-            'cn1: 1 asked; nothing in its tree has any',
+            'cn1: 1 asked; no provider in its tree has any',
         ),
         (
             part(Kind.REQUIRED, 'CUSTOM_X'),
-            'cn1: nothing in its tree has this trait',
+            'cn1: no provider in its tree has this trait',
         ),
         (
             part(Kind.ANY_OF, 'CUSTOM_X', 'CUSTOM_Y'),
-            'cn1: nothing in its tree has any of these traits',
+            'cn1: no provider in its tree has any of these traits',
         ),
         (
             part(Kind.REQUIRED, 'CUSTOM_B'),
@@ -179,8 +187,8 @@ def test_a_trait_may_be_there_where_something_else_is_missing():
         part(Kind.REQUIRED, 'CUSTOM_A'),
         amounts={'': {'VCPU': 1, 'MEMORY_MB': 64}},
     )
-    assert (
-        words == 'cn1: it has CUSTOM_A, but not all that is asked of it beside'
+    assert words == (
+        'cn1: it has CUSTOM_A, but it does not meet the rest of its group'
     )
 
 
@@ -200,27 +208,27 @@ def test_who_is_in_no_aggregate_is_said_to_be_in_none():
 
 
 def test_who_shares_is_looked_at_too():
-    vicinity = near(NODE, sharing=[DISK])
-    assert said(vicinity, amount('VGPU', 1)) == (
-        'cn1: 1 asked; cn1 has none, nor has what shares with it'
+    neighbourhood = near(NODE, sharing=[DISK])
+    assert said(neighbourhood, amount('VGPU', 1)) == (
+        'cn1: 1 asked; cn1 has none, nor has any provider that shares with it'
     )
-    assert said(vicinity, amount('DISK_GB', 200)) == (
+    assert said(neighbourhood, amount('DISK_GB', 200)) == (
         'nfs: 200 asked, 100 of 100 free (total 100, reserved 0, used 0, '
         'ratio 1.0)'
     )
-    assert said(vicinity, amount('DISK_GB', 10)) == (
+    assert said(neighbourhood, amount('DISK_GB', 10)) == (
         'nfs: 10 asked, 100 of 100 free (total 100, reserved 0, used 0, '
-        'ratio 1.0), it would give that, and cn1 itself nothing'
+        'ratio 1.0), it could provide that, but cn1 would provide nothing'
     )
-    assert said(vicinity, part(Kind.REQUIRED, 'CUSTOM_D')) == (
+    assert said(neighbourhood, part(Kind.REQUIRED, 'CUSTOM_D')) == (
         'nfs: it has CUSTOM_D, but no VCPU'
     )
 
 
 def test_a_share_gives_what_it_has_and_no_more():
     assert said(near(DISK), amount('VCPU', 2)) == (
-        'nfs: 2 asked; nfs has none, so a tree that it shares with must give '
-        'it'
+        'nfs: 2 asked; nfs has none, so a tree that it shares with must '
+        'provide it'
     )
 
 
@@ -243,7 +251,7 @@ def test_of_several_the_fact_about_each_is_said_once():
     assert words == (
         'cn1: each can be met, but not together: VCPU: 1 asked, 1 of 8 free '
         '(total 8, reserved 0, used 7, ratio 1.0) on cn1; numa0 has '
-        'CUSTOM_B; nobody has CUSTOM_X or CUSTOM_Y; CUSTOM_A forbidden: cn1: '
+        'CUSTOM_B; no provider has CUSTOM_X or CUSTOM_Y; CUSTOM_A forbidden: cn1: '
         'it has this trait'
     )
 
@@ -265,7 +273,7 @@ STORE = standing('nfs', SHARES, 'CUSTOM_A', aggregates=['agg1'], VCPU=1)
 
 
 @pytest.mark.parametrize(
-    ('kind', 'vicinity', 'certain'),
+    ('kind', 'neighbourhood', 'certain'),
     [
         (Kind.REQUIRED, near(LACKING), True),
         (Kind.REQUIRED, near(LACKING, ASIDE), True),
@@ -299,20 +307,23 @@ STORE = standing('nfs', SHARES, 'CUSTOM_A', aggregates=['agg1'], VCPU=1)
     ],
 )
 def test_a_condition_fails_for_certain_only_if_no_amount_could_help(
-    kind, vicinity, certain
+    kind, neighbourhood, certain
 ):
     names_ = {
         Kind.MEMBER_OF: 'agg1',
         Kind.NOT_MEMBER_OF: 'agg1',
     }
     one = part(kind, names_.get(kind, 'CUSTOM_A'))
-    assert search.is_certain(one, vicinity, {'VCPU': 99}) is certain
+    assert (
+        certain_failures.certainly_fails(one, neighbourhood, {'VCPU': 99})
+        is certain
+    )
 
 
 @pytest.mark.parametrize('kind', [Kind.REQUIRED, Kind.FORBIDDEN])
 def test_of_a_group_without_amounts_nothing_is_certain(kind):
     one = part(kind, 'CUSTOM_A')
-    assert not search.is_certain(one, near(LACKING), {})
+    assert not certain_failures.certainly_fails(one, near(LACKING), {})
 
 
 # --- who is a candidate, and who could be ------------------------------------
@@ -339,7 +350,7 @@ def answer(*ways, **roots):
 
 
 @pytest.mark.parametrize(
-    ('vicinity', 'found', 'takes_part', 'goes_with'),
+    ('neighbourhood', 'found', 'is_candidate', 'is_compatible'),
     [
         (near(LACKING), answer(), False, False),
         (near(LACKING), answer(['cn1'], cn1='cn1'), True, True),
@@ -370,6 +381,8 @@ def answer(*ways, **roots):
         ),
     ],
 )
-def test_who_takes_part_and_who_could(vicinity, found, takes_part, goes_with):
-    assert vicinity.takes_part(found) is takes_part
-    assert vicinity.goes_with(found) is goes_with
+def test_a_tree_is_a_candidate_or_could_be(
+    neighbourhood, found, is_candidate, is_compatible
+):
+    assert neighbourhood.is_candidate(found) is is_candidate
+    assert neighbourhood.is_compatible(found) is is_compatible

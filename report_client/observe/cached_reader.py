@@ -22,7 +22,7 @@ from . import observation, reader, store
 LOG = logging.getLogger(__name__)
 
 
-class Readings:
+class CachedReader:
     """Reads providers through one store.
 
     :param clock: seconds since the epoch
@@ -44,7 +44,9 @@ class Readings:
         self._interval = interval
 
     def recall(
-        self, look: observation.Look, kept: Mapping[str, provider.Reading]
+        self,
+        look: observation.ObservationBuilder,
+        kept: Mapping[str, provider.Reading],
     ) -> bool:
         """Take a look's own tree from memory, if all of it stands still.
 
@@ -62,7 +64,9 @@ class Readings:
         return True
 
     def read(
-        self, look: observation.Look, rows: Sequence[codec.Listed]
+        self,
+        look: observation.ObservationBuilder,
+        rows: Sequence[codec.ListedProvider],
     ) -> None:
         """Read these providers for one look, where not remembered.
 
@@ -95,8 +99,8 @@ class Readings:
 
     def _remembered(
         self,
-        look: observation.Look,
-        row: codec.Listed,
+        look: observation.ObservationBuilder,
+        row: codec.ListedProvider,
         kept: Mapping[str, provider.Reading],
         passed: Container[str] = (),
     ) -> provider.Reading | None:
@@ -112,8 +116,8 @@ class Readings:
 
     def _passed(
         self,
-        look: observation.Look,
-        rows: Sequence[codec.Listed],
+        look: observation.ObservationBuilder,
+        rows: Sequence[codec.ListedProvider],
         kept: dict[str, provider.Reading],
     ) -> set[str]:
         """Return the providers whose rows are older than what is known.
@@ -131,8 +135,8 @@ class Readings:
 
     def _without_regressed(
         self,
-        look: observation.Look,
-        rows: Sequence[codec.Listed],
+        look: observation.ObservationBuilder,
+        rows: Sequence[codec.ListedProvider],
         kept: dict[str, provider.Reading],
     ) -> dict[str, provider.Reading]:
         """A generation never falls: unknown at first, then another provider.
@@ -196,7 +200,7 @@ def _check_not_fallen(suspects: Sequence[provider.Reading]) -> None:
         )
 
 
-def _is_stale(row: codec.Listed, old: provider.Reading) -> bool:
+def _is_stale(row: codec.ListedProvider, old: provider.Reading) -> bool:
     """Whether what is remembered is not, or may not be, what is there."""
     if old.suspect:
         return True

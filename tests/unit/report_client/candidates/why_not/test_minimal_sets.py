@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from report_client.candidates.why_not import search
+from report_client.candidates.why_not import minimal_sets
 
 PARTS = 'abcdefg'
 
@@ -24,7 +24,9 @@ class Judge:
 
 
 def found(judge, parts=PARTS):
-    return [''.join(some) for some in search.conflicts(list(parts), judge)]
+    return [
+        ''.join(some) for some in minimal_sets.minimal_sets(list(parts), judge)
+    ]
 
 
 @pytest.mark.parametrize(
