@@ -4,12 +4,14 @@
 Slow, so ``make test`` leaves this folder out and ``make wheel-check`` runs it.
 """
 
+import collections.abc
 import json
 import pathlib
 import shutil
 import subprocess
 import sys
 import sysconfig
+import typing
 import zipfile
 
 import pytest
@@ -37,7 +39,7 @@ print(json.dumps(report))
 """
 
 
-def _run(*command, **how):
+def _run(*command: object, **how: typing.Any) -> str:
     done = subprocess.run(
         [str(part) for part in command],
         capture_output=True,
@@ -46,11 +48,11 @@ def _run(*command, **how):
         **how,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return str(done.stdout)
 
 
 @pytest.fixture(scope='session')
-def wheel(tmp_path_factory):
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """The path of the wheel that pip builds; it downloads setuptools."""
     source = tmp_path_factory.mktemp('source') / 'compute-agent'
     shutil.copytree(ROOT, source, ignore=NOT_COPIED)
@@ -64,14 +66,16 @@ def wheel(tmp_path_factory):
 
 
 @pytest.fixture(scope='session')
-def wheel_files(wheel):
+def wheel_files(wheel: pathlib.Path) -> set[str]:
     """The names of the files in the wheel."""
     with zipfile.ZipFile(wheel) as archive:
         return {name for name in archive.namelist() if name[-1] != '/'}
 
 
 @pytest.fixture(scope='session')
-def installed(wheel, tmp_path_factory):
+def installed(
+    wheel: pathlib.Path, tmp_path_factory: pytest.TempPathFactory
+) -> pathlib.Path:
     """The Python of an environment that has the wheel.
 
     The dependencies are this environment's own, seen through a path file:
@@ -94,7 +98,11 @@ def installed(wheel, tmp_path_factory):
 
 
 @pytest.fixture(scope='session')
-def entry_points(installed, tmp_path_factory):
+def entry_points(
+    installed: pathlib.Path, tmp_path_factory: pytest.TempPathFactory
+) -> collections.abc.Mapping[str, str]:
     """Entry point → what went wrong when it was loaded from the wheel."""
     elsewhere = tmp_path_factory.mktemp('elsewhere')
-    return json.loads(_run(installed, '-I', '-c', LOAD_ALL, cwd=elsewhere))
+    said = _run(installed, '-I', '-c', LOAD_ALL, cwd=elsewhere)
+    found: dict[str, str] = json.loads(said)
+    return found

@@ -5,6 +5,7 @@ import pathlib
 import sys
 
 import placement_contents
+import placement_fixture
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -12,7 +13,10 @@ pytest.register_assert_rewrite('quiet', 'station', 'machine')
 
 
 @pytest.fixture
-def quick_placement(placement, monkeypatch):
+def quick_placement(
+    placement: placement_fixture.InProcessPlacement,
+    monkeypatch: pytest.MonkeyPatch,
+) -> placement_fixture.InProcessPlacement:
     """This test's placement; nobody waits for anything."""
     placement_contents.validate_quickly(monkeypatch)
     monkeypatch.setattr('tenacity.nap.time.sleep', lambda _: None)

@@ -261,7 +261,7 @@ class Operator:
     def generation(self, uuid: str) -> int:
         """Return a provider's generation."""
         found = self._placement.get(f'/resource_providers/{uuid}')
-        return found['generation']
+        return int(found['generation'])
 
     def traits(self, uuid: str = NODE) -> set[str]:
         """Return a provider's traits."""
@@ -273,7 +273,7 @@ class Operator:
 
     def inventories(self, uuid: str = NODE) -> dict[str, typing.Any]:
         """Return a provider's inventories."""
-        return self._read(uuid, 'inventories')
+        return dict(self._read(uuid, 'inventories'))
 
     def add_traits(self, *names: str, uuid: str = NODE) -> None:
         """Add traits to a provider, made first if they are custom ones."""

@@ -5,6 +5,7 @@ A pytest plugin: ``cli`` runs commands in this process against a placement of
 its own behind a port, ``daemon`` starts one that runs on.
 """
 
+import collections.abc
 import dataclasses
 import json
 import logging
@@ -15,11 +16,14 @@ import socket
 import subprocess
 import sys
 import time
+import typing
 
 import pytest
 import requests
 
 from compute_agent.cmd.app import main
+
+Options: typing.TypeAlias = dict[str, object]
 
 FAKE_FILE = """
 nodes:
@@ -70,12 +74,12 @@ class Result:
     err: str
 
     @property
-    def data(self):
+    def data(self) -> typing.Any:
         """Stdout as JSON."""
         return json.loads(self.out)
 
     @property
-    def line(self):
+    def line(self) -> str:
         """The one line on stderr; anything else fails the test."""
         assert 'Traceback' not in self.err
         assert self.err.count('\n') == 1, self.err
@@ -86,7 +90,12 @@ class Result:
 class CommandLine:
     """Files in a folder of their own, and commands that read them."""
 
-    def __init__(self, folder: pathlib.Path, server, capsys) -> None:
+    def __init__(
+        self,
+        folder: pathlib.Path,
+        server: typing.Any,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
         self.folder = folder
         self.url = server.url
         self.stop_placement = server.stop
@@ -99,27 +108,32 @@ class CommandLine:
         self.fake_file.write_text(FAKE_FILE)
         self.configure()
 
-    def configure(self, placement=None, agent=None, **options) -> None:
+    def configure(
+        self,
+        placement: Options | None = None,
+        agent: Options | None = None,
+        **options: object,
+    ) -> None:
         """Write the configuration; options go to [DEFAULT].
 
         A daemon begins at once, if they do not say otherwise.
 
         :param agent: the options of [compute_agent]
         """
-        default = {
+        default: Options = {
             'compute_driver': 'fake',
             'host': 'cn1',
             'state_path': self.state_path,
             'periodic_fuzzy_delay': 0,
             **options,
         }
-        service = {
+        service: Options = {
             'auth_type': 'admin_token',
             'endpoint': self.url,
             'token': 'admin',
             **(placement or {}),
         }
-        groups = {
+        groups: dict[str, Options] = {
             'DEFAULT': default,
             'placement': service,
             'compute': {'provider_config_location': self.provider_configs},
@@ -143,7 +157,9 @@ class CommandLine:
         out, err = self._capsys.readouterr()
         return Result(code=code, out=out, err=err)
 
-    def placement(self, path: str, method: str = 'GET', body=None):
+    def placement(
+        self, path: str, method: str = 'GET', body: object = None
+    ) -> typing.Any:
         """Ask placement as its operator; return the decoded answer."""
         answer = requests.request(
             method,
@@ -163,7 +179,7 @@ class Daemon:
         self,
         config: pathlib.Path,
         log: pathlib.Path,
-        *words,
+        *words: str,
         terminal: int | None = None,
         program: tuple[str, ...] = ('-m', 'compute_agent.cmd.app.start'),
         command: str = 'run',
@@ -214,7 +230,7 @@ class Daemon:
 
 
 @pytest.fixture(autouse=True)
-def logging_as_before():
+def logging_as_before() -> collections.abc.Iterator[None]:
     """Take back what a command did to this process's logging."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
@@ -227,7 +243,7 @@ def logging_as_before():
         one.setLevel(was)
 
 
-def _loggers():
+def _loggers() -> list[tuple[str, logging.Logger]]:
     return [
         (name, one)
         for name, one in logging.root.manager.loggerDict.items()
@@ -236,17 +252,23 @@ def _loggers():
 
 
 @pytest.fixture
-def cli(placement_server, tmp_path, capsys):
+def cli(
+    placement_server: typing.Any,
+    tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+) -> CommandLine:
     """The command line, with the fake driver and a placement of its own."""
     return CommandLine(tmp_path, placement_server, capsys)
 
 
 @pytest.fixture
-def daemon(tmp_path):
+def daemon(
+    tmp_path: pathlib.Path,
+) -> collections.abc.Iterator[collections.abc.Callable[..., Daemon]]:
     """Start daemons; what still runs at the end is killed."""
-    running = []
+    running: list[Daemon] = []
 
-    def start(config, *words, **how):
+    def start(config: pathlib.Path, *words: str, **how: typing.Any) -> Daemon:
         log = tmp_path / f'daemon{len(running)}.log'
         running.append(Daemon(config, log, *words, **how))
         return running[-1]
@@ -258,7 +280,7 @@ def daemon(tmp_path):
 
 
 @pytest.fixture
-def unused_port():
+def unused_port() -> collections.abc.Iterator[int]:
     """A port that nobody listens on, and that only this test can bind.
 
     The socket that is bound to it keeps the kernel from giving the port to
@@ -277,7 +299,7 @@ class HangingPort:
     def __init__(self, listener: socket.socket) -> None:
         self._listener = listener
         self.number = listener.getsockname()[1]
-        self._taken = []
+        self._taken: list[socket.socket] = []
 
     def wait_for_a_connection(self) -> None:
         """Return when somebody has connected."""
@@ -291,7 +313,7 @@ class HangingPort:
 
 
 @pytest.fixture
-def hanging_port():
+def hanging_port() -> collections.abc.Iterator[HangingPort]:
     """A port that takes connections and never answers."""
     with socket.create_server(('127.0.0.1', 0)) as listener:
         port = HangingPort(listener)

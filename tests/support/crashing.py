@@ -8,7 +8,6 @@ the request or after it did what was asked.
 
 import collections.abc
 import dataclasses
-import typing
 
 import placement_fixture
 import placement_replay
@@ -65,13 +64,12 @@ class Scissors:
         """Count from here; cut there, or nowhere."""
         self.sent, self._cut, self._at_death = [], cut, at_death
 
-    def _answer(self, sent: requests.PreparedRequest) -> typing.Any:
+    def _answer(self, sent: requests.PreparedRequest) -> requests.Response:
         number, cut = len(self.sent), self._cut
         self.sent.append(f'{sent.method} {sent.path_url}')
-        here = cut is not None and cut.number == number
-        if not here or cut.after:
-            response = self._replay.ask(sent)
-        if not here:
-            return response
+        if cut is None or cut.number != number:
+            return self._replay.ask(sent)
+        if cut.after:
+            self._replay.ask(sent)
         self._at_death()
         raise cut.kind('cut by the test')

@@ -9,9 +9,10 @@ import collections.abc
 import dataclasses
 import typing
 
-from compute_agent.tree import names, provider
+from compute_agent.tree import intents, names, provider
 from report_client.apply.executor import Executor
 from report_client.http import codec
+from report_client.operations import operations
 from report_client.plan import diff
 
 NOW = 1_700_000_000.0
@@ -80,11 +81,23 @@ class Bench:
 
     # --- journal --------------------------------------------------------------
 
-    def begin(self, node_uuid, intents, held) -> None:
+    def begin(
+        self,
+        node_uuid: str,
+        intents: collections.abc.Iterable[intents.Intent],
+        held: object,
+    ) -> None:
         """Note what is about to be sent."""
         self.done.append(('begin', node_uuid, list(intents), held))
 
-    def record_outcome(self, done, dropped, *, readings, gone) -> None:
+    def record_outcome(
+        self,
+        done: collections.abc.Iterable[intents.Intent],
+        dropped: collections.abc.Iterable[intents.Intent],
+        *,
+        readings: collections.abc.Iterable[provider.Reading],
+        gone: collections.abc.Iterable[str],
+    ) -> None:
         """Note what became of it."""
         self.done.append(
             ('settle', list(done), list(dropped), list(readings), set(gone))
@@ -97,7 +110,11 @@ class Bench:
         self.done.append(('remember',))
         return self.known
 
-    def learn_names(self, traits, resource_classes) -> None:
+    def learn_names(
+        self,
+        traits: collections.abc.Iterable[str],
+        resource_classes: collections.abc.Iterable[str],
+    ) -> None:
         """Note what was created."""
         self.done.append(('learn', set(traits), set(resource_classes)))
 
@@ -115,7 +132,7 @@ def one(
 def planned(
     before: collections.abc.Iterable[provider.Provider],
     after: collections.abc.Iterable[provider.Provider],
-    *first: diff.ops.NameOperation,
+    *first: operations.NameOperation,
     **more: typing.Any,
 ) -> diff.Plan:
     """Return the plan that turns the one into the other.
@@ -123,11 +140,11 @@ def planned(
     :param first: the names that are to be created
     """
     there = provider.snapshot(before)
-    operations = diff.operations(
+    changes = diff.operations(
         there, provider.snapshot(after), moves=more.pop('moves', ())
     )
     return diff.Plan(
-        node_uuid=NODE, operations=(*first, *operations), before=there, **more
+        node_uuid=NODE, operations=(*first, *changes), before=there, **more
     )
 
 

@@ -5,6 +5,9 @@ Hypothesis strategies for the pure tests. The pools of uuids, names and classes
 are small on purpose, so that names are swapped, freed and taken again.
 """
 
+import collections.abc
+import typing
+
 from hypothesis import strategies as st
 
 from compute_agent.tree import inventory, provider
@@ -17,7 +20,7 @@ CLASSES = ('CUSTOM_GOLD', 'MEMORY_MB', 'VCPU')
 
 
 @st.composite
-def inventories(draw):
+def inventories(draw: st.DrawFn) -> inventory.Inventory:
     """One record; few values, so that two are often alike."""
     total = draw(st.sampled_from((1, 4, 8, 16)))
     return inventory.Inventory(
@@ -30,7 +33,7 @@ def inventories(draw):
     )
 
 
-def contents():
+def contents() -> st.SearchStrategy[dict[str, typing.Any]]:
     """What a provider holds, as keywords of Provider."""
     return st.fixed_dictionaries(
         {
@@ -44,20 +47,22 @@ def contents():
 
 
 @st.composite
-def forests(draw, like=None):
+def forests(
+    draw: st.DrawFn, like: provider.Snapshot | None = None
+) -> provider.Snapshot:
     """A snapshot; one that shares much with ``like`` if that is given."""
     like = like or {}
     grown: dict[str, provider.Provider] = {}
     names = list(NAMES)
     for uuid in draw(st.permutations(_some_uuids(draw, like))):
         old = like.get(uuid)
-        kept = draw(_KEPT) if old else frozenset()
-        if 'name' in kept and old.name in names:
+        kept = draw(_KEPT) if old else frozenset[str]()
+        if old and 'name' in kept and old.name in names:
             name = old.name
         else:
             name = draw(st.sampled_from(names))
         names.remove(name)
-        if 'parent' in kept and old.parent_uuid in (None, *grown):
+        if old and 'parent' in kept and old.parent_uuid in (None, *grown):
             parent = old.parent_uuid
         else:
             parent = draw(st.sampled_from((None, *grown)))
@@ -71,7 +76,9 @@ def forests(draw, like=None):
 
 
 @st.composite
-def changes(draw):
+def changes(
+    draw: st.DrawFn,
+) -> tuple[provider.Snapshot, provider.Snapshot]:
     """A snapshot and what it is to become."""
     before = draw(forests())
     return before, draw(forests(before))
@@ -84,7 +91,9 @@ _KEPT = st.sampled_from(
 ) | st.frozensets(st.sampled_from(sorted(_FIELDS)))
 
 
-def _some_uuids(draw, like):
+def _some_uuids(
+    draw: st.DrawFn, like: collections.abc.Iterable[str]
+) -> list[str]:
     fresh = draw(st.sets(st.sampled_from(UUIDS), max_size=6))
-    gone = draw(st.sets(st.sampled_from(UUIDS), max_size=3)) if like else ()
+    gone = draw(st.sets(st.sampled_from(UUIDS), max_size=3)) if like else []
     return sorted((set(like) - set(gone)) | fresh)

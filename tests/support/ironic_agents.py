@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Ironic driver as ``cmd`` makes it, and a count of what it asks."""
 
-import collections.abc
 import tempfile
+import typing
 
 import pytest
 import requests
 from oslo_config import cfg
 
-from compute_agent.virt import loader
+from compute_agent.virt import driver, loader
 
 
-def ironic_driver(url: str, **options: object):
+def ironic_driver(url: str, **options: object) -> driver.ComputeDriver:
     """Return the driver for the Ironic at an address, found by entry point.
 
     :param options: of ``[ironic]``; those of ``[workarounds]`` by their names
@@ -32,7 +32,7 @@ def ironic_driver(url: str, **options: object):
 @pytest.fixture
 def sent_to_ironic(
     monkeypatch: pytest.MonkeyPatch,
-) -> collections.abc.Iterator[list[str]]:
+) -> list[str]:
     """Every request that goes over a real connection, as method and path.
 
     The placement of the tests is in process and has none.
@@ -40,7 +40,12 @@ def sent_to_ironic(
     seen: list[str] = []
     send = requests.adapters.HTTPAdapter.send
 
-    def record(self, request, *args, **kwargs):
+    def record(
+        self: requests.adapters.HTTPAdapter,
+        request: requests.PreparedRequest,
+        *args: typing.Any,
+        **kwargs: typing.Any,
+    ) -> requests.Response:
         seen.append(f'{request.method} {request.path_url}')
         return send(self, request, *args, **kwargs)
 

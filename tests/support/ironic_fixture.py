@@ -55,7 +55,7 @@ class Ironic(ironic_operator.IronicOperator):
         node = self.create(name=name, resource_class=resource_class, **fields)
         self.set_traits(name, traits)
         self.provide(name)
-        return node['uuid']
+        return str(node['uuid'])
 
     def deploy(self, ident: str, instance: str | None = None) -> str:
         """Make an available node active; return its instance's uuid."""
@@ -87,7 +87,10 @@ class Ironic(ironic_operator.IronicOperator):
 
     def validate(self, ident: str) -> dict[str, typing.Any]:
         """Return what Ironic says of each interface: result and reason."""
-        return self.request('GET', f'/nodes/{ident}/validate')
+        found: dict[str, typing.Any] = self.request(
+            'GET', f'/nodes/{ident}/validate'
+        )
+        return found
 
     def delete(self, ident: str) -> None:
         """Delete a node, whatever state it is in."""

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Made-up measurements, for the tests of what benchmarks make of them."""
 
+import typing
+
 from benchmarks.sync_cycles import measurement, scenarios
 
 FLAT = measurement.Place(
@@ -8,9 +10,11 @@ FLAT = measurement.Place(
 )
 
 
-def measured(scenario='steady', agent=scenarios.OURS, **fields):
+def measured(
+    scenario: str = 'steady', agent: str = scenarios.OURS, **fields: typing.Any
+) -> measurement.Measurement:
     """Return a measurement, of these fields where they matter."""
-    values = {
+    values: dict[str, typing.Any] = {
         'place': FLAT,
         'repeat': 0,
         'wall': 0.5,
@@ -24,12 +28,16 @@ def measured(scenario='steady', agent=scenarios.OURS, **fields):
     return measurement.Measurement(scenario=scenario, agent=agent, **values)
 
 
-def nova(scenario='steady', **fields):
+def nova(
+    scenario: str = 'steady', **fields: typing.Any
+) -> measurement.Measurement:
     """Return one of nova's."""
     return measured(scenario, scenarios.NOVA, **fields)
 
 
-def results(*measurements, **fields):
+def results(
+    *measurements: measurement.Measurement, **fields: typing.Any
+) -> measurement.Results:
     """Return a run's results."""
     return measurement.Results(
         machine={'machine': 'a small one'},

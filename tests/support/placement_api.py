@@ -6,9 +6,11 @@ sends what it is told and returns the answer as it came, for what placement
 itself says to a request that the code under test would not send.
 """
 
-import typing
+import collections.abc
 
+import placement_fixture
 import pytest
+import requests
 from keystoneauth1 import adapter, session, token_endpoint
 
 from report_client.api import providers as providers_api
@@ -18,14 +20,16 @@ from report_client.http import placement as placement_api
 WHERE = 'the placement of this test'
 
 
-class Waits(list):
+class Waits(list[float]):
     """The seconds that were waited between attempts; nobody waits them."""
 
     def __call__(self, seconds: float) -> None:
         self.append(seconds)
 
 
-def service_of(placement: typing.Any, token: str = 'admin') -> typing.Any:
+def service_of(
+    placement: placement_fixture.InProcessPlacement, token: str = 'admin'
+) -> placement_api.Placement:
     """Return placement's API with the rights of a token."""
     made = session.Session(
         auth=token_endpoint.Token(placement.url, token),
@@ -37,34 +41,46 @@ def service_of(placement: typing.Any, token: str = 'admin') -> typing.Any:
 
 
 @pytest.fixture
-def service(placement):
+def service(
+    placement: placement_fixture.InProcessPlacement,
+) -> placement_api.Placement:
     """Placement's API on this test's placement."""
     return service_of(placement)
 
 
 @pytest.fixture
-def traits(service):
+def traits(service: placement_api.Placement) -> traits_api.Traits:
     """The traits of this test's placement."""
     return traits_api.Traits(service)
 
 
 @pytest.fixture
-def waits():
+def waits() -> Waits:
     """The seconds that ``providers`` waited between attempts."""
     return Waits()
 
 
 @pytest.fixture
-def providers(service, waits):
+def providers(
+    service: placement_api.Placement, waits: Waits
+) -> providers_api.Providers:
     """The providers of this test's placement."""
     return providers_api.Providers(service, waits)
 
 
 @pytest.fixture
-def raw(placement):
+def raw(
+    placement: placement_fixture.InProcessPlacement,
+) -> collections.abc.Callable[..., requests.Response]:
     """Send a request as an operator; return the answer as it came."""
 
-    def send(method, path, body=None, microversion='1.39', token='admin'):
+    def send(
+        method: str,
+        path: str,
+        body: object = None,
+        microversion: str = '1.39',
+        token: str = 'admin',
+    ) -> requests.Response:
         return placement.session.request(
             method,
             placement.url + path,
@@ -81,16 +97,18 @@ def raw(placement):
 class OldPlacement:
     """Lets a placement refuse what is newer than a microversion."""
 
-    def __init__(self, placement: typing.Any) -> None:
+    def __init__(
+        self, placement: placement_fixture.InProcessPlacement
+    ) -> None:
         self._placement = placement
 
     def __call__(self, newest: str) -> None:
         """Answer 406 to requests of newer microversions from now on."""
         limit = tuple(map(int, newest.split('.')))
 
-        def newer(request):
-            asked = tuple(map(int, request.microversion.split('.')))
-            return asked > limit
+        def newer(request: placement_fixture.Request) -> bool:
+            asked = (request.microversion or '1.0').split('.')
+            return tuple(map(int, asked)) > limit
 
         refusal = {
             'status': 406,
@@ -103,6 +121,8 @@ class OldPlacement:
 
 
 @pytest.fixture
-def newest(placement):
+def newest(
+    placement: placement_fixture.InProcessPlacement,
+) -> OldPlacement:
     """Make this test's placement an older one: ``newest('1.30')``."""
     return OldPlacement(placement)

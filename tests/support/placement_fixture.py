@@ -14,6 +14,7 @@ import fnmatch
 import importlib
 import io
 import json
+import sqlite3
 import threading
 import typing
 
@@ -114,7 +115,7 @@ class InProcessPlacement:
         self._release = app.release
         self._app = app.create_app('sqlite://')
         lent = app.db_api.get_placement_engine().raw_connection()
-        self._database = lent.driver_connection
+        self._database: sqlite3.Connection = lent.driver_connection
         lent.close()
         self._empty = self._database.serialize()
         self._lock = threading.RLock()

@@ -25,7 +25,9 @@ class Replay:
 
     url = placement_fixture.URL
 
-    def __init__(self, placement) -> None:
+    def __init__(
+        self, placement: placement_fixture.InProcessPlacement
+    ) -> None:
         self._placement = placement
         self._answers: dict[object, requests.Response] = {}
         self._databases: dict[int, bytes] = {}

@@ -7,11 +7,23 @@ one with memory of another node. ``check`` says that they were moved and that
 nothing else was touched.
 """
 
+import collections.abc
+import pathlib
+import typing
+
 import agents
+import placement_fixture
 import pytest
 from agents import NODE
 
 from compute_agent import errors
+from compute_agent.state.state import State
+from compute_agent.tree import provider_tree
+
+# Consumer → what placement says that it has.
+Allocations: typing.TypeAlias = collections.abc.Mapping[str, typing.Any]
+# Provider → class → amount.
+Parts: typing.TypeAlias = dict[str, dict[str, int]]
 
 GPU0 = '33333333-3333-4333-8333-333333333330'
 GPU1 = '33333333-3333-4333-8333-333333333331'
@@ -25,12 +37,12 @@ ALONE, WITH_DISK, TWO_NODES, LATE = (
 RESHAPE = 'POST /reshaper'
 
 
-def on_the_root(tree, node):
+def on_the_root(tree: provider_tree.ProviderTree, node: str) -> None:
     tree.update_inventory(node, {'VCPU': {'total': 8}, 'VGPU': {'total': 6}})
     tree.update_aggregates(node, [AGGREGATE])
 
 
-def on_children(tree, node):
+def on_children(tree: provider_tree.ProviderTree, node: str) -> None:
     tree.update_inventory(node, {'VCPU': {'total': 8}})
     tree.update_aggregates(node, [AGGREGATE])
     for name, uuid in (('gpu0', GPU0), ('gpu1', GPU1)):
@@ -40,7 +52,7 @@ def on_children(tree, node):
         tree.add_traits(uuid, 'HW_GPU_API_VULKAN')
 
 
-def room_by_room(allocations):
+def room_by_room(allocations: Allocations) -> None:
     """Move every consumer's VGPUs to the first child with room for them."""
     room = {GPU0: 3, GPU1: 3}
     for one in allocations.values():
@@ -65,22 +77,35 @@ class Mover(agents.Driver):
     :ivar move: what it does with the allocations
     """
 
-    def __init__(self, move=room_by_room):
+    def __init__(
+        self,
+        move: collections.abc.Callable[[Allocations], object] = room_by_room,
+    ) -> None:
         super().__init__(on_children)
         self.move = move
-        self.given = []
+        self.given: list[Allocations | None] = []
 
-    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+    def update_provider_tree(
+        self,
+        provider_tree: provider_tree.ProviderTree,
+        nodename: str,
+        allocations: Allocations | None = None,
+    ) -> None:
         self.given.append(allocations)
         moves = 'VGPU' in provider_tree.data(nodename).inventory
         if moves and allocations is None:
             raise errors.ReshapeNeeded
         self.describe(provider_tree, nodename)
-        if moves:
+        if moves and allocations is not None:
             self.move(allocations)
 
 
-def build(placement, agent_factory, operator, state=None):
+def build(
+    placement: placement_fixture.InProcessPlacement,
+    agent_factory: agents.AgentFactory,
+    operator: agents.Operator,
+    state: State | pathlib.Path | None = None,
+) -> State:
     """Make what was there before; return the state of its agent."""
     operator.create(SHARE_ROOT, 'share-root')
     operator.create(SHARE, 'share', SHARE_ROOT)
@@ -107,12 +132,21 @@ def build(placement, agent_factory, operator, state=None):
 
 
 @pytest.fixture
-def vgpus_in_use(placement, agent_factory, operator):
+def vgpus_in_use(
+    placement: placement_fixture.InProcessPlacement,
+    agent_factory: agents.AgentFactory,
+    operator: agents.Operator,
+) -> State:
     """What was there before, and the state of its agent."""
     return build(placement, agent_factory, operator)
 
 
-def allocate(placement, consumer, parts, **how):
+def allocate(
+    placement: placement_fixture.InProcessPlacement,
+    consumer: str,
+    parts: Parts,
+    **how: typing.Any,
+) -> None:
     placement.put(
         f'/allocations/{consumer}',
         {
@@ -126,7 +160,9 @@ def allocate(placement, consumer, parts, **how):
     )
 
 
-def allocated(placement, *consumers):
+def allocated(
+    placement: placement_fixture.InProcessPlacement, *consumers: str
+) -> dict[str, Parts]:
     """Return what these have: consumer → provider → class → amount."""
     found = {}
     for consumer in consumers or (ALONE, WITH_DISK, TWO_NODES):
@@ -147,7 +183,9 @@ MOVED = {
 READS = ('traits', 'aggregates', 'inventories')
 
 
-def check(placement, operator):
+def check(
+    placement: placement_fixture.InProcessPlacement, operator: agents.Operator
+) -> None:
     """All is moved, and nothing else is touched."""
     assert allocated(placement) == MOVED
     assert set(operator.inventories()) == {'VCPU'}
@@ -158,15 +196,21 @@ def check(placement, operator):
     assert operator.inventories(ELSEWHERE)['MEMORY_MB']['total'] == 1024
 
 
-def reshapes(placement):
+def reshapes(
+    placement: placement_fixture.InProcessPlacement,
+) -> list[placement_fixture.Request]:
     return [r for r in placement.requests if str(r) == RESHAPE]
 
 
-def meddle(placement, act, when=RESHAPE):
+def meddle(
+    placement: placement_fixture.InProcessPlacement,
+    act: collections.abc.Callable[[], object],
+    when: str = RESHAPE,
+) -> None:
     """Let another writer act once, just before that request."""
     left = [act]
 
-    def hook(request):
+    def hook(request: placement_fixture.Request) -> None:
         if left and str(request) == when:
             left.pop()()
 

@@ -8,13 +8,13 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def network_off(monkeypatch):
+def network_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refuse every connect but those to sockets of this machine's files."""
 
     def guarded(name: str) -> typing.Any:
         connect = getattr(socket.socket, name)
 
-        def refuse(self, address):
+        def refuse(self: socket.socket, address: object) -> typing.Any:
             if self.family is socket.AF_UNIX:
                 return connect(self, address)
             raise AssertionError(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A limit for tests of code that once ran for ever."""
 
+import collections.abc
 import signal
 
 import pytest
@@ -9,7 +10,7 @@ PATIENCE = 60
 
 
 @pytest.fixture
-def in_time():
+def in_time() -> collections.abc.Iterator[None]:
     """Fail the test if it hangs."""
 
     def give_up(*_: object) -> None:

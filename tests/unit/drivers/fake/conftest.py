@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """A driver on a file written for the test, and the trees it edits."""
 
+import collections.abc
+import pathlib
+import typing
+
 import pytest
 
 from compute_agent.tree import inventory, provider, provider_tree
 from drivers.fake import driver
 
+Tree: typing.TypeAlias = provider_tree.ProviderTree
+
 CN1 = '11111111-1111-4111-8111-111111111111'
 
 
 @pytest.fixture
-def write(tmp_path):
+def write(tmp_path: pathlib.Path) -> collections.abc.Callable[[str], str]:
     """Write the file; return its path."""
 
-    def write_text(text):
+    def write_text(text: str) -> str:
         path = tmp_path / 'f.yaml'
         path.write_text(text, encoding='utf-8')
         return str(path)
@@ -22,10 +28,12 @@ def write(tmp_path):
 
 
 @pytest.fixture
-def told(write):
+def told(
+    write: collections.abc.Callable[[str], str],
+) -> collections.abc.Callable[[object], str]:
     """What the operator is told, with the folder taken off."""
 
-    def shorten(error):
+    def shorten(error: object) -> str:
         folder = write('nodes: []\n').removesuffix('f.yaml')
         return str(error).replace(folder, '')
 
@@ -33,16 +41,18 @@ def told(write):
 
 
 @pytest.fixture
-def fake(write):
+def fake(
+    write: collections.abc.Callable[[str], str],
+) -> collections.abc.Callable[[str], driver.FakeDriver]:
     """Return a driver on a file of this text."""
     return lambda text: driver.FakeDriver(write(text))
 
 
 @pytest.fixture
-def rooted():
+def rooted() -> collections.abc.Callable[..., Tree]:
     """Return a tree with nothing but the root of CN1."""
 
-    def tree_of_root(name='CN1', uuid=CN1):
+    def tree_of_root(name: str = 'CN1', uuid: str = CN1) -> Tree:
         tree = provider_tree.ProviderTree()
         tree.new_root(name, uuid)
         return tree
@@ -51,14 +61,14 @@ def rooted():
 
 
 @pytest.fixture
-def observed():
+def observed() -> collections.abc.Callable[[Tree], Tree]:
     """Return the tree a next cycle would start with, after this one."""
     return lambda tree: provider_tree.ProviderTree.from_providers(
         [_provider(tree.data(uuid)) for uuid in tree.get_provider_uuids()]
     )
 
 
-def _provider(data):
+def _provider(data: typing.Any) -> provider.Provider:
     return provider.Provider(
         uuid=data.uuid,
         name=data.name,

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """An Ironic that answers what a test says, and rows as its API gives them."""
 
+import collections.abc
+import typing
+
 import pytest
 import requests_mock as mocking
 from keystoneauth1 import adapter, noauth, session
@@ -11,17 +14,17 @@ URL = 'http://ironic.test:6385'
 
 
 @pytest.fixture
-def requests_mock():
+def requests_mock() -> collections.abc.Iterator[mocking.Mocker]:
     """The usual one, but for telling capitals from small letters."""
     with mocking.Mocker(case_sensitive=True) as mocker:
         yield mocker
 
 
 @pytest.fixture
-def make_row():
+def make_row() -> collections.abc.Callable[..., dict[str, typing.Any]]:
     """Return one node as Ironic lists it."""
 
-    def make_row(number=1, **fields):
+    def make_row(number: int = 1, **fields: object) -> dict[str, typing.Any]:
         return {
             'uuid': f'{number:08x}-0000-4000-8000-000000000000',
             'name': f'node-{number}',
@@ -39,12 +42,18 @@ def make_row():
 
 
 @pytest.fixture
-def make_connection(requests_mock):
+def make_connection(
+    requests_mock: mocking.Mocker,
+) -> collections.abc.Callable[..., connection.Connection]:
     """Return a connection to an Ironic that ``requests_mock`` plays."""
 
     def make_connection(
-        url=URL, needed=None, max_retries=0, auth=None, **options
-    ):
+        url: str | None = URL,
+        needed: versions.Needed | None = None,
+        max_retries: int = 0,
+        auth: typing.Any = None,
+        **options: typing.Any,
+    ) -> connection.Connection:
         made = session.Session(auth=auth or noauth.NoAuth(endpoint=url))
         return connection.Connection(
             adapter.Adapter(made, service_type='baremetal', **options),
@@ -58,10 +67,16 @@ def make_connection(requests_mock):
 
 
 @pytest.fixture
-def make_api(make_connection):
+def make_api(
+    make_connection: collections.abc.Callable[..., connection.Connection],
+) -> collections.abc.Callable[..., api.Api]:
     """Return the API of such an Ironic."""
 
-    def make_api(conductor_group=None, shard=None, **options):
+    def make_api(
+        conductor_group: str | None = None,
+        shard: str | None = None,
+        **options: typing.Any,
+    ) -> api.Api:
         needed = versions.needed(conductor_group, shard)
         return api.Api(
             make_connection(needed=needed, **options),
@@ -73,10 +88,12 @@ def make_api(make_connection):
 
 
 @pytest.fixture
-def sent(requests_mock):
+def sent(
+    requests_mock: mocking.Mocker,
+) -> collections.abc.Callable[[], list[str]]:
     """The requests so far: method, path and query as they were sent."""
 
-    def sent():
+    def sent() -> list[str]:
         return [
             f'{r.method} {r.url.removeprefix(URL)}'
             for r in requests_mock.request_history
@@ -86,13 +103,17 @@ def sent(requests_mock):
 
 
 @pytest.fixture
-def play(requests_mock):
+def play(
+    requests_mock: mocking.Mocker,
+) -> collections.abc.Callable[..., None]:
     """Let Ironic answer a path, one response after the other.
 
     A response is what requests_mock takes; JSON is labelled as such.
     """
 
-    def play(path, *responses, method='GET'):
+    def play(
+        path: str, *responses: dict[str, typing.Any], method: str = 'GET'
+    ) -> None:
         headers = {'content-type': 'application/json'}
         requests_mock.register_uri(
             method,

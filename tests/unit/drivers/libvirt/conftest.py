@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fake hosts and the driver on one of them."""
 
+import collections.abc
 import pathlib
+import typing
 
 import pytest
 
@@ -14,16 +16,23 @@ UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
 
 
 @pytest.fixture
-def hosts():
+def hosts() -> pathlib.Path:
     """The folder of fake host roots."""
     return HOSTS
 
 
 @pytest.fixture
-def make_driver(tmp_path):
+def make_driver(
+    tmp_path: pathlib.Path,
+) -> collections.abc.Callable[..., driver.LibvirtDriver]:
     """Return a maker of drivers on a root, with a py-cpuinfo that is told."""
 
-    def make(root, answer=None, machine=None, **options):
+    def make(
+        root: pathlib.Path,
+        answer: typing.Any = None,
+        machine: str | None = None,
+        **options: int,
+    ) -> driver.LibvirtDriver:
         return driver.LibvirtDriver(
             nodename=NODE,
             files=host.HostFiles(root, machine),
@@ -38,7 +47,7 @@ def make_driver(tmp_path):
 
 
 @pytest.fixture
-def tree():
+def tree() -> provider_tree.ProviderTree:
     """A tree of one provider without anything."""
     tree = provider_tree.ProviderTree()
     tree.new_root(NODE, UUID)
