@@ -61,7 +61,15 @@ class InvalidName(AgentError, ValueError):
 
 
 class Replan(AgentError):
-    """What was planned upon has changed; only a new look can tell."""
+    """What was planned upon has changed; only a new look can tell.
+
+    :ivar subject: the provider that changed, as ``name (uuid)``; empty if the
+        text names it
+    :ivar is_conflict: False if this agent's own write is the reason
+    """
+
+    subject: str = ''
+    is_conflict: bool = True
 
 
 class ReplanOnce(Replan):

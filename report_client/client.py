@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SchedulerReportClient: the facade the agent uses to reach placement.
+"""SchedulerReportClient: the facade through which the agent reaches placement.
 
-It joins observe, plan and apply. What must not be lost is in the store; what is
-remembered beside that saves work only.
-Made in ``compute_agent/cmd``, called by the resource tracker; for other
-programs it is the library's front door.
+It joins observe, plan and apply. The store keeps what must not be lost;
+everything else that is remembered here only saves work. ``compute_agent/cmd``
+makes it and the cycles call it. For other programs it is the library's front
+door.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from compute_agent import errors
-from compute_agent.limits import blast_radius, contention
-from compute_agent.ownership.policy import Policy
-from compute_agent.tree import provider_tree
+from compute_agent.tree import allocations as alloc
+from compute_agent.tree import provider, provider_tree
+from compute_agent.tree.allocation_ratios import Ratios
+from compute_agent.tree.observation import Observation
+from compute_agent.tree.plan import Wanted
 
 from . import errors as placement_errors
 from .apply import executor as applying
 from .http import placement
-from .observe import observation, reader, store, verify
 from .observe import observer as observing
-from .operations import allocations as alloc
-from .operations import effects, operations
+from .observe import reader, store, verify
 from .plan import diff as planning
-from .plan import planner
+from .plan import plan_maker
 
 
 class SchedulerReportClient:
@@ -32,8 +32,8 @@ class SchedulerReportClient:
     :param full_read_interval: seconds after which even a provider that seems
         unchanged is read again; 0 for never
     :param sharing_interval: seconds for which sharing providers that this
-        agent says nothing of are taken to be what they were; 0 to ask in each
-        cycle
+        agent asserts nothing about are taken to be unchanged; 0 to ask in
+        each cycle
     :param workers: how many nodes are read at a time
     """
 
@@ -56,100 +56,84 @@ class SchedulerReportClient:
             sharing_interval=sharing_interval,
             workers=workers,
         )
-        self._fresh = verify.Fresh(reader.Reader(service, clock), state)
+        self._verifier = verify.Verifier(reader.Reader(service, clock), state)
         self._executor = applying.Executor(
             service, state.journal, self._observer, clock=clock
         )
-        self._planner = planner.Planner(
-            state.records, self._observer, self._fresh
-        )
+        self._plan_maker = plan_maker.PlanMaker(self._observer, self._verifier)
         self.where = service.where
 
     def observe(
         self, node_uuids: Sequence[str]
-    ) -> dict[str, observation.Observation | errors.AgentError]:
-        """Return what placement holds of each node, or why it is unknown.
+    ) -> Mapping[str, Observation | errors.AgentError]:
+        """Return each node's providers, or why they are unknown.
 
-        ``GET /resource_providers`` once for all nodes (in a cloud much larger
-        than they are, once for each), once more for sharing providers where
-        there are aggregates and what was seen of it is not enough, and three
-        reads for each provider that changed since it was last read
-        (microversion 1.30 to 1.39). What is recorded of these nodes is read
-        too, and after an answer what was away before is tried again.
+        ``GET /resource_providers`` once for all nodes (in a cloud that is much
+        larger than these nodes, once for each), once more for sharing
+        providers where there are aggregates and the last answer is too old,
+        and three reads for each provider that changed since it was last read
+        (microversion 1.30 to 1.39). After an answer, operations that failed
+        because placement was away are tried again.
 
         :raises errors.AgentError: not even the list could be read
         """
         with self._executor.looking():
-            seen = self._observer.observe(node_uuids)
-        self._state.records.preload(
-            {
-                uuid: frozenset(one.providers)
-                for uuid, one in seen.items()
-                if isinstance(one, observation.Observation)
-            }
-        )
-        return seen
+            return self._observer.observe(node_uuids)
 
     def invalidate(self) -> None:
-        """Ask for sharing providers in the next look, however lately seen."""
+        """Ask placement for sharing providers again at the next ``observe``."""
         self._observer.invalidate()
 
-    def allocations(self, seen: observation.Observation) -> alloc.Allocations:
-        """Return what is allocated of a node's own tree, for its driver.
+    def watch_sharing(self, uuids: Iterable[str]) -> None:
+        """Ask for these sharing providers at every ``observe`` from now on."""
+        self._observer.watch_sharing(uuids)
+
+    def allocations(self, seen: Observation) -> alloc.Allocations:
+        """Return all allocations of a node's own tree, for its driver to edit.
 
         ``GET /resource_providers/{uuid}/allocations`` for each provider and
         ``GET /allocations/{consumer}`` (1.28) for each consumer.
 
-        :raises errors.LookAgain: placement moved since ``seen``
+        :raises errors.Replan: placement changed since ``seen``
         """
-        return self._fresh.allocations(seen)
+        return self._verifier.allocations(seen)
 
-    def plan(
-        self,
-        tree: provider_tree.ProviderTree,
-        seen: observation.Observation,
-        policy: Policy,
-        allocations: alloc.Allocations | None = None,
-    ) -> planning.Plan:
-        """Return what would be sent to make placement match an edited tree.
+    def consumers(
+        self, providers: Iterable[provider.Provider]
+    ) -> dict[str, alloc.Consumers]:
+        """Return the consumers of each provider, by resource class.
 
-        Every part that would be written is read afresh first, so the plan
-        rests on no memory; a plan of nothing costs no request.
+        ``GET /resource_providers/{uuid}/allocations`` for each provider.
 
-        :param tree: ``seen.tree()``, edited
-        :param allocations: ``allocations(seen)``, edited with it; None if the
-            driver moves nothing that is allocated
-        :raises errors.DriverError: what it made of those cannot be done
-        :raises errors.LookAgain: placement moved since ``seen``
+        :raises errors.Replan: placement changed since they were observed
+        """
+        return self._verifier.consumers(providers)
+
+    def plan(self, seen: Observation, wanted: Wanted) -> planning.Plan:
+        """Return the operations that make placement hold what is wanted.
+
+        Every part that would be written is read again first, so the plan does
+        not rest on memory. An empty plan costs no request.
+
+        :raises errors.DriverError: the moves of allocations cannot be done
+        :raises errors.Replan: placement changed since ``seen``
         :raises errors.Refused: a root's name belongs to another provider
         """
-        return self._planner.plan(tree, seen, policy, allocations)
-
-    def unchanged(
-        self, seen: observation.Observation, policy: Policy
-    ) -> planning.Plan | None:
-        """Return a node's last plan, if it is one of nothing that stands.
-
-        For a node that would be described as it was when that was made: of
-        all the rest is looked whether it is the same.
-        """
-        return self._planner.unchanged(seen, policy)
+        return self._plan_maker.plan(seen, wanted)
 
     def apply(
-        self,
-        plan: planning.Plan,
-        without: Collection[operations.Operation] = (),
+        self, plan: planning.Plan, without: Collection[object] = ()
     ) -> applying.Outcome:
-        """Send a plan's operations; return which were done and which refused.
+        """Send a plan's operations; return which were applied and refused.
 
-        :param without: operations that were refused just now: they are left,
-            with what depends on them
-        :raises errors.LookAgain: another writer came between: observe again
-        :raises errors.AgentError: the node's cycle is over; what was done is
-            recorded, and the next cycle goes on from there
+        :param without: operations that were refused before; they are not
+            sent, and neither is an operation that depends on one of them
+        :raises errors.Replan: another writer came between: observe again
+        :raises errors.AgentError: the node's cycle ends here; what was done
+            is recorded, and the next cycle goes on from there
         """
         try:
-            outcome = self._executor.apply(plan, without)
+            return self._executor.apply(plan, without)
         except placement_errors.NotFound:
             self._state.snapshot.save_known_names(None)
             raise
@@ -158,23 +142,58 @@ class SchedulerReportClient:
             raise
         finally:
             self._observer.invalidate()
-        return outcome
-
-    def removals(self, plan: planning.Plan) -> blast_radius.Removals:
-        """Return what a plan removes."""
-        return effects.removals(plan.operations)
-
-    def changes(
-        self, applied: Iterable[operations.Operation]
-    ) -> frozenset[contention.Item]:
-        """Return what these operations make of each item they change."""
-        return effects.changes(applied)
 
     def update_from_provider_tree(
-        self,
-        new_tree: provider_tree.ProviderTree,
-        seen: observation.Observation,
-        policy: Policy,
+        self, new_tree: provider_tree.ProviderTree, seen: Observation
     ) -> applying.Outcome:
-        """Make placement match an edited tree: ``plan``, then ``apply``."""
-        return self.apply(self.plan(new_tree, seen, policy))
+        """Make placement match an edited tree: plan, then apply.
+
+        As in nova, placement gets exactly what the tree says: this method
+        knows no owners and records no claims. The agent calls ``plan`` with
+        providers for which ownership is resolved.
+
+        :param new_tree: ``seen.tree()``, edited
+        :param seen: one of the observations that ``observe`` returned
+        """
+        self.watch_sharing(seen.asserted_elsewhere(new_tree))
+        wanted = Wanted(
+            after=_described(new_tree, seen),
+            notes=(*seen.notes, *new_tree.notes),
+            faults=tuple(new_tree.faults),
+        )
+        return self.apply(self.plan(seen, wanted))
+
+
+def _described(
+    tree: provider_tree.ProviderTree, seen: Observation
+) -> provider.Snapshot:
+    """Return the providers as an edited tree describes them."""
+    return provider.snapshot(
+        _provider(tree, uuid, seen.providers.get(uuid))
+        for uuid in tree.get_provider_uuids()
+    )
+
+
+def _provider(
+    tree: provider_tree.ProviderTree,
+    uuid: str,
+    before: provider.Provider | None,
+) -> provider.Provider:
+    """Return one provider of a tree; a ratio that is not given stays."""
+    data = tree.data(uuid)
+    current = before.inventories if before is not None else {}
+    parent_uuid = data.parent_uuid
+    if before is not None and uuid in tree.lone:
+        parent_uuid = before.parent_uuid  # it is outside of this tree
+    return provider.Provider(
+        uuid=uuid,
+        name=data.name,
+        parent_uuid=parent_uuid,
+        generation=data.generation,
+        inventories={
+            rc: Ratios().complete(rc, record, current.get(rc))
+            for rc, record in data.inventory.items()
+        },
+        traits=frozenset(data.traits),
+        aggregates=frozenset(data.aggregates),
+    )

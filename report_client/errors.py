@@ -61,6 +61,8 @@ class Exists(Conflict):
 class Reshaped(errors.Replan):
     """Allocations were moved; what is left is planned on what is there now."""
 
+    is_conflict = False
+
 
 class NotFound(errors.ReplanOnce):
     """A provider, or a name, is not (or no longer) there."""

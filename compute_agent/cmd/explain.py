@@ -104,16 +104,17 @@ def _told(
     plan = typing.cast(typing.Any, result.plan)
     providers = None
     if plan is not None:
-        after = plan.before
+        after, changes = plan.before, []
         for operation in plan.operations:
             after = operation.apply_to(after)
+            changes += operation.changes()
         record = agent.state.records.record(
             {*plan.before, *after}, result.node.uuid
         )
         record = dataclasses.replace(
             record, claims={**record.claims, **plan.claims}
         )
-        providers = explain.explain(trait, plan.before, after, record)
+        providers = explain.explain(trait, plan.before, after, record, changes)
     return _Told(
         result=result,
         providers=providers,
@@ -183,7 +184,8 @@ def _text(trait: str, told: _Told) -> str:
         claims = (
             f'; held by {", ".join(one.claimed_by)}' if one.claimed_by else ''
         )
-        lines.append(f'  {one.provider}: {one.state.value}{claims}')
+        why = f': {one.why}' if one.why else ''
+        lines.append(f'  {one.provider}: {one.state.value}{why}{claims}')
     for found in told.findings or ():
         seen = f' [{", ".join(found.sources)}]' if found.sources else ''
         why = f': {found.reason}' if found.reason else ''
@@ -220,6 +222,7 @@ def _data(trait: str, told: _Told) -> dict[str, typing.Any]:
                 'uuid': one.provider.uuid,
                 'state': one.state.name.lower(),
                 'held_by': list(one.claimed_by),
+                'cause': None if one.cause is None else one.cause.data(),
             }
             for one in told.providers or ()
         ],

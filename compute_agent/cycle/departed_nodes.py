@@ -12,11 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from .. import errors
-from ..ownership import orphans, record
+from ..ownership import orphans
 from ..state.known_node import KnownNode
 from ..tree import provider
 from ..tree.node import Node
 from ..virt import driver as virt
+from . import report_client
 
 ASKED_AT_ONCE = 100  # in one cycle, so that many moves do not hold it up
 
@@ -32,21 +33,6 @@ class Nodes(Protocol):
 
     def forget(self, uuids: Iterable[str]) -> None:
         """Drop these nodes."""
-
-
-class Records(Protocol):
-    """What was recorded of providers; see ``state/records.py``."""
-
-    def created_for(
-        self, node_uuids: Iterable[str]
-    ) -> Mapping[str, Collection[str]]:
-        """Return the providers created while each node was described."""
-
-    def record(self, uuids: Iterable[str], node_uuid: str) -> record.Record:
-        """Return what earlier cycles left of these providers."""
-
-    def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:
-        """Count a provider as created for another node from now on."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +70,7 @@ class Departures:
     def __init__(
         self,
         driver: virt.ComputeDriver,
-        records: Records,
+        records: report_client.Records,
         nodes: Nodes,
         *,
         clock: Callable[[], float],

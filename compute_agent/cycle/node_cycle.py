@@ -1,123 +1,133 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One node's turn in a cycle: look, plan, apply; again if placement moved.
+"""One node's cycle: observe, plan, apply; and again after a conflict.
 
-It has two steps. ``begin`` plans, and applies at once what removes nothing;
-a plan that removes something is held until the whole cycle's removals are
-judged, and then applied by ``go_on`` or refused. Whatever fails in a turn ends
-as that node's result; only an outage is shared with the others. The resource
-tracker makes the turns, from many threads.
+It has two steps. ``begin`` plans, and applies at once a plan that removes
+nothing. A plan that removes something waits until the removals of all nodes
+are judged; then ``apply_judged`` applies it, or ``hold_back`` ends the node's
+cycle without it. Whatever fails ends as that node's result; only an outage is
+shared with the other nodes. The resource tracker makes one for each node and
+runs them from many threads.
 """
 
 import dataclasses
 import logging
+import random
+import time
 from collections.abc import Collection, Mapping
-from typing import Any
-
-import tenacity
+from typing import Generic
 
 from .. import errors
 from ..limits import backoff, blast_radius, contention
 from ..tree import provider
 from ..tree.node import Node
-from . import (
-    departed_nodes,
-    node_planner,
-    node_result,
-    report_client,
-)
-from .node_result import Status
+from ..tree.observation import Observation
+from ..tree.plan import Op, Outcome, Plan
+from . import departed_nodes, effects, node_result, report_client
+from .node_planner import NodePlan, NodePlanner
+from .node_result import NodeResult, Status
 
 LOG = logging.getLogger(__name__)
 
-LOOKS = 5  # times a node is looked at when placement moves under it
+PLANS = 5  # times a node is planned at most in a cycle, because of conflicts
+_FIRST_PAUSE = 0.1  # seconds at most before a node is planned again ...
+_LONGEST_PAUSE = 5.0  # ... doubled each time, up to this
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
-class Cycle:
-    """What the turns of one cycle share.
+class CycleContext(Generic[Op]):
+    """The part of a cycle that all its nodes share.
 
-    :ivar writing: False for a cycle that only plans
-    :ivar judged: whether removals wait for the whole cycle's to be judged
+    :ivar writing: False in a cycle that only plans
+    :ivar judged: True if removals wait until those of all nodes are judged
     :ivar contended: the items that this cycle leaves as they are
-    :ivar outage: that the service is away, once a turn has found out
-    :ivar judging: what is held to be judged, by node
+    :ivar outage: set by the first node that finds the service away
+    :ivar removals: what each node's plan removes, to be judged together
     """
 
-    client: report_client.ReportClient
-    planner: node_planner.Planner
+    client: report_client.ReportClient[Op]
+    planner: NodePlanner[Op]
     departures: departed_nodes.Departures
     back_off: backoff.BackOff
     contended: Collection[contention.Item]
     writing: bool
     judged: bool
     outage: errors.Unavailable | None = None
-    judging: dict[str, blast_radius.Removals] = dataclasses.field(
+    removals: dict[str, blast_radius.Removals] = dataclasses.field(
         default_factory=dict
     )
 
 
-class NodeCycle:
-    """A node's turn; ``result`` says how it ended, or stands so far.
+class NodeCycle(Generic[Op]):
+    """One node's cycle.
 
-    :ivar held: there is a plan that removes something, not applied yet
-    :ivar leaving: the node is gone, and what placement has of it goes too
-    :ivar removals: what the plan removes
+    :ivar departed: the node is gone, and its providers go too
+    :ivar result: how the cycle ended, or stands so far
+    :ivar awaits_judgement: there is a plan that removes something, and it is
+        not applied yet
+    :ivar removals: what that plan removes
     """
 
     def __init__(
-        self, cycle: Cycle, node: Node, *, leaving: bool = False
+        self, context: CycleContext[Op], node: Node, *, departed: bool = False
     ) -> None:
         self.node = node
-        self.leaving = leaving
-        self.result = node_result.ended(node, Status.WAITING, 'not begun')
+        self.departed = departed
+        self.result: NodeResult[Op] = node_result.ended(
+            node, Status.WAITING, 'not begun'
+        )
         self.awaits_judgement = False
         self.removals = blast_radius.NOTHING
-        self._cycle = cycle
-        self._is_judged = not cycle.judged
-        self._looks = _Looks()
-        self._applied: list[Any] = []
-        # What was refused in this turn, by the line that says so.
-        self._left: dict[str, Any] = {}
+        self._context = context
+        self._is_judged = not context.judged
+        self._planned: NodePlan[Op] | None = None
         self._before: provider.Snapshot = {}
+        self._conflicts = _Conflicts()
+        self._applied: list[Op] = []
+        # What was refused in this cycle, by the line that says so.
+        self._refused: dict[str, object] = {}
 
     def seen_names(self) -> dict[str, int]:
-        """Return how many names each provider of the node has."""
+        """Return the number of names of each of the node's providers."""
         return blast_radius.names_of(self._before)
 
-    def begin(self, seen: Any | errors.AgentError) -> None:
-        """Plan, and apply what removes nothing.
+    # --- the two steps --------------------------------------------------------
 
-        :param seen: what placement holds of the node, or why it is unknown
+    def begin(self, seen: Observation | errors.AgentError) -> None:
+        """Plan, and apply the plan unless it has to wait.
+
+        :param seen: the node's providers, or why they are unknown
         """
-        self._take(seen, None)
+        self._run(seen, None)
 
-    def go_on(self) -> None:
-        """Apply the plan that was held: what it removes has been judged."""
+    def apply_judged(self) -> None:
+        """Apply the plan whose removals were judged."""
         self.awaits_judgement, self._is_judged = False, True
-        self._take(None, self.result.plan)
+        self._run(None, self._planned)
 
-    def let_be(self) -> None:
-        """End the turn of a cycle that only plans."""
+    def end_unapplied(self) -> None:
+        """End the node's cycle, in a cycle that only plans."""
         self.awaits_judgement = False
 
-    def keep_back(self, why: str) -> None:
-        """End the turn without what was held."""
+    def hold_back(self, why: str) -> None:
+        """End the node's cycle without the plan that awaits judgement."""
         self.awaits_judgement = False
-        self._cycle.judging.pop(self.node.uuid, None)
-        self.result = node_result.kept_back(self.result, Status.FAILED, why)
+        self._context.removals.pop(self.node.uuid, None)
+        self.result = node_result.not_applied(self.result, Status.FAILED, why)
 
-    def _take(
+    # --- observe, plan, apply; again after a conflict ------------------------
+
+    def _run(
         self,
-        seen: Any | errors.AgentError | None,
-        plan: report_client.Plan | None,
+        seen: Observation | errors.AgentError | None,
+        planned: NodePlan[Op] | None,
     ) -> None:
-        """Take one step of the turn; whatever happens is its result."""
+        """Run one step; turn every error into the node's result."""
         try:
-            self._repeat(seen, plan)
+            self._repeat(seen, planned)
         except (errors.Replan, errors.UnknownState) as exc:
             self._end(Status.WAITING, str(exc))
         except errors.Unavailable as exc:
-            self._cycle.outage = exc  # spares the other nodes the same wait
+            self._context.outage = exc  # spares the other nodes the same wait
             self._end(Status.FAILED, str(exc), outage=True)
         except errors.AgentError as exc:
             self._end(Status.FAILED, str(exc))
@@ -129,180 +139,211 @@ class NodeCycle:
             applied = tuple(self._applied)
             self.result = dataclasses.replace(self.result, applied=applied)
 
-    def _end(
-        self, status: Status, reason: str, *, outage: bool = False
-    ) -> None:
-        """End the turn early; what was refused until then is not forgotten."""
-        reason = '; '.join([reason, *self._left])
-        ended = node_result.ended(self.node, status, reason)
-        self.awaits_judgement = False
-        self.result = dataclasses.replace(
-            ended,
-            outage=outage,
-            again_in=self._back_off(self._left) if self._left else None,
-        )
-
     def _repeat(
         self,
-        seen: Any | errors.AgentError | None,
-        plan: report_client.Plan | None,
+        seen: Observation | errors.AgentError | None,
+        planned: NodePlan[Op] | None,
     ) -> None:
-        """Try; look again, a few times, if placement moved under it."""
-        try:
-            self._take_look(seen, plan)
-        except errors.Replan as exc:
-            self._look_again(exc)
+        """Observe, plan and apply, until no conflict comes.
 
-    def _look_again(self, first: errors.Replan) -> None:
-        """Look a few times more, each time a little later.
-
-        :param first: what came of the first look, which most turns end with
+        :param seen: None to observe the node here
+        :param planned: a plan that was judged; None to plan here
         """
-        attempts = tenacity.Retrying(
-            stop=self._looks.are_enough,
-            wait=tenacity.wait_random_exponential(multiplier=0.1, max=5),
-            retry=tenacity.retry_if_exception_type(errors.Replan),
-            reraise=True,
-        )
-        for attempt in attempts:
-            with attempt:
-                if attempt.retry_state.attempt_number == 1:
-                    raise first
-                self._take_look(None, None)
+        while True:
+            try:
+                self._check_outage()
+                if planned is None:
+                    planned = self._plan(seen)
+                    if not self._goes_now(planned):
+                        break
+                self._apply(planned)
+                break
+            except errors.AgentError as exc:
+                self._note_error(exc, planned)
+                if not self._conflicts.allow_replan(exc):
+                    raise
+            self._conflicts.pause()
+            seen, planned = None, None
+        if self.result.status is Status.DONE and not self.awaits_judgement:
+            self._conflicts.log_healed(self.node)
 
-    def _take_look(
-        self,
-        seen: Any | errors.AgentError | None,
-        plan: report_client.Plan | None,
-    ) -> None:
-        try:
-            self._try(seen, plan)
-        except errors.AgentError as exc:
-            self._looks.ended_by(exc)
-            self._note(exc)
-            raise
-
-    def _try(
-        self,
-        seen: Any | errors.AgentError | None,
-        plan: report_client.Plan | None,
-    ) -> None:
-        if self._cycle.outage is not None:
-            # Another turn's: what that one did or left is not this one's.
-            away = self._cycle.outage
+    def _check_outage(self) -> None:
+        """Raise the outage that another node's cycle found."""
+        away = self._context.outage
+        if away is not None:
+            # A new error: the other one says what that node applied.
             raise errors.Unavailable(str(away)) from away
-        if plan is None:
-            plan = self._plan(self._look() if seen is None else seen)
-            if not self._goes_now(plan):
-                return
-        self._apply(plan)
 
-    def _look(self) -> Any | errors.AgentError:
-        self._cycle.client.invalidate()  # or it might see the same for long
-        return self._cycle.client.observe([self.node.uuid])[self.node.uuid]
-
-    def _plan(self, seen: Any | errors.AgentError) -> report_client.Plan:
+    def _plan(
+        self, seen: Observation | errors.AgentError | None
+    ) -> NodePlan[Op]:
+        """Return a new plan for the node, which is observed first if need be."""
+        planner = self._context.planner
+        if seen is None:
+            self._context.client.invalidate()  # or it might see the same for long
+            seen = planner.observe([self.node.uuid])[self.node.uuid]
         if isinstance(seen, errors.AgentError):
             raise seen
-        planner = self._cycle.planner
-        plan = planner.plan_gone if self.leaving else planner.plan
-        return plan(self.node, seen, self._cycle.contended)
+        plan = planner.plan_departed if self.departed else planner.plan
+        return plan(self.node, seen, self._context.contended)
 
-    def _goes_now(self, plan: report_client.Plan) -> bool:
-        """Note what a new plan comes to; return whether it is applied now."""
-        self.result = node_result.planned(self.node, plan)
-        self._before = plan.before
-        if self._cycle.writing and self._is_backed_off(plan):
+    def _goes_now(self, planned: NodePlan[Op]) -> bool:
+        """Note a new plan; return True if it is applied now."""
+        plan, context = planned.plan, self._context
+        self._planned, self._before = planned, plan.before
+        self.result = node_result.planned(self.node, plan, planned.contended)
+        if context.writing and self._is_backed_off(plan):
             return False
-        removals = self._removals(plan)
-        if not self._cycle.judged:
-            return self._cycle.writing
+        removals = self._removals_of(plan)
+        if not context.judged:
+            return context.writing
         if not self._is_judged:
             self.removals, self.awaits_judgement = removals, bool(removals)
-            self._cycle.judging[self.node.uuid] = removals
-            return self._cycle.writing and not self.awaits_judgement
-        if blast_radius.within(removals, self._cycle.judging.values()):
+            context.removals[self.node.uuid] = removals
+            return context.writing and not self.awaits_judgement
+        if blast_radius.within(removals, context.removals.values()):
             return True
         self._wait(MORE)
         return False
 
-    def _is_backed_off(self, plan: report_client.Plan) -> bool:
-        wait = self._cycle.back_off.waiting(self.node.uuid, plan.operations)
-        if wait is None:
+    def _apply(self, planned: NodePlan[Op]) -> None:
+        plan, back_off = planned.plan, self._context.back_off
+        if planned.is_empty():  # as most are: nothing to send or to record
+            back_off.succeeded(self.node.uuid)
+            return
+        if self.departed and plan.operations:
+            self._context.departures.confirm(self.node)
+        outcome = self._context.client.apply(
+            plan, list(self._refused.values())
+        )
+        self._note_outcome(outcome)
+        # What was refused under an earlier plan may not be wanted any more.
+        still_refused = {
+            line: op
+            for line, op in self._refused.items()
+            if op in plan.operations
+        }
+        self.result = node_result.planned(
+            self.node, plan, planned.contended, list(still_refused)
+        )
+        if not still_refused:
+            back_off.succeeded(self.node.uuid)
+            return
+        self.result = dataclasses.replace(
+            self.result, again_in=self._back_off(still_refused)
+        )
+
+    # --- what keeps a plan from being applied --------------------------------
+
+    def _is_backed_off(self, plan: Plan[Op]) -> bool:
+        """Return True if all of a plan waits until it is tried again.
+
+        If only a part of it waits, the rest is sent without that.
+        """
+        waiting = self._context.back_off.waiting(
+            self.node.uuid, plan.operations
+        )
+        if waiting is None:
             return False
-        if all(op in wait.left.values() for op in plan.operations):
-            self._wait('; '.join(wait.left), wait.again_in)
+        if all(op in waiting.left.values() for op in plan.operations):
+            self._wait('; '.join(waiting.left), waiting.again_in)
             return True
-        self._left |= wait.left  # the rest goes without it
+        self._refused |= waiting.left
         return False
 
     def _wait(self, why: str, again_in: float | None = None) -> None:
         self.result = dataclasses.replace(
-            node_result.kept_back(self.result, Status.WAITING, why),
+            node_result.not_applied(self.result, Status.WAITING, why),
             again_in=again_in,
         )
 
-    def _removals(self, plan: report_client.Plan) -> blast_radius.Removals:
-        """Return what a plan removes; of a node that is gone, all it touches.
+    def _removals_of(self, plan: Plan[Op]) -> blast_radius.Removals:
+        """Return what a plan removes; for a departed node, all it touches.
 
-        What cannot be deleted of such a node is reserved, which is as much.
+        A provider of such a node that cannot be deleted is reserved, which
+        takes as much from its consumers.
         """
-        if not self.leaving:
-            return self._cycle.client.removals(plan)
+        if not self.departed:
+            return effects.removals(plan.operations)
         return blast_radius.Removals(
-            deleted=frozenset(op.uuid for op in plan.operations)
+            deleted=effects.written(plan.operations)
         )
 
-    def _apply(self, plan: report_client.Plan) -> None:
-        if plan.is_quiet():  # as most are: nothing to send or to record
-            self._cycle.back_off.succeeded(self.node.uuid)
-            return
-        if self.leaving and plan.operations:
-            self._cycle.departures.confirm(self.node)
-        left = list(self._left.values())
-        self._note(self._cycle.client.apply(plan, left))
-        # What was refused on an earlier look may not be wanted any more.
-        still = {
-            w: op for w, op in self._left.items() if op in plan.operations
-        }
-        self.result = node_result.planned(self.node, plan, list(still))
-        if not still:
-            self._cycle.back_off.succeeded(self.node.uuid)
-            return
+    # --- what was applied and refused ----------------------------------------
+
+    def _end(
+        self, status: Status, reason: str, *, outage: bool = False
+    ) -> None:
+        """End the cycle early; what was refused until then is remembered."""
+        reason = '; '.join([reason, *self._refused])
+        self.awaits_judgement = False
         self.result = dataclasses.replace(
-            self.result, again_in=self._back_off(still)
+            node_result.ended(self.node, status, reason),
+            outage=outage,
+            again_in=self._back_off(self._refused) if self._refused else None,
         )
 
-    def _note(self, came: report_client.Outcome | errors.AgentError) -> None:
-        """Note what was done, and what is not sent again in this turn."""
-        self._applied += came.applied
-        self._left |= zip(came.refused, came.left, strict=True)
+    def _note_outcome(self, outcome: Outcome[Op]) -> None:
+        self._applied += outcome.applied
+        self._refused |= zip(outcome.refused, outcome.left, strict=True)
 
-    def _back_off(self, left: Mapping[str, Any]) -> float:
-        """Remember what was refused, or left because of that, and why."""
-        return self._cycle.back_off.refused(
-            self.node.uuid, left, self._applied
+    def _note_error(
+        self, exc: errors.AgentError, planned: NodePlan[Op] | None
+    ) -> None:
+        """Note what was applied and refused before an error."""
+        if planned is not None:
+            self._applied += [
+                op for op in planned.plan.operations if op in exc.applied
+            ]
+        self._refused |= zip(exc.refused, exc.left, strict=True)
+
+    def _back_off(self, refused: Mapping[str, object]) -> float:
+        """Remember what was refused; return the seconds until it is tried."""
+        return self._context.back_off.refused(
+            self.node.uuid, refused, self._applied
         )
 
 
-class _Looks:
-    """How often a node was looked at in a turn, and whether once more is due."""
+class _Conflicts:
+    """The conflicts that made a node's cycle plan again."""
 
     def __init__(self) -> None:
-        self._times = 0
-        self._once = 0
+        self._count = 0
+        self._missing = 0
+        self._subjects: dict[str, None] = {}
 
-    def ended_by(self, exc: errors.AgentError) -> None:
-        """Count a look that came to nothing."""
-        self._times += 1
-        self._once += isinstance(exc, errors.ReplanOnce)
+    def allow_replan(self, exc: errors.AgentError) -> bool:
+        """Count a conflict; return True if the node may be planned again.
 
-    def are_enough(self, _state: tenacity.RetryCallState) -> bool:
-        """Whether the turn ends; what is not there is looked for once more."""
-        return self._times >= LOOKS or self._once > 1
+        If a provider or a name is missing, that is tried only once.
+        """
+        if not isinstance(exc, errors.Replan):
+            return False
+        self._count += 1
+        self._missing += isinstance(exc, errors.ReplanOnce)
+        if exc.is_conflict:
+            self._subjects[exc.subject or str(exc)] = None
+        return self._count < PLANS and self._missing <= 1
+
+    def pause(self) -> None:
+        """Wait at random, longer each time, so that writers draw apart."""
+        longest = min(_FIRST_PAUSE * 2 ** (self._count - 1), _LONGEST_PAUSE)
+        time.sleep(random.uniform(0, longest))  # noqa: S311 (no secret)
+
+    def log_healed(self, node: Node) -> None:
+        """Log the conflicts once they are over, if there were any."""
+        if self._subjects:
+            LOG.info(
+                '%s: done after it was planned %d times; another writer '
+                'changed %s meanwhile',
+                node,
+                self._count + 1,
+                ', '.join(self._subjects),
+            )
+            self._subjects.clear()
 
 
 MORE = (
-    'placement changed meanwhile, and what this would remove now is more than '
-    'was judged in this cycle: it waits for the next'
+    'placement changed meanwhile, and the plan would now remove more than was '
+    'judged in this cycle; it waits for the next cycle'
 )

@@ -1,28 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what placement holds of a node to the plan for it: describe, resolve.
+"""How a node's plan is made: describe, record, resolve, limits, plan.
 
-A node that is there is described by its driver, the operator's files and the
-agent; one that is gone as nothing. It reads and writes nothing itself: the
-report client makes the plan. A node's turn calls it, from many threads.
+``NodePlanner.plan`` can be read from top to bottom: it decides here which
+providers the node should have, and the report client turns that into
+operations. It writes nothing to placement. Each node's cycle calls it, from
+many threads, each with a node of its own.
 """
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic
 
 from .. import errors
 from ..limits import contention
-from ..ownership import moved_away, orphans, policy
-from ..tree import host_inventory, provider_tree
+from ..ownership import in_use, moved_away, orphans, policy, resolve
+from ..ownership.record import Record
+from ..tree import allocations as alloc
+from ..tree import host_inventory, provider
 from ..tree.allocation_ratios import Ratios
 from ..tree.node import Node
+from ..tree.observation import Observation
+from ..tree.plan import Op, Op_co, Plan, Wanted
+from ..tree.provider_tree import ProviderTree
 from ..virt import driver as virt
 from . import describe, identity, report_client
+from .empty_plans import EmptyPlans, Inputs
 
-# The driver's facts, the operator's files, and what the node is called.
-_Grounds = tuple[object, int, Node]
-
-# What is said of a node's names.
+# The operator's orders for the names of a node.
 OrdersOf = Callable[[Node], policy.Orders]
 
 
@@ -32,10 +36,10 @@ def _no_orders() -> OrdersOf:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the operator chose.
+    """The operator's settings.
 
-    :ivar reserved: what of a host is not for its guests
-    :ivar orders: asked in each cycle for what is said of the nodes' names
+    :ivar reserved: the part of a host that is not for its guests
+    :ivar orders: called in each cycle; returns the orders for the nodes' names
     """
 
     ratios: Ratios = dataclasses.field(default_factory=Ratios)
@@ -45,16 +49,28 @@ class Settings:
     orders: Callable[[], OrdersOf] = _no_orders
 
 
-class Planner:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class NodePlan(Generic[Op_co]):
+    """A node's plan, and the contended items that it leaves as they are."""
+
+    plan: Plan[Op_co]
+    contended: tuple[contention.Item, ...] = ()
+
+    def is_empty(self) -> bool:
+        """Return True if there is nothing to send, to record or to wait for."""
+        return self.plan.is_empty() and not self.contended
+
+
+class NodePlanner(Generic[Op]):
     """Makes the plans for one driver's nodes.
 
-    :param files: what operators add to what the driver describes
+    :param files: what operators add to the driver's descriptions
     """
 
     def __init__(
         self,
         driver: virt.ComputeDriver,
-        client: report_client.ReportClient,
+        client: report_client.ReportClient[Op],
         records: report_client.Records,
         *,
         settings: Settings,
@@ -66,8 +82,7 @@ class Planner:
         self._settings = settings
         self._files = files
         self._orders = settings.orders()
-        # What each node was described by the last time.
-        self._described_by: dict[str, _Grounds] = {}
+        self._empty_plans = EmptyPlans[Op]()
 
     def begin(self) -> None:
         """Have the operator's files and orders read, for a cycle."""
@@ -75,99 +90,156 @@ class Planner:
         if self._files is not None:
             self._files.begin()
 
-    def settle(self, node_uuids: Sequence[str]) -> None:
-        """End a cycle of these nodes, as far as the files go."""
+    def end(self, node_uuids: Sequence[str]) -> None:
+        """End a cycle of these nodes; forget what is remembered of others."""
         if self._files is not None:
             self._files.log_unmatched(node_uuids)
-        for gone in self._described_by.keys() - set(node_uuids):
-            del self._described_by[gone]
+        self._empty_plans.keep_only(node_uuids)
+
+    def observe(
+        self, node_uuids: Sequence[str]
+    ) -> Mapping[str, Observation | errors.AgentError]:
+        """Return each node's providers, or why they are unknown.
+
+        The records of all nodes are read with it, at once.
+
+        :raises errors.AgentError: not even placement's list could be read
+        """
+        found = self._client.observe(node_uuids)
+        self._records.preload(
+            {
+                uuid: frozenset(seen.providers)
+                for uuid, seen in found.items()
+                if isinstance(seen, Observation)
+            }
+        )
+        return found
 
     def plan(
         self,
         node: Node,
-        seen: report_client.Observation,
+        seen: Observation,
         contended: Collection[contention.Item],
-    ) -> report_client.Plan:
-        """Return what is to be done for a node that is there.
+    ) -> NodePlan[Op]:
+        """Return the plan for a node that the driver has.
 
-        :param contended: what is left as it is, if it would be changed
+        :param contended: the items that this cycle leaves as they are
         """
-        last = self._described_by.pop(node.uuid, None)
-        grounds = self._grounds(node)
+        # Nothing changed: the last plan, if it was empty, is the plan.
+        last = self._empty_plans.take(node.uuid)
+        facts = describe.facts(self._driver, node)
+        if last is not None and self._still_holds(
+            last.inputs, node, facts, seen, contended
+        ):
+            return self._keep(last.inputs, last.plan)
+
+        # Describe: driver, operators' files and agent edit the tree.
+        identity.check(node, seen.providers)
+        tree, allocations = self._describe(node, seen)
+        self._client.watch_sharing(seen.asserted_elsewhere(tree))
+
+        # Record and policy: what else decides which names may go.
+        uuids = frozenset([*seen.providers, *tree.get_provider_uuids()])
+        record = self._records.record(uuids, node.uuid)
+        decides = self._policy(node, contended)
+        inputs = Inputs(
+            node=node,
+            facts=facts,
+            edition=self._edition(),
+            seen=seen,
+            uuids=uuids,
+            record=record,
+            policy=decides,
+            description=tree.said(),
+        )
+        reshapes = allocations is not None
         if (
             last is not None
-            and grounds is not None
-            and describe.equal(self._driver, node, last, grounds)
+            and not reshapes
+            and last.inputs.lead_to_the_plan_of(inputs)
         ):
-            decides = self._policy(node, contended)
-            known = self._client.unchanged(seen, decides)
-            if known is not None:
-                self._described_by[node.uuid] = grounds
-                return known
-        identity.check(node, seen.providers)
-        tree, allocations = self._described(node, seen)
-        decides = self._policy(node, contended)
-        plan = self._client.plan(tree, seen, decides, allocations)
-        if grounds is not None and allocations is None:
-            self._described_by[node.uuid] = grounds
-        return plan
+            return self._keep(inputs, last.plan)
 
-    def plan_gone(
+        # Resolve ownership; leave what is contended, keep what is in use.
+        wanted, left = self._resolve(tree, seen, record, decides, allocations)
+
+        # Plan: the report client finds the operations that lead there.
+        made = NodePlan(plan=self._client.plan(seen, wanted), contended=left)
+        if not reshapes and _is_repeatable(made, seen, wanted):
+            self._keep(inputs, made.plan)
+        return made
+
+    def plan_departed(
         self,
         node: Node,
-        seen: report_client.Observation,
+        seen: Observation,
         contended: Collection[contention.Item],
-    ) -> report_client.Plan:
-        """Return what is to be done for a node that is gone."""
+    ) -> NodePlan[Op]:
+        """Return the plan for a node that is gone: it is described as nothing."""
         tree = seen.tree()
         record = self._records.record(seen.providers, node.uuid)
         created = self._records.created_for([node.uuid]).get(node.uuid, ())
-        left = orphans.outside(node.uuid, seen.providers, created)
-        called = (node.uuid, node.name)
-        orphans.describe_gone(tree, called, record.created, left)
-        return self._client.plan(tree, seen, self._policy(node, contended))
+        outside = orphans.outside(node.uuid, seen.providers, created)
+        orphans.describe_gone(
+            tree, (node.uuid, node.name), record.created, outside
+        )
+        self._client.watch_sharing(seen.asserted_elsewhere(tree))
+        decides = self._policy(node, contended)
+        wanted, left = self._resolve(tree, seen, record, decides, None)
+        return NodePlan(plan=self._client.plan(seen, wanted), contended=left)
 
-    def _grounds(self, node: Node) -> _Grounds | None:
-        """Return all that a node's description goes by, None if unknown."""
-        facts = describe.facts(self._driver, node)
-        if facts is None:
-            return None
-        edition = 0 if self._files is None else self._files.edition
-        return facts, edition, node
+    # --- the steps ------------------------------------------------------------
 
-    def _policy(
-        self, node: Node, contended: Collection[contention.Item]
-    ) -> policy.Policy:
-        return policy.Policy(
-            node_uuid=node.uuid,
-            authority=self._driver.authority,
-            ratios=self._settings.ratios,
-            orders=self._orders(node),
-            contended=contended,
+    def _still_holds(
+        self,
+        last: Inputs,
+        node: Node,
+        facts: object,
+        seen: Observation,
+        contended: Collection[contention.Item],
+    ) -> bool:
+        """Return True if the last plan holds without describing the node.
+
+        It does if the driver tells what its description depends on, and that
+        and everything else is as it was.
+        """
+        return (
+            facts is not None
+            and (last.node, last.edition) == (node, self._edition())
+            and describe.equal(self._driver, node, last.facts, facts)
+            and last.rest_on(
+                seen,
+                self._records.record(last.uuids, node.uuid),
+                self._policy(node, contended),
+            )
         )
 
-    def _described(
-        self, node: Node, seen: report_client.Observation
-    ) -> tuple[provider_tree.ProviderTree, report_client.Allocations | None]:
+    def _keep(self, inputs: Inputs, empty: Plan[Op]) -> NodePlan[Op]:
+        self._empty_plans.keep(inputs, empty)
+        return NodePlan(plan=empty)
+
+    def _describe(
+        self, node: Node, seen: Observation
+    ) -> tuple[ProviderTree, alloc.Allocations | None]:
         """Return the described tree, with the allocations if it took those."""
         tree = seen.tree()
         try:
-            self._describe(tree, seen, node)
+            self._describe_with(tree, node, seen, None)
         except errors.ReshapeNeeded:
             tree = seen.tree()
             allocations = self._client.allocations(seen)
-            self._describe(tree, seen, node, allocations.described)
+            self._describe_with(tree, node, seen, allocations.described)
             return tree, allocations
         return tree, None
 
-    def _describe(
+    def _describe_with(
         self,
-        tree: provider_tree.ProviderTree,
-        seen: report_client.Observation,
+        tree: ProviderTree,
         node: Node,
-        allocations: Mapping[str, Any] | None = None,
+        seen: Observation,
+        allocations: Mapping[str, Any] | None,
     ) -> None:
-        """Let the driver describe a node, and add the files' and our own."""
+        """Have driver, operators' files and agent edit the tree."""
         describe.describe(
             self._driver, tree, node, self._settings.reserved, allocations
         )
@@ -179,3 +251,91 @@ class Planner:
                 self._files.merge(tree, node.uuid, record)
             describe.assert_own_traits(tree, node, record)
             moved_away.leave(tree, node.uuid, record)
+
+    def _policy(
+        self, node: Node, contended: Collection[contention.Item]
+    ) -> policy.Policy:
+        """Return what decides beside the description.
+
+        The driver's authority is asked for after the description: a driver of
+        one node may let it follow from what it found.
+        """
+        return policy.Policy(
+            node_uuid=node.uuid,
+            authority=self._driver.authority,
+            ratios=self._settings.ratios,
+            orders=self._orders(node),
+            contended=contended,
+        )
+
+    def _resolve(
+        self,
+        tree: ProviderTree,
+        seen: Observation,
+        record: Record,
+        decides: policy.Policy,
+        allocations: alloc.Allocations | None,
+    ) -> tuple[Wanted, tuple[contention.Item, ...]]:
+        """Return the providers that the node should have.
+
+        With them come the contended items that are left as they are.
+        """
+        resolved = resolve.resolve(tree, record, decides)
+        moves = allocations.moves() if allocations is not None else ()
+        after, contended = contention.leave(
+            seen.providers, resolved.after, () if moves else decides.contended
+        )
+        after, faults = self._keep_in_use(seen, after, moves)
+        wanted = Wanted(
+            after=after,
+            claims=resolved.claims,
+            foreign=resolved.foreign,
+            causes=resolved.causes,
+            moves=moves,
+            notes=(*seen.notes, *tree.notes, *resolved.notes),
+            faults=(*tree.faults, *faults),
+        )
+        return wanted, contended
+
+    def _keep_in_use(
+        self,
+        seen: Observation,
+        after: provider.Snapshot,
+        moves: tuple[alloc.Move, ...],
+    ) -> tuple[provider.Snapshot, list[str]]:
+        """Keep what consumers use; return the providers, and lines on that.
+
+        Placement is asked only for providers that would lose something.
+        Allocations that move to another provider keep nothing.
+        """
+        losing = in_use.at_stake(seen.providers, after)
+        if not losing:
+            return after, []
+        moved = alloc.consumers_after(moves)
+        known = seen.home if moves else frozenset[str]()
+        consumers = self._client.consumers(
+            loser for loser in losing if loser.uuid not in known
+        )
+        return in_use.keep_used(
+            seen.providers,
+            after,
+            {**{uuid: moved.get(uuid, {}) for uuid in known}, **consumers},
+            seen.node_uuid,
+        )
+
+    def _edition(self) -> int:
+        return 0 if self._files is None else self._files.edition
+
+
+def _is_repeatable(
+    made: NodePlan[Op], seen: Observation, wanted: Wanted
+) -> bool:
+    """Return True if the same inputs would give the same, empty plan.
+
+    They need not if part of the observation was read in this cycle, or if a
+    name was left out that placement may know later: then the wanted providers
+    differ from those observed although the plan is empty.
+    """
+    return (
+        made.is_empty() and not seen.fresh and wanted.after == seen.providers
+    )

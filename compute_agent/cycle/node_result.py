@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a node's cycle ended, as a value.
 
-It does nothing and asks nobody. A node's turn makes it; the service and the
-command line tell it.
+Pure: no I/O, configuration, logging or clock. The node's cycle makes it; the
+service and the command line report it.
 """
 
 import dataclasses
 import enum
 from collections.abc import Sequence
-from typing import Any
+from typing import Generic
 
 from ..limits import contention
 from ..tree.node import Node
-from . import report_client
+from ..tree.plan import Op, Op_co, Plan
 
 
 class Status(enum.Enum):
@@ -24,54 +24,64 @@ class Status(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class NodeResult:
+class NodeResult(Generic[Op_co]):
     """How one node's cycle ended.
 
-    :ivar plan: None when it ended before there was one
+    :ivar plan: None if the cycle ended before there was one
+    :ivar contended: the items that the plan leaves as they are
     :ivar applied: the operations that placement carried out
-    :ivar reason: why it is not done; empty if it is
+    :ivar reason: why the node is not done; empty if it is
     :ivar notes: lines for the operator
-    :ivar outage: it is not done because the service is away
-    :ivar again_in: seconds until what was refused is tried again; None for
+    :ivar outage: True if the node is not done because the service is away
+    :ivar again_in: seconds until a refused operation is tried again; None for
         the next cycle
     """
 
     node: Node
     status: Status
-    plan: report_client.Plan | None = None
-    applied: Sequence[Any] = ()
+    plan: Plan[Op_co] | None = None
+    contended: tuple[contention.Item, ...] = ()
+    applied: Sequence[Op_co] = ()
     reason: str = ''
     notes: tuple[str, ...] = ()
     outage: bool = False
     again_in: float | None = None
 
 
-def ended(node: Node, status: Status, reason: str) -> NodeResult:
-    """Return the result of a node whose turn ended without a plan."""
+def ended(node: Node, status: Status, reason: str) -> NodeResult[Op]:
+    """Return the result of a node whose cycle ended without a plan."""
     return NodeResult(node=node, status=status, reason=reason)
 
 
 def planned(
     node: Node,
-    plan: report_client.Plan,
+    plan: Plan[Op],
+    contended: tuple[contention.Item, ...] = (),
     refused: Sequence[str] = (),
-) -> NodeResult:
-    """Return the result of a node with a plan, and what of it was refused."""
+) -> NodeResult[Op]:
+    """Return the result of a node with a plan.
+
+    :param contended: the items that the plan leaves as they are
+    :param refused: a line for each operation that placement refused
+    """
     reasons = [*plan.faults, *refused]
     status = Status.FAILED if reasons else Status.DONE
-    left = [contention.line(item, plan.before) for item in plan.contended]
+    left = [contention.line(item, plan.before) for item in contended]
     if left and not reasons:
         status = Status.WAITING
     return NodeResult(
         node=node,
         status=status,
         plan=plan,
+        contended=contended,
         reason='; '.join([*reasons, *left]),
-        notes=tuple(plan.notes),
+        notes=plan.notes,
     )
 
 
-def kept_back(result: NodeResult, status: Status, why: str) -> NodeResult:
+def not_applied(
+    result: NodeResult[Op], status: Status, why: str
+) -> NodeResult[Op]:
     """Return the result of a node whose plan is not applied in this cycle."""
     reasons = [reason for reason in (why, result.reason) if reason]
     return dataclasses.replace(

@@ -1,133 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the resource tracker needs of the report client, as Protocols.
+"""The collaborators of a cycle, as Protocols: report client, files, records.
 
-Pure: no I/O, configuration, logging or clock, and nothing but Protocols.
-``report_client/client.py`` is what keeps them; the tracker never imports it.
+Pure: no I/O, configuration, logging or clock. ``report_client/client.py``,
+``provider_config/files.py`` and ``state/records.py`` implement them. The agent
+and the report client exchange values of ``tree/`` only; ``Op`` stands for the
+operations, which the report client defines.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from .. import errors
-from ..limits import blast_radius, contention
-from ..ownership.policy import Policy
 from ..ownership.record import Record
 from ..tree import provider, provider_tree
+from ..tree.allocations import Allocations, Consumers
+from ..tree.node import CreatedProviders
+from ..tree.observation import Observation
+from ..tree.plan import Op, Outcome, Plan, Wanted
 
 
-class Observation(Protocol):
-    """What placement holds of a node; see ``report_client/observe/observation.py``."""
-
-    @property
-    def providers(self) -> provider.Snapshot:
-        """The providers, parents first."""
-
-    def tree(self) -> provider_tree.ProviderTree:
-        """Return a tree to edit."""
-
-
-class Allocations(Protocol):
-    """What is allocated of a tree; see ``report_client/operations/allocations.py``."""
-
-    @property
-    def described(self) -> dict[str, Any]:
-        """It in nova's form, for a driver to edit in place."""
-
-
-class Plan(Protocol):
-    """What is to be done for a node; see ``report_client/plan/diff.py``."""
-
-    @property
-    def operations(self) -> Sequence[Any]:
-        """The operations, in order."""
-
-    @property
-    def before(self) -> provider.Snapshot:
-        """The providers it was made upon."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Lines for the operator."""
-
-    @property
-    def contended(self) -> Sequence[contention.Item]:
-        """What would be changed too, if another writer did not undo it."""
-
-    @property
-    def faults(self) -> Sequence[str]:
-        """Lines that say why the node is not done even so."""
-
-    def is_quiet(self) -> bool:
-        """Whether there is nothing to do, to record or to wait for."""
-
-
-class Outcome(Protocol):
-    """What became of a plan; see ``report_client/apply/executor.py``."""
-
-    @property
-    def applied(self) -> Sequence[Any]:
-        """The operations carried out."""
-
-    @property
-    def refused(self) -> Sequence[str]:
-        """A line for each operation that was refused."""
-
-    @property
-    def left(self) -> Sequence[Any]:
-        """Those operations, and what is left because of them."""
-
-
-class ReportClient(Protocol):
-    """What the tracker needs of ``report_client/client.py``."""
+class ReportClient(Protocol[Op]):
+    """Placement, as far as a cycle needs it."""
 
     def observe(
         self, node_uuids: Sequence[str]
-    ) -> Mapping[str, Any | errors.AgentError]:
-        """Return what placement holds of each node, or why it is unknown."""
+    ) -> Mapping[str, Observation | errors.AgentError]:
+        """Return each node's providers, or why they are unknown.
+
+        :raises errors.AgentError: not even the list could be read
+        """
 
     def invalidate(self) -> None:
-        """Look anew at what would else be taken to be as it was lately."""
+        """Ask placement for sharing providers again at the next ``observe``."""
 
-    def allocations(self, seen: Any) -> Allocations:
-        """Return what is allocated of a node's tree, complete."""
+    def watch_sharing(self, uuids: Iterable[str]) -> None:
+        """Ask for these sharing providers at every ``observe`` from now on."""
 
-    def plan(
-        self,
-        tree: provider_tree.ProviderTree,
-        seen: Any,
-        policy: Policy,
-        allocations: Any | None = None,
-    ) -> Plan:
-        """Return what would be sent.
+    def allocations(self, seen: Observation) -> Allocations:
+        """Return all allocations of a node's own tree, for a driver to edit.
 
-        :param allocations: those that the driver edited with the tree
+        :raises errors.Replan: placement changed since it was observed
         """
 
-    def unchanged(self, seen: Any, policy: Policy) -> Plan | None:
-        """Return the last plan, if it was of nothing and all it rested on is.
+    def consumers(
+        self, providers: Iterable[provider.Provider]
+    ) -> Mapping[str, Consumers]:
+        """Return the consumers of each provider, by resource class.
 
-        For a node that would be described as it was: that is not looked at.
+        :raises errors.Replan: placement changed since it was observed
         """
 
-    def apply(self, plan: Any, without: Sequence[Any] = ()) -> Outcome:
-        """Send it, less what was refused already."""
+    def plan(self, seen: Observation, wanted: Wanted) -> Plan[Op]:
+        """Return the operations that lead from the one to the other.
 
-    def removals(self, plan: Any) -> blast_radius.Removals:
-        """Return what a plan removes."""
+        :raises errors.AgentError: they cannot be carried out, or placement
+            changed since it was observed
+        """
 
-    def changes(self, operations: Sequence[Any]) -> frozenset[contention.Item]:
-        """Return what operations make of which item."""
+    def apply(
+        self, plan: Plan[Op], without: Collection[object] = ()
+    ) -> Outcome[Op]:
+        """Send a plan's operations.
+
+        :param without: operations that were refused before; they are not
+            sent, and neither is an operation that depends on one of them
+        :raises errors.AgentError: the node's cycle ends here; the error says
+            which operations were applied and which were refused before it
+        """
 
 
 class Files(Protocol):
-    """What the tracker needs of ``provider_config/files.py``."""
+    """The operators' provider-config files."""
 
     @property
     def edition(self) -> int:
-        """Which set of files is in force, counted."""
+        """The number of the set of files in force, counted up at each reload."""
 
     def begin(self) -> None:
-        """Have the operator's files read."""
+        """Have the files read, at the start of a cycle."""
 
     def merge(
         self,
@@ -135,19 +85,26 @@ class Files(Protocol):
         node_uuid: str,
         record: Record,
     ) -> None:
-        """Assert what they say of a tree that the driver described."""
+        """Assert what the files say of a tree that the driver described."""
 
     def log_unmatched(self, node_uuids: Sequence[str]) -> None:
         """Log entries that match no provider of any of these nodes."""
 
 
-class Records(Protocol):
-    """What the tracker needs of ``state/state.py``."""
+class Records(CreatedProviders, Protocol):
+    """The record of earlier cycles."""
+
+    def preload(self, wanted: Mapping[str, frozenset[str]]) -> None:
+        """Read the records of many nodes at once, for ``record`` to return.
+
+        :param wanted: for each node, the providers that its record is about
+        """
 
     def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
-        """Return what earlier cycles left of these providers."""
+        """Return what earlier cycles recorded of these providers.
 
-    def created_for(
-        self, node_uuids: Iterable[str]
-    ) -> Mapping[str, Collection[str]]:
-        """Return the providers created while each node was described."""
+        The same object is returned until one of these records is written.
+        """
+
+    def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:
+        """Record that a provider counts as created for another node now."""

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """One cycle over all nodes: observe, describe, plan and, if asked to, apply.
 
-A node's failure is that node's result. An outage that keeps even the list from
-being read is raised; one in the middle ends the nodes that are left. Trees go
-side by side in a bounded pool of threads (``node_cycle.py``); what removes
-something waits until the removals of all are judged (``limits/blast_radius.py``). It
-does no HTTP and no SQL: both come to it as Protocols.
+A node's failure is that node's result. An outage that keeps even placement's
+list from being read is raised; an outage later ends the remaining nodes. Nodes
+are worked on in parallel, in a bounded pool of threads (``node_cycle.py``). A
+plan that removes something waits until the removals of all nodes are judged
+(``limits/blast_radius.py``). This module does no HTTP and no SQL: both come to
+it as Protocols.
 """
 
 import dataclasses
 import functools
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Generic
 
 from .. import errors, parallel
 from ..limits import blast_radius
@@ -20,19 +21,16 @@ from ..limits.backoff import BackOff
 from ..limits.contention import Contention, Turn
 from ..ownership import orphans
 from ..tree.node import Node
-from . import (
-    departed_nodes,
-    node_cycle,
-    node_list,
-    node_planner,
-    node_result,
-    report_client,
-)
+from ..tree.observation import Observation
+from ..tree.plan import Op
+from . import departed_nodes, effects, node_list, node_result, report_client
+from .node_cycle import CycleContext, NodeCycle
+from .node_planner import NodePlanner
 from .node_result import NodeResult, Status
 
 __all__ = ['Control', 'NodeResult', 'Progress', 'ResourceTracker', 'Status']
 
-# Called with the number of nodes there are, each time one of them is finished.
+# Called with the number of nodes, each time one of them is finished.
 Progress = Callable[[int], object]
 
 
@@ -44,7 +42,8 @@ def _back_off() -> BackOff:
 class Control:
     """What keeps cycles from doing too much, or the same thing for ever.
 
-    :ivar limits: asked in each cycle; None for no limit: a person agreed
+    :ivar limits: called in each cycle; returns None for no limit, if a person
+        agreed
     """
 
     limits: Callable[[], blast_radius.Limits | None] = blast_radius.Limits
@@ -52,18 +51,18 @@ class Control:
     contention: Contention = dataclasses.field(default_factory=Contention)
 
 
-class ResourceTracker:
+class ResourceTracker(Generic[Op]):
     """Keeps placement in step with one driver's nodes.
 
-    :param nodes: which they are
+    :param nodes: lists the driver's nodes
     :param gone: tells which nodes left the driver's list
     :param workers: how many nodes are worked on at a time
     """
 
     def __init__(
         self,
-        client: report_client.ReportClient,
-        planner: node_planner.Planner,
+        client: report_client.ReportClient[Op],
+        planner: NodePlanner[Op],
         nodes: node_list.NodeList,
         *,
         gone: departed_nodes.Departures,
@@ -77,22 +76,22 @@ class ResourceTracker:
         self._workers = workers
         self._control = control or Control()
 
-    def plan(self, progress: Progress | None = None) -> list[NodeResult]:
-        """Return what each node's cycle would do, doing nothing.
+    def plan(self, progress: Progress | None = None) -> list[NodeResult[Op]]:
+        """Return what each node's cycle would do; do nothing.
 
-        :raises errors.AgentError: no node could be looked at
+        :raises errors.AgentError: no node could be observed
         """
         return self._cycle(progress, writing=False)
 
-    def sync(self, progress: Progress | None = None) -> list[NodeResult]:
+    def sync(self, progress: Progress | None = None) -> list[NodeResult[Op]]:
         """Do one cycle; return how it ended for each node.
 
-        :raises errors.AgentError: no node could be looked at
+        :raises errors.AgentError: no node could be observed
         """
         return self._cycle(progress, writing=True)
 
     def nodes(self) -> Sequence[Node]:
-        """Return the nodes the driver has now.
+        """Return the nodes that the driver has now.
 
         :raises errors.DriverError: it cannot tell
         """
@@ -100,31 +99,34 @@ class ResourceTracker:
 
     def _cycle(
         self, progress: Progress | None, *, writing: bool
-    ) -> list[NodeResult]:
+    ) -> list[NodeResult[Op]]:
         self._planner.begin()
         nodes = self.nodes()
         limits = self._control.limits()
-        cycle = self._begun(writing=writing, judged=limits is not None)
-        seen = self._client.observe([node.uuid for node in nodes])
-        turns = [node_cycle.NodeCycle(cycle, node) for node in nodes]
-        told = functools.partial(progress, len(turns)) if progress else None
-        # Who was refused goes last: it may end the cycle for all after it.
-        knows = self._control.back_off.knows
-        ordered = sorted(turns, key=lambda turn: knows(turn.node.uuid))
-        self._side_by_side(ordered, lambda t: t.begin(seen[t.node.uuid]), told)
-        self._planner.settle([node.uuid for node in nodes])
-        others: list[NodeResult] = []
-        if cycle.outage is None:
-            others, leaving = self._departed(cycle, nodes, limits)
-            turns += leaving
-        self._finish(turns, limits, told, writing=writing)
-        results = [turn.result for turn in turns]
-        if writing and cycle.outage is None:
+        context = self._context(writing=writing, judged=limits is not None)
+        seen = self._planner.observe([node.uuid for node in nodes])
+        cycles = [NodeCycle(context, node) for node in nodes]
+        tell = functools.partial(progress, len(cycles)) if progress else None
+        # Nodes with refused writes go last: they may end the cycle for all
+        # nodes after them.
+        was_refused = self._control.back_off.knows
+        ordered = sorted(
+            cycles, key=lambda cycle: was_refused(cycle.node.uuid)
+        )
+        self._in_parallel(ordered, lambda c: c.begin(seen[c.node.uuid]), tell)
+        self._planner.end([node.uuid for node in nodes])
+        others: list[NodeResult[Op]] = []
+        if context.outage is None:
+            others, departed = self._departed(context, nodes, limits)
+            cycles += departed
+        self._finish(cycles, limits, tell, writing=writing)
+        results = [cycle.result for cycle in cycles]
+        if writing and context.outage is None:
             self._learn(results)
         return results + others
 
-    def _begun(self, *, writing: bool, judged: bool) -> node_cycle.Cycle:
-        return node_cycle.Cycle(
+    def _context(self, *, writing: bool, judged: bool) -> CycleContext[Op]:
+        return CycleContext(
             client=self._client,
             planner=self._planner,
             departures=self._departures,
@@ -134,23 +136,25 @@ class ResourceTracker:
             judged=judged,
         )
 
+    # --- nodes that left the driver's list ------------------------------------
+
     def _departed(
         self,
-        cycle: node_cycle.Cycle,
+        context: CycleContext[Op],
         nodes: Sequence[Node],
         limits: blast_radius.Limits | None,
-    ) -> tuple[list[NodeResult], list[node_cycle.NodeCycle]]:
-        """Deal with the nodes that are not in the list any more.
+    ) -> tuple[list[NodeResult[Op]], list[NodeCycle[Op]]]:
+        """Deal with the nodes that left the driver's list.
 
-        Return the results of those that stay, and the turns of those that are
-        gone, begun.
+        Return the results of those that stay in placement, and the cycles,
+        begun, of those that are gone.
         """
         departed = self._departures.since(nodes)
-        results = [
+        results: list[NodeResult[Op]] = [
             NodeResult(
-                node=n, status=Status.DONE, notes=(departed_nodes.MOVED,)
+                node=node, status=Status.DONE, notes=(departed_nodes.MOVED,)
             )
-            for n in departed.moved
+            for node in departed.moved
         ]
         results += [
             node_result.ended(node, Status.WAITING, why)
@@ -158,37 +162,37 @@ class ResourceTracker:
         ]
         seen = self._observed(departed.gone)
         self._pass_on(seen, departed.gone, nodes)
-        turns = [
-            node_cycle.NodeCycle(cycle, node, leaving=True)
+        cycles = [
+            NodeCycle(context, node, departed=True)
             for node in departed.gone
             if node.uuid in seen
         ]
-        for turn in turns:
-            turn.begin(seen[turn.node.uuid])
+        for cycle in cycles:
+            cycle.begin(seen[cycle.node.uuid])
         why = departed.refusal() if limits else None
         if why is not None:
-            for turn in turns:
-                if turn.awaits_judgement:
-                    turn.keep_back(why)
-        return results, turns
+            for cycle in cycles:
+                if cycle.awaits_judgement:
+                    cycle.hold_back(why)
+        return results, cycles
 
     def _pass_on(
         self,
-        seen: dict[str, Any | errors.AgentError],
+        seen: dict[str, Observation | errors.AgentError],
         gone: Sequence[Node],
         nodes: Sequence[Node],
     ) -> None:
-        """Pass on what others use, and forget nodes that leave nothing.
+        """Pass on providers that others use; forget nodes that leave none.
 
-        :param seen: of the nodes that are gone; those that are forgotten, and
-            why something cannot be told, is noted there
-        :param nodes: those of the list
+        :param seen: the observations of the nodes that are gone; nodes that
+            are forgotten are dropped from it, and errors are noted in it
+        :param nodes: the nodes of the list
         """
         uuids = [node.uuid for node in gone]
 
         @functools.cache
         def present() -> orphans.Others:
-            """Look once more: what nobody uses goes."""
+            """Observe the listed nodes again: what none of them uses goes."""
             self._client.invalidate()
             return self._observed(nodes)
 
@@ -209,82 +213,89 @@ class ResourceTracker:
 
     def _observed(
         self, nodes: Sequence[Node]
-    ) -> dict[str, Any | errors.AgentError]:
-        """Return what placement holds of nodes.
+    ) -> dict[str, Observation | errors.AgentError]:
+        """Return the nodes' providers, or why they are unknown.
 
-        What fails here fails no turn that was taken.
+        A failure here fails none of the nodes that are done already.
         """
         uuids = [node.uuid for node in nodes]
         if not uuids:
             return {}
         try:
-            return dict(self._client.observe(uuids))
+            return dict(self._planner.observe(uuids))
         except errors.AgentError as exc:
             return dict.fromkeys(uuids, exc)
 
+    # --- the second step ------------------------------------------------------
+
     def _finish(
         self,
-        turns: Sequence[node_cycle.NodeCycle],
+        cycles: Sequence[NodeCycle[Op]],
         limits: blast_radius.Limits | None,
-        told: Callable[[], object] | None,
+        tell: Callable[[], object] | None,
         *,
         writing: bool,
     ) -> None:
-        """Judge what is held; apply it, or none of it."""
-        awaits_judgement = [turn for turn in turns if turn.awaits_judgement]
-        why = _judged(turns, limits) if limits and awaits_judgement else None
-        step = node_cycle.NodeCycle.go_on
-        if why is not None:
-            step = functools.partial(node_cycle.NodeCycle.keep_back, why=why)
-        elif not writing:
-            step = node_cycle.NodeCycle.let_be
-        self._side_by_side(awaits_judgement, step, told)
+        """Judge the plans that remove something; apply all of them or none."""
+        waiting = [cycle for cycle in cycles if cycle.awaits_judgement]
+        why = _refusal(cycles, waiting, limits) if limits and waiting else None
 
-    def _side_by_side(
+        def finish(cycle: NodeCycle[Op]) -> None:
+            if why is not None:
+                cycle.hold_back(why)
+            elif writing:
+                cycle.apply_judged()
+            else:
+                cycle.end_unapplied()
+
+        self._in_parallel(waiting, finish, tell)
+
+    def _in_parallel(
         self,
-        turns: Sequence[node_cycle.NodeCycle],
-        step: Callable[[node_cycle.NodeCycle], None],
-        told: Callable[[], object] | None,
+        cycles: Sequence[NodeCycle[Op]],
+        step: Callable[[NodeCycle[Op]], None],
+        tell: Callable[[], object] | None,
     ) -> None:
-        """Take a step of each turn, some at a time."""
+        """Run a step of each node's cycle, a few nodes at a time."""
 
-        def take(turn: node_cycle.NodeCycle) -> None:
-            step(turn)
-            if (
-                told is not None
-                and not turn.awaits_judgement
-                and not turn.leaving
-            ):
-                told()
+        def run(cycle: NodeCycle[Op]) -> None:
+            step(cycle)
+            is_finished = not cycle.awaits_judgement and not cycle.departed
+            if tell is not None and is_finished:
+                tell()
 
-        parallel.each(turns, take, workers=self._workers)
+        parallel.each(cycles, run, workers=self._workers)
 
-    def _learn(self, results: Sequence[NodeResult]) -> None:
-        """Remember what was changed, to see what another writer undoes."""
+    # --- the memory of contention ---------------------------------------------
+
+    def _learn(self, results: Sequence[NodeResult[Op]]) -> None:
+        """Remember what was changed, to notice what another writer undoes."""
         self._control.back_off.keep_only({r.node.uuid for r in results})
         self._control.contention.end_cycle(map(self._turn, results))
 
-    def _turn(self, result: NodeResult) -> Turn:
-        """Return what a node's turn came to, for the memory."""
+    def _turn(self, result: NodeResult[Op]) -> Turn:
+        """Return what a node's cycle changed and left, for the memory."""
         node, plan = str(result.node), result.plan
-        done = self._client.changes(result.applied)
+        done = effects.items(result.applied)
         if plan is None:
             return Turn(node=node, done=done, open=None)
         return Turn(
             node=node,
             done=done,
-            left=frozenset(plan.contended),
-            open=self._client.changes(plan.operations) - done,
+            left=frozenset(result.contended),
+            open=effects.items(plan.operations) - done,
         )
 
 
-def _judged(
-    turns: Sequence[node_cycle.NodeCycle], limits: blast_radius.Limits
+def _refusal(
+    cycles: Sequence[NodeCycle[Op]],
+    waiting: Sequence[NodeCycle[Op]],
+    limits: blast_radius.Limits,
 ) -> str | None:
+    """Return why the waiting plans are too much for one cycle, if they are."""
     seen: dict[str, int] = {}
-    for turn in turns:
-        seen.update(turn.seen_names())
-    awaits_judgement = [
-        turn.removals for turn in turns if turn.awaits_judgement
-    ]
-    return blast_radius.refusal(awaits_judgement, seen, limits)
+    for cycle in cycles:
+        seen.update(cycle.seen_names())
+    return blast_radius.refusal(
+        [cycle.removals for cycle in waiting], seen, limits
+    )

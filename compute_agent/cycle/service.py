@@ -13,11 +13,12 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from .. import errors
+from ..tree.plan import Operation
 from . import resource_tracker, schedule
 
 LOG = logging.getLogger(__name__)
 
-Results = Sequence[resource_tracker.NodeResult]
+Results = Sequence[resource_tracker.NodeResult[Operation]]
 
 
 class Stop(Protocol):
@@ -148,7 +149,9 @@ class Service:
             seconds,
         )
 
-    def _node_news(self, result: resource_tracker.NodeResult) -> bool:
+    def _node_news(
+        self, result: resource_tracker.NodeResult[Operation]
+    ) -> bool:
         """Say what is new of a node; return whether anything is.
 
         An outage is the service's trouble, and said once for all nodes.
@@ -173,7 +176,7 @@ class Service:
         return True
 
 
-def _again(result: resource_tracker.NodeResult) -> str:
+def _again(result: resource_tracker.NodeResult[Operation]) -> str:
     """Return when what was refused is tried again, if that is known."""
     if result.again_in is None:
         return ''

@@ -1,179 +1,193 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who holds which names of one provider and kind, and which of them go.
+"""The decision which of a provider's names of one kind stay, come and go.
 
-Pure: no I/O, configuration, logging or clock. A source holds what it asserts;
-what it does not visit stays as it is; a name goes when it is ours and nobody
-holds it any more, when it is removed by name, or when an exclusive source
-leaves it out. ``resolve.py`` asks for each provider and kind.
+Pure: no I/O, configuration, logging or clock. A source claims the names that it
+asserts; if it does not visit the provider in this cycle, it keeps its claims.
+A name that no source claims goes by the first of these rules that applies
+(``_cause``): a source removed it explicitly; this agent added it; the driver
+decides it and left it out; a complete list does not contain it; the operator
+ordered it. ``resolve.py`` asks for each provider and kind.
 """
 
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from ..tree import assertion, removal
-from ..tree.assertion import Claims
+from ..tree import assertion
+from ..tree.assertion import Assertion, Claims
+from ..tree.removal import Cause, Reason
 from .policy import Policy, is_protected
 
-_NONE = frozenset[str]()
+_NO_NAMES = frozenset[str]()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One provider's names of one kind, as it was and as it is asserted.
+class Inputs:
+    """What decides about one provider's names of one kind.
 
-    :ivar before: what placement has
-    :ivar said: this cycle's assertions, by source
-    :ivar ours: what this agent added
-    :ivar held: what each source held when it last visited
-    :ivar others: what is held for other nodes, which speak of it too
-    :ivar was: what was there before others changed it
-    :ivar whole: an exclusive set takes away what nobody holds
+    :ivar before: the names in placement
+    :ivar assertions: this cycle's assertions, by source
+    :ivar ours: the names that this agent added
+    :ivar claims: the names that each source claimed when it last visited
+    :ivar claimed_for_others: the names that are claimed for other nodes
+    :ivar last_seen: the names that were there before other writers changed
+        them
+    :ivar lists_are_complete: True if an exclusive assertion also removes
+        names of other writers
     """
 
     kind: assertion.Kind
     before: frozenset[str]
-    said: Mapping[str, assertion.Assertion]
+    assertions: Mapping[str, Assertion]
     ours: frozenset[str]
     claims: Claims
-    others: frozenset[str]
-    was: frozenset[str]
-    whole: bool
+    claimed_for_others: frozenset[str]
+    last_seen: frozenset[str]
+    lists_are_complete: bool
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
-    """What the provider should carry of one kind, and why.
+class Decision:
+    """The names that a provider should have of one kind, and why.
 
-    :ivar held: which source holds what for this node from now on
-    :ivar foreign: what goes although another put it there
-    :ivar masked: what is asserted and not reported
-    :ivar restored: what another removed and a source still asserts
-    :ivar left: what stays although no source holds it
-    :ivar causes: why each name that goes does
+    :ivar claims: the names that each source claims for this node from now on
+    :ivar causes: the names that go, and why each one does
+    :ivar foreign: the names that go although another writer added them
+    :ivar masked: the names that are asserted, and not reported
+    :ivar restored: the names that another writer removed and that come back,
+        because a source still asserts them
+    :ivar unclaimed: the names that stay although no source claims them
     """
 
     names: frozenset[str]
     claims: Claims
-    causes: Mapping[str, removal.Cause]
+    causes: Mapping[str, Cause]
     foreign: frozenset[str]
     masked: frozenset[str]
     restored: frozenset[str]
-    left: frozenset[str]
+    unclaimed: frozenset[str]
 
 
-def settle(part: Part, policy: Policy) -> Settled:
-    """Return which names the provider should carry, and what of them is new."""
-    masked = _masked(part, policy)
-    claims = _claims_after(part.said, part.claims, masked)
-    claimed = union(claims.values()) | part.others
-    causes = _causes(part, policy, claimed, masked)
+def decide(inputs: Inputs, policy: Policy) -> Decision:
+    """Return the names that the provider should have, and why."""
+    masked = _masked(inputs, policy)
+    claims = _claims_after(inputs.assertions, inputs.claims, masked)
+    claimed = union(claims.values()) | inputs.claimed_for_others
+    causes = _causes(inputs, policy, claimed, masked)
     gone = causes.keys()
-    asserted = union(a.names for a in part.said.values()) - masked
-    reasserted = asserted & union(part.claims.values())
-    return Settled(
-        names=(part.before - gone) | asserted,
+    asserted = union(a.names for a in inputs.assertions.values()) - masked
+    reasserted = asserted & union(inputs.claims.values())
+    return Decision(
+        names=(inputs.before - gone) | asserted,
         claims=claims,
         causes=causes,
         foreign=frozenset(
-            n for n in gone - part.ours if not _decides(part, policy, n)
+            name
+            for name in gone - inputs.ours
+            if not _is_drivers(inputs, policy, name)
         ),
         masked=masked,
-        restored=(reasserted & part.was) - part.before,
-        left=frozenset(
-            n
-            for n in part.before - gone - claimed - masked
-            if not is_protected(n)
+        restored=(reasserted & inputs.last_seen) - inputs.before,
+        unclaimed=frozenset(
+            name
+            for name in inputs.before - gone - claimed - masked
+            if not is_protected(name)
         ),
     )
 
 
-def _masked(part: Part, policy: Policy) -> frozenset[str]:
-    """Return what a source asserts, or asserted, and is not reported."""
-    if part.kind is not assertion.Kind.TRAIT:
-        return _NONE
-    every = union(a.names for a in part.said.values())
-    every |= union(part.claims.values())
-    return frozenset(n for n in every if policy.masks(n))
+def _masked(inputs: Inputs, policy: Policy) -> frozenset[str]:
+    """Return the names that a source asserts, or claimed, and that are masked.
+
+    Only traits can be masked.
+    """
+    if inputs.kind is not assertion.Kind.TRAIT:
+        return _NO_NAMES
+    names = union(a.names for a in inputs.assertions.values())
+    names |= union(inputs.claims.values())
+    return frozenset(name for name in names if policy.masks(name))
 
 
 def _causes(
-    part: Part,
+    inputs: Inputs,
     policy: Policy,
     claimed: frozenset[str],
     masked: frozenset[str],
-) -> dict[str, removal.Cause]:
-    """Return why each name goes, by name; a name without a cause stays."""
-    found = {}
-    for name in part.before - claimed:
-        cause = _cause(part, policy, name, is_masked=name in masked)
+) -> dict[str, Cause]:
+    """Return the names that go, and why each one does."""
+    causes = {}
+    for name in inputs.before - claimed:
+        cause = _cause(inputs, policy, name, is_masked=name in masked)
         if cause is not None:
-            found[name] = cause
-    return found
+            causes[name] = cause
+    return causes
 
 
 def _cause(
-    part: Part, policy: Policy, name: str, *, is_masked: bool
-) -> removal.Cause | None:
-    """Return why a name goes that no source claims, None if it stays.
-
-    The first rule that applies is the cause.
-    """
-    said = part.said
-    if removers := [s for s, a in said.items() if name in a.removed]:
-        return _cause_of(removal.Reason.REMOVED, removers)
-    if name in part.ours:
-        claimants = [s for s, names in part.claims.items() if name in names]
-        cause = _cause_of(removal.Reason.UNCLAIMED, claimants)
-    elif _driver_drops(part, policy, name, is_masked=is_masked):
-        cause = _cause_of(removal.Reason.AUTHORITY, [assertion.DRIVER])
-    elif not is_protected(name) and (complete := _complete_lists(part)):
-        cause = _cause_of(removal.Reason.COMPLETE_LIST, complete)
+    inputs: Inputs, policy: Policy, name: str, *, is_masked: bool
+) -> Cause | None:
+    """Return why a name goes that no source claims, None if it stays."""
+    removing = [s for s, a in inputs.assertions.items() if name in a.removed]
+    if removing:
+        return _by(Reason.REMOVED, removing)
+    if name in inputs.ours:
+        claimants = [s for s, names in inputs.claims.items() if name in names]
+        cause = _by(Reason.UNCLAIMED, claimants)
+    elif _driver_omits(inputs, policy, name, is_masked=is_masked):
+        cause = _by(Reason.AUTHORITY, [assertion.DRIVER])
+    elif not is_protected(name) and (sources := _complete_lists(inputs)):
+        cause = _by(Reason.COMPLETE_LIST, sources)
     elif name in policy.orders.prune:
-        return removal.Cause(reason=removal.Reason.PRUNED)
+        return Cause(reason=Reason.PRUNED)
     else:
         return None
-    return removal.Cause(reason=removal.Reason.MASKED) if is_masked else cause
+    return Cause(reason=Reason.MASKED) if is_masked else cause
 
 
-def _driver_drops(
-    part: Part, policy: Policy, name: str, *, is_masked: bool
+def _by(reason: Reason, sources: Iterable[str]) -> Cause:
+    return Cause(reason=reason, sources=tuple(sorted(sources)))
+
+
+def _driver_omits(
+    inputs: Inputs, policy: Policy, name: str, *, is_masked: bool
 ) -> bool:
-    """Return True if the driver decides the trait and leaves it out."""
-    driver = part.said.get(assertion.DRIVER)
+    """Return True if the driver decides the trait and does not report it."""
+    driver = inputs.assertions.get(assertion.DRIVER)
     return (
         driver is not None
         and (is_masked or not driver.keep)
-        and _decides(part, policy, name)
+        and _is_drivers(inputs, policy, name)
     )
 
 
-def _complete_lists(part: Part) -> list[str]:
+def _is_drivers(inputs: Inputs, policy: Policy, name: str) -> bool:
+    """Return True if the name is a trait that the driver alone decides."""
+    return inputs.kind is assertion.Kind.TRAIT and policy.decides(name)
+
+
+def _complete_lists(inputs: Inputs) -> list[str]:
     """Return the sources whose complete list removes names of others."""
-    if not part.whole:
+    if not inputs.lists_are_complete:
         return []
-    return [s for s, a in part.said.items() if a.exclusive and not a.keep]
-
-
-def _cause_of(reason: removal.Reason, sources: list[str]) -> removal.Cause:
-    return removal.Cause(reason=reason, sources=tuple(sorted(sources)))
-
-
-def _decides(part: Part, policy: Policy, name: str) -> bool:
-    return part.kind is assertion.Kind.TRAIT and policy.decides(name)
+    return [
+        source
+        for source, asserted in inputs.assertions.items()
+        if asserted.exclusive and not asserted.keep
+    ]
 
 
 def _claims_after(
-    said: Mapping[str, assertion.Assertion],
+    assertions: Mapping[str, Assertion],
     before: Claims,
     masked: frozenset[str],
 ) -> Claims:
-    after = {source: claims - masked for source, claims in before.items()}
-    for source, one in said.items():
-        kept = after.get(source, _NONE) if one.keep else _NONE
-        after[source] = (kept | one.names) - one.removed - masked
+    """Return the claims of each source after this cycle's assertions."""
+    after = {source: names - masked for source, names in before.items()}
+    for source, asserted in assertions.items():
+        kept = after.get(source, _NO_NAMES) if asserted.keep else _NO_NAMES
+        after[source] = (kept | asserted.names) - asserted.removed - masked
     return after
 
 
 def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
-    """Return what is in any of these."""
-    return _NONE.union(*sets)
+    """Return the union of these sets."""
+    return _NO_NAMES.union(*sets)

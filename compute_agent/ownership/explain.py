@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a provider has a trait, or has not: placement, our record, the driver.
+"""The explanation of one trait: is it there, who added it, and why does it go.
 
 Pure: no I/O, configuration, logging or clock. ``compute-agent explain`` prints
-it. What is there is placement's word, who added it our record's, and why it
-should be there the driver's.
+it. Placement says whether the trait is there, the agent's record says who
+added it and who claims it, and the next plan says what will become of it.
 """
 
 import dataclasses
 import enum
+from collections.abc import Iterable, Mapping
 
-from ..tree import assertion, provider
+from ..tree import assertion, provider, removal
+from ..tree.change import Change
 from .record import Record
 
 
 class State(enum.Enum):
-    """What is the matter with one trait on one provider."""
+    """The state of one trait on one provider, in the words people read."""
 
     OURS = 'there: this agent added it'
     SHARED = 'there: another added it, and this agent wants it too'
@@ -28,13 +30,25 @@ class State(enum.Enum):
 class Explanation:
     """One trait on one provider.
 
-    :ivar held_by: the sources that hold it: they asserted it when they last
-        visited; with the node they did it for if that is another
+    :ivar claimed_by: the sources that claim it, because they asserted it when
+        they last visited; with the node they claim it for if that is another
+    :ivar cause: why the next sync removes it, if it does
+    :ivar is_deleted: True if the next sync deletes the whole provider
     """
 
     provider: provider.Provider
     state: State
     claimed_by: tuple[str, ...] = ()
+    cause: removal.Cause | None = None
+    is_deleted: bool = False
+
+    @property
+    def why(self) -> str:
+        """The cause in words, empty if there is none."""
+        if self.cause is None:
+            return ''
+        prefix = 'its provider is deleted: ' if self.is_deleted else ''
+        return f'{prefix}{self.cause}'
 
 
 def explain(
@@ -42,48 +56,71 @@ def explain(
     before: provider.Snapshot,
     after: provider.Snapshot,
     record: Record,
+    changes: Iterable[Change] = (),
 ) -> list[Explanation]:
-    """Return how the trait stands on each of these providers.
+    """Return the explanation of the trait for each of these providers.
 
     :param before: the providers as placement has them
-    :param after: as the next sync would leave them
+    :param after: the providers as the next sync would leave them
+    :param changes: the changes that the next sync would make
     """
+    causes = _causes(trait, changes)
     return [
-        _of(trait, before.get(uuid), after.get(uuid), record)
+        _explanation(
+            trait, before.get(uuid), after.get(uuid), record, causes.get(uuid)
+        )
         for uuid in dict.fromkeys((*before, *after))
     ]
 
 
-def _of(
+def _causes(
+    trait: str, changes: Iterable[Change]
+) -> Mapping[str, removal.Cause]:
+    """Return why the trait goes from each provider, or goes with it."""
+    key = (assertion.Kind.TRAIT, trait)
+    return {
+        change.uuid: change.cause
+        for change in changes
+        if change.is_removal
+        and change.cause is not None
+        and (change.kind is None or (change.kind, change.name) == key)
+    }
+
+
+def _explanation(
     trait: str,
     now: provider.Provider | None,
     wanted: provider.Provider | None,
     record: Record,
+    cause: removal.Cause | None,
 ) -> Explanation:
-    one = now or wanted
-    if one is None:
+    shown = now or wanted
+    if shown is None:
         raise AssertionError  # one of the two snapshots has it
-    key = (one.uuid, assertion.Kind.TRAIT)
+    key = (shown.uuid, assertion.Kind.TRAIT)
     claimed_by = tuple(
         source for source, names in record.claimants(key) if trait in names
     )
+    state = _state(
+        there=now is not None and trait in now.traits,
+        stays=wanted is not None and trait in wanted.traits,
+        ours=trait in record.ours.get(key, frozenset()),
+        claimed=bool(claimed_by),
+    )
     return Explanation(
-        provider=one,
+        provider=shown,
         claimed_by=claimed_by,
-        state=_state(
-            there=now is not None and trait in now.traits,
-            stays=wanted is not None and trait in wanted.traits,
-            ours=trait in record.ours.get(key, frozenset()),
-            claims=bool(claimed_by),
-        ),
+        state=state,
+        cause=cause if state is State.LEAVING else None,
+        is_deleted=wanted is None,
     )
 
 
-def _state(*, there: bool, stays: bool, ours: bool, claims: bool) -> State:
+def _state(*, there: bool, stays: bool, ours: bool, claimed: bool) -> State:
     if not there:
         return State.DUE if stays else State.ABSENT
     if not stays:
         return State.LEAVING
     if ours:
         return State.OURS
-    return State.SHARED if claims else State.OTHERS
+    return State.SHARED if claimed else State.OTHERS

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stays in placement because somebody uses it.
+"""The inventory and the providers that stay because they are in use.
 
-Pure: no I/O, configuration, logging or clock. Placement refuses to remove an
-inventory class, or a provider, that has allocations. Such a one stays until
-they are gone, reserved as a whole so that nothing more is scheduled to it, and
-what would take its place on that provider waits. Used by the report client.
+Pure: no I/O, configuration, logging or clock. Placement refuses to remove a
+resource class, or a provider, that has allocations. It stays until the
+allocations are gone, with its whole total reserved, so that nothing more is
+scheduled to it. New classes of that provider wait until then.
 """
 
 import dataclasses
 from collections.abc import Mapping
 
 from ..tree import provider
+from ..tree.allocations import Consumers
 from . import undeletable
 
-# The consumers of each resource class.
-Consumers = Mapping[str, frozenset[str]]
+_NAMED = 3  # consumers that a message names; the rest is a number
 
 
 def at_stake(
     before: provider.Snapshot, after: provider.Snapshot
 ) -> list[provider.Provider]:
-    """Return the providers that lose a class, or all, between the two."""
+    """Return the providers that lose a resource class, or are deleted."""
     return [
         one
         for uuid, one in before.items()
@@ -29,78 +29,89 @@ def at_stake(
     ]
 
 
-def settle(
+def keep_used(
     before: provider.Snapshot,
     after: provider.Snapshot,
     allocated: Mapping[str, Consumers],
     node_uuid: str = '',
 ) -> tuple[provider.Snapshot, list[str]]:
-    """Return what can be had while these allocations stand, and what cannot.
+    """Return ``after`` with what is in use kept, and a line for each kept part.
 
     :param allocated: the consumers by class of the providers at stake
-    :param node_uuid: the provider that need not be named
+    :param node_uuid: the provider that a line need not name
     """
-    used = {u: c for u, c in allocated.items() if c}
-    staying = {
-        uuid: before[uuid].whole_reserved()
-        for uuid in used
-        if uuid not in after
-    }
-
-    def called(uuid: str) -> str:
-        return '' if uuid == node_uuid else f'{before[uuid]}: '
-
-    faults = [called(u) + _fault(used[u], 'it') for u in staying]
-    settled = dict(after)
-    if staying:
-        settled, notes = undeletable.settle(before, settled, staying)
-        settled = {
-            u: p.whole_reserved() if u not in after else p
-            for u, p in settled.items()
-        }
-        faults += notes
+    used = {uuid: rcs for uuid, rcs in allocated.items() if rcs}
+    possible, faults = _keep_providers(before, after, used, node_uuid)
     for uuid in (u for u in used if u in after):
-        one, wanted = before[uuid], after[uuid]
-        stuck = {
+        old, wanted = before[uuid], after[uuid]
+        kept = {
             rc: consumers
             for rc, consumers in sorted(used[uuid].items())
             if rc not in wanted.inventories
         }
-        if stuck:
-            settled[uuid] = _held_up(one, settled[uuid], set(stuck))
+        if kept:
+            possible[uuid] = _with_kept(old, possible[uuid], set(kept))
             faults.append(
-                called(uuid)
-                + _fault(stuck, ', '.join(stuck))
-                + _waiting(one, wanted)
+                _prefix(old, node_uuid)
+                + _fault(kept, ', '.join(kept))
+                + _waiting(old, wanted)
             )
-    return provider.snapshot(settled.values()), faults
+    return provider.snapshot(possible.values()), faults
 
 
-def _held_up(
-    one: provider.Provider, wanted: provider.Provider, stuck: set[str]
+def _keep_providers(
+    before: provider.Snapshot,
+    after: provider.Snapshot,
+    used: Mapping[str, Consumers],
+    node_uuid: str,
+) -> tuple[dict[str, provider.Provider], list[str]]:
+    """Return ``after`` with the deleted providers kept that are in use."""
+    kept = {u: before[u].whole_reserved() for u in used if u not in after}
+    if not kept:
+        return dict(after), []
+    faults = [
+        _prefix(before[u], node_uuid) + _fault(used[u], 'it') for u in kept
+    ]
+    possible, notes = undeletable.reconcile(before, dict(after), kept)
+    reserved = {
+        uuid: one if uuid in after else one.whole_reserved()
+        for uuid, one in possible.items()
+    }
+    return reserved, faults + notes
+
+
+def _prefix(one: provider.Provider, node_uuid: str) -> str:
+    return '' if one.uuid == node_uuid else f'{one}: '
+
+
+def _with_kept(
+    old: provider.Provider, wanted: provider.Provider, kept: set[str]
 ) -> provider.Provider:
-    """Return the wanted provider with only what is stuck, or smaller."""
+    """Return the wanted provider with these classes kept, and no new ones."""
     return dataclasses.replace(
         wanted,
         inventories={
             rc: record.whole_reserved()
-            if rc in stuck
+            if rc in kept
             else record.reduced_to(wanted.inventories[rc])
-            for rc, record in one.inventories.items()
-            if rc in stuck or rc in wanted.inventories
+            for rc, record in old.inventories.items()
+            if rc in kept or rc in wanted.inventories
         },
     )
 
 
-def _waiting(one: provider.Provider, wanted: provider.Provider) -> str:
-    new = sorted(set(wanted.inventories) - set(one.inventories))
-    return f'; {", ".join(new)} comes when that is gone' if new else ''
+def _waiting(old: provider.Provider, wanted: provider.Provider) -> str:
+    new = sorted(set(wanted.inventories) - set(old.inventories))
+    if not new:
+        return ''
+    return f'; {", ".join(new)} is added when these allocations are gone'
 
 
-def _fault(consumers: Consumers, what: str) -> str:
+def _fault(consumers: Consumers, subject: str) -> str:
     every = sorted(frozenset[str]().union(*consumers.values()))
-    more = f' and {len(every) - 3} more' if len(every) > 3 else ''
+    count = len(every) - _NAMED
+    more = f' and {count} more' if count > 0 else ''
     return (
-        f'{what} is not removed but reserved, for it is allocated to '
-        f'{", ".join(every[:3])}{more}'
+        f'{subject} is not removed but reserved, because it is allocated to '
+        f'{", ".join(every[:_NAMED])}{more}'
     )

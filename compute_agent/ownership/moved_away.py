@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Children of ours that another moved out of their node's tree.
+"""Our children that another writer moved out of their node's tree.
 
 Pure: no I/O, configuration, logging or clock. The driver still finds such a
-one by its name and would go on describing it where it is of no use to the
-node. Nothing of it is written, and the node does not count as done. The
-planner asks for it when everybody has spoken.
+child by its name and would go on describing it where it is of no use to the
+node. The agent writes nothing of it, and the node does not count as done. The
+planner asks for it when all sources have made their assertions.
 """
 
 from collections.abc import Collection
@@ -18,13 +18,13 @@ def leave(
     node_uuid: str,
     record: Record,
 ) -> None:
-    """Leave what was moved away as it is, and say so."""
+    """Leave the children that were moved away as they are, and report them."""
     moved = _moved(tree, node_uuid, record)
     for uuid in moved:
         tree.leave(uuid)
-        one = tree.baseline[uuid]
-        if one.parent_uuid not in moved:
-            tree.fault(_line(one, tree.baseline))
+        child = tree.baseline[uuid]
+        if child.parent_uuid not in moved:
+            tree.fault(_fault(child, tree.baseline))
 
 
 def _moved(
@@ -32,10 +32,11 @@ def _moved(
     node_uuid: str,
     record: Record,
 ) -> list[str]:
-    """Return the children we made that are not below the node any more.
+    """Return the children that we created and that left the node's tree.
 
-    That the agent holds its trait there tells them from the sharing providers
-    that a driver makes; one that the driver takes back goes on.
+    The agent claims its own trait on them, which tells them from the sharing
+    providers that a driver creates. A child that the driver moves back below
+    the node is not among them.
     """
     every = tree.get_provider_uuids()
     below = tree.get_provider_uuids(node_uuid)
@@ -48,23 +49,23 @@ def _moved(
         if uuid not in home
         and uuid in record.created
         and uuid in tree.baseline
-        and names.OWNER_NOVA in _held_by_agent(record, uuid)
+        and names.OWNER_NOVA in _claimed_by_agent(record, uuid)
     ]
 
 
-def _held_by_agent(record: Record, uuid: str) -> Collection[str]:
+def _claimed_by_agent(record: Record, uuid: str) -> Collection[str]:
     claims = record.claims.get((uuid, assertion.Kind.TRAIT), {})
     return claims.get(assertion.AGENT, ())
 
 
-def _line(one: provider.Provider, known: provider.Snapshot) -> str:
-    above = known.get(str(one.parent_uuid), one.parent_uuid)
-    where = f'stands below {above} now' if above else 'is a root now'
+def _fault(child: provider.Provider, known: provider.Snapshot) -> str:
+    parent = known.get(str(child.parent_uuid), child.parent_uuid)
+    where = f'is below {parent} now' if parent else 'is a root now'
     return (
-        f'{one}, which this agent created below this node, {where}: another '
-        'moved it, so the node does not have what it offers, and nothing of '
-        'it is written; put it below its parent again (PUT '
-        f'/resource_providers/{one.uuid} with "parent_provider_uuid", API '
+        f'{child}, which this agent created below this node, {where}: another '
+        'writer moved it, so the node lacks its inventory, and the agent '
+        'writes nothing of it; put it below its parent again (PUT '
+        f'/resource_providers/{child.uuid} with "parent_provider_uuid", API '
         '1.37), or delete it ("compute-agent provider delete '
-        f'{one.uuid}"), and the driver makes it anew'
+        f'{child.uuid}"), and the driver creates it again'
     )

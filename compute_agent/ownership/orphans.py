@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node that is gone leaves in placement, and to whom.
+"""The providers that a departed node leaves in placement, and their heirs.
 
-Pure: no I/O, configuration, logging or clock. Its own tree goes, as far as this
-agent created it. So does what was created for it elsewhere, such as a sharing
-provider, unless another node has a use of that: then it passes to that node.
-``cycle/departed_nodes.py`` passes it on, the planner describes what is left.
+Pure: no I/O, configuration, logging or clock. The agent deletes the node's own
+tree, as far as this agent created it, and the providers that were created for
+the node elsewhere, such as a sharing provider. If another node uses such a
+provider, it passes to that node. ``cycle/departed_nodes.py`` passes providers
+on; the planner describes the remaining ones.
 """
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from ..tree import assertion, provider, provider_tree
 
 
 class Seen(Protocol):
-    """What placement holds of a node."""
+    """The observation of a node."""
 
     @property
     def providers(self) -> provider.Snapshot:
@@ -28,9 +29,9 @@ Others = Mapping[str, Seen | errors.AgentError]
 def outside(
     node_uuid: str, seen: provider.Snapshot, created: Iterable[str]
 ) -> list[str]:
-    """Return what was created for a node and is not in its own tree.
+    """Return the providers created for a node that are not in its own tree.
 
-    :param created: for this node, there or not
+    :param created: the providers created for this node, there or not
     """
     home = provider.descendants(seen, node_uuid)
     return [uuid for uuid in created if uuid in seen and uuid not in home]
@@ -38,22 +39,23 @@ def outside(
 
 def heir(
     uuid: str,
-    holders: Collection[str],
+    claimants: Collection[str],
     others: Others,
     gone: Container[str],
 ) -> str | None:
     """Return the node that a provider passes to, None if no other uses it.
 
-    One that asserts something of it, listed ones first; else one that reaches
-    it.
+    A node that claims something of it comes first, listed nodes before others;
+    then a node that reaches it.
 
-    :param holders: the nodes for which something of it is held
-    :param others: the nodes of the list, and what was seen of each
-    :param gone: the nodes that are gone
-    :raises errors.UnknownState: it cannot be told
+    :param claimants: the nodes for which something of it is claimed
+    :param others: the nodes of the list, and the observation of each
+    :param gone: the departed nodes
+    :raises errors.UnknownState: a node could not be observed, so nothing
+        tells that it does not use the provider
     """
-    holding = [node for node in sorted(holders) if node not in gone]
-    for node in sorted(holding, key=lambda node: node not in others):
+    claiming = [node for node in sorted(claimants) if node not in gone]
+    for node in sorted(claiming, key=lambda node: node not in others):
         return node
     for node, seen in sorted(others.items()):
         if not isinstance(seen, errors.AgentError) and uuid in seen.providers:
@@ -61,8 +63,9 @@ def heir(
     for node, seen in sorted(others.items()):
         if isinstance(seen, errors.AgentError):
             raise errors.UnknownState(
-                f'whether node {node} uses provider {uuid}, which was created '
-                f'for this one, cannot be told ({seen}): nothing is removed'
+                f'nothing is removed: provider {uuid} was created for this '
+                f'node, and node {node}, which may use it, could not be '
+                f'observed: {seen}'
             )
     return None
 
@@ -71,17 +74,17 @@ def describe_gone(
     tree: provider_tree.ProviderTree,
     node: tuple[str, str],
     created: Container[str],
-    left: Sequence[str] = (),
+    elsewhere: Sequence[str] = (),
 ) -> None:
-    """Edit the tree until nothing of a node is offered that is gone.
+    """Edit the tree until it offers nothing of a departed node.
 
-    :param node: its uuid and name
+    :param node: the node's uuid and name
     :param created: the providers that this agent created
-    :param left: those that were created for the node elsewhere
+    :param elsewhere: those that were created for the node outside its tree
     """
     with tree.asserting(assertion.AGENT):
-        for uuid in left:
-            if tree.exists(uuid):  # and did not go with one above it
+        for uuid in elsewhere:
+            if tree.exists(uuid):  # it did not go with a provider above it
                 tree.remove(uuid)
     uuid, name = node
     if tree.exists(uuid):
@@ -94,10 +97,10 @@ def _describe_root(
     name: str,
     created: Container[str],
 ) -> None:
-    """Describe the node's own tree.
+    """Remove the node's own tree, or reserve its inventory.
 
-    What this agent created goes; where others' providers are in the tree, or
-    others changed its root, it stays, reserved, for them to see to it.
+    The tree stays, reserved, if other writers have providers in it or changed
+    its root. These writers must remove it.
     """
     uuids = tree.get_provider_uuids(root.uuid)
     others = [u for u in uuids if u not in created]
@@ -111,11 +114,15 @@ def _describe_root(
             reserved = tree.baseline[uuid].whole_reserved()
             tree.update_inventory(uuid, reserved.records())
     names = ', '.join(tree.data(u).name for u in others)
-    why, mend = 'somebody renamed or moved its provider', ''
+    why, remedy = 'somebody renamed or moved its provider', ''
     if others:
         why = f'this agent did not create {names}'
-        mend = f' ("compute-agent provider adopt {root.uuid} --subtree" lets this agent)'
+        remedy = (
+            '; to let this agent delete it, run "compute-agent provider adopt '
+            f'{root.uuid} --subtree"'
+        )
     tree.fault(
-        f'it is gone, but {why}: reserved, so that nothing is scheduled '
-        f'there; delete it in placement{mend}'
+        'the node is gone, and its inventory is reserved, so that nothing is '
+        f'scheduled there; its providers are not deleted, because {why}; '
+        f'delete them in placement{remedy}'
     )

@@ -1,48 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose is what: from what the sources asserted to what placement should hold.
+"""From the sources' assertions to the providers that placement should hold.
 
 Pure: no I/O, configuration, logging or clock. ``resolve`` takes the edited
-tree and the record of earlier cycles and returns the wanted providers.
-``claims.py`` settles the names of each; here is what goes by provider: which
-may be written at all, which may be deleted, and what is said of it. *Ours* is
-what we added, or what lies in the driver's authority. All else is others' and
-is left alone.
+tree, the record of earlier cycles and the policy, and returns the wanted
+providers. ``claims.py`` decides the names of each provider; this module
+decides by provider: may it be written, may it be deleted, and what the
+operator is told. A name is *ours* if this agent added it or if it is in the
+driver's authority. All other names belong to other writers and are left alone.
 """
 
 import dataclasses
 from collections.abc import Collection, Mapping
 
 from ..tree import assertion, intents, inventory, provider, provider_tree
-from ..tree.assertion import Claims, Key
+from ..tree.assertion import Assertion, Claims, Key, Kind
 from ..tree.removal import NO_CAUSES, Cause, Causes, Reason
 from . import claims, undeletable
 from .policy import Policy
 from .record import Record
 
-_LEFT = (
-    '{}: was there before this agent, and keeps {}: remove what should go '
-    '("sync --prune"), or import the record of the agent that reported it '
+_TAKEN_OVER = (
+    '{}: existed before this agent, and keeps {}: if these should go, run '
+    '"sync --prune"; if another agent reported them, import its record '
     '("state import")'
 )
 _DROPPED = (
-    '{}: keeps {}, which the driver no longer reports, for this agent did not '
-    'add it: remove it if it should go ("sync --prune")'
+    '{}: keeps {}, which the driver no longer reports, because this agent did '
+    'not add it; if it should go, run "sync --prune"'
 )
 _MASKED = '{}: not reported, masked by [compute_agent] masked_traits: {}'
-_RESTORED = '{}: what was removed by another is restored: {}'
-_CHANGED = '{}: what was changed by another is restored: {}'
+_RESTORED = '{}: removed by another writer, and restored: {}'
+_CHANGED = '{}: changed by another writer, and restored: {}'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """What placement should hold, and what to remember of how it came about.
+    """The providers that placement should hold, and what led to them.
 
     :ivar after: the wanted providers, parents first
-    :ivar held: which source holds what for this node from now on, where that
-        is not as recorded
-    :ivar foreign: names that go although another put them there
-    :ivar causes: why each name and each provider goes that does
-    :ivar notes: lines for the operator: what was refused, and what to do
+    :ivar claims: the claims of each source for this node from now on, where
+        they are not as recorded
+    :ivar foreign: the names that go although another writer added them
+    :ivar causes: why names and providers go
+    :ivar notes: lines for the operator: what is not done, and what to do
     """
 
     after: provider.Snapshot
@@ -81,98 +81,130 @@ class _Resolver:
 
     def resolve(self) -> Resolution:
         removed = [u for u in self._before if not self._tree.exists(u)]
-        refused, notes = undeletable.refused(
+        staying, notes = undeletable.not_ours(
             self._before, removed, self._record.created
         )
         self._notes += notes
-        kept = {u: self._before[u] for u in refused}
+        kept = {uuid: self._before[uuid] for uuid in staying}
         wanted = {}
         for uuid in self._tree.get_provider_uuids():
             before = self._before.get(uuid)
-            if before is not None and not self._may_write(uuid):
+            if before is not None and not self._is_writable(uuid):
                 self._note_read_only(before)
                 kept[uuid] = before
             else:
-                wanted[uuid] = self._provider(uuid, before)
-        after, notes = undeletable.settle(self._before, wanted, kept)
+                wanted[uuid] = self._wanted(uuid, before)
+        after, notes = undeletable.reconcile(self._before, wanted, kept)
         self._notes += notes
+        deletions = {u: self._deletion(u) for u in removed if u not in after}
         return Resolution(
             after=provider.snapshot(after.values()),
             claims=self._claims,
             foreign=self._foreign,
-            causes=Causes(
-                names=self._causes,
-                providers={
-                    uuid: self._deletion(uuid)
-                    for uuid in removed
-                    if uuid not in after
-                },
-            ),
+            causes=Causes(names=self._causes, providers=deletions),
             notes=tuple(self._notes),
         )
+
+    # --- providers ------------------------------------------------------------
+
+    def _is_writable(self, uuid: str) -> bool:
+        """Return False for a sharing provider that another writer created."""
+        return uuid in self._home or uuid in self._trusted
+
+    def _note_read_only(self, before: provider.Provider) -> None:
+        kinds = [k for k in Kind if self._assertions(before.uuid, k)]
+        if kinds:
+            self._notes.append(
+                f'{before}: not written, because this agent did not create '
+                f'it, although the driver asserted its {", ".join(kinds)}; to '
+                'let this agent write it, run "compute-agent provider adopt '
+                f'{before.uuid}"'
+            )
 
     def _deletion(self, uuid: str) -> Cause:
         """Return why a provider is deleted.
 
-        ``orphans.py`` alone removes providers in the agent's own name.
+        Only ``orphans.py`` removes providers in the agent's own name.
         """
         source = self._tree.removed_by.get(uuid, assertion.DRIVER)
         if source == assertion.AGENT:
             return Cause(reason=Reason.NODE_GONE)
         return Cause(reason=Reason.REMOVED, sources=(source,))
 
-    def _provider(
+    def _wanted(
         self, uuid: str, before: provider.Provider | None
     ) -> provider.Provider:
+        """Return one provider as it should be."""
         data = self._tree.data(uuid)
-        one = before or provider.Provider(uuid=uuid, name=data.name)
-        traits = self._settle(one, assertion.Kind.TRAIT, one.traits)
-        aggregates = self._settle(
-            one, assertion.Kind.AGGREGATE, one.aggregates
-        )
+        old = before or provider.Provider(uuid=uuid, name=data.name)
         return provider.Provider(
             uuid=uuid,
             name=data.name,
             parent_uuid=self._parent(data, before),
             generation=before.generation if before else None,
-            inventories=self._inventories(data, one),
-            traits=traits.names,
-            aggregates=aggregates.names,
+            traits=self._decide(old, Kind.TRAIT).names,
+            aggregates=self._decide(old, Kind.AGGREGATE).names,
+            inventories=self._inventories(data, old),
         )
-
-    def _may_write(self, uuid: str) -> bool:
-        """Not a sharing provider that somebody else created."""
-        return uuid in self._home or uuid in self._trusted
-
-    def _note_read_only(self, before: provider.Provider) -> None:
-        kinds = [k for k in assertion.Kind if self._said(before.uuid, k)]
-        if kinds:
-            self._notes.append(
-                f'{before}: not written, for this agent did not create it; '
-                f'the driver asserted its {", ".join(kinds)} all the same; '
-                f'"compute-agent provider adopt {before.uuid}" lets it'
-            )
 
     def _parent(
         self,
         data: provider_tree.ProviderData,
         before: provider.Provider | None,
     ) -> str | None:
-        """A lone root of the tree may well have a parent in placement."""
+        """Return the parent's uuid; a lone root keeps the one in placement."""
         if before is not None and data.uuid in self._tree.lone:
             return before.parent_uuid
         return data.parent_uuid
 
+    # --- names ----------------------------------------------------------------
+
+    def _assertions(self, uuid: str, kind: Kind) -> Mapping[str, Assertion]:
+        return self._tree.assertions.get((uuid, kind), {})
+
+    def _decide(self, old: provider.Provider, kind: Kind) -> claims.Decision:
+        """Decide one provider's names of one kind, and note the outcome."""
+        inputs = self._inputs(old, kind)
+        decision = claims.decide(inputs, self._policy)
+        key = (old.uuid, kind)
+        if decision.claims != inputs.claims:
+            self._claims[key] = decision.claims
+        if decision.foreign:
+            self._foreign[key] = decision.foreign
+        if decision.causes:
+            self._causes[key] = decision.causes
+        self._note_unclaimed(old, inputs, decision)
+        self._note(_MASKED, old, decision.masked)
+        restored = decision.restored - self._contended(old, kind)
+        self._note(_RESTORED, old, restored)
+        return decision
+
+    def _inputs(self, old: provider.Provider, kind: Kind) -> claims.Inputs:
+        key, record = (old.uuid, kind), self._record
+        last_seen = record.was.get(old.uuid, old)
+        return claims.Inputs(
+            kind=kind,
+            before=intents.carried(old, kind),
+            assertions=self._assertions(*key),
+            ours=record.ours.get(key, frozenset()),
+            claims=record.claims.get(key, {}),
+            claimed_for_others=record.claimed_for_other_nodes(key),
+            last_seen=intents.carried(last_seen, kind),
+            lists_are_complete=kind is Kind.INVENTORY
+            or old.uuid in self._trusted,
+        )
+
     def _inventories(
         self,
         data: provider_tree.ProviderData,
-        before: provider.Provider,
+        old: provider.Provider,
     ) -> dict[str, inventory.Inventory]:
-        kind = assertion.Kind.INVENTORY
-        current = before.inventories
-        settled = self._settle(before, kind, frozenset(current))
+        """Return the wanted inventories, with the operator's ratios."""
+        current = old.inventories
+        decision = self._decide(old, Kind.INVENTORY)
         asserted = claims.union(
-            a.names for a in self._said(data.uuid, kind).values()
+            a.names
+            for a in self._assertions(old.uuid, Kind.INVENTORY).values()
         )
         wanted = {
             rc: self._policy.ratios.complete(
@@ -180,98 +212,69 @@ class _Resolver:
             )
             if rc in asserted
             else current[rc]
-            for rc in sorted(settled.names)
+            for rc in sorted(decision.names)
         }
-        back = self._put_back(before, wanted)
-        self._note(_CHANGED, before, back - self._left_alone(before, kind))
+        restored = self._restored_classes(old, wanted)
+        contended = self._contended(old, Kind.INVENTORY)
+        self._note(_CHANGED, old, restored - contended)
         return wanted
 
-    def _put_back(
+    def _restored_classes(
         self,
         now: provider.Provider,
         wanted: Mapping[str, inventory.Inventory],
     ) -> frozenset[str]:
-        """Return the classes that will be as before another changed them."""
-        was = self._record.was.get(now.uuid, now).inventories
+        """Return the classes that get back the record that another changed."""
+        last_seen = self._record.was.get(now.uuid, now).inventories
         return frozenset(
             rc
-            for rc, one in wanted.items()
+            for rc, record in wanted.items()
             if rc in now.inventories
-            and one != now.inventories[rc]
-            and one == was.get(rc)
+            and record != now.inventories[rc]
+            and record == last_seen.get(rc)
         )
 
-    def _left_alone(
-        self, one: provider.Provider, kind: assertion.Kind
-    ) -> frozenset[str]:
-        """Return the names that are not restored, for they are contended."""
+    def _contended(self, one: provider.Provider, kind: Kind) -> frozenset[str]:
+        """Return the names that are contended, and therefore not restored."""
         return frozenset(
             item.name
             for item in self._policy.contended
             if (item.uuid, item.kind) == (one.uuid, kind) and item.there
         )
 
-    def _said(
-        self, uuid: str, kind: assertion.Kind
-    ) -> Mapping[str, assertion.Assertion]:
-        return self._tree.assertions.get((uuid, kind), {})
+    # --- notes ----------------------------------------------------------------
 
-    def _settle(
+    def _note_unclaimed(
         self,
         one: provider.Provider,
-        kind: assertion.Kind,
-        before: frozenset[str],
-    ) -> claims.Settled:
-        """Return what one provider should carry of one kind; note it."""
-        key, record = (one.uuid, kind), self._record
-        part = claims.Part(
-            kind=kind,
-            before=before,
-            said=self._said(*key),
-            ours=record.ours.get(key, frozenset()),
-            claims=record.claims.get(key, {}),
-            others=record.claimed_for_other_nodes(key),
-            was=intents.carried(record.was.get(one.uuid, one), kind),
-            whole=kind is assertion.Kind.INVENTORY
-            or one.uuid in self._trusted,
-        )
-        settled = claims.settle(part, self._policy)
-        if settled.claims != part.claims:
-            self._claims[key] = settled.claims
-        if settled.foreign:
-            self._foreign[key] = settled.foreign
-        if settled.causes:
-            self._causes[key] = settled.causes
-        self._note_left(one, part, settled)
-        self._note(_MASKED, one, settled.masked)
-        restored = settled.restored - self._left_alone(one, kind)
-        self._note(_RESTORED, one, restored)
-        return settled
-
-    def _note_left(
-        self,
-        one: provider.Provider,
-        part: claims.Part,
-        settled: claims.Settled,
+        inputs: claims.Inputs,
+        decision: claims.Decision,
     ) -> None:
-        """Say what stays although no source holds it, when that begins."""
-        if assertion.DRIVER not in part.said:
-            return
-        known = part.claims.get(assertion.DRIVER)
-        if part.kind is assertion.Kind.INVENTORY:
-            return
-        if self._takes_over(one.uuid, part):
-            self._note(_LEFT, one, settled.left)
-        else:
-            self._note(_DROPPED, one, settled.left & (known or frozenset()))
+        """Note the names that stay unclaimed, in the cycle in which it begins.
 
-    def _takes_over(self, uuid: str, part: claims.Part) -> bool:
-        """Whether the driver adds its first traits beside another's."""
+        Inventory has no such names: the driver always sets the complete list.
+        """
+        if assertion.DRIVER not in inputs.assertions:
+            return
+        if inputs.kind is Kind.INVENTORY:
+            return
+        if self._takes_over(one.uuid, inputs):
+            self._note(_TAKEN_OVER, one, decision.unclaimed)
+        else:
+            reported = inputs.claims.get(assertion.DRIVER, frozenset())
+            self._note(_DROPPED, one, decision.unclaimed & reported)
+
+    def _takes_over(self, uuid: str, inputs: claims.Inputs) -> bool:
+        """Return True if the driver reports the provider's first traits.
+
+        It does so beside the traits of the writer that created the provider,
+        in the node's own tree.
+        """
         return (
-            part.kind is assertion.Kind.TRAIT
+            inputs.kind is Kind.TRAIT
             and uuid in self._home
             and uuid not in self._record.created
-            and assertion.DRIVER not in part.claims
+            and assertion.DRIVER not in inputs.claims
         )
 
     def _note(

@@ -1,31 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be had beside the providers that stay although they should go.
+"""The providers that stay although they were removed, and what they prevent.
 
 Pure: no I/O, configuration, logging or clock. A provider that may not be
-deleted keeps its name and what is above it; one that would take that name is
-not created, or stays as and where it was, and then holds its old name itself.
-Used by ``resolve.py``.
+deleted keeps its name and the providers above it. A provider that would take
+that name is not created; if it exists, it keeps its old name and its old
+place. ``resolve.py`` and ``in_use.py`` use this.
 """
 
 import dataclasses
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from ..tree import provider
 
 Providers = dict[str, provider.Provider]
 
 
-def refused(
+def not_ours(
     before: provider.Snapshot,
     removed: Sequence[str],
     created: Container[str],
 ) -> tuple[list[str], list[str]]:
-    """Return the removed providers that are not ours to delete, and why.
+    """Return the removed providers that are not ours to delete, and notes.
 
-    With one that is not ours, all above it stay as well: placement has no
+    All providers above such a provider stay too, because placement has no
     provider without its parent.
 
     :param removed: their uuids, parents first, as are those returned
+    :param created: the providers that this agent created or adopted
     """
     staying: set[str] = set()
     for uuid in reversed(removed):
@@ -35,44 +36,48 @@ def refused(
             if parent in removed:
                 staying.add(str(parent))
     notes = [
-        f'{before[uuid]}: not deleted, nor what is above it, for this agent '
-        f'did not create it; "compute-agent provider adopt {uuid}" lets it, '
-        'if it should go'
+        f'{before[uuid]}: not deleted, and neither are the providers above '
+        'it, because this agent did not create it; if it should go, run '
+        f'"compute-agent provider adopt {uuid}"'
         for uuid in removed
         if uuid not in created
     ]
-    return [u for u in removed if u in staying], notes
+    return [uuid for uuid in removed if uuid in staying], notes
 
 
-def settle(
+def reconcile(
     before: provider.Snapshot, wanted: Providers, kept: Providers
 ) -> tuple[Providers, list[str]]:
-    """Return the providers that can stand together, and what was given up.
+    """Return the providers that can exist together, and notes on the others.
 
-    :param wanted: what should be there, by uuid
-    :param kept: what stays as it is in ``before``
+    Each round gives up the wanted providers that need the name of a provider
+    that stays, or a parent that was given up. It ends because each round
+    gives up at least one.
+
+    :param wanted: the providers that should exist, by uuid
+    :param kept: the providers that stay as they are in ``before``
     """
     after, staying, notes = dict(wanted), dict(kept), list[str]()
     for one in (*wanted.values(), *kept.values()):
-        _add(staying, _above(before, one, wanted))
+        _add(staying, _missing_above(before, one, wanted))
     while True:
         holders = {one.name: one for one in staying.values()}
-        stuck = [
+        impossible = [
             one
             for one in after.values()
             if one.name in holders
             or (one.parent_uuid in wanted and one.parent_uuid not in after)
         ]
-        if not stuck:
+        if not impossible:
             return {**after, **staying}, notes
-        for one in stuck:
+        for one in impossible:
             del after[one.uuid]
             notes.append(_note(before, one, holders.get(one.name)))
-            _add(staying, _as_it_was(before, one, after))
+            _add(staying, _as_before(before, one, after))
 
 
-def _add(staying: Providers, more: Providers) -> None:
-    """Let more stay; what stays already may not be as before inside."""
+def _add(staying: Providers, more: Mapping[str, provider.Provider]) -> None:
+    """Let more providers stay, with the contents that they have already."""
     for uuid, one in more.items():
         staying.setdefault(uuid, one)
 
@@ -86,30 +91,33 @@ def _note(
     why = (
         f'{holder} has that name and stays'
         if holder
-        else 'neither is what should be above it'
+        else 'its parent could not be created or renamed either'
     )
-    return f'{one}: not {verb}, for {why}'
+    return f'{one}: not {verb}, because {why}'
 
 
-def _as_it_was(
+def _as_before(
     before: provider.Snapshot,
     one: provider.Provider,
     after: provider.Snapshot,
 ) -> Providers:
-    """Return a provider under its old name, and what is to go above it."""
+    """Return a provider with its old name and parent, and all above it.
+
+    A provider that does not exist yet is left out.
+    """
     old = before.get(one.uuid)
     if old is None:
         return {}
     back = dataclasses.replace(one, name=old.name, parent_uuid=old.parent_uuid)
-    return {one.uuid: back, **_above(before, back, after)}
+    return {one.uuid: back, **_missing_above(before, back, after)}
 
 
-def _above(
+def _missing_above(
     before: provider.Snapshot,
     one: provider.Provider,
     after: provider.Snapshot,
 ) -> Providers:
-    """Return what was above a provider and would be missing there."""
+    """Return the providers above this one that ``after`` lacks."""
     found = {}
     above = before.get(str(one.parent_uuid))
     while above is not None and above.uuid not in after:

@@ -5,7 +5,8 @@ Pure: no I/O, configuration, logging or clock.
 """
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from .. import errors
 from . import provider
@@ -30,6 +31,15 @@ class Node:
     def called(self) -> str:
         """What people call it."""
         return self.title or self.name
+
+
+class CreatedProviders(Protocol):
+    """The record of the providers that were created for each node."""
+
+    def created_for(
+        self, node_uuids: Iterable[str]
+    ) -> Mapping[str, Sequence[str]]:
+        """Return the providers created while each of these was described."""
 
 
 def chosen(nodes: Iterable[Node], wanted: str | None) -> list[Node]:

@@ -9,6 +9,7 @@ carry it, and plan, log and ``explain`` print it.
 import dataclasses
 import enum
 from collections.abc import Mapping
+from typing import Any
 
 from . import assertion
 
@@ -55,6 +56,10 @@ class Cause:
             verb = 'reports' if len(self.sources) == 1 else 'report'
             return f'{sources} no longer {verb} it'
         return _WORDS[self.reason].format(sources or 'its source')
+
+    def data(self) -> dict[str, Any]:
+        """Return the cause as programs read it."""
+        return {'reason': self.reason.value, 'sources': list(self.sources)}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from compute_agent import errors as agent_errors
 from compute_agent.tree import provider
 
 from .. import errors
-from ..http import codec, placement
+from ..http import codec, codec_writes, placement
 from ..operations import operations
 
 ATTEMPTS = 30
@@ -81,7 +81,9 @@ class OptimisticUpdate:
                 return wanted
             try:
                 with naming_provider(target):
-                    self._service.send(codec.request(wanted, generation))
+                    self._service.send(
+                        codec_writes.request(wanted, {target.uuid: generation})
+                    )
             except errors.UnknownName:
                 unknown(wanted)
                 raise

@@ -11,7 +11,7 @@ from compute_agent import errors as agent_errors
 from compute_agent.tree import assertion, inventory, names
 
 from .. import errors
-from ..http import codec
+from ..http import codec, codec_writes
 from ..operations import operations as ops
 from . import optimistic_update, trait_names
 
@@ -106,7 +106,7 @@ class ProviderInventories(optimistic_update.ProviderContents):
             raise errors.DoesNotExist(f'{_no_class(impossible, known)}{hint}')
         for name in missing:
             operation = ops.CreateResourceClass(name=name)
-            self._service.send(codec.request(operation, None))
+            self._service.send(codec_writes.request(operation, {}))
 
     def _classes(self) -> frozenset[str]:
         return codec.resource_classes(

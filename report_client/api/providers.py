@@ -16,7 +16,7 @@ from compute_agent import errors as agent_errors
 from compute_agent.tree import names, provider
 
 from .. import errors
-from ..http import codec, list_stream
+from ..http import codec, codec_writes, list_stream
 from ..operations import operations as ops
 from . import (
     optimistic_update,
@@ -127,7 +127,7 @@ class Providers(
         )
         wanted = names.check_aggregates(aggregates)
         try:
-            answer = self._service.send(codec.request(operation, None))
+            answer = self._service.send(codec_writes.request(operation, {}))
         except errors.NameTaken as exc:
             raise self._taken(operation) from exc
         except errors.BadRequest as exc:
@@ -161,7 +161,7 @@ class Providers(
         optimistic_update.check_provider(target)
         operation = ops.DeleteProvider(uuid=target.uuid, name=target.name)
         try:
-            self._service.send(codec.request(operation, None))
+            self._service.send(codec_writes.request(operation, {}))
         except errors.NotFound as exc:
             raise errors.DoesNotExist(
                 f'{provider.title(target.name, target.uuid)} is gone already'
@@ -191,7 +191,7 @@ class Providers(
             old_parent_uuid=target.parent_uuid,
         )
         try:
-            self._service.send(codec.request(operation, None))
+            self._service.send(codec_writes.request(operation, {}))
         except errors.NameTaken as exc:
             self.check_free(name)
             raise errors.NameTaken(

@@ -14,7 +14,7 @@ from compute_agent import errors as agent_errors
 from compute_agent.tree import names, provider
 
 from .. import errors
-from ..http import codec, placement
+from ..http import codec, codec_writes, placement
 from ..operations import operations as ops
 from . import trait_names
 
@@ -96,7 +96,7 @@ class Traits:
             does not begin with ``CUSTOM_``, or is outside the grammar
         """
         trait_names.check_custom(name, 'add')
-        request = codec.request(ops.CreateTrait(name=name), None)
+        request = codec_writes.request(ops.CreateTrait(name=name), {})
         return self._status(request, {201, 204}) == 201
 
     def remove(self, name: str) -> None:

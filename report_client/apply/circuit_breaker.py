@@ -20,7 +20,7 @@ from .. import errors
 IN_A_ROW = 3
 
 
-class Breaker:
+class CircuitBreaker:
     """Counts the providers that placement failed for; threads may share it."""
 
     def __init__(self, in_a_row: int = IN_A_ROW) -> None:

@@ -10,39 +10,29 @@ and retries nothing.
 """
 
 import contextlib
-import dataclasses
 import logging
 import threading
-from collections.abc import Callable, Collection
-from typing import Protocol
+from collections.abc import Callable, Collection, Mapping
+from typing import Protocol, TypeAlias
 
 from compute_agent import errors
-from compute_agent.tree import names
+from compute_agent.tree import names, provider
+from compute_agent.tree import plan as plans
 
 from .. import errors as placement_errors
-from ..http import codec, codec_allocations, placement
+from ..http import codec, codec_writes, placement
 from ..observe import store
 from ..operations import operations as ops
 from ..plan import diff as planning
 from ..plan import render
 from . import circuit_breaker
-from . import progress as run_
+from .progress import Progress, Step
 
 LOG = logging.getLogger(__name__)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What became of a plan.
-
-    :ivar applied: the operations that placement carried out
-    :ivar refused: a line for each operation it refused, or that was left
-    :ivar left: those operations, in the same order
-    """
-
-    applied: tuple[ops.Operation, ...]
-    refused: tuple[str, ...] = ()
-    left: tuple[ops.Operation, ...] = ()
+# The agent's outcome, of this client's operations.
+Outcome: TypeAlias = plans.Outcome[ops.Operation]
 
 
 class Names(Protocol):
@@ -75,7 +65,7 @@ class Executor:
         self._journal = journal
         self._names = known
         self._naming = threading.Lock()
-        self._breaker = circuit_breaker.Breaker()
+        self._breaker = circuit_breaker.CircuitBreaker()
         self._clock = clock
 
     def looking(self) -> contextlib.AbstractContextManager[None]:
@@ -83,7 +73,7 @@ class Executor:
         return self._breaker.looking()
 
     def apply(
-        self, plan: planning.Plan, without: Collection[ops.Operation] = ()
+        self, plan: planning.Plan, without: Collection[object] = ()
     ) -> Outcome:
         """Send the operations of one node's plan; return what became of them.
 
@@ -94,126 +84,123 @@ class Executor:
         """
         if not plan.operations and not plan.claims:
             return Outcome(applied=())
-        run = run_.Run(plan, without)
-        self._journal.begin(plan.node_uuid, run.intend(), plan.claims)
+        progress = Progress(plan, without)
+        self._journal.begin(plan.node_uuid, progress.intend(), plan.claims)
         try:
-            self._create_names(run)
-            for step in run.steps:
-                if isinstance(step.operation, ops.NameOperation):
-                    continue
-                self._take(run, step)
-                if step.done and isinstance(step.operation, ops.Reshape):
-                    raise placement_errors.Reshaped(
-                        'allocations were moved; what is there now is looked '
-                        'at before anything else is done'
-                    )
+            self._create_names(progress)
+            for step in progress.provider_steps():
+                self._send(progress, step)
         except errors.AgentError as exc:
-            exc.applied, exc.left = run.applied(), tuple(run.left)
-            exc.refused = tuple(run.refused)
+            exc.applied, exc.left = progress.applied(), tuple(progress.left)
+            exc.refused = tuple(progress.refused)
             raise
         finally:
-            self._confirm(run)
+            self._confirm(progress)
         return Outcome(
-            applied=run.applied(),
-            refused=tuple(run.refused),
-            left=tuple(run.left),
+            applied=progress.applied(),
+            refused=tuple(progress.refused),
+            left=tuple(progress.left),
         )
 
-    def _create_names(self, run: run_.Run) -> None:
+    def _create_names(self, progress: Progress) -> None:
         """Create the names that no other node's plan has created meanwhile.
 
-        Nodes go side by side and share their names, so these go one by one.
+        Nodes are applied in parallel and share their names, so a lock lets
+        one plan at a time create names.
         """
-        if not any(
-            isinstance(s.operation, ops.NameOperation) for s in run.steps
-        ):
+        steps = progress.name_steps()
+        if not steps:
             return
         with self._naming:
             known = self._names.remembered_names()
-            for step in list(run.steps):
-                operation = step.operation
-                if not isinstance(operation, ops.NameOperation):
-                    continue
-                if known is not None and planning.is_known(operation, known):
-                    run.steps.remove(step)
+            for step in steps:
+                if known is not None and ops.is_known(step.operation, known):
+                    progress.steps.remove(step)
                 else:
-                    self._take(run, step)
-            created = ops.created_names(run.applied())
-            if any(created):
-                self._names.learn_names(*created)
+                    self._send(progress, step)
+            created = ops.created_names(progress.applied())
+            if created.traits or created.resource_classes:
+                self._names.learn_names(
+                    created.traits, created.resource_classes
+                )
 
-    def _take(self, run: run_.Run, step: run_.Step) -> None:
+    def _send(self, progress: Progress, step: Step) -> None:
+        """Send one step, unless it is blocked, and note what became of it.
+
+        :raises placement_errors.Reshaped: it is a reshape that was carried
+            out, whose answer tells no generation
+        """
         if step.failed:
             return
-        subject = getattr(step.operation, 'uuid', step.operation.name)
         try:
-            with self._breaker.watching(subject):
+            with self._breaker.watching(step.operation.subject):
                 step.unsure = True
-                answer = self._send(run, step.operation)
+                answer = self._answer(step.operation, progress.ledger)
+        except errors.Replan as exc:
+            exc.subject = provider.title(
+                step.operation.name, step.operation.subject
+            )
+            raise
         except errors.Refused as exc:
             step.unsure = False
-            self._fail(run, step, exc)
+            self._fail(progress, step, exc)
         except placement_errors.ServerFault as exc:
-            self._fail(run, step, exc)
+            self._fail(progress, step, exc)
         except placement_errors.FailsInside as exc:
-            self._fail(run, step, exc.fault)  # it waits as those before it
+            self._fail(progress, step, exc.fault)  # retried as those before
             raise
         else:
-            run.finish(step, answer)
+            progress.finish(step, answer)
             LOG.info('%s', render.line(step.operation))
+            if not step.operation.tells_generations:
+                raise placement_errors.Reshaped(
+                    'allocations were moved; what is there now is looked '
+                    'at before anything else is done'
+                )
 
-    def _fail(
-        self, run: run_.Run, step: run_.Step, exc: errors.AgentError
-    ) -> None:
-        """Note a refusal; what comes after it leads elsewhere than intended."""
-        run.fail(step, exc)
-        self._journal.begin(run.node_uuid, run.intend(), {})
-
-    def _send(self, run: run_.Run, operation: ops.Operation) -> object:
+    def _answer(
+        self, operation: ops.Operation, ledger: Mapping[str, int]
+    ) -> object:
+        """Return placement's answer to an operation."""
         try:
-            return self._service.send(_request(run, operation))
+            return self._service.send(codec_writes.request(operation, ledger))
         except placement_errors.NameTaken as exc:
-            raise self._whose_name(operation, exc) from exc
+            raise self._name_taken(operation, exc) from exc
         except placement_errors.NotFound:
-            if isinstance(operation, ops.DeleteProvider):
-                return None  # gone already, which is what was wanted
+            if operation.is_done_if_absent:
+                return None
             raise
 
-    def _whose_name(
+    def _name_taken(
         self, operation: ops.Operation, exc: placement_errors.NameTaken
     ) -> errors.AgentError:
-        """Tell a creation that had been done from a name that is taken."""
-        if not isinstance(operation, ops.CreateProvider | ops.UpdateProvider):
+        """Return an error that tells who has the name.
+
+        If the provider itself has it, an earlier attempt was carried out.
+        """
+        name, uuid = operation.taken_name, operation.subject
+        if name is None:
             return exc
         rows = codec.listed_providers(
-            self._service.get(codec.by_name_path(operation.name))
+            self._service.get(codec.by_name_path(name))
         )
-        others = [row.uuid for row in rows if row.uuid != operation.uuid]
+        others = [row.uuid for row in rows if row.uuid != uuid]
         if not others:
-            return placement_errors.Exists(operation.name, operation.uuid)
-        return placement_errors.NameTaken.by(
-            others[0], operation.name, operation.uuid
-        )
+            return placement_errors.Exists(name, uuid)
+        return placement_errors.NameTaken.by(others[0], name, uuid)
 
-    def _confirm(self, run: run_.Run) -> None:
-        """Record what was done; what may have been done stays an intent."""
-        done = [i for s in run.steps if s.done for i in s.intents]
-        dropped = [
-            i
-            for s in run.steps
-            if not s.done and not s.unsure
-            for i in s.intents
-        ]
+    def _fail(
+        self, progress: Progress, step: Step, exc: errors.AgentError
+    ) -> None:
+        """Note a refusal, and record the generations that it changes."""
+        progress.fail(step, exc)
+        self._journal.begin(progress.node_uuid, progress.intend(), {})
+
+    def _confirm(self, progress: Progress) -> None:
+        """Record the result; a write that may be done stays an intent."""
         self._journal.record_outcome(
-            done,
-            dropped,
-            readings=run.readings(self._clock()),
-            gone=run.gone(),
+            progress.confirmed(),
+            progress.dropped(),
+            readings=progress.readings(self._clock()),
+            gone=progress.gone(),
         )
-
-
-def _request(run: run_.Run, operation: ops.Operation) -> codec.Request:
-    if isinstance(operation, ops.Reshape):
-        return codec_allocations.reshape(operation, run.ledger)
-    generation = run.ledger.get(getattr(operation, 'uuid', ''))
-    return codec.request(operation, generation)

@@ -13,6 +13,7 @@ from compute_agent.tree import assertion, provider
 from compute_agent.tree.intents import Intent
 
 from ..operations import operations as ops
+from ..operations import write
 
 Intents = tuple[Intent, ...]
 
@@ -28,20 +29,12 @@ def intents(
     :param before: the providers as they stand when the first one is sent
     :param written: those that the plan has written to by then
     """
-    prospect = _Prospect(node_uuid, before, written)
+    expected = _Expected(node_uuid, before, written)
     for operation in operations:
-        match operation:
-            case ops.CreateProvider():
-                yield operation, (prospect.created(operation.uuid),)
-            case ops.SetTraits() | ops.SetAggregates() | ops.SetInventories():
-                yield operation, (prospect.set(operation),)
-            case ops.Reshape():
-                yield operation, tuple(prospect.reshaped(operation))
-            case _:
-                yield operation, ()
+        yield operation, tuple(expected.after(operation))
 
 
-class _Prospect:
+class _Expected:
     """The providers' generations and classes as the plan goes on."""
 
     def __init__(
@@ -59,47 +52,29 @@ class _Prospect:
         }
         self._written = set(written)
 
-    def created(self, uuid: str) -> Intent:
-        self._generations[uuid] = 0
-        self._written.add(uuid)
-        return Intent(
-            node_uuid=self._node_uuid, uuid=uuid, kind=None, generation=0
-        )
+    def after(self, operation: ops.Operation) -> Iterator[Intent]:
+        """Yield the intents of the next operation."""
+        for advance in operation.advances():
+            uuid = advance.uuid
+            if advance.names is None and uuid not in self._written:
+                continue
+            yield self._intent(advance)
+            self._written.add(uuid)
 
-    def set(self, operation: ops.SetOperation, moved: int = 1) -> Intent:
-        uuid = operation.uuid
-        self._generations[uuid] += moved
-        self._written.add(uuid)
-        if isinstance(operation, ops.SetInventories):
-            self._classes[uuid] = operation.names
+    def _intent(self, advance: write.Advance) -> Intent:
+        uuid = advance.uuid
+        generation = self._generations.get(uuid, 0) + advance.raises
+        self._generations[uuid] = generation
+        names = advance.names
+        if names is None:
+            names = self._classes.get(uuid, frozenset())
+        elif advance.kind is assertion.Kind.INVENTORY:
+            self._classes[uuid] = names
         return Intent(
             node_uuid=self._node_uuid,
             uuid=uuid,
-            kind=operation.kind,
-            generation=self._generations[uuid],
-            names=operation.names,
-            added=operation.added,
+            kind=advance.kind,
+            generation=generation,
+            names=names,
+            added=advance.added,
         )
-
-    def reshaped(self, operation: ops.Reshape) -> Iterator[Intent]:
-        """Yield what it leaves of each provider that was written to.
-
-        Placement sets an inventory that is not to be empty twice, at first
-        beside the old one; and writes the allocations once for each provider
-        of which any is sent, changed or not.
-        """
-        allocated = {u for move in operation.moves for u in move.allocations}
-        for one in operation.inventories:
-            sets = 2 if one.inventories else 1
-            yield self.set(one, sets + (one.uuid in allocated))
-        inventories = {one.uuid for one in operation.inventories}
-        for uuid in sorted(allocated - inventories):
-            if uuid in self._written:
-                self._generations[uuid] += 1
-                yield Intent(
-                    node_uuid=self._node_uuid,
-                    uuid=uuid,
-                    kind=assertion.Kind.INVENTORY,
-                    generation=self._generations[uuid],
-                    names=self._classes.get(uuid, frozenset()),
-                )

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far one plan has come: its steps, the ledger, what was refused.
+"""The progress of one plan: its steps, the ledger, the refused operations.
 
-Pure: no I/O, configuration, logging or clock. The ledger maps provider to
-generation: the observation seeds it, every answer moves it on. Kept by
-``executor.py``, which sends the operations.
+Pure: no I/O, configuration, logging or clock. The ledger maps a provider to
+its generation: the observation fills it, and each answer advances it.
+``executor.py`` keeps one ``Progress`` for each plan that it sends.
 """
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from compute_agent.tree import provider
 from compute_agent.tree.intents import Intent
 
-from ..http import codec
+from ..http import codec_writes
 from ..operations import operations as ops
+from ..operations import write
 from ..plan import diff as planning
 from ..plan import render
 from . import expected_intents
@@ -23,9 +24,12 @@ _BLOCKED = 'left, for what it depends on was refused'
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Step:
-    """One operation on its way: not sent, sent and not answered, done, or not.
+    """One operation and what became of it so far.
 
-    :ivar failed: it was refused, or is left because of that
+    :ivar intents: what is recorded before it is sent
+    :ivar unsure: it was sent, and no answer says what became of it
+    :ivar done: placement carried it out
+    :ivar failed: it was refused, or depends on a refused operation
     """
 
     operation: ops.Operation
@@ -35,14 +39,16 @@ class Step:
     failed: bool = False
 
 
-class Run:
-    """How far one plan has come.
+class Progress:
+    """The progress of one plan.
 
     :param without: operations that were refused before, not to be sent again
+    :ivar refused: a line for each operation that was refused or is blocked
+    :ivar left: the operations of those lines, in the same order
     """
 
     def __init__(
-        self, plan: planning.Plan, without: Collection[ops.Operation] = ()
+        self, plan: planning.Plan, without: Collection[object] = ()
     ) -> None:
         self.providers = plan.before
         self.ledger = {
@@ -54,36 +60,100 @@ class Run:
         self.refused: list[str] = []
         self.left: list[ops.Operation] = []
         self.node_uuid = plan.node_uuid
-        self._failed: set[str] = set()
+        self._missing: set[write.Dependency] = set()
         for step in self.steps:
             if step.operation in without:
                 self._fail(step)
-            elif self._blocked(step.operation):
+            elif self._is_blocked(step.operation):
                 self._leave(step, _BLOCKED)
 
-    def intend(self) -> list[Intent]:
-        """Return the intents of all that may be sent, or was, from here on.
+    # --- the steps ------------------------------------------------------------
 
-        A refused write moves no generation, so what comes after it leads to
-        others than it was to.
+    def name_steps(self) -> Sequence[Step]:
+        """Return the steps that create traits and resource classes."""
+        return [s for s in self.steps if s.operation.is_shared]
+
+    def provider_steps(self) -> Sequence[Step]:
+        """Return the steps that write to providers, in order."""
+        return [s for s in self.steps if not s.operation.is_shared]
+
+    def finish(self, step: Step, answer: object) -> None:
+        """Note that placement carried a step out, and advance the ledger."""
+        operation = step.operation
+        generation = codec_writes.generation_after(operation, answer)
+        if generation is not None:
+            self.ledger[operation.subject] = generation
+        self.providers = operation.apply_to(self.providers)
+        step.unsure, step.done = False, True
+
+    def fail(self, step: Step, exc: Exception) -> None:
+        """Note a refused step, and leave all steps that depend on it.
+
+        A step at which the server failed counts as refused too. If it was
+        carried out after all, a conflict says so, or the intents that are
+        left of it.
+        """
+        self._leave(step, exc)
+        for later in self.steps:
+            if not (later.done or later.failed) and self._is_blocked(
+                later.operation
+            ):
+                self._leave(later, _BLOCKED)
+
+    def _is_blocked(self, operation: ops.Operation) -> bool:
+        """Return True if it depends on an operation that was refused."""
+        return not self._missing.isdisjoint(operation.needs(self.providers))
+
+    def _leave(self, step: Step, reason: object) -> None:
+        self.refused.append(f'{render.line(step.operation)}: {reason}')
+        self.left.append(step.operation)
+        self._fail(step)
+
+    def _fail(self, step: Step) -> None:
+        step.failed = True
+        self._missing |= step.operation.gives
+
+    # --- the intents ----------------------------------------------------------
+
+    def intend(self) -> list[Intent]:
+        """Return the intents of all steps that are or may still be sent.
+
+        A refused write does not raise the generation, so later writes lead to
+        other generations than was intended first.
         """
         ahead = [step for step in self.steps if self._is_ahead(step)]
         now = {
-            uuid: dataclasses.replace(one, generation=self.ledger.get(uuid))
-            for uuid, one in self.providers.items()
+            uuid: dataclasses.replace(p, generation=self.ledger.get(uuid))
+            for uuid, p in self.providers.items()
         }
-        meant = expected_intents.intents(
+        expected = expected_intents.intents(
             self.node_uuid,
             [step.operation for step in ahead],
             now,
             self._written(),
         )
-        for step, (_, planned) in zip(ahead, meant, strict=True):
-            step.intents = planned
+        for step, (_, intents) in zip(ahead, expected, strict=True):
+            step.intents = intents
         return [intent for step in self.steps for intent in step.intents]
 
+    def confirmed(self) -> list[Intent]:
+        """Return the intents of the steps that were carried out."""
+        return [i for step in self.steps if step.done for i in step.intents]
+
+    def dropped(self) -> list[Intent]:
+        """Return the intents of the steps that were surely not carried out."""
+        return [
+            intent
+            for step in self.steps
+            if not step.done and not step.unsure
+            for intent in step.intents
+        ]
+
     def _is_ahead(self, step: Step) -> bool:
-        """Whether it may still be sent; forget what it meant to do if not."""
+        """Return True if a step may still be sent.
+
+        The intents of a step that failed are dropped.
+        """
         if step.done or step.unsure:
             return False
         if step.failed:
@@ -91,108 +161,22 @@ class Run:
         return not step.failed
 
     def _written(self) -> set[str]:
-        """The providers that this plan has written to, or may have."""
+        """Return the providers that the plan has, or may have, written to."""
         return {
-            step.operation.uuid
+            uuid
             for step in self.steps
-            if (step.done or step.unsure)
-            and not isinstance(step.operation, ops.NameOperation)
+            if step.done or step.unsure
+            for uuid in step.operation.providers
         }
 
-    def _blocked(self, operation: ops.Operation) -> bool:
-        """Whether an earlier refusal stands in the way of this operation.
-
-        A refused inventory keeps no label from being set, which is always
-        safe; but it keeps those that are there, for it still needs them, and
-        what grows waits for it.
-        """
-        match operation:
-            case ops.CreateTrait() | ops.CreateResourceClass():
-                needs = set[str | None]()
-            case ops.SetInventories():
-                needs = {
-                    operation.uuid,
-                    _inventory_of(operation),
-                    _labels_of(operation),
-                    *operation.added,
-                }
-            case ops.CreateProvider() | ops.UpdateProvider():
-                needs = {operation.uuid, operation.parent_uuid}
-                needs |= self._named(operation.name)
-            case ops.DeleteProvider():
-                children = {
-                    p.uuid
-                    for p in self.providers.values()
-                    if p.parent_uuid == operation.uuid
-                }
-                needs = {operation.uuid, _inventory_of(operation), *children}
-            case ops.Reshape():
-                needs = {*operation.added}
-                for one in operation.inventories:
-                    needs |= {one.uuid, _inventory_of(one), _labels_of(one)}
-            case _:
-                needs = {operation.uuid, *operation.added}
-                if operation.removed:
-                    needs.add(_inventory_of(operation))
-        return not self._failed.isdisjoint(needs)
-
-    def _named(self, name: str) -> set[str]:
-        """Return who has a name, and has to give it up before it is taken."""
-        return {p.uuid for p in self.providers.values() if p.name == name}
-
-    def fail(self, step: Step, exc: Exception) -> None:
-        """Note that an operation is left, and all that depends on it.
-
-        What was refused and what a server failed at: if that was done after
-        all, a conflict says so, or the intents that are left of it.
-        """
-        self._leave(step, exc)
-        for later in self.steps:
-            if not (later.done or later.failed) and self._blocked(
-                later.operation
-            ):
-                self._leave(later, _BLOCKED)
-
-    def _leave(self, step: Step, why: object) -> None:
-        self.refused.append(f'{render.line(step.operation)}: {why}')
-        self.left.append(step.operation)
-        self._fail(step)
-
-    def _fail(self, step: Step) -> None:
-        step.failed = True
-        match step.operation:
-            case ops.CreateTrait(name=name):
-                self._failed.add(name)
-            case ops.CreateResourceClass(name=name):
-                self._failed.add(name)
-            case ops.SetInventories() as operation:
-                self._failed.add(_inventory_of(operation))
-            case ops.SetTraits() | ops.SetAggregates() as operation:
-                self._failed.add(_labels_of(operation))
-            case ops.Reshape(inventories=parts):
-                self._failed |= {_inventory_of(part) for part in parts}
-            case operation:
-                self._failed.add(operation.uuid)
-
-    def finish(self, step: Step, answer: object) -> None:
-        """Note what placement carried out, and move the ledger on."""
-        operation = step.operation
-        match operation:
-            case ops.CreateProvider():
-                generation = codec.created_generation(answer)
-                self.ledger[operation.uuid] = generation
-            case ops.SetTraits() | ops.SetAggregates() | ops.SetInventories():
-                generation = codec.generation_after(answer)
-                self.ledger[operation.uuid] = generation
-        self.providers = operation.apply_to(self.providers)
-        step.unsure, step.done = False, True
+    # --- what became of the plan ----------------------------------------------
 
     def applied(self) -> tuple[ops.Operation, ...]:
         """Return the operations that were carried out."""
         return tuple(step.operation for step in self.steps if step.done)
 
     def readings(self, now: float) -> list[provider.Reading]:
-        """Return the providers changed, as they stand: no need to read them."""
+        """Return the changed providers as they are now, to save a read."""
         return [
             provider.Reading(
                 provider=dataclasses.replace(
@@ -201,36 +185,20 @@ class Run:
                 root_uuid=provider.root(self.providers, uuid).uuid,
                 read_at=now,
             )
-            for uuid in self._touched() & set(self.providers)
+            for uuid in self._surely_written() & set(self.providers)
         ]
 
     def gone(self) -> set[str]:
         """Return the providers that were deleted."""
-        return self._touched() - set(self.providers)
+        return self._surely_written() - set(self.providers)
 
-    def _touched(self) -> set[str]:
-        """The providers written to, less those of which we are not sure."""
-        done, unsure = set[str](), set[str]()
+    def _surely_written(self) -> set[str]:
+        """Return the providers written to whose generation is known."""
+        sure, unsure = set[str](), set[str]()
         for step in self.steps:
-            if isinstance(step.operation, ops.NameOperation):
-                continue
-            if isinstance(step.operation, ops.Reshape):
-                # Whatever became of it, no answer said where it led.
-                sent = step.done or step.unsure
-                unsure |= step.operation.providers if sent else set()
-                continue
-            if step.done:
-                done.add(step.operation.uuid)
-            if step.unsure:
-                unsure.add(step.operation.uuid)
-        return done - unsure
-
-
-def _inventory_of(
-    operation: ops.SetOperation | ops.DeleteProvider,
-) -> str:
-    return f'inventory of {operation.uuid}'
-
-
-def _labels_of(operation: ops.SetOperation) -> str:
-    return f'labels of {operation.uuid}'
+            told = step.operation.tells_generations
+            if step.unsure or (step.done and not told):
+                unsure |= step.operation.providers
+            elif step.done:
+                sure |= step.operation.providers
+        return sure - unsure

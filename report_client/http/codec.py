@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations and answers in placement's HTTP and JSON, both ways.
+"""Paths, requests and answers in placement's HTTP and JSON.
 
 Pure: no I/O, configuration, logging or clock. All calls use one microversion
 (1.39 where the server has it, never below 1.30); routes and codes are those of
@@ -18,15 +18,6 @@ from ..operations import operations as ops
 from . import json_shapes
 
 Version = tuple[int, int]
-# What one provider's generation guards, if any does.
-Guarded = (
-    ops.NameOperation
-    | ops.CreateProvider
-    | ops.UpdateProvider
-    | ops.DeleteProvider
-    | ops.SetOperation
-)
-
 NEWEST: Version = (1, 39)
 OLDEST: Version = (1, 30)
 PROVIDERS = '/resource_providers'
@@ -100,7 +91,7 @@ def trait_path(name: str) -> str:
     return f'{TRAITS}/{name}'
 
 
-_COLLECTIONS = {
+COLLECTIONS = {
     assertion.Kind.TRAIT: 'traits',
     assertion.Kind.AGGREGATE: 'aggregates',
     assertion.Kind.INVENTORY: 'inventories',
@@ -109,7 +100,7 @@ _COLLECTIONS = {
 
 def collection_path(uuid: str, kind: assertion.Kind) -> str:
     """Return the path of one provider's names of one kind."""
-    return f'{PROVIDERS}/{uuid}/{_COLLECTIONS[kind]}'
+    return f'{PROVIDERS}/{uuid}/{COLLECTIONS[kind]}'
 
 
 def allocations_path(uuid: str) -> str:
@@ -117,51 +108,7 @@ def allocations_path(uuid: str) -> str:
     return f'{PROVIDERS}/{uuid}/allocations'
 
 
-# --- writes -------------------------------------------------------------------
-
-
-def request(operation: Guarded, generation: int | None) -> Request:
-    """Return the request that carries out an operation.
-
-    :param generation: the provider's, for the operations that it guards
-    """
-    match operation:
-        case ops.CreateTrait(name=name):
-            return Request(method='PUT', path=trait_path(name))
-        case ops.CreateResourceClass(name=name):
-            return Request(method='PUT', path=f'{RESOURCE_CLASSES}/{name}')
-        case ops.CreateProvider():
-            body: dict[str, Any] = {
-                'uuid': operation.uuid,
-                'name': operation.name,
-            }
-            if operation.parent_uuid is not None:
-                body['parent_provider_uuid'] = operation.parent_uuid
-            return Request(method='POST', path=PROVIDERS, body=body)
-        case ops.UpdateProvider():
-            return Request(
-                method='PUT',
-                path=f'{PROVIDERS}/{operation.uuid}',
-                body={
-                    'name': operation.name,
-                    'parent_provider_uuid': operation.parent_uuid,
-                },
-            )
-        case ops.DeleteProvider():
-            path = f'{PROVIDERS}/{operation.uuid}'
-            return Request(method='DELETE', path=path)
-        case ops.SetInventories():
-            content: Any = records(operation.inventories)
-        case _:
-            content = sorted(operation.names)
-    return Request(
-        method='PUT',
-        path=collection_path(operation.uuid, operation.kind),
-        body={
-            'resource_provider_generation': generation,
-            _COLLECTIONS[operation.kind]: content,
-        },
-    )
+# --- writes; see also codec_writes.py ------------------------------------------
 
 
 def records(inventories: ops.Inventories) -> dict[str, Any]:
@@ -212,7 +159,7 @@ def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
 
     def read() -> tuple[int, Any]:
         answer = json_shapes.mapping(body)
-        found = answer[_COLLECTIONS[kind]]
+        found = answer[COLLECTIONS[kind]]
         if kind is assertion.Kind.INVENTORY:
             return json_shapes.generation(answer), {
                 json_shapes.string(rc): inventory.Inventory.from_record(

@@ -10,7 +10,8 @@ before, it leaves the type of a consumer as it is.
 from collections.abc import Mapping
 from typing import Any
 
-from ..operations import allocations as alloc
+from compute_agent.tree import allocations as alloc
+
 from ..operations import operations as ops
 from . import codec, json_shapes
 

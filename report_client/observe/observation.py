@@ -9,40 +9,14 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from compute_agent import errors
-from compute_agent.tree import assertion, provider, provider_tree
+from compute_agent.tree import provider
 from compute_agent.tree.intents import Intent
+from compute_agent.tree.observation import Observation, Part
 
 from ..http import codec
 
 # What fails one node's look; all else means the service itself is away.
 ONE_NODE = (errors.UnknownState, errors.Replan)
-
-# One provider's names of one kind: what is read and written at a time.
-Part = tuple[str, assertion.Kind]
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What placement holds of one node, at one generation per provider.
-
-    :ivar providers: the node's tree, the other roots created for it, and the
-        sharing providers it reaches; empty when placement has no such node
-    :ivar home: the providers of the node's own tree
-    :ivar fresh: the parts that were read in this cycle, not remembered
-    """
-
-    node_uuid: str
-    providers: provider.Snapshot
-    home: frozenset[str] = frozenset()
-    fresh: frozenset[Part] = frozenset()
-    notes: tuple[str, ...] = ()
-
-    def tree(self) -> provider_tree.ProviderTree:
-        """Return a tree to edit: sharing providers stand as lone roots."""
-        return provider_tree.ProviderTree.from_snapshot(
-            self.providers,
-            lone=frozenset(self.providers) - self.home,
-        )
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from compute_agent import errors, parallel
 from compute_agent.tree import intents, names, provider
+from compute_agent.tree.observation import Observation
 
 from ..http import codec, placement
 from . import cached_reader, list_strategy, observation, reader, sharing, store
@@ -69,7 +70,7 @@ class Observer:
 
     def observe(
         self, node_uuids: Sequence[str]
-    ) -> dict[str, observation.Observation | errors.AgentError]:
+    ) -> dict[str, Observation | errors.AgentError]:
         """Return what placement holds of these nodes, or why it is unknown.
 
         One list request for all, or for each if ``list_strategy.py`` finds that
@@ -258,7 +259,7 @@ class Observer:
 
     def _seen(
         self, look: observation.ObservationBuilder
-    ) -> observation.Observation:
+    ) -> Observation:
         """Return the finished observation: the last one if nothing moved."""
         last = self._last.get(look.node_uuid)
         if last is not None and last.stands(look):
@@ -275,7 +276,7 @@ class Observer:
 class _Seen:
     """An observation, and the readings it was made of."""
 
-    seen: observation.Observation
+    seen: Observation
     made_of: Mapping[str, provider.Reading]
 
     def stands(self, look: observation.ObservationBuilder) -> bool:

@@ -8,11 +8,11 @@ remembers nothing; ``observer.py`` decides what need not be read at all.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from compute_agent.tree import allocations as alloc
 from compute_agent.tree import assertion, names, provider
 
 from .. import errors as placement_errors
 from ..http import codec, codec_allocations, list_stream, placement
-from ..operations import allocations as alloc
 
 REREADS = 4  # times what is older than the rest of a provider is read anew
 

@@ -7,10 +7,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from compute_agent.ownership.record import Record
 from compute_agent.tree import names, provider
 from compute_agent.tree.assertion import Claims, Key
 from compute_agent.tree.intents import Intent
+from compute_agent.tree.node import CreatedProviders
 
 
 class Journal(Protocol):
@@ -79,25 +79,6 @@ class Snapshot(Protocol):
         """Keep how many providers placement has."""
 
 
-class Records(Protocol):
-    """What this agent added in earlier cycles."""
-
-    def preload(self, wanted: Mapping[str, frozenset[str]]) -> None:
-        """Read the records of many nodes at once, for ``record`` to return.
-
-        :param wanted: node uuid → the providers that its record is about
-        """
-
-    def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
-        """Return what earlier cycles recorded of these providers.
-
-        The same object is returned until something of it is written.
-        """
-
-    def created_for(self, node_uuids: Iterable[str]) -> dict[str, list[str]]:
-        """Return the providers created for each of these nodes."""
-
-
 class State(Protocol):
     """All parts of the state."""
 
@@ -110,5 +91,5 @@ class State(Protocol):
         """What was last read of placement."""
 
     @property
-    def records(self) -> Records:
-        """What this agent added in earlier cycles."""
+    def records(self) -> CreatedProviders:
+        """The record of earlier cycles."""

@@ -1,110 +1,128 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read for a plan, in the cycle of the plan: never from memory.
+"""The reads for a plan: never from memory, always in the cycle of the plan.
 
-A plan rests on an observation, which may be remembered; what it would write,
-and what is allocated, is read here, at the generations that were observed. If
-they are others, somebody came between and the node is looked at again. It
-writes nothing to placement; ``plan/planner.py`` and ``client.py`` call it.
+A plan rests on an observation, which may be remembered. The parts that it
+would write, and allocations, are read here. If a generation is not the one
+observed, another writer came between and the node is planned again. It writes
+nothing to placement. ``plan/plan_maker.py`` and ``client.py`` call it.
 """
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from compute_agent.ownership import in_use
+from compute_agent.tree import allocations as alloc
 from compute_agent.tree import provider
+from compute_agent.tree.observation import Observation, Part
 
 from .. import errors
-from ..operations import allocations as alloc
-from . import observation, reader, store
+from . import reader, store
 
 
-class Fresh:
-    """Reads for plans."""
+class Verifier:
+    """Reads again what a plan rests on."""
 
     def __init__(self, read: reader.Reader, kept: store.State) -> None:
         self._reader = read
         self._store = kept
 
-    def verify(
-        self, seen: observation.Observation, parts: Iterable[observation.Part]
-    ) -> None:
-        """Read these parts afresh, but for those that were in this cycle.
+    def verify(self, seen: Observation, parts: Iterable[Part]) -> None:
+        """Read these parts again, except those read in this cycle.
 
-        :raises errors.LookAgain: one is not as observed
+        :raises errors.Replan: one is not as observed
         """
         for uuid, kind in sorted(set(parts) - seen.fresh):
-            one = seen.providers[uuid]
+            observed = seen.providers[uuid]
             generation, content = self._reader.contents(uuid, kind)
-            _check(one, generation)
+            _check_generation(observed, generation)
             field = reader.FIELDS[kind]
-            if content != getattr(one, field):
-                self._doubt(one)
-                raise errors.Conflict(
-                    f'{one}: its {field} changed without a generation'
+            if content != getattr(observed, field):
+                self._invalidate(observed)
+                raise _conflict(
+                    observed,
+                    f'{observed}: its {field} changed without a generation',
                 )
 
-    def allocated(
+    def consumers(
         self, providers: Iterable[provider.Provider]
-    ) -> dict[str, in_use.Consumers]:
-        """Return the consumers by class of these providers.
+    ) -> dict[str, alloc.Consumers]:
+        """Return the consumers of each provider, by resource class.
 
-        :raises errors.LookAgain: one of them moved since it was observed
+        :raises errors.Replan: a provider changed since it was observed
         """
-        found: dict[str, in_use.Consumers] = {}
-        for one in providers:
-            generation, consumers = self._reader.allocated(one.uuid)
-            _check(one, generation)
-            found[one.uuid] = consumers
+        found: dict[str, alloc.Consumers] = {}
+        for observed in providers:
+            generation, consumers = self._reader.allocated(observed.uuid)
+            _check_generation(observed, generation)
+            found[observed.uuid] = consumers
         return found
 
-    def allocations(self, seen: observation.Observation) -> alloc.Allocations:
-        """Return what is allocated of a node's own tree.
+    def allocations(self, seen: Observation) -> alloc.Allocations:
+        """Return all allocations of a node's own tree.
 
-        One read for each provider of it, and one for each consumer, which
-        shows what that one has elsewhere too.
+        It costs one read for each provider, and one for each consumer, which
+        shows the consumer's allocations in other trees too.
 
-        :raises errors.LookAgain: something moved since it was observed
+        :raises errors.Replan: something changed since it was observed
         """
         home = [p for u, p in seen.providers.items() if u in seen.home]
         consumers: dict[str, alloc.Consumer] = {}
         generations: dict[str, int] = {}
-        by_provider = self.allocated(home)
-        for uuid in _every(by_provider):
-            consumers[uuid], some = self._reader.consumer(uuid)
-            generations |= some
-        for one in home:
-            _check(one, generations.get(one.uuid, one.generation))
-            for rc, holders in by_provider[one.uuid].items():
-                for uuid in holders:
-                    if rc not in consumers[uuid].allocations.get(one.uuid, {}):
-                        raise errors.Conflict(
-                            f'consumer {uuid} was moved while planning'
-                        )
+        by_provider = self.consumers(home)
+        for uuid in _all_consumers(by_provider):
+            consumers[uuid], its_generations = self._reader.consumer(uuid)
+            generations |= its_generations
+        for observed in home:
+            _check_generation(
+                observed, generations.get(observed.uuid, observed.generation)
+            )
+            _check_still_there(observed, by_provider[observed.uuid], consumers)
         return alloc.Allocations(consumers, generations)
 
-    def _doubt(self, one: provider.Provider) -> None:
-        """Make sure that this provider is read whole at the next look."""
+    def _invalidate(self, observed: provider.Provider) -> None:
+        """Have this provider read as a whole at the next observation."""
         since = self._store.journal.moment()
-        kept = self._store.snapshot.readings([one.uuid])
+        kept = self._store.snapshot.readings([observed.uuid])
         self._store.journal.save(
             (dataclasses.replace(r, read_at=0.0) for r in kept.values()),
             since=since,
         )
 
 
-def _check(one: provider.Provider, generation: int | None) -> None:
-    if generation != one.generation:
-        raise errors.Conflict(f'{one} moved while planning')
+def _check_generation(
+    observed: provider.Provider, generation: int | None
+) -> None:
+    if generation != observed.generation:
+        raise _conflict(observed, f'{observed} moved while planning')
 
 
-def _every(allocated_of: dict[str, in_use.Consumers]) -> list[str]:
-    """Return the consumers of any class of any of these, in order."""
+def _conflict(observed: provider.Provider, text: str) -> errors.Conflict:
+    conflict = errors.Conflict(text)
+    conflict.subject = str(observed)
+    return conflict
+
+
+def _check_still_there(
+    observed: provider.Provider,
+    by_class: alloc.Consumers,
+    consumers: Mapping[str, alloc.Consumer],
+) -> None:
+    """Check that the consumers still have what their provider showed."""
+    for rc, uuids in by_class.items():
+        for uuid in uuids:
+            if rc not in consumers[uuid].allocations.get(observed.uuid, {}):
+                raise _conflict(
+                    observed, f'consumer {uuid} was moved while planning'
+                )
+
+
+def _all_consumers(by_provider: Mapping[str, alloc.Consumers]) -> list[str]:
+    """Return the consumers of any class of any provider, in order."""
     return sorted(
         frozenset[str]().union(
             *(
-                holders
-                for by_class in allocated_of.values()
-                for holders in by_class.values()
+                uuids
+                for by_class in by_provider.values()
+                for uuids in by_class.values()
             )
         )
     )

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The writes a plan is made of, as values.
+"""The operations that a plan consists of, as values.
 
-Begin with ``operations.py``. Pure; it may import values of the agent only.
+Begin with ``write.py``, the questions that every operation answers about
+itself, and ``operations.py``, the kinds that exist. ``allocations.py`` has the
+allocations that a reshape moves. Pure; it may import the agent's ``tree/`` and
+errors only.
 """

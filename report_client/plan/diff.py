@@ -10,17 +10,15 @@ provider's traits are there.
 """
 
 import dataclasses
-from collections.abc import Mapping
 from typing import TypeAlias
 
 import os_resource_classes
 import os_traits
 
-from compute_agent.limits import contention
+from compute_agent.tree import allocations as alloc
 from compute_agent.tree import names, provider, removal
-from compute_agent.tree.assertion import Claims, Key
+from compute_agent.tree import plan as plans
 
-from ..operations import allocations as alloc
 from ..operations import operations as ops
 from . import contents as stages
 from . import hierarchy, reshape
@@ -34,41 +32,8 @@ _STANDARD = {
 }
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What is to be done for one node, in order.
-
-    :ivar before: the providers it was made upon
-    :ivar held: who will hold which names, to be recorded with it
-    :ivar notes: lines for the operator: what will not be done, and why
-    :ivar faults: lines that say why the node is not done even so
-    :ivar contended: what was left as it is, for another writer undoes it
-    """
-
-    node_uuid: str
-    operations: tuple[ops.Operation, ...]
-    before: provider.Snapshot
-    claims: Mapping[Key, Claims] = dataclasses.field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
-    contended: tuple[contention.Item, ...] = ()
-
-    def says_anything(self) -> bool:
-        """Whether there is anything in it for a reader."""
-        return bool(self.operations or self.notes or self.faults)
-
-    def is_quiet(self) -> bool:
-        """Whether there is nothing to do, to record or to wait for."""
-        return not (
-            self.operations or self.claims or self.faults or self.contended
-        )
-
-
-def is_known(operation: ops.NameOperation, known: names.KnownNames) -> bool:
-    """Whether placement knows this name already."""
-    if isinstance(operation, ops.CreateTrait):
-        return operation.name in known.traits
-    return operation.name in known.resource_classes
+# The agent's plan, of this client's operations.
+Plan: TypeAlias = plans.Plan[ops.Operation]
 
 
 def operations(

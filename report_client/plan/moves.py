@@ -11,9 +11,8 @@ import collections
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+from compute_agent.tree import allocations as alloc
 from compute_agent.tree import inventory, provider
-
-from ..operations import allocations as alloc
 
 Moves: TypeAlias = tuple[alloc.Move, ...]
 _Used: TypeAlias = collections.Counter[tuple[str, str]]
@@ -34,18 +33,6 @@ def problems(
         found += _elsewhere(move, after, own)
     if not found:
         found += _misfits(moves, after, own)
-    return found
-
-
-def consumers(moves: Moves) -> dict[str, dict[str, frozenset[str]]]:
-    """Return who will have some of which class, by provider."""
-    found: dict[str, dict[str, frozenset[str]]] = {}
-    for move in moves:
-        for uuid, resources in move.allocations.items():
-            by_class = found.setdefault(uuid, {})
-            for rc in resources:
-                who = by_class.get(rc, frozenset())
-                by_class[rc] = who | {move.consumer.uuid}
     return found
 
 

@@ -7,7 +7,7 @@ glyphs are those of every plan: + comes, - goes, ~ changes, ! is another's.
 
 import collections
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from compute_agent import error_text
 from compute_agent.tree import provider
@@ -45,12 +45,12 @@ def total(plans: Sequence[planning.Plan], nodes: int) -> str:
     :param nodes: how many there are, those without a plan among them
     """
     every = [op for plan in plans for op in plan.operations]
-    shared = {op for op in every if isinstance(op, ops.NameOperation)}
+    shared = {op for op in every if op.is_shared}
     verbs = collections.Counter(
         operation_data(op)['operation'].replace('_', ' ')
         for op in (
             *shared,  # created once, whichever node comes first
-            *(op for op in every if not isinstance(op, ops.NameOperation)),
+            *(op for op in every if not op.is_shared),
         )
     )
     changing = sum(bool(plan.operations) for plan in plans)
@@ -102,7 +102,7 @@ def operation_data(operation: ops.Operation) -> dict[str, Any]:
             }
         case ops.DeleteProvider(cause=cause):
             verb = 'delete_provider'
-            more = {'cause': render_inventory.cause_data(cause)}
+            more = {'cause': None if cause is None else cause.data()}
         case ops.SetTraits():
             verb, more = 'set_traits', _set_data(operation)
         case ops.SetAggregates():
@@ -111,6 +111,8 @@ def operation_data(operation: ops.Operation) -> dict[str, Any]:
             verb, more = 'set_inventories', render_inventory.data(operation)
         case ops.Reshape():
             verb, more = 'reshape', render_reshape.data(operation)
+        case _:
+            assert_never(operation)
     return {
         'operation': verb,
         'provider': operation.name,
@@ -149,6 +151,8 @@ def _parts(  # noqa: PLR0911 (a row for each operation)
         case ops.Reshape():
             head = f'reshape {_who(operation)}'
             return head, render_reshape.marks(operation, error_text.printable)
+        case _:
+            assert_never(operation)
 
 
 def _who(operation: ops.ProviderOperation) -> str:

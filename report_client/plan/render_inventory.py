@@ -39,18 +39,10 @@ def shown(cause: removal.Cause) -> str:
     return error_text.printable(str(cause))
 
 
-def cause_data(cause: removal.Cause | None) -> dict[str, Any] | None:
-    """Return a cause as data, None if it is not known."""
-    if cause is None:
-        return None
-    return {'reason': cause.reason.value, 'sources': list(cause.sources)}
-
-
 def causes_data(operation: ops.SetOperation) -> dict[str, Any]:
     """Return the causes of the names that go, as data."""
     return {
-        name: cause_data(cause)
-        for name, cause in sorted(operation.causes.items())
+        name: cause.data() for name, cause in sorted(operation.causes.items())
     }
 
 

@@ -8,7 +8,8 @@ import collections
 from collections.abc import Callable
 from typing import Any
 
-from ..operations import allocations as alloc
+from compute_agent.tree import allocations as alloc
+
 from ..operations import operations as ops
 from . import render_inventory
 

@@ -11,9 +11,9 @@ them after. Used by ``diff.py``.
 
 import dataclasses
 
+from compute_agent.tree import allocations as alloc
 from compute_agent.tree import provider, removal
 
-from ..operations import allocations as alloc
 from ..operations import operations as ops
 from . import contents
 

@@ -246,7 +246,7 @@ def test_a_class_change_under_an_allocation_waits(
         (result,) = agent.sync()
         assert result.status is Status.FAILED
         assert f'allocated to {CONSUMER}' in result.reason
-        assert 'CUSTOM_SILVER comes when that is gone' in result.reason
+        assert 'CUSTOM_SILVER is added when these allocations are gone' in result.reason
         assert set(operator.inventories(uuid)) == {'CUSTOM_GOLD'}
         assert reserved(operator, uuid) == 1
     placement.delete(f'/allocations/{CONSUMER}')

@@ -47,7 +47,7 @@ def world():
 @pytest.fixture
 def opened(monkeypatch):
     """Set when the breaker has opened."""
-    event, real = threading.Event(), circuit_breaker.Breaker._counted
+    event, real = threading.Event(), circuit_breaker.CircuitBreaker._counted
 
     def counted(self, subject, exc):
         why = real(self, subject, exc)
@@ -55,7 +55,7 @@ def opened(monkeypatch):
             event.set()
         return why
 
-    monkeypatch.setattr(circuit_breaker.Breaker, '_counted', counted)
+    monkeypatch.setattr(circuit_breaker.CircuitBreaker, '_counted', counted)
     return event
 
 

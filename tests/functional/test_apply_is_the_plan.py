@@ -6,7 +6,7 @@ import dataclasses
 import pytest
 from agents import NODE
 
-from report_client.http import codec
+from report_client.http import codec_writes
 from report_client.operations import operations as ops
 from report_client.plan import render
 
@@ -223,7 +223,7 @@ def _sent(request):
 
 def _meant(operation):
     """Return the same of the request that an operation stands for."""
-    request = codec.request(operation, 0)
+    request = codec_writes.request(operation, {})
     body = dict(request.body or {})
     body.pop('resource_provider_generation', None)
     return request.method, request.path, body

@@ -39,6 +39,11 @@ def holders(cli, trait):
     return {p['provider']: p['held_by'] for p in told['providers']}
 
 
+def causes(cli, trait):
+    (told,) = cli.run('explain', trait, '-f', 'json').data
+    return {p['provider']: p['cause'] for p in told['providers']}
+
+
 def test_each_provider_is_told_apart(cli):
     write(cli, 'CUSTOM_GOLD', child=['HW_NIC_SRIOV'])
     assert states(cli, 'CUSTOM_GOLD') == {'cn1': 'due', 'nic': 'absent'}
@@ -50,6 +55,14 @@ def test_each_provider_is_told_apart(cli):
     assert states(cli, 'CUSTOM_HAND')['cn1'] == 'others'
     write(cli, 'CUSTOM_HAND')
     assert states(cli, 'CUSTOM_GOLD')['cn1'] == 'leaving'
+    assert causes(cli, 'CUSTOM_GOLD') == {
+        'cn1': {'reason': 'unclaimed', 'sources': ['driver']},
+        'nic': None,
+    }
+    assert (
+        f'  cn1 ({NODE}): there, and the next sync removes it: the driver no '
+        'longer reports it'
+    ) in cli.run('explain', 'CUSTOM_GOLD').out.splitlines()
     cli.run('sync')
     assert states(cli, 'CUSTOM_GOLD')['cn1'] == 'absent'
     assert states(cli, 'CUSTOM_HAND')['cn1'] == 'shared'

@@ -228,10 +228,10 @@ def test_a_class_in_use_stays_reserved_until_it_is_free(
     result = agent.cycle()
     assert result.status is Status.FAILED
     assert (
-        f'VCPU is not removed but reserved, for it is allocated to {CONSUMER}'
+        f'VCPU is not removed but reserved, because it is allocated to {CONSUMER}'
         in result.reason
     )
-    assert 'MEMORY_MB comes when that is gone' in result.reason
+    assert 'MEMORY_MB is added when these allocations are gone' in result.reason
     assert {r.status for r in placement.writes} <= {200, 201}
     found = operator.inventories()
     assert set(found) == {'VCPU'}

@@ -10,7 +10,6 @@ import pytest
 from agents import NODE
 
 from compute_agent import errors
-from compute_agent.ownership import policy
 from compute_agent.state import state
 from compute_agent.tree import assertion
 
@@ -111,7 +110,7 @@ def write(agent, node, trait, meanwhile=None):
     tree = seen.tree()
     tree.add_traits(SHARED, trait)
     agent.state.meanwhile.update(meanwhile or {})
-    plan = agent.client.plan(tree, seen, policy.Policy(node_uuid=node))
+    plan = agent.plan_for(tree, seen)
     assert agent.client.apply(plan).applied
 
 

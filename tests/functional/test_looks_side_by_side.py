@@ -13,7 +13,6 @@ from agents import NODE, Clock
 
 from compute_agent import errors
 from compute_agent.cycle.resource_tracker import Status
-from compute_agent.ownership import policy
 from compute_agent.state import state
 from compute_agent.tree import assertion, intents
 
@@ -109,7 +108,7 @@ def write(agent, *traits):
     seen = agent.client.observe([NODE])[NODE]
     tree = seen.tree()
     tree.add_traits(SHARED, SHARES, *traits)
-    plan = agent.client.plan(tree, seen, policy.Policy(node_uuid=NODE))
+    plan = agent.plan_for(tree, seen)
     assert agent.client.apply(plan).applied
 
 

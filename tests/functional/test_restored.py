@@ -6,8 +6,8 @@ from agents import NAME, NODE
 
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 THEIRS = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'
-REMOVED = 'what was removed by another is restored: '
-CHANGED = 'what was changed by another is restored: '
+REMOVED = 'removed by another writer, and restored: '
+CHANGED = 'changed by another writer, and restored: '
 
 
 def describe(tree, node):

@@ -5,9 +5,6 @@ import pytest
 from agents import NAME, NODE
 
 from compute_agent import errors
-from compute_agent.ownership import policy
-
-POLICY = policy.Policy(node_uuid=NODE)
 
 
 @pytest.fixture
@@ -32,7 +29,7 @@ def edited(seen):
 
 def test_an_edited_tree_becomes_what_placement_holds(client, operator):
     seen = look(client)
-    outcome = client.update_from_provider_tree(edited(seen), seen, POLICY)
+    outcome = client.update_from_provider_tree(edited(seen), seen)
     assert not outcome.refused
     assert operator.traits() == {'CUSTOM_GOLD'}
     assert {p.name for p in look(client).providers.values()} == {NAME, 'child'}
@@ -40,21 +37,21 @@ def test_an_edited_tree_becomes_what_placement_holds(client, operator):
 
 def test_the_same_tree_once_more_writes_nothing(client, placement):
     first = look(client)
-    client.update_from_provider_tree(edited(first), first, POLICY)
+    client.update_from_provider_tree(edited(first), first)
     again = look(client)
     done = len(placement.requests)
-    outcome = client.update_from_provider_tree(edited(again), again, POLICY)
+    outcome = client.update_from_provider_tree(edited(again), again)
     assert outcome.applied == ()
     assert {r.method for r in placement.requests[done:]} <= {'GET'}
 
 
 def test_what_another_wrote_meanwhile_is_not_overwritten(client, operator):
     first = look(client)
-    client.update_from_provider_tree(edited(first), first, POLICY)
+    client.update_from_provider_tree(edited(first), first)
     seen = look(client)
     operator.add_traits('CUSTOM_OPERATOR')
     tree = edited(seen)
     tree.add_traits(NODE, 'CUSTOM_SILVER')
     with pytest.raises(errors.Replan):
-        client.update_from_provider_tree(tree, seen, POLICY)
+        client.update_from_provider_tree(tree, seen)
     assert operator.traits() == {'CUSTOM_GOLD', 'CUSTOM_OPERATOR'}

@@ -10,7 +10,6 @@ import uuid
 
 import pytest
 
-from compute_agent.ownership.policy import Policy
 from compute_agent.tree import provider_tree
 from drivers.fake import driver
 
@@ -135,6 +134,6 @@ def test_what_others_share_is_never_written(agents, placement):
     tree.update_inventory('SSP', {'DISK_GB': {'total': 1}})
     agent = agents['CN1']
     seen = agent.client.observe([UUIDS['CN1']])[UUIDS['CN1']]
-    plan = agent.client.plan(tree, seen, Policy(node_uuid=UUIDS['CN1']))
+    plan = agent.plan_for(tree, seen)
     assert not plan.operations
-    assert 'not written, for this agent did not create it' in plan.notes[0]
+    assert 'not written, because this agent did not create it' in plan.notes[0]

@@ -8,6 +8,7 @@ from compute_agent.ownership import in_use
 from compute_agent.state import snapshot
 from compute_agent.tree import names
 from report_client import client
+from report_client.operations import operations
 from report_client.plan import diff
 
 NODE = agents.NODE
@@ -202,7 +203,7 @@ ASKS_BY_NAME = Variant(
 CREATES_EVERY_TIME = Variant(
     'custom names are created for each node anew',
     Plant(diff.admit, _admit_all_anew),
-    Plant(diff.is_known, lambda _operation, _known: False),
+    Plant(operations.is_known, lambda _operation, _known: False),
 )
 
 

@@ -148,7 +148,7 @@ def test_a_new_total_leaves_the_operators_ratio(bench):
 @against(
     Variant(
         'what goes is removed whoever uses it',
-        Plant(in_use.settle, lambda _before, after, *_others: (after, [])),
+        Plant(in_use.keep_used, lambda _before, after, *_others: (after, [])),
     )
 )
 def test_a_class_that_goes_while_it_is_used_is_not_to_be_had_again(

@@ -24,12 +24,20 @@ from compute_agent.cycle import (
     resource_tracker,
 )
 from compute_agent.limits import backoff, blast_radius
+from compute_agent.ownership import policy, resolve
 from compute_agent.provider_config import files
 from compute_agent.state import state
-from compute_agent.tree import allocation_ratios, host_inventory, provider_tree
+from compute_agent.tree import (
+    allocation_ratios,
+    host_inventory,
+    observation,
+    plan,
+    provider_tree,
+)
 from compute_agent.virt import driver as virt
 from report_client import client
 from report_client.http import placement
+from report_client.plan import diff
 
 NODE = '11111111-1111-4111-8111-111111111111'
 NAME = 'node-1'
@@ -119,6 +127,26 @@ class Agent:
         (result,) = self.sync()
         return result
 
+    def plan_for(
+        self,
+        tree: provider_tree.ProviderTree,
+        seen: observation.Observation,
+    ) -> diff.Plan:
+        """Return the plan for a tree that the test edited, its owners heeded."""
+        uuids = {*seen.providers, *tree.get_provider_uuids()}
+        resolved = resolve.resolve(
+            tree,
+            self.state.record(uuids, seen.node_uuid),
+            policy.Policy(node_uuid=seen.node_uuid),
+        )
+        wanted = plan.Wanted(
+            after=resolved.after,
+            claims=resolved.claims,
+            foreign=resolved.foreign,
+            notes=resolved.notes,
+        )
+        return self.client.plan(seen, wanted)
+
     def done(self) -> list[resource_tracker.NodeResult]:
         """Do one cycle, in which every node is done."""
         results = self.sync()
@@ -173,7 +201,7 @@ class AgentFactory:
         )
         tracker = resource_tracker.ResourceTracker(
             report_client,
-            node_planner.Planner(
+            node_planner.NodePlanner(
                 driver,
                 report_client,
                 kept.records,

@@ -91,7 +91,7 @@ def agent(
         files = provider_config_files.ProviderConfigFiles(
             functools.partial(_provider_configs, conf)
         )
-        planner = node_planner.Planner(
+        planner = node_planner.NodePlanner(
             compute_driver,
             report_client,
             kept.records,
@@ -140,7 +140,7 @@ def _tracker(
     compute_driver: virt.ComputeDriver,
     report_client: client.SchedulerReportClient,
     kept: state.State,
-    planner: node_planner.Planner,
+    planner: node_planner.NodePlanner,
     *,
     unlimited: bool,
 ) -> resource_tracker.ResourceTracker:

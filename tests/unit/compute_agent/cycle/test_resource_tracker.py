@@ -20,8 +20,10 @@ from compute_agent.cycle import (
 from compute_agent.limits import backoff, blast_radius, contention
 from compute_agent.ownership.record import Record
 from compute_agent.state.known_node import KnownNode
-from compute_agent.tree import assertion, provider, provider_tree
+from compute_agent.tree import assertion, change, provider
 from compute_agent.tree.node import Node
+from compute_agent.tree.observation import Observation
+from compute_agent.tree.plan import Outcome, Plan
 from compute_agent.virt import driver as virt
 
 NODES = {
@@ -32,36 +34,32 @@ A, B, C = NODES
 Status = resource_tracker.Status
 
 
-@dataclasses.dataclass(frozen=True)
-class Seen:
-    """An observation."""
+class Operation(str):
+    """An operation by name, which deletes these providers."""
 
-    providers: provider.Snapshot
+    __slots__ = ('deleted',)
+    moved_classes = frozenset()
 
-    def tree(self):
-        return provider_tree.ProviderTree.from_providers(
-            self.providers.values()
-        )
+    def __new__(cls, name, deleted=()):
+        made = super().__new__(cls, name)
+        made.deleted = deleted
+        return made
 
+    @property
+    def providers(self):
+        return frozenset(self.deleted)
 
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    operations: tuple = ('one',)
-    notes: tuple = ('a note',)
-    faults: tuple = ()
-    node_uuid: str = ''
-    before: dict = dataclasses.field(default_factory=dict)
-    contended: tuple = ()
-
-    def is_quiet(self):
-        return not (self.operations or self.faults or self.contended)
+    def changes(self):
+        for uuid in self.deleted:
+            yield change.Change(
+                uuid=uuid, kind=None, existed=True, exists=False
+            )
 
 
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    applied: tuple = ('one',)
-    refused: tuple = ()
-    left: tuple = ()
+ONE = Operation('one')
+
+
+APPLIED = Outcome(applied=(ONE,))
 
 
 class Client:
@@ -71,8 +69,7 @@ class Client:
     :ivar planned: called with each uuid before a plan is returned
     :ivar outcome: what applying gives
     :ivar applying: called with each uuid before that
-    :ivar removing: uuid → what its plan removes
-    :ivar contended: what every plan leaves for another writer
+    :ivar removing: uuid → the providers that its plan deletes
     """
 
     def __init__(self):
@@ -80,46 +77,53 @@ class Client:
         self.providers = {}
         self.unknown = {}
         self.planned = lambda _uuid: None
-        self.outcome = Outcome()
+        self.outcome = APPLIED
         self.applying = lambda _uuid: None
         self.removing = {}
-        self.contended = ()
 
     def observe(self, node_uuids):
         self.calls.append(('observe', *node_uuids))
         return {
             uuid: self.unknown.get(
                 uuid,
-                Seen(
-                    provider.snapshot(
+                Observation(
+                    node_uuid=uuid,
+                    providers=provider.snapshot(
                         p for p in self.providers.values() if p.uuid == uuid
-                    )
+                    ),
+                    home=frozenset(self.providers) & {uuid},
                 ),
             )
             for uuid in node_uuids
         }
 
-    def plan(self, tree, seen, policy, allocations=None):
-        self.calls.append(('plan', policy.node_uuid))
-        self.planned(policy.node_uuid)
-        return Plan(node_uuid=policy.node_uuid, contended=self.contended)
+    def plan(self, seen, wanted):
+        uuid = seen.node_uuid
+        self.calls.append(('plan', uuid))
+        self.planned(uuid)
+        return Plan(
+            node_uuid=uuid,
+            operations=(Operation('one', self.removing.get(uuid, ())),),
+            before=seen.providers,
+            notes=('a note',),
+        )
 
     def apply(self, plan, without=()):
         self.calls.append(('apply', plan.node_uuid))
         self.applying(plan.node_uuid)
         return self.outcome
 
-    def removals(self, plan):
-        return self.removing.get(plan.node_uuid, blast_radius.NOTHING)
-
-    def changes(self, operations):
-        return frozenset()
-
     def invalidate(self):
         """It takes nothing to be as it was."""
 
+    def watch_sharing(self, uuids):
+        assert not list(uuids)
+
 
 class Records:
+    def preload(self, wanted):
+        pass
+
     def record(self, uuids, node_uuid):
         return Record()
 
@@ -169,7 +173,7 @@ def tracker(client):
         driver = driver or Driver()
         return resource_tracker.ResourceTracker(
             client,
-            node_planner.Planner(
+            node_planner.NodePlanner(
                 driver,
                 client,
                 Records(),
@@ -313,7 +317,7 @@ def test_conflicts_without_end_wait_for_the_next_cycle(client, tracker):
     client.planned = raising(errors.Replan('moved'))
     results = tracker().sync()
     assert ends(results) == [('a', 'done'), ('b', 'waiting'), ('c', 'done')]
-    assert client.calls.count(('plan', B)) == node_cycle.LOOKS
+    assert client.calls.count(('plan', B)) == node_cycle.PLANS
 
 
 def test_an_outage_spares_the_nodes_that_are_left(client, tracker):
@@ -333,7 +337,7 @@ def test_an_outage_is_over_with_its_cycle(client, tracker):
 
 def test_a_refusal_fails_the_node_and_says_what_was_done(client, tracker):
     client.outcome = Outcome(
-        applied=('one',), refused=('no', 'never'), left=('one', 'one')
+        applied=(ONE,), refused=('no', 'never'), left=(ONE, ONE)
     )
     result = tracker().sync()[0]
     assert result.status is Status.FAILED
@@ -483,17 +487,13 @@ def test_a_node_that_fails_counts_as_finished(tracker, client, workers):
 # --- what removes something waits for all ------------------------------------
 
 
-def deleting(*uuids):
-    return blast_radius.Removals(deleted=frozenset(uuids))
-
-
 def one_deletion():
     limits = blast_radius.Limits(deletions=1)
     return resource_tracker.Control(limits=lambda: limits)
 
 
 def test_a_plan_that_removes_is_applied_after_all_are_planned(client, tracker):
-    client.removing = {A: deleting(A)}
+    client.removing = {A: [A]}
     results = tracker().sync()
     assert {end for _, end in ends(results)} == {'done'}
     assert client.calls[-1] == ('apply', A)
@@ -504,7 +504,7 @@ def test_a_plan_that_removes_is_applied_after_all_are_planned(client, tracker):
 def test_beyond_the_limit_what_removes_is_left_and_the_rest_is_done(
     client, tracker, workers
 ):
-    client.removing = {A: deleting(A), C: deleting(C)}
+    client.removing = {A: [A], C: [C]}
     told = []
     one = tracker(workers=workers, control=one_deletion())
     results = one.sync(told.append)
@@ -519,13 +519,13 @@ def test_beyond_the_limit_what_removes_is_left_and_the_rest_is_done(
 
 
 def test_a_plan_says_what_the_limit_keeps_back(client, tracker):
-    client.removing = {A: deleting(A), C: deleting(C)}
+    client.removing = {A: [A], C: [C]}
     results = tracker(control=one_deletion()).plan()
     assert ends(results) == [('a', 'failed'), ('b', 'done'), ('c', 'failed')]
 
 
 def test_without_a_limit_nothing_waits(client, tracker):
-    client.removing = {A: deleting(A), C: deleting(C)}
+    client.removing = {A: [A], C: [C]}
     control = resource_tracker.Control(limits=lambda: None)
     results = tracker(control=control).sync()
     assert {end for _, end in ends(results)} == {'done'}
@@ -533,7 +533,7 @@ def test_without_a_limit_nothing_waits(client, tracker):
 
 
 def test_the_limit_is_asked_for_in_each_cycle(client, tracker):
-    client.removing = {A: deleting(A)}
+    client.removing = {A: [A]}
     limits = [
         blast_radius.Limits(deletions=0),
         blast_radius.Limits(deletions=1),
@@ -546,7 +546,7 @@ def test_the_limit_is_asked_for_in_each_cycle(client, tracker):
 
 
 def test_a_conflict_after_the_judgement_does_the_same_again(client, tracker):
-    client.removing = {B: deleting(B)}
+    client.removing = {B: [B]}
     client.applying = raising(errors.Replan('moved'), times=1)
     assert ends(tracker().sync())[1] == ('b', 'done')
     assert client.calls.count(('apply', B)) == 2
@@ -555,11 +555,11 @@ def test_a_conflict_after_the_judgement_does_the_same_again(client, tracker):
 def test_what_removes_more_after_a_conflict_waits_for_the_next_cycle(
     client, tracker
 ):
-    client.removing = {B: deleting(B)}
+    client.removing = {B: [B]}
 
     def meddle(uuid):
         if uuid == B:
-            client.removing = {B: deleting(B, C)}
+            client.removing = {B: [B, C]}
             client.applying = lambda _uuid: None
             raise errors.Replan('moved')
 
@@ -588,11 +588,11 @@ def test_what_another_node_was_judged_to_remove_may_be_removed(
     client, tracker
 ):
     """They share what it stands on, and the other has not done it yet."""
-    client.removing = {A: deleting(C), B: deleting(B)}
+    client.removing = {A: [C], B: [B]}
 
     def meddle(uuid):
         if uuid == B:
-            client.removing = {B: deleting(B, C)}
+            client.removing = {B: [B, C]}
             client.applying = lambda _uuid: None
             raise errors.Replan('moved')
 
@@ -608,18 +608,18 @@ def test_what_another_node_was_judged_to_remove_may_be_removed(
 def test_looks_before_and_after_the_judgement_are_counted_together(
     client, tracker
 ):
-    client.removing = {B: deleting(B)}
+    client.removing = {B: [B]}
     client.planned = raising(errors.Replan('moved'), times=3)
     client.applying = raising(errors.Replan('moved'))
     result = tracker().sync()[1]
     assert result.status is Status.WAITING
-    assert client.calls.count(('plan', B)) == node_cycle.LOOKS
+    assert client.calls.count(('plan', B)) == node_cycle.PLANS
 
 
 def test_an_outage_between_planning_and_applying_ends_what_was_held(
     client, tracker
 ):
-    client.removing = {A: deleting(A)}
+    client.removing = {A: [A]}
     client.planned = raising(errors.Unavailable('away'))
     results = tracker().sync()
     assert [r.outage for r in results] == [True, True, True]
@@ -648,7 +648,7 @@ def patient(tracker, clock):
 def test_what_was_refused_is_not_sent_again_until_it_is_due(
     client, patient, clock
 ):
-    client.outcome = Outcome(applied=(), refused=('no',), left=('one',))
+    client.outcome = Outcome(applied=(), refused=('no',), left=(ONE,))
     first = patient.sync()[0]
     assert (first.status, first.again_in) == (Status.FAILED, 60.0)
     clock[0] += 20
@@ -662,11 +662,11 @@ def test_what_was_refused_is_not_sent_again_until_it_is_due(
 
 
 def test_another_plan_goes_at_once(client, patient):
-    client.outcome = Outcome(applied=(), refused=('no',), left=('one',))
+    client.outcome = Outcome(applied=(), refused=('no',), left=(ONE,))
     patient.sync()
     plan = client.plan
     client.plan = lambda *given: dataclasses.replace(
-        plan(*given), operations=('two',)
+        plan(*given), operations=(Operation('two'),)
     )
     patient.sync()
     assert client.calls.count(('apply', A)) == 2
@@ -678,9 +678,7 @@ def refused(exc, *left):
 
 
 def test_what_was_refused_before_a_turn_ends_early_waits_too(client, patient):
-    client.applying = raising(
-        refused(errors.UnknownState('odd'), 'one'), uuid=A
-    )
+    client.applying = raising(refused(errors.UnknownState('odd'), ONE), uuid=A)
     first = patient.sync()[0]
     assert (first.status, first.again_in) == (Status.WAITING, 60.0)
     assert first.reason == 'odd; no one'
@@ -702,7 +700,7 @@ def test_what_was_refused_is_left_out_for_the_rest_of_the_turn(
 
     client.apply = applied
     client.applying = raising(
-        refused(errors.Replan('moved'), 'one'), uuid=A, times=2
+        refused(errors.Replan('moved'), ONE), uuid=A, times=2
     )
     client.outcome = Outcome(applied=())
     result = patient.sync()[0]
@@ -723,7 +721,7 @@ def test_what_was_refused_and_is_not_in_the_last_plan_counts_no_more(
 
 def test_what_is_left_of_a_plan_is_what_waits(client, patient):
     """The first operation was carried out, so the next plan lacks it."""
-    operations = ('done', 'refused')
+    operations = (Operation('done'), Operation('refused'))
     plan = client.plan
     client.plan = lambda *given: dataclasses.replace(
         plan(*given), operations=operations
@@ -737,7 +735,7 @@ def test_what_is_left_of_a_plan_is_what_waits(client, patient):
 
 
 def test_a_plan_does_not_wait(client, patient):
-    client.outcome = Outcome(applied=(), refused=('no',), left=('one',))
+    client.outcome = Outcome(applied=(), refused=('no',), left=(ONE,))
     patient.sync()
     assert patient.plan()[0].status is Status.DONE
 
@@ -746,12 +744,18 @@ def test_a_plan_does_not_wait(client, patient):
 
 
 def test_a_node_with_something_contended_waits_and_says_what(client, tracker):
-    client.contended = (
-        contention.Item(uuid=A, kind=assertion.Kind.TRAIT, name='HW_GPU'),
-    )
-    result = tracker().sync()[0]
+    item = contention.Item(uuid=A, kind=assertion.Kind.TRAIT, name='CUSTOM_A')
+    client.providers = {A: provider.Provider(uuid=A, name='a', generation=1)}
+
+    class Contended(contention.Contention):
+        def contended(self):
+            return frozenset({item})
+
+    control = resource_tracker.Control(contention=Contended())
+    result = tracker(control=control).sync()[0]
     assert result.status is Status.WAITING
-    assert 'trait HW_GPU' in result.reason
+    assert result.contended == (item,)
+    assert 'trait CUSTOM_A' in result.reason
     assert 'contended' in result.reason
 
 
@@ -795,7 +799,7 @@ def test_a_gone_node_is_planned_once(client, tracker, monkeypatch):
         Driver, 'node_exists', lambda _self, _name: virt.Existence.NO
     )
     client.providers = {C: provider.Provider(uuid=C, name='c')}
-    operation = DeleteIt(uuid=C)
+    operation = Operation('delete', [C])
     plan = client.plan
     client.plan = lambda *given: dataclasses.replace(
         plan(*given), operations=(operation,)
@@ -803,8 +807,3 @@ def test_a_gone_node_is_planned_once(client, tracker, monkeypatch):
     results = tracker(Driver({A: 'a'})).sync()
     assert ends(results) == [('a', 'done'), ('c', 'done')]
     assert client.calls.count(('plan', C)) == 1
-
-
-@dataclasses.dataclass(frozen=True)
-class DeleteIt:
-    uuid: str

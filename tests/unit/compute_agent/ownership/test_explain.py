@@ -5,7 +5,7 @@ import pytest
 
 from compute_agent.ownership import explain, record
 from compute_agent.ownership.explain import State
-from compute_agent.tree import provider
+from compute_agent.tree import change, provider, removal
 from compute_agent.tree.assertion import Kind
 
 TRAIT = 'CUSTOM_GOLD'
@@ -32,8 +32,8 @@ def recorded(*, ours=(), claims=(), kind=Kind.TRAIT):
     )
 
 
-def explained(before, after, kept):
-    (one,) = explain.explain(TRAIT, before, after, kept)
+def explained(before, after, kept, *changes):
+    (one,) = explain.explain(TRAIT, before, after, kept, changes)
     return one
 
 
@@ -126,3 +126,50 @@ def test_a_provider_is_shown_as_it_is_now_or_else_as_it_will_be():
 
 def test_without_providers_there_is_nothing_to_explain():
     assert explain.explain(TRAIT, {}, {}, record.Record()) == []
+
+
+PRUNED = removal.Cause(reason=removal.Reason.PRUNED)
+GONE = removal.Cause(reason=removal.Reason.NODE_GONE)
+
+
+def removed(kind=Kind.TRAIT, name=TRAIT, uuid='u', cause=PRUNED):
+    return change.Change(
+        uuid=uuid,
+        kind=kind,
+        name=name,
+        existed=True,
+        exists=False,
+        cause=cause,
+    )
+
+
+def test_the_cause_of_a_removal_is_told():
+    one = explained(WITH, WITHOUT, recorded(), removed())
+    assert (one.cause, one.why) == (PRUNED, 'removed by --prune')
+
+
+def test_the_cause_of_its_providers_deletion_is_told():
+    deletion = removed(kind=None, name='', cause=GONE)
+    one = explained(WITH, NOT_THERE, recorded(), deletion)
+    assert one.cause == GONE
+    assert one.why == 'its provider is deleted: its node is gone'
+
+
+@pytest.mark.parametrize(
+    'changes',
+    [
+        [],
+        [removed(cause=None)],
+        [removed(name='CUSTOM_OTHER')],
+        [removed(kind=Kind.INVENTORY)],
+        [removed(uuid='another')],
+    ],
+)
+def test_the_cause_of_another_removal_is_not_its_own(changes):
+    one = explained(WITH, WITHOUT, recorded(), *changes)
+    assert (one.cause, one.why) == (None, '')
+
+
+def test_a_trait_that_stays_has_no_cause():
+    one = explained(WITH, WITH, recorded(), removed())
+    assert (one.cause, one.why) == (None, '')

@@ -54,7 +54,7 @@ def place(one):
 @given(situations())
 def test_nothing_that_is_allocated_is_missing_or_still_offered(situation):
     before, after, used = situation
-    settled, _ = in_use.settle(*situation)
+    settled, _ = in_use.keep_used(*situation)
     for uuid, classes in used.items():
         for rc in classes:
             assert rc in settled[uuid].inventories
@@ -68,7 +68,7 @@ def test_nothing_that_is_allocated_is_missing_or_still_offered(situation):
 @given(situations())
 def test_what_stays_is_allocated_or_above_what_is_there(situation):
     before, after, used = situation
-    settled, _ = in_use.settle(*situation)
+    settled, _ = in_use.keep_used(*situation)
     parents = {one.parent_uuid for one in settled.values()}
     for uuid in set(settled) - set(after):
         one = settled[uuid]
@@ -86,7 +86,7 @@ def test_what_stays_is_allocated_or_above_what_is_there(situation):
 @given(situations())
 def test_only_a_creation_waits_and_only_for_a_name_or_a_parent(situation):
     before, after, _ = situation
-    settled, _ = in_use.settle(*situation)
+    settled, _ = in_use.keep_used(*situation)
     waiting = set(after) - set(settled)
     names = {one.name for one in settled.values()}
     as_wanted = {
@@ -104,7 +104,7 @@ def test_only_a_creation_waits_and_only_for_a_name_or_a_parent(situation):
 @law
 @given(situations())
 def test_every_name_is_there_once_and_below_what_is_there(situation):
-    settled, _ = in_use.settle(*situation)
+    settled, _ = in_use.keep_used(*situation)
     names = [one.name for one in settled.values()]
     assert len(names) == len(set(names))
     above = {None}
@@ -120,7 +120,7 @@ def test_what_remains_is_as_it_should_be_or_less_where_a_class_is_stuck(
     situation,
 ):
     before, after, used = situation
-    settled, _ = in_use.settle(*situation)
+    settled, _ = in_use.keep_used(*situation)
     held_up = stuck(after, used)
     for uuid in set(after) & set(settled):
         one, wanted = settled[uuid], after[uuid]
@@ -143,11 +143,11 @@ def test_what_remains_is_as_it_should_be_or_less_where_a_class_is_stuck(
 @given(situations())
 def test_the_next_cycle_wants_no_more(situation):
     _, after, used = situation
-    first, faults = in_use.settle(*situation)
+    first, faults = in_use.keep_used(*situation)
     stake = {one.uuid for one in in_use.at_stake(first, after)}
     assert set(stuck(after, used)) <= stake
     left = {uuid: used.get(uuid, {}) for uuid in stake}
-    second, again = in_use.settle(first, after, left)
+    second, again = in_use.keep_used(first, after, left)
     assert second == first
     assert bool(again) == bool(faults)
 
@@ -156,7 +156,7 @@ def test_the_next_cycle_wants_no_more(situation):
 @given(situations())
 def test_a_fault_is_said_of_each_that_is_stuck_and_only_then(situation):
     before, after, used = situation
-    _, faults = in_use.settle(*situation)
+    _, faults = in_use.keep_used(*situation)
     held_up = stuck(after, used)
     assert bool(faults) == bool(held_up)
     for uuid in held_up:
@@ -178,7 +178,7 @@ def test_at_stake_is_what_loses_a_class_and_without_a_consumer_it_does(
     stake = [one.uuid for one in in_use.at_stake(before, after)]
     assert stake == [uuid for uuid in before if uuid in lost]
     for used in ({}, {uuid: {} for uuid in stake}):
-        assert in_use.settle(before, after, used) == (after, [])
+        assert in_use.keep_used(before, after, used) == (after, [])
 
 
 # --- cases -------------------------------------------------------------------
@@ -195,7 +195,7 @@ def one(uuid, name=None, parent=None, traits=(), **totals):
 
 
 def settled(before, after, used):
-    found, faults = in_use.settle(
+    found, faults = in_use.keep_used(
         provider.snapshot(before),
         provider.snapshot(after),
         {
@@ -223,8 +223,8 @@ def test_a_class_in_use_stays_reserved_and_the_new_one_waits():
     assert found['n'].traits == {'T'}
     (fault,) = faults
     assert fault == (
-        'n: OLD is not removed but reserved, for it is allocated to c1; NEW '
-        'comes when that is gone'
+        'n: OLD is not removed but reserved, because it is allocated to c1; NEW '
+        'is added when these allocations are gone'
     )
 
 
@@ -252,7 +252,7 @@ def test_a_provider_in_use_stays_reserved_and_so_does_what_is_above_it():
         'c': {'VGPU': (2, 2), 'SRIOV': (8, 8)},
     }
     assert faults == [
-        'c: it is not removed but reserved, for it is allocated to c1'
+        'c: it is not removed but reserved, because it is allocated to c1'
     ]
 
 
@@ -298,7 +298,7 @@ def test_a_name_that_is_held_up_is_said_with_its_holder():
     fault, waiting = faults
     assert fault.startswith('rack (old): it is not removed but reserved')
     assert waiting == (
-        'rack (new): not created, for rack (old) has that name and stays'
+        'rack (new): not created, because rack (old) has that name and stays'
     )
 
 

@@ -45,7 +45,7 @@ def left(tree, known=None):
 
 @pytest.mark.parametrize(
     ('child', 'said'),
-    [(AWAY, f'stands below {RACK} now'), (ALONE, 'is a root now')],
+    [(AWAY, f'is below {RACK} now'), (ALONE, 'is a root now')],
 )
 def test_one_that_was_moved_away_is_left_and_said(child, said):
     tree = tree_of(child)
@@ -59,7 +59,7 @@ def test_one_that_was_moved_away_is_left_and_said(child, said):
 
 def test_what_is_above_it_now_is_named_if_it_is_known():
     rack = provider.Provider(uuid=RACK, name='rack')
-    assert f'stands below rack ({RACK}) now' in left(tree_of(rack, AWAY))[0]
+    assert f'is below rack ({RACK}) now' in left(tree_of(rack, AWAY))[0]
 
 
 def test_of_a_branch_only_the_top_is_named():

@@ -60,7 +60,10 @@ def test_the_heir_asserts_something_of_it_or_reaches_it(
 
 
 def test_a_node_that_could_not_be_looked_at_may_have_a_use_of_it():
-    with pytest.raises(errors.UnknownState, match=r'node b uses .* odd'):
+    with pytest.raises(
+        errors.UnknownState,
+        match=r'node b, which may use it, could not be observed: .* odd',
+    ):
         orphans.heir(POOL, (), {'a': NOTHING, 'b': FAILED}, ())
 
 

@@ -114,9 +114,10 @@ def test_a_sharing_provider_of_others_is_not_written_and_that_is_said():
     assert (wanted.claims, wanted.foreign) == ({}, {})
     assert wanted.notes == (
         (
-            f'shared ({SHARED}): not written, for this agent did not create '
-            'it; the driver asserted its trait, aggregate, inventory all the '
-            f'same; "compute-agent provider adopt {SHARED}" lets it'
+            f'shared ({SHARED}): not written, because this agent did not '
+            'create it, although the driver asserted its trait, aggregate, '
+            'inventory; to let this agent write it, run "compute-agent '
+            f'provider adopt {SHARED}"'
         ),
     )
 
@@ -158,14 +159,16 @@ def test_what_another_created_stays_as_it_is_and_that_is_said():
     assert wanted.after[LEAF] == HOME[2]
     (note,) = wanted.notes
     assert note.startswith(f'leaf ({LEAF}): not deleted')
-    assert f'"compute-agent provider adopt {LEAF}" lets it' in note
+    assert f'run "compute-agent provider adopt {LEAF}"' in note
 
 
 def test_anothers_child_keeps_all_that_is_above_it():
     wanted = resolve(lambda tree: tree.remove('child'), {CHILD})
     assert wanted.after == provider.snapshot([*HOME, *ABROAD])
     (note,) = wanted.notes
-    assert note.startswith(f'leaf ({LEAF}): not deleted, nor what is above')
+    assert note.startswith(
+        f'leaf ({LEAF}): not deleted, and neither are the providers above'
+    )
 
 
 def test_anothers_grandchild_keeps_all_that_is_above_it():
@@ -359,9 +362,9 @@ def test_what_cannot_be_made_or_moved_is_said_and_why():
     refused, *stuck = wanted.notes
     assert refused.startswith(f'leaf ({LEAF}): not deleted')
     assert stuck[0] == (
-        f'leaf ({NEW}): not created, for leaf ({LEAF}) has that name and stays'
+        f'leaf ({NEW}): not created, because leaf ({LEAF}) has that name and stays'
     )
-    assert stuck[1].startswith(f'lower ({CHILD}): not created, for ')
+    assert stuck[1].startswith(f'lower ({CHILD}): not created, because ')
     assert stuck[2].startswith(f'other ({OTHER}): not ')
     assert len(stuck) == 3
 
@@ -374,7 +377,7 @@ def test_what_cannot_be_renamed_is_said_and_why():
 
     wanted = resolve(edit, {CHILD})
     assert wanted.notes[1] == (
-        f'leaf ({CHILD}): not renamed, for leaf ({LEAF}) has that name and '
+        f'leaf ({CHILD}): not renamed, because leaf ({LEAF}) has that name and '
         'stays'
     )
     assert wanted.after[CHILD].name == 'child'

@@ -57,13 +57,13 @@ def notes(edit=describe, claims=HELD, was=WAS, contended=(), **now):
     ],
 )
 def test_what_was_removed_by_another_is_restored_and_said(now, name):
-    assert notes(**now) == [f'what was removed by another is restored: {name}']
+    assert notes(**now) == [f'removed by another writer, and restored: {name}']
 
 
 def test_an_amount_that_another_changed_is_restored_and_said():
     changed = {'VCPU': inventory.Inventory(total=4)}
     assert notes(inventories=changed) == [
-        'what was changed by another is restored: VCPU'
+        'changed by another writer, and restored: VCPU'
     ]
 
 

@@ -31,7 +31,7 @@ def add(tree):
 
 def test_what_was_there_and_stays_is_named():
     (note,) = notes(add)
-    assert f'root ({ROOT}): was there before this agent' in note
+    assert f'root ({ROOT}): existed before this agent' in note
     assert 'keeps CUSTOM_A:' in note
     assert 'state import' in note
 

@@ -14,7 +14,7 @@ FAULT = placement_errors.ServerFault('HTTP 500')
 
 @pytest.fixture
 def watched():
-    return circuit_breaker.Breaker()
+    return circuit_breaker.CircuitBreaker()
 
 
 def ends(watched, *subjects):

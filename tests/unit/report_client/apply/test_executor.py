@@ -8,10 +8,10 @@ import pytest
 from executing import NODE, one, planned
 
 from compute_agent import errors
+from compute_agent.tree import allocations as alloc
 from compute_agent.tree import assertion, inventory
 from report_client import errors as placement_errors
 from report_client.apply import executor
-from report_client.operations import allocations as alloc
 from report_client.operations import operations as ops
 from report_client.plan import render
 

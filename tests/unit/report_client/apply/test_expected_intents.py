@@ -5,9 +5,9 @@ That placement does as is said here is seen where plans are cut off
 (``tests/functional``).
 """
 
+from compute_agent.tree import allocations as alloc
 from compute_agent.tree import assertion, intents, inventory, provider
 from report_client.apply import expected_intents
-from report_client.operations import allocations as alloc
 from report_client.operations import operations as ops
 
 RECORD = inventory.Inventory(total=2)

@@ -5,10 +5,10 @@ import dataclasses
 
 import pytest
 
+from compute_agent.tree import allocations as alloc
 from compute_agent.tree import inventory, provider
 from report_client import errors
 from report_client.apply import progress
-from report_client.operations import allocations as alloc
 from report_client.operations import operations as ops
 from report_client.plan import diff
 
@@ -33,7 +33,7 @@ def begun(before, after, *, moves=(), without=()):
     made = diff.Plan(
         node_uuid='root', operations=operations, before=snapshots[0]
     )
-    return progress.Run(made, without)
+    return progress.Progress(made, without)
 
 
 def shrinking(*traits):
@@ -138,7 +138,7 @@ def test_what_was_done_and_what_may_have_been_stay_intended():
 def test_what_was_refused_before_is_left_without_a_word(number):
     operation = shrinking('B').steps[number].operation
     plan_of = shrinking('B')
-    going = progress.Run(
+    going = progress.Progress(
         diff.Plan(
             node_uuid='root',
             operations=tuple(s.operation for s in plan_of.steps),
@@ -167,7 +167,7 @@ def test_a_name_that_may_not_be_made_is_written_nowhere(create, needs):
     )
     before = provider.snapshot([one()])
     operations = diff.operations(before, provider.snapshot([after]))
-    going = progress.Run(
+    going = progress.Progress(
         diff.Plan(
             node_uuid='root',
             operations=(create(name='CUSTOM_A'), *operations),
@@ -208,7 +208,7 @@ def test_what_comes_before_a_write_that_was_refused_goes_all_the_same():
         operations=tuple(s.operation for s in operations),
         before=shrinking('B').providers,
     )
-    going = progress.Run(made, [label])
+    going = progress.Progress(made, [label])
     shrink, grow = (
         s for s in going.steps if isinstance(s.operation, ops.SetInventories)
     )

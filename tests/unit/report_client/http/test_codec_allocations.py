@@ -3,10 +3,10 @@
 
 import pytest
 
+from compute_agent.tree import allocations as alloc
 from compute_agent.tree import inventory
 from report_client import errors
 from report_client.http import codec_allocations
-from report_client.operations import allocations as alloc
 from report_client.operations import operations as ops
 
 ANSWER = {

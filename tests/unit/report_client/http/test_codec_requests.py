@@ -7,7 +7,7 @@ import pytest
 
 from compute_agent.tree import inventory
 from compute_agent.tree.assertion import Kind
-from report_client.http import codec
+from report_client.http import codec, codec_writes
 from report_client.operations import operations as ops
 
 UUID = '00000000-0000-0000-0000-000000000001'
@@ -144,7 +144,7 @@ REQUESTS = {
 )
 def test_an_operation_is_one_request(operation, sent):
     method, path, body = sent
-    assert codec.request(operation, 7) == codec.Request(
+    assert codec_writes.request(operation, {UUID: 7}) == codec.Request(
         method=method, path=path, body=body
     )
 
@@ -155,18 +155,22 @@ def test_an_operation_is_one_request(operation, sent):
     ids=REQUESTS.keys(),
 )
 def test_the_body_is_json(operation):
-    body = codec.request(operation, 7).body
+    body = codec_writes.request(operation, {UUID: 7}).body
     assert json.loads(json.dumps(body)) == body
 
 
 def test_classes_are_sent_in_order():
-    body = codec.request(set_inventories(VCPU=8, DISK_GB=100), 7).body
+    body = codec_writes.request(
+        set_inventories(VCPU=8, DISK_GB=100), {UUID: 7}
+    ).body
     assert list(body['inventories']) == ['DISK_GB', 'VCPU']
 
 
 @pytest.mark.parametrize('generation', [0, 1, 2**31])
 def test_the_generation_is_the_one_that_is_given(generation):
-    body = codec.request(set_names(ops.SetTraits), generation).body
+    body = codec_writes.request(
+        set_names(ops.SetTraits), {UUID: generation}
+    ).body
     assert body['resource_provider_generation'] == generation
 
 

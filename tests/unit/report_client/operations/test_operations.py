@@ -277,7 +277,7 @@ def test_each_of_them_knows_its_kind():
 
 
 def test_the_names_that_are_created_are_told_by_kind():
-    traits, classes = ops.created_names(
+    created = ops.created_names(
         iter(
             [
                 ops.CreateTrait(name='CUSTOM_A'),
@@ -287,8 +287,8 @@ def test_the_names_that_are_created_are_told_by_kind():
             ]
         )
     )
-    assert traits == {'CUSTOM_A', 'CUSTOM_B'}
-    assert classes == {'CUSTOM_GOLD'}
+    assert created.traits == {'CUSTOM_A', 'CUSTOM_B'}
+    assert created.resource_classes == {'CUSTOM_GOLD'}
 
 
 def test_an_operation_does_not_change():

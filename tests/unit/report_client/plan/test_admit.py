@@ -104,7 +104,7 @@ def test_a_name_is_known_as_what_it_is_to_be(kind):
         'resource_classes': ops.CreateResourceClass,
     }
     answers = {
-        of: diff.is_known(create(name='A'), known)
+        of: ops.is_known(create(name='A'), known)
         for of, create in created.items()
     }
     assert answers == {of: of == kind for of in created}

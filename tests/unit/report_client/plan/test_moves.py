@@ -3,8 +3,8 @@
 
 import pytest
 
+from compute_agent.tree import allocations as alloc
 from compute_agent.tree import inventory, provider
-from report_client.operations import allocations as alloc
 from report_client.plan import moves
 
 ELSEWHERE = (
@@ -143,5 +143,5 @@ def test_other_trees_are_for_placement_to_judge():
 
 
 def test_consumers_are_found_where_they_will_be():
-    found = moves.consumers((vgpu(4), vgpu(4, 'c2')))
+    found = alloc.consumers_after((vgpu(4), vgpu(4, 'c2')))
     assert found == {'child': {'VGPU': frozenset({'c1', 'c2'})}}

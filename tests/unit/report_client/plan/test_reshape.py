@@ -5,8 +5,8 @@ import dataclasses
 
 import pytest
 
+from compute_agent.tree import allocations as alloc
 from compute_agent.tree import inventory, provider
-from report_client.operations import allocations as alloc
 from report_client.operations import operations as ops
 from report_client.plan import diff
 
@@ -237,5 +237,5 @@ def test_it_says_what_moves_and_which_providers_it_touches():
             ),
         ),
     )
-    assert operation.moved == operation.added == {'VGPU'}
+    assert operation.moved_classes == operation.added == {'VGPU'}
     assert operation.providers == {'root', 'child', 'far'}

@@ -9,7 +9,7 @@ import generated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from report_client.operations import allocations as alloc
+from compute_agent.tree import allocations as alloc
 from report_client.operations import operations as ops
 from report_client.plan import diff
 

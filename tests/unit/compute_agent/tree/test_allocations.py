@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent import errors
-from report_client.operations import allocations as alloc
+from compute_agent.tree import allocations as alloc
 
 ROOT, CHILD, SHARE = 'root', 'child', 'share'
 

@@ -5,9 +5,9 @@ import dataclasses
 
 import pytest
 
+from compute_agent.cycle import effects
 from compute_agent.limits import contention
-from compute_agent.tree import assertion, inventory, provider
-from report_client.operations import allocations, effects
+from compute_agent.tree import allocations, assertion, inventory, provider
 from report_client.operations import operations as ops
 from report_client.plan import diff as planning
 
@@ -47,7 +47,7 @@ def test_each_name_added_or_removed_is_an_item():
         [one(traits={'HW_GPU'}, aggregates={B}, inventories=vcpus(4))],
         [one(traits={'CUSTOM_A'}, inventories=vcpus(8))],
     )
-    assert effects.changes(operations) == {
+    assert effects.items(operations) == {
         item(Kind.TRAIT, 'HW_GPU', there=False),
         item(Kind.TRAIT, 'CUSTOM_A'),
         item(Kind.AGGREGATE, B, there=False),
@@ -58,8 +58,8 @@ def test_each_name_added_or_removed_is_an_item():
 def test_a_provider_that_comes_or_goes_is_one_too():
     created = contention.Item(uuid=B, kind=None)
     gone = dataclasses.replace(created, there=False)
-    assert effects.changes(between([], [one(B)])) == {created}
-    assert effects.changes(between([one(B)], [])) == {gone}
+    assert effects.items(between([], [one(B)])) == {created}
+    assert effects.items(between([one(B)], [])) == {gone}
 
 
 def test_names_created_and_providers_renamed_are_none():
@@ -69,7 +69,7 @@ def test_names_created_and_providers_renamed_are_none():
         ops.CreateResourceClass(name='CUSTOM_B'),
         *between([one()], [renamed]),
     )
-    assert effects.changes(operations) == set()
+    assert effects.items(operations) == set()
     assert not effects.removals(operations)
 
 
@@ -82,7 +82,7 @@ def test_the_last_of_two_writes_is_what_becomes_of_a_class():
         [one(inventories=after, traits={'HW_GPU'})],
     )
     assert len(operations) == 3
-    (vcpu,) = [i for i in effects.changes(operations) if i.name == 'VCPU']
+    (vcpu,) = [i for i in effects.items(operations) if i.name == 'VCPU']
     assert vcpu.record == after['VCPU']
     assert effects.removals(operations).names == {
         (A, Kind.INVENTORY, 'DISK_GB')
@@ -159,7 +159,7 @@ def test_a_class_that_a_reshape_moves_is_not_removed():
     found = effects.removals([reshape])
     assert found.names == {(A, Kind.INVENTORY, 'DISK_GB')}
     record = vcpus(4)['VCPU']
-    assert effects.changes([reshape]) == {
+    assert effects.items([reshape]) == {
         item(Kind.INVENTORY, 'VCPU', there=False),
         item(Kind.INVENTORY, 'DISK_GB', there=False),
         contention.Item(

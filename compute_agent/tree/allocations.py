@@ -12,11 +12,14 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compute_agent import error_text, errors
+from .. import error_text, errors
 
 Resources = Mapping[str, int]
 # What a consumer has: provider uuid → resource class → amount.
 Parts = Mapping[str, Resources]
+
+# The consumers of one provider, by resource class.
+Consumers = Mapping[str, frozenset[str]]
 
 _SAID = 4  # lines of what is wrong that are worth reading
 
@@ -61,6 +64,20 @@ def providers(moves: tuple[Move, ...]) -> tuple[set[str], set[str]]:
         {uuid for uuid, _, more in changes if more < 0},
         {uuid for uuid, _, more in changes if more > 0},
     )
+
+
+def consumers_after(
+    moves: tuple[Move, ...],
+) -> dict[str, dict[str, frozenset[str]]]:
+    """Return the consumers that each provider has after the moves, by class."""
+    found: dict[str, dict[str, frozenset[str]]] = {}
+    for move in moves:
+        for uuid, resources in move.allocations.items():
+            by_class = found.setdefault(uuid, {})
+            for rc in resources:
+                consumers = by_class.get(rc, frozenset())
+                by_class[rc] = consumers | {move.consumer.uuid}
+    return found
 
 
 class Allocations:

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memo for "nothing changed": the last plan of each node, if it was empty.
+
+Pure: no I/O, configuration, logging or clock. In most cycles most nodes are as
+they were in the cycle before. Then so is the plan, and neither the driver nor
+ownership needs to be asked again. An empty plan is reused until one of its
+inputs changes. ``node_planner.py`` keeps the memo, from many threads, each of
+which works on a node of its own.
+"""
+
+import dataclasses
+from collections.abc import Collection
+from typing import Generic
+
+from ..ownership.policy import Policy
+from ..ownership.record import Record
+from ..tree import provider_tree
+from ..tree.node import Node
+from ..tree.observation import Observation
+from ..tree.plan import Op, Plan
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """Everything that a node's plan follows from.
+
+    :ivar facts: what the driver's description depends on; None if the driver
+        cannot tell
+    :ivar edition: the number of the set of operators' files in force
+    :ivar uuids: the providers that the record is about
+    :ivar description: the described tree, as a value
+    """
+
+    node: Node
+    facts: object
+    edition: int
+    seen: Observation
+    uuids: frozenset[str]
+    record: Record
+    policy: Policy
+    description: provider_tree.Said
+
+    def rest_on(
+        self, seen: Observation, record: Record, policy: Policy
+    ) -> bool:
+        """Return True if observation, record and policy are among these.
+
+        Observation and record are compared by identity: where nothing moved,
+        the report client and the state database return the same object.
+        """
+        return (
+            self.seen is seen
+            and self.record is record
+            and self.policy == policy
+        )
+
+    def lead_to_the_plan_of(self, other: 'Inputs') -> bool:
+        """Return True if both give the same plan.
+
+        Facts and files do not count: they are in the description.
+        """
+        return (
+            self.rest_on(other.seen, other.record, other.policy)
+            and self.description == other.description
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class EmptyPlan(Generic[Op]):
+    """An empty plan and its inputs."""
+
+    inputs: Inputs
+    plan: Plan[Op]
+
+
+class EmptyPlans(Generic[Op]):
+    """The last plan of each node, if it was empty."""
+
+    def __init__(self) -> None:
+        self._plans: dict[str, EmptyPlan[Op]] = {}
+
+    def take(self, node_uuid: str) -> EmptyPlan[Op] | None:
+        """Return a node's empty plan and forget it.
+
+        The caller keeps it again if it still holds. So a cycle that fails
+        leaves no memo.
+        """
+        return self._plans.pop(node_uuid, None)
+
+    def keep(self, inputs: Inputs, plan: Plan[Op]) -> None:
+        """Remember that these inputs give this empty plan."""
+        self._plans[inputs.node.uuid] = EmptyPlan(inputs=inputs, plan=plan)
+
+    def keep_only(self, node_uuids: Collection[str]) -> None:
+        """Forget the plans of all other nodes."""
+        for uuid in self._plans.keys() - set(node_uuids):
+            del self._plans[uuid]

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A change of one name of a provider, or of the provider itself.
+
+Pure: no I/O, configuration, logging or clock. Each operation of a plan answers
+in these values what it changes; the agent counts removals and contended items
+with them (``cycle/effects.py``).
+"""
+
+import dataclasses
+
+from . import assertion, inventory, removal
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What one write makes of one name of a provider, or of the provider.
+
+    :ivar kind: the kind of the name; None for the provider itself
+    :ivar name: empty for the provider itself
+    :ivar existed: True if it is there before the write
+    :ivar exists: True if it is there after the write
+    :ivar before: a resource class's inventory before the write
+    :ivar after: a resource class's inventory after the write
+    :ivar cause: why it goes, if it goes and the cause is known
+    """
+
+    uuid: str
+    kind: assertion.Kind | None
+    name: str = ''
+    existed: bool
+    exists: bool
+    before: inventory.Inventory | None = None
+    after: inventory.Inventory | None = None
+    cause: removal.Cause | None = dataclasses.field(
+        default=None, compare=False
+    )
+
+    @property
+    def is_removal(self) -> bool:
+        """True if the name or the provider goes."""
+        return self.existed and not self.exists

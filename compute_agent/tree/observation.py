@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The providers of one node as placement shows them: the value of a read.
+
+Pure: no I/O, configuration, logging or clock. The report client makes it; the
+agent takes the tree from it that a driver edits, and plans against it.
+"""
+
+import dataclasses
+
+from . import assertion, provider, provider_tree
+
+# One provider's names of one kind: the unit of reading and writing.
+Part = tuple[str, assertion.Kind]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """The providers of one node, each at one generation.
+
+    :ivar providers: the node's tree, the other roots created for it, and the
+        sharing providers it reaches; empty if placement has no such node
+    :ivar home: the providers of the node's own tree
+    :ivar fresh: the parts that were read in this cycle, not remembered
+    :ivar notes: lines for the operator
+    """
+
+    node_uuid: str
+    providers: provider.Snapshot
+    home: frozenset[str] = frozenset()
+    fresh: frozenset[Part] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    def tree(self) -> provider_tree.ProviderTree:
+        """Return a tree to edit, with sharing providers as lone roots."""
+        return provider_tree.ProviderTree.from_snapshot(
+            self.providers,
+            lone=frozenset(self.providers) - self.home,
+        )
+
+    def asserted_elsewhere(self, tree: provider_tree.ProviderTree) -> set[str]:
+        """Return the providers outside the node's own tree that a source named.
+
+        :param tree: ``tree()``, edited
+        """
+        elsewhere = self.providers.keys() - self.home
+        return {uuid for uuid, _ in tree.assertions if uuid in elsewhere}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The values that the agent and its report client hand each other.
+
+Pure: no I/O, configuration, logging or clock. The agent decides which
+providers a node should have (``Wanted``); the report client returns the
+operations that lead there (``Plan``) and, after sending them, what became of
+them (``Outcome``). The report client defines the operations; the agent knows
+of each only what ``Operation`` says.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Generic, Protocol, TypeVar
+
+from . import provider, removal
+from .allocations import Move
+from .assertion import Claims, Key
+from .change import Change
+
+
+class Operation(Protocol):
+    """One write to placement: a value that can be compared and hashed."""
+
+    def __hash__(self) -> int:
+        """Return the hash of the value."""
+
+    @property
+    def providers(self) -> frozenset[str]:
+        """The uuids of the providers that it writes to."""
+
+    @property
+    def moved_classes(self) -> frozenset[str]:
+        """The resource classes whose allocations it moves."""
+
+    def changes(self) -> Iterator[Change]:
+        """Yield each name and provider that it adds, changes or removes."""
+
+    def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
+        """Return the providers as placement would have them after it."""
+
+
+# Generic values have no slots: a call through an alias such as ``Plan[X]`` sets
+# an attribute, which a frozen class with slots refuses with a TypeError
+# (Python 3.11).
+Op = TypeVar('Op', bound=Operation)
+Op_co = TypeVar('Op_co', bound=Operation, covariant=True)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The providers that a node should have, and what goes with the change.
+
+    :ivar after: the providers, parents first
+    :ivar claims: the claims to record with the plan: for each provider and
+        kind, which source claims which names
+    :ivar foreign: the names that go although another writer added them
+    :ivar causes: why names and providers go
+    :ivar moves: the allocations that move with their inventory
+    :ivar notes: lines for the operator: what will not be done, and why
+    :ivar faults: lines that say why the node is not done even so
+    """
+
+    after: provider.Snapshot
+    claims: Mapping[Key, Claims] = dataclasses.field(default_factory=dict)
+    foreign: Mapping[Key, frozenset[str]] = dataclasses.field(
+        default_factory=dict
+    )
+    causes: removal.Causes = removal.NO_CAUSES
+    moves: tuple[Move, ...] = ()
+    notes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Plan(Generic[Op_co]):
+    """The operations for one node, in order.
+
+    :ivar before: the providers that the plan starts from
+    :ivar claims: the claims to record with it, as in ``Wanted``
+    :ivar notes: lines for the operator: what will not be done, and why
+    :ivar faults: lines that say why the node is not done even so
+    """
+
+    node_uuid: str
+    operations: tuple[Op_co, ...]
+    before: provider.Snapshot
+    claims: Mapping[Key, Claims] = dataclasses.field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+    def says_anything(self) -> bool:
+        """Return True if the plan has anything for a reader."""
+        return bool(self.operations or self.notes or self.faults)
+
+    def is_empty(self) -> bool:
+        """Return True if there is nothing to send, to record or to report.
+
+        A plan that only has notes is empty.
+        """
+        return not (self.operations or self.claims or self.faults)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Outcome(Generic[Op_co]):
+    """The result of sending a plan.
+
+    :ivar applied: the operations that placement carried out
+    :ivar refused: a line for each operation that was refused, or was not sent
+        because of that
+    :ivar left: those operations, in the same order
+    """
+
+    applied: tuple[Op_co, ...]
+    refused: tuple[str, ...] = ()
+    left: tuple[Op_co, ...] = ()

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations that replace a provider's traits, aggregates or inventories.
+
+Pure: no I/O, configuration, logging or clock. Each one also holds what was
+there before, so that it can say what it adds and what it removes.
+"""
+
+import abc
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from compute_agent.tree import assertion, inventory, provider, removal
+from compute_agent.tree.change import Change
+
+from . import write
+from .write import Facet
+
+Inventories = Mapping[str, inventory.Inventory]
+# Why names go, by name.
+Causes = Mapping[str, removal.Cause]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _SetContents(write.Write):
+    """Replace one provider's contents of one kind.
+
+    :ivar foreign: the names among those removed that others put there
+    :ivar causes: why each of those removed goes; two operations that differ
+        only in it are equal
+    """
+
+    uuid: str
+    name: str
+    foreign: frozenset[str] = frozenset()
+    causes: Causes = dataclasses.field(default_factory=dict, compare=False)
+
+    kind: ClassVar[assertion.Kind]
+
+    @property
+    @abc.abstractmethod
+    def added(self) -> frozenset[str]:
+        """The names that come."""
+
+    @property
+    @abc.abstractmethod
+    def removed(self) -> frozenset[str]:
+        """The names that go."""
+
+    @property
+    def subject(self) -> str:
+        """The provider's uuid."""
+        return self.uuid
+
+    @property
+    def providers(self) -> frozenset[str]:
+        """The provider."""
+        return frozenset({self.uuid})
+
+    @property
+    def parts(self) -> frozenset[assertion.Key]:
+        """The provider and the kind of its contents."""
+        return frozenset({(self.uuid, self.kind)})
+
+    def _removals(self, before: Inventories | None = None) -> Iterator[Change]:
+        for name in sorted(self.removed):
+            yield Change(
+                uuid=self.uuid,
+                kind=self.kind,
+                name=name,
+                existed=True,
+                exists=False,
+                before=before[name] if before else None,
+                cause=self.causes.get(name),
+            )
+
+    def _need(self, *facets: Facet) -> set[write.Dependency]:
+        """Return these facets of the provider, and the names that come."""
+        names = {(Facet.NAME, name) for name in self.added}
+        return names | {(facet, self.uuid) for facet in facets}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _SetNames(_SetContents):
+    names: frozenset[str]
+    before: frozenset[str]
+
+    @property
+    def added(self) -> frozenset[str]:
+        """The names that come."""
+        return self.names - self.before
+
+    @property
+    def removed(self) -> frozenset[str]:
+        """The names that go."""
+        return self.before - self.names
+
+    def changes(self) -> Iterator[Change]:
+        """Yield the names that come and those that go."""
+        for name in sorted(self.added):
+            yield Change(
+                uuid=self.uuid,
+                kind=self.kind,
+                name=name,
+                existed=False,
+                exists=True,
+            )
+        yield from self._removals()
+
+    def needs(
+        self, providers: provider.Snapshot
+    ) -> frozenset[write.Dependency]:
+        """Return the provider, the new names and maybe the inventory.
+
+        A refused inventory keeps no trait and no aggregate from being added,
+        which is always safe. It keeps those that are there, because it still
+        needs them.
+        """
+        del providers
+        needed = self._need(Facet.PROVIDER)
+        if self.removed:
+            needed.add((Facet.INVENTORY, self.uuid))
+        return frozenset(needed)
+
+    @property
+    def gives(self) -> frozenset[write.Dependency]:
+        """The provider's traits and aggregates."""
+        return frozenset({(Facet.LABELS, self.uuid)})
+
+    def advances(self) -> Iterator[write.Advance]:
+        """Yield the new set, one generation on."""
+        yield write.Advance(
+            uuid=self.uuid,
+            kind=self.kind,
+            raises=1,
+            names=self.names,
+            added=self.added,
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SetTraits(_SetNames):
+    """Replace traits; ``PUT /resource_providers/{uuid}/traits`` (1.6)."""
+
+    kind = assertion.Kind.TRAIT
+
+    def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
+        """Return the snapshot with the provider's new traits."""
+        old = write.existing(providers, self.uuid)
+        new = dataclasses.replace(old, traits=self.names)
+        return {**providers, self.uuid: new}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SetAggregates(_SetNames):
+    """Replace aggregates; ``PUT .../{uuid}/aggregates`` (guarded: 1.19)."""
+
+    kind = assertion.Kind.AGGREGATE
+
+    def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
+        """Return the snapshot with the provider's new aggregates."""
+        old = write.existing(providers, self.uuid)
+        new = dataclasses.replace(old, aggregates=self.names)
+        return {**providers, self.uuid: new}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SetInventories(_SetContents):
+    """Replace inventories; ``PUT .../{uuid}/inventories`` (1.26).
+
+    ``inventories`` and ``before`` map resource class to Inventory.
+    """
+
+    inventories: Inventories
+    before: Inventories
+
+    kind = assertion.Kind.INVENTORY
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The resource classes that stay or come."""
+        return frozenset(self.inventories)
+
+    @property
+    def added(self) -> frozenset[str]:
+        """The resource classes that come."""
+        return self.names - set(self.before)
+
+    @property
+    def removed(self) -> frozenset[str]:
+        """The resource classes that go."""
+        return frozenset(self.before) - self.names
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """The resource classes that stay, with another record."""
+        both = self.names & set(self.before)
+        return frozenset(
+            rc for rc in both if self.inventories[rc] != self.before[rc]
+        )
+
+    def changes(self) -> Iterator[Change]:
+        """Yield the resource classes that come, change or go."""
+        for rc in sorted(self.added | self.changed):
+            yield Change(
+                uuid=self.uuid,
+                kind=self.kind,
+                name=rc,
+                existed=rc in self.before,
+                exists=True,
+                before=self.before.get(rc),
+                after=self.inventories[rc],
+            )
+        yield from self._removals(self.before)
+
+    def needs(
+        self, providers: provider.Snapshot
+    ) -> frozenset[write.Dependency]:
+        """Return the provider, the new classes, and all that came before.
+
+        What grows waits for traits and aggregates, so that no capacity is
+        offered without them.
+        """
+        del providers
+        return frozenset(
+            self._need(Facet.PROVIDER, Facet.INVENTORY, Facet.LABELS)
+        )
+
+    @property
+    def gives(self) -> frozenset[write.Dependency]:
+        """The provider's inventories."""
+        return frozenset({(Facet.INVENTORY, self.uuid)})
+
+    def advances(self) -> Iterator[write.Advance]:
+        """Yield the new classes, one generation on."""
+        yield self.advance(raises=1)
+
+    def advance(self, raises: int) -> write.Advance:
+        """Return the new classes, so many generations on."""
+        return write.Advance(
+            uuid=self.uuid,
+            kind=self.kind,
+            raises=raises,
+            names=self.names,
+            added=self.added,
+        )
+
+    def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
+        """Return the snapshot with the provider's new inventories."""
+        old = write.existing(providers, self.uuid)
+        new = dataclasses.replace(old, inventories=self.inventories)
+        return {**providers, self.uuid: new}
+
+
+SetOperation = SetTraits | SetAggregates | SetInventories

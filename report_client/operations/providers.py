@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations that create, rename, move and delete providers.
+
+Pure: no I/O, configuration, logging or clock.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+
+from compute_agent.tree import assertion, provider, removal
+from compute_agent.tree.change import Change
+
+from . import write
+from .write import Facet
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _ProviderWrite(write.Write):
+    uuid: str
+    name: str
+
+    @property
+    def subject(self) -> str:
+        """The provider's uuid."""
+        return self.uuid
+
+    @property
+    def providers(self) -> frozenset[str]:
+        """The provider."""
+        return frozenset({self.uuid})
+
+    @property
+    def parts(self) -> frozenset[assertion.Key]:
+        """No part: the contents stay as they are, or go with the provider."""
+        return frozenset()
+
+    @property
+    def gives(self) -> frozenset[write.Dependency]:
+        """The provider."""
+        return frozenset({(Facet.PROVIDER, self.uuid)})
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class CreateProvider(_ProviderWrite):
+    """Create a provider; ``POST /resource_providers`` (body from 1.20)."""
+
+    parent_uuid: str | None
+
+    @property
+    def taken_name(self) -> str:
+        """The provider's name."""
+        return self.name
+
+    def changes(self) -> Iterator[Change]:
+        """Yield the provider that comes."""
+        yield Change(uuid=self.uuid, kind=None, existed=False, exists=True)
+
+    def needs(
+        self, providers: provider.Snapshot
+    ) -> frozenset[write.Dependency]:
+        """Return its parent, and the provider that must give up its name."""
+        return _place_needs(self.uuid, self.name, self.parent_uuid, providers)
+
+    def advances(self) -> Iterator[write.Advance]:
+        """Yield the creation, at generation 0."""
+        yield write.Advance(uuid=self.uuid, kind=None, raises=0)
+
+    def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
+        """Return the snapshot with the new, empty provider in it."""
+        _check_name_is_free(providers, self.name)
+        if self.uuid in providers:
+            raise write.Impossible(f'{self.uuid} exists')
+        _check_parent_exists(providers, self.parent_uuid)
+        new = provider.Provider(
+            uuid=self.uuid, name=self.name, parent_uuid=self.parent_uuid
+        )
+        return provider.snapshot([*providers.values(), new])
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateProvider(_ProviderWrite):
+    """Rename or move a provider; ``PUT /resource_providers/{uuid}`` (1.37)."""
+
+    parent_uuid: str | None
+    old_name: str
+    old_parent_uuid: str | None
+
+    @property
+    def taken_name(self) -> str:
+        """The provider's new name."""
+        return self.name
+
+    def changes(self) -> Iterator[Change]:
+        """Yield nothing: a rename or a move adds and removes no name."""
+        return iter(())
+
+    def needs(
+        self, providers: provider.Snapshot
+    ) -> frozenset[write.Dependency]:
+        """Return its parent, and the provider that must give up its name."""
+        return _place_needs(self.uuid, self.name, self.parent_uuid, providers)
+
+    def advances(self) -> Iterator[write.Advance]:
+        """Yield nothing: placement leaves the generation as it is."""
+        return iter(())
+
+    def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
+        """Return the snapshot with the provider's new name and place."""
+        old = write.existing(providers, self.uuid)
+        if self.name != old.name:
+            _check_name_is_free(providers, self.name)
+        if self.parent_uuid != old.parent_uuid:
+            _check_parent_exists(providers, self.parent_uuid)
+            if self.parent_uuid in provider.descendants(providers, self.uuid):
+                raise write.Impossible(f'{old} would be below itself')
+        moved = dataclasses.replace(
+            old, name=self.name, parent_uuid=self.parent_uuid
+        )
+        return provider.snapshot({**providers, self.uuid: moved}.values())
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteProvider(_ProviderWrite):
+    """Delete a provider; ``DELETE /resource_providers/{uuid}``.
+
+    :ivar cause: why it goes; two deletions that differ only in it are equal
+    """
+
+    is_done_if_absent = True
+
+    cause: removal.Cause | None = dataclasses.field(
+        default=None, compare=False
+    )
+
+    def changes(self) -> Iterator[Change]:
+        """Yield the provider that goes."""
+        yield Change(
+            uuid=self.uuid,
+            kind=None,
+            existed=True,
+            exists=False,
+            cause=self.cause,
+        )
+
+    def needs(
+        self, providers: provider.Snapshot
+    ) -> frozenset[write.Dependency]:
+        """Return its children's deletions, and that its inventory went."""
+        children = {
+            (Facet.PROVIDER, child.uuid)
+            for child in providers.values()
+            if child.parent_uuid == self.uuid
+        }
+        own = {(Facet.PROVIDER, self.uuid), (Facet.INVENTORY, self.uuid)}
+        return frozenset(own | children)
+
+    def advances(self) -> Iterator[write.Advance]:
+        """Yield nothing: no generation is left."""
+        return iter(())
+
+    def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
+        """Return the snapshot without the provider."""
+        write.existing(providers, self.uuid)
+        if any(p.parent_uuid == self.uuid for p in providers.values()):
+            raise write.Impossible(f'{self.name} has children')
+        return {u: p for u, p in providers.items() if u != self.uuid}
+
+
+def _place_needs(
+    uuid: str,
+    name: str,
+    parent_uuid: str | None,
+    providers: provider.Snapshot,
+) -> frozenset[write.Dependency]:
+    """Return what a provider needs to get this name and this parent."""
+    holders = {p.uuid for p in providers.values() if p.name == name}
+    above = set() if parent_uuid is None else {parent_uuid}
+    return frozenset(
+        (Facet.PROVIDER, needed) for needed in {uuid} | above | holders
+    )
+
+
+def _check_name_is_free(providers: provider.Snapshot, name: str) -> None:
+    if any(p.name == name for p in providers.values()):
+        raise write.Impossible(f'the name {name} is taken')
+
+
+def _check_parent_exists(
+    providers: provider.Snapshot, parent_uuid: str | None
+) -> None:
+    if parent_uuid is not None and parent_uuid not in providers:
+        raise write.Impossible(f'the parent {parent_uuid} does not exist')

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the providers that a node should have to the plan that leads there.
+
+``diff.py`` finds the operations. Here it is given the names that placement
+knows, and the parts of providers that the plan would write are read again. It
+writes nothing to placement and decides nothing about ownership. ``client.py``
+makes one and calls it from many threads, each with a node of its own.
+"""
+
+from collections.abc import Iterable
+
+from compute_agent.tree import allocations as alloc
+from compute_agent.tree import provider
+from compute_agent.tree.observation import Observation, Part
+from compute_agent.tree.plan import Wanted
+
+from .. import errors as placement_errors
+from ..observe import observer, verify
+from ..operations import operations
+from . import diff as planning
+from . import moves as checking
+
+
+class PlanMaker:
+    """Makes plans.
+
+    :param observer: knows the names in placement, and is told what to watch
+    :param verifier: reads again what a plan would write
+    """
+
+    def __init__(
+        self, observer: observer.Observer, verifier: verify.Verifier
+    ) -> None:
+        self._observer = observer
+        self._verifier = verifier
+
+    def plan(self, seen: Observation, wanted: Wanted) -> planning.Plan:
+        """Return the operations that make placement hold the wanted providers.
+
+        :raises errors.AgentError: as ``SchedulerReportClient.plan`` has it
+        """
+        after, create, notes = self._admitted(seen, wanted)
+        _check_moves(seen, after, wanted)
+        changes = planning.operations(
+            seen.providers,
+            after,
+            wanted.foreign,
+            wanted.moves,
+            wanted.causes,
+        )
+        self._check_root_names(changes, seen.node_uuid)
+        self._verifier.verify(seen, _written_parts(changes, seen))
+        return planning.Plan(
+            node_uuid=seen.node_uuid,
+            operations=(*create, *changes),
+            before=seen.providers,
+            claims=wanted.claims,
+            notes=(*wanted.notes, *notes),
+            faults=wanted.faults,
+        )
+
+    def _admitted(
+        self, seen: Observation, wanted: Wanted
+    ) -> tuple[
+        provider.Snapshot, tuple[operations.NameOperation, ...], list[str]
+    ]:
+        """Return the wanted providers in names that placement takes.
+
+        With them come the operations that create custom names, and a line for
+        each name that is left out. Placement is asked for its names only where
+        a name is new to these providers.
+        """
+        if not planning.adds_names(seen.providers, wanted.after):
+            return wanted.after, (), []
+        known = self._observer.known_names()
+        return planning.admit(seen.providers, wanted.after, known)
+
+    def _check_root_names(
+        self,
+        changes: Iterable[operations.ProviderOperation],
+        node_uuid: str,
+    ) -> None:
+        """Refuse to create a root under a name that another provider has.
+
+        Placement would refuse it too. It happens if a host was installed anew
+        and has a new uuid.
+
+        :raises placement_errors.Exists: the provider itself is there
+        :raises placement_errors.NameTaken: another provider has the name
+        """
+        for operation in changes:
+            if not isinstance(operation, operations.CreateProvider):
+                continue
+            if operation.parent_uuid is not None:
+                continue
+            other = self._observer.uuid_of_name(operation.name)
+            if other == operation.uuid:
+                self._observer.watch_provider(node_uuid, operation.uuid)
+                raise placement_errors.Exists(operation.name, operation.uuid)
+            if other is not None:
+                raise placement_errors.NameTaken.by(
+                    str(other), operation.name, operation.uuid
+                )
+
+
+def _check_moves(
+    seen: Observation, after: provider.Snapshot, wanted: Wanted
+) -> None:
+    """Refuse moves that placement would refuse, before anything is sent.
+
+    :raises errors.DriverError: the driver's moves cannot be carried out
+    """
+    own = seen.home | set(provider.descendants(after, seen.node_uuid))
+    problems = checking.problems(wanted.moves, after, own)
+    if problems:
+        raise alloc.refusal([*problems, *wanted.faults])
+
+
+def _written_parts(
+    changes: Iterable[operations.ProviderOperation], seen: Observation
+) -> set[Part]:
+    """Return the parts of observed providers that these operations write."""
+    return {
+        part
+        for operation in changes
+        for part in operation.parts
+        if part[0] in seen.providers
+    }

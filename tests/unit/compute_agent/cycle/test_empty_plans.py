@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When an empty plan may be taken for the next one."""
+
+import dataclasses
+
+import pytest
+
+from compute_agent.cycle import empty_plans
+from compute_agent.ownership import record
+from compute_agent.ownership.policy import Orders, Policy
+from compute_agent.tree import provider
+from compute_agent.tree.node import Node
+from compute_agent.tree.observation import Observation
+from compute_agent.tree.plan import Plan
+
+NODE = 'node'
+SEEN = Observation(
+    node_uuid=NODE,
+    providers={NODE: provider.Provider(uuid=NODE, name=NODE, generation=3)},
+)
+INPUTS = empty_plans.Inputs(
+    node=Node(uuid=NODE, name=NODE),
+    facts=('AVX',),
+    edition=1,
+    uuids=frozenset({NODE}),
+    seen=SEEN,
+    record=record.Record(),
+    policy=Policy(node_uuid=NODE),
+    description=([(NODE, NODE, None)], {}, [], [], []),
+)
+PLAN = Plan(node_uuid=NODE, operations=(), before=SEEN.providers)
+
+
+@pytest.fixture
+def kept():
+    made = empty_plans.EmptyPlans()
+    made.keep(INPUTS, PLAN)
+    return made
+
+
+def test_equal_inputs_lead_to_the_same_plan():
+    again = dataclasses.replace(
+        INPUTS,
+        policy=Policy(node_uuid=NODE),
+        description=([(NODE, NODE, None)], {}, [], [], []),
+    )
+    assert INPUTS.lead_to_the_plan_of(again)
+
+
+def test_facts_and_files_count_only_as_far_as_they_are_described():
+    other = dataclasses.replace(INPUTS, facts=('AVX2',), edition=2)
+    assert INPUTS.lead_to_the_plan_of(other)
+
+
+@pytest.mark.parametrize(
+    'other',
+    [
+        {'seen': dataclasses.replace(SEEN)},  # equal, but observed again
+        {'record': record.Record()},
+        {'policy': Policy(node_uuid=NODE, orders=Orders(masked=('HW_*',)))},
+        {'description': ([(NODE, 'other', None)], {}, [], [], [])},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+def test_other_inputs_do_not(other):
+    assert not INPUTS.lead_to_the_plan_of(dataclasses.replace(INPUTS, **other))
+
+
+def test_a_plan_is_taken_once(kept):
+    taken = kept.take(NODE)
+    assert (taken.inputs, taken.plan) == (INPUTS, PLAN)
+    assert kept.take(NODE) is None
+
+
+def test_the_plans_of_other_nodes_are_forgotten(kept):
+    kept.keep_only([NODE])
+    assert kept.take(NODE) is not None
+    kept.keep(INPUTS, PLAN)
+    kept.keep_only(['other'])
+    assert kept.take(NODE) is None
