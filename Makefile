@@ -86,7 +86,7 @@ run: .venv/run.stamp  ## Run the agent here, with a placement of its own
 	@exec $(BIN)/compute-agent --config-file etc/dev.conf run --show-tree
 
 demo-ironic: .venv/run.stamp $(IRONIC)  ## The agent on a real Ironic with 20 fake nodes
-	@exec $(BIN)/compute-agent demo ironic
+	@exec $(BIN)/python -m demo
 
 test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement
 	$(PYTEST) $(PARALLEL) $(addprefix --ignore=,$(SLOW_TESTS))
@@ -98,7 +98,7 @@ test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and o
 	$(BIN)/python tests/stateful/run.py
 
 churn: .venv/dev.stamp  ## Two agents and twenty operators at one provider, ten minutes
-	$(BIN)/python tests/churn/churn.py
+	PYTHONPATH=. $(BIN)/python tests/churn/churn.py
 
 test-mutation: .venv/dev.stamp  ## Plant defects in a copy: does a test fail for each?
 	$(BIN)/python -m tests.mutation

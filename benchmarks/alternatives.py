@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to ask placement that were tried beside those the agent takes.
+"""Alternative requests to placement that the agent does not use.
 
-``make bench-ways`` runs it: bare requests, no agent, to placement on
-PostgreSQL with two worker processes, as ``make bench`` has it. Each way starts
-from a copy of the same database, all take turns, and what a way wrote is looked
-up in the database. "CPU" is placement's and its database's. What follows from
-the figures stands in ``README.md``; safety counts beside them.
+``make bench-ways`` runs this. It sends plain requests, without an agent, to
+placement on PostgreSQL with two worker processes, as in ``make bench``. Each
+way starts from a copy of the same database, the ways take turns, and the
+database is checked for what a way should have written. "CPU" is the time of
+placement and its database. ``README.md`` has the conclusions; they consider
+safety too.
 """
 
 import contextlib
@@ -28,10 +29,10 @@ from .sync_cycles import (
     postgresql,
 )
 
-AT_A_TIME = 4  # requests, as many as the agent sends by default
+AT_A_TIME = 4  # requests in parallel; the agent's default
 REPEATS = 3
-NEW, CHUNKS = 1000, (10, 100, 1000)  # providers; how many of them in one POST
-FEW, CROWD = (100, 1000), 50_000  # trees of ours, among so many
+NEW, CHUNKS = 1000, (10, 100, 1000)  # providers; providers in one POST
+FEW, CROWD = (100, 1000), 50_000  # our trees; all trees
 _EMPTY, _MADE, _RUN = 'empty', 'made', 'run'
 _LIST = '/resource_providers'
 
@@ -41,9 +42,9 @@ Server = placement_server.PlacementServer
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """Requests that come to the same as those of other ways.
+    """Requests with the same result as those of the other ways.
 
-    :ivar rows: how many providers their answers list together
+    :ivar rows: the number of providers that all answers list together
     """
 
     name: str
@@ -78,7 +79,7 @@ def writing(nodes: Sequence[cloud.Provider]) -> Iterator[Way]:
 
 
 def looking(nodes: Sequence[cloud.Provider]) -> Iterator[Way]:
-    """Yield the ways to see the generations of a few trees in a crowd."""
+    """Yield the ways to read the generations of a few trees among many."""
     count = len(nodes)
     yield Way(
         name=f'in_tree of each of {count}',
@@ -100,7 +101,7 @@ def looking(nodes: Sequence[cloud.Provider]) -> Iterator[Way]:
 
 
 class Trial:
-    """Carries ways out and measures them.
+    """Runs ways and measures them.
 
     :param folder: for placement's configuration and log
     """
@@ -115,9 +116,9 @@ class Trial:
     def make(
         self, nodes: Sequence[cloud.Provider], strangers: int = 0
     ) -> None:
-        """Make what the next ways start from: all but the inventories.
+        """Create the nodes without their inventories, for the next ways.
 
-        :param strangers: providers of others, besides these
+        :param strangers: the number of other providers to add
         """
         self._known.copy(_EMPTY, _RUN)
         with self._server() as server:
@@ -125,9 +126,9 @@ class Trial:
                 *(f'/traits/{trait}' for trait in cloud.TRAITS),
                 f'/resource_classes/{cloud.RESOURCE_CLASS}',
             ):
-                _ask(server, ('PUT', path, None))
+                _send(server, ('PUT', path, None))
             for step in (_creation, _traits, _aggregates):
-                _ask_all(server, [step(node) for node in nodes])
+                _send_all(server, [step(node) for node in nodes])
         self._known.copy(_RUN, _MADE)
         contents.add_strangers(self._known, _MADE, strangers)
         self._known.run(_MADE, 'analyze')
@@ -137,31 +138,31 @@ class Trial:
         ways: Sequence[Way],
         check: Callable[[], None] = lambda: None,
     ) -> dict[str, measure.Summary]:
-        """Return what each way took, by its name.
+        """Return the summary of each way, by name.
 
-        :param check: raises if a way did not do what it should have done
+        :param check: raises if a way did not write what it should
         """
         runs: dict[str, list[measure.Run]] = {way.name: [] for way in ways}
         for _ in range(REPEATS):
             for way in ways:
                 runs[way.name].append(self._took(way))
                 check()
-        return {name: measure.summary(some) for name, some in runs.items()}
+        return {name: measure.summary(each) for name, each in runs.items()}
 
     def check(self, nodes: Sequence[cloud.Provider]) -> None:
-        """Raise if placement does not hold these nodes as they are.
+        """Check that placement has these nodes with all their contents.
 
-        :raises contents.Wrong: with the first rows that differ
+        :raises contents.Wrong: rows differ; the error names the first ones
         """
         contents.check(self._known, _RUN, list(nodes))
 
     def _took(self, way: Way) -> measure.Run:
         self._known.copy(_MADE, _RUN)
         with self._server() as server:
-            # Each worker has answered once before it counts.
-            _ask_all(server, [('GET', '/traits', None)] * 2 * AT_A_TIME)
+            # Each worker answers once before the measurement.
+            _send_all(server, [('GET', '/traits', None)] * 2 * AT_A_TIME)
             before, began = sum(server.processor_time()), time.perf_counter()
-            answers = _ask_all(server, way.requests)
+            answers = _send_all(server, way.requests)
             wall = time.perf_counter() - began
             cpu = sum(server.processor_time()) - before
         if way.rows:
@@ -185,7 +186,7 @@ def main() -> None:
         contextlib.ExitStack() as undo,
     ):
         folder = pathlib.Path(name)
-        folder.chmod(0o711)  # PostgreSQL's user goes through it
+        folder.chmod(0o711)  # PostgreSQL's user must pass through it
         port = placement_server.free_port()
         trial = Trial(
             undo.enter_context(postgresql.started(folder, port)), folder
@@ -231,13 +232,13 @@ def _inventory(node: cloud.Provider) -> dict[str, object]:
     }
 
 
-def _ask_all(server: Server, requests: Sequence[Request]) -> list[bytes]:
-    """Return the bodies of the answers, some requests at a time."""
+def _send_all(server: Server, requests: Sequence[Request]) -> list[bytes]:
+    """Return the bodies of the answers; requests run in parallel."""
     with futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-        return list(pool.map(functools.partial(_ask, server), requests))
+        return list(pool.map(functools.partial(_send, server), requests))
 
 
-def _ask(server: Server, request: Request) -> bytes:
+def _send(server: Server, request: Request) -> bytes:
     """Return the body of an answer.
 
     :raises placement_server.Failed: placement refuses

@@ -12,9 +12,9 @@ from compute_agent.dev import placement_app, wsgi_thread
 
 
 class CountingPlacement:
-    """Placement as a WSGI application that says how often it was asked.
+    """Placement as a WSGI application that counts its requests.
 
-    :ivar requests: how many requests came
+    :ivar requests: the number of requests so far
     """
 
     def __init__(self, application: types.WSGIApplication, url: str) -> None:
@@ -32,7 +32,7 @@ class CountingPlacement:
 
 @contextlib.contextmanager
 def started(database: pathlib.Path) -> Iterator[CountingPlacement]:
-    """Give a placement that serves this new database until the end."""
+    """Yield a placement that serves this new database until the exit."""
     with contextlib.ExitStack() as undo:
         listener = undo.enter_context(socket.create_server(('127.0.0.1', 0)))
         port = listener.getsockname()[1]

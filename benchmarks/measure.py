@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several runs of several programs come to: medians, ratios, a table.
+"""Summaries of several runs of several programs: medians, ratios, a table.
 
-Pure: no I/O, no clock. Every benchmark here prints what this returns, so that
-they can be read side by side.
+Pure: no I/O, no clock. Every benchmark here prints this table, so that the
+benchmarks can be compared.
 """
 
 import dataclasses
@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What one run of one program took.
+    """The cost of one run of one program.
 
-    :ivar wall: seconds until it had ended
-    :ivar cpu: seconds of processor time, the system's for it included
-    :ivar requests: how many it sent
+    :ivar wall: seconds until the program ended
+    :ivar cpu: seconds of processor time, in user and system mode
+    :ivar requests: the number of requests that it sent
     """
 
     wall: float
@@ -26,7 +26,7 @@ class Run:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The medians of several runs, and their least and greatest wall time."""
+    """The medians of several runs, and the least and greatest wall time."""
 
     count: int
     wall: float
@@ -37,7 +37,7 @@ class Summary:
 
 
 def summary(runs: Sequence[Run]) -> Summary:
-    """Return what these runs come to; there must be one."""
+    """Return the summary of at least one run."""
     walls = [run.wall for run in runs]
     return Summary(
         count=len(runs),
@@ -50,10 +50,10 @@ def summary(runs: Sequence[Run]) -> Summary:
 
 
 def table(found: Mapping[str, Summary]) -> str:
-    """Return a table: a row for each program, the first one's ratio last.
+    """Return a table with a row for each program.
 
-    The ratio is the first program's wall time by the row's: below 1 it is
-    the quicker.
+    The last column is the first program's wall time divided by the row's:
+    below 1, the first program is faster.
     """
     first = next(iter(found.values()))
     rows = [('', 'runs', 'wall', 'least', 'most', 'CPU', 'requests', 'ratio')]

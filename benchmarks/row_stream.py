@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a long list of providers: all at once, by ijson, by ``list_stream.py``.
+"""Decoding a long list of providers: at once, by ijson, by ``list_stream.py``.
 
-Each way reads the same file, as placement writes it, and makes the same rows
-of it, in a process of its own; all take turns, so that a slow moment of the
-machine meets each. ``make bench-rows`` runs this; nothing is concluded from it
-but by a person. Of placement's work and the network nothing is measured.
+Each way reads the same file, in the form that placement writes, and returns
+the same rows. It runs in a process of its own. The ways take turns, so that a
+slow moment of the machine affects all of them. ``make bench-rows`` runs this.
+It prints figures and no verdict. It does not measure placement or the network.
 """
 
 import dataclasses
@@ -33,10 +33,10 @@ _RELATED = ('inventories', 'usages', 'aggregates', 'traits', 'allocations')
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Took:
-    """What one process needed.
+    """The cost of one process.
 
-    :ivar cpu: seconds
-    :ivar grown: MiB that its peak rose by
+    :ivar cpu: seconds of processor time
+    :ivar grown: the increase of its peak memory, in MiB
     """
 
     cpu: float
@@ -59,7 +59,7 @@ def row(number: int, one: str) -> dict[str, object]:
 
 
 def written(count: int) -> Iterator[str]:
-    """Yield the body of a list of so many, in the bytes placement sends."""
+    """Yield the body of a list of ``count`` providers, as placement sends it."""
     numbers = random.Random(count)  # noqa: S311 (the same list each time)
     yield '{"resource_providers": ['
     for number in range(count):
@@ -96,7 +96,7 @@ WAYS = {
 
 
 def measured(way: str, path: pathlib.Path) -> None:
-    """Read the list in one way; print how many rows, and what it took."""
+    """Read the list in one way; print the number of rows and the cost."""
     with path.open('rb') as body:
         before, began = _peak(), time.process_time()
         count = len(WAYS[way](body))
@@ -105,7 +105,7 @@ def measured(way: str, path: pathlib.Path) -> None:
 
 
 def took(way: str, path: pathlib.Path, count: int) -> Took:
-    """Return what one way took, in a process of its own."""
+    """Return the cost of one way, in a process of its own."""
     words = [sys.executable, '-m', 'benchmarks.row_stream', way, str(path)]
     paths = os.pathsep.join([str(ROOT), str(PACKAGES)])
     answer = subprocess.run(  # noqa: S603
@@ -121,7 +121,7 @@ def took(way: str, path: pathlib.Path, count: int) -> Took:
 
 
 def compared(path: pathlib.Path, count: int) -> dict[str, Took]:
-    """Return the medians of each way, all in turn."""
+    """Return the medians of each way; the ways take turns."""
     runs: dict[str, list[Took]] = {way: [] for way in WAYS}
     for _ in range(REPEATS):
         for way, some in runs.items():
@@ -136,7 +136,7 @@ def compared(path: pathlib.Path, count: int) -> dict[str, Took]:
 
 
 def table(found: dict[int, dict[str, Took]]) -> str:
-    """Return the medians as text, each beside that of ``json.loads``."""
+    """Return the medians as text, with their ratio to ``json.loads``."""
     lines = [
         f'{"rows":>7}  {"way":<14}  {"CPU":>9}  ratio  {"memory":>9}  ratio'
     ]
@@ -152,7 +152,7 @@ def table(found: dict[int, dict[str, Took]]) -> str:
 
 
 def main() -> None:
-    """Measure, and print the table; or be one of the processes measured."""
+    """Measure, and print the table; with arguments, be a measured process."""
     if sys.argv[1:]:
         measured(sys.argv[1], pathlib.Path(sys.argv[2]))
         return
@@ -168,7 +168,7 @@ def main() -> None:
 
 
 def _install() -> None:
-    """Install ijson where it is not yet, beside the environment."""
+    """Install ijson beside the environment, if it is missing."""
     if not PACKAGES.exists():
         pip = ('-m', 'pip', '--disable-pip-version-check', 'install', '-q')
         words = (*pip, '--target', str(PACKAGES), 'ijson')

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``compute-agent trait list`` beside ``openstack trait list``.
 
-Both ask the same placement, in turn, so that a slow moment of the machine
-meets both. OpenStack's client gets an environment of its own, made once.
-``make bench-traits`` runs this; nothing is concluded from it but by a person.
+Both send requests to the same placement, in turn, so that a slow moment of the
+machine affects both. OpenStack's client is installed once, in an environment of
+its own. ``make bench-traits`` runs this. It prints figures and no verdict.
 """
 
 import os
@@ -34,7 +34,7 @@ AUTH = (
 
 
 def client() -> pathlib.Path:
-    """Return OpenStack's client, installed where it is not yet."""
+    """Return OpenStack's client; install it if it is missing."""
     program = CLIENT / 'bin' / 'openstack'
     done = CLIENT / 'installed'
     if not done.exists():
@@ -48,15 +48,15 @@ def client() -> pathlib.Path:
 
 
 def programs(folder: pathlib.Path, url: str) -> dict[str, Sequence[str]]:
-    """Return what is compared: a command line by its name."""
+    """Return the command lines to compare, by name."""
     config = folder / 'agent.conf'
     config.write_text(CONFIG.format(url=url), encoding='utf-8')
     ours = pathlib.Path(sys.executable).parent / 'compute-agent'
-    asked = ('trait', 'list', '-f', 'value')
+    command = ('trait', 'list', '-f', 'value')
     auth = [word for pair in AUTH for word in pair]
     return {
-        'compute-agent': [str(ours), '--config-file', str(config), *asked],
-        'openstack': [str(client()), *auth, '--os-endpoint', url, *asked],
+        'compute-agent': [str(ours), '--config-file', str(config), *command],
+        'openstack': [str(client()), *auth, '--os-endpoint', url, *command],
     }
 
 
@@ -65,7 +65,7 @@ def run(
     folder: pathlib.Path,
     server: counting_placement.CountingPlacement,
 ) -> tuple[measure.Run, bytes]:
-    """Return what one run took, and what it printed."""
+    """Return the cost and the output of one run."""
     before = server.requests
     printed = folder / 'printed'
     with printed.open('wb') as out:
@@ -89,18 +89,18 @@ def compared(
     folder: pathlib.Path,
     server: counting_placement.CountingPlacement,
 ) -> dict[str, measure.Summary]:
-    """Return what each program took, all in turn, after one run to warm up."""
+    """Return each program's summary; they run in turn, after one warm-up."""
     answers = {
         tuple(sorted(run(words, folder, server)[1].split()))
         for words in commands.values()
     }
     if len(answers) != 1:
-        raise SystemExit('they print different traits: nothing is compared')
+        raise SystemExit('the programs print different traits')
     runs: dict[str, list[measure.Run]] = {name: [] for name in commands}
     for _ in range(RUNS):
         for name, words in commands.items():
             runs[name].append(run(words, folder, server)[0])
-    return {name: measure.summary(some) for name, some in runs.items()}
+    return {name: measure.summary(each) for name, each in runs.items()}
 
 
 def main() -> None:
@@ -114,7 +114,7 @@ def main() -> None:
 
 
 def _environment(folder: pathlib.Path) -> dict[str, str]:
-    """Return an environment that knows no cloud of whoever runs this."""
+    """Return an environment without the user's OpenStack variables."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith('OS_')}
     return {**kept, 'HOME': str(folder)}
 

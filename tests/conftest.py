@@ -11,7 +11,6 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 SUPPORT = HERE / 'support'
-BENCHMARKS = HERE.parent / 'benchmarks'
 
 # Test folders are no packages, so shared modules are found by path.
 sys.path.insert(0, str(SUPPORT))
@@ -48,23 +47,26 @@ for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(_number, signal.SIG_DFL)
 
 
-def _make_benchmarks_importable() -> None:
-    """Make the package ``benchmarks`` importable by itself.
+def _make_importable(name: str) -> None:
+    """Make a package of the checkout importable by itself.
 
-    The wheel has no benchmarks. The directory above them must not be on the
-    path, because a test of the wheel would import the checkout's packages.
+    The wheel has neither benchmarks nor demo. The directory above them must
+    not be on the path, because a test of the wheel would import the checkout's
+    packages.
     """
+    folder = HERE.parent / name
     spec = importlib.util.spec_from_file_location(
-        'benchmarks',
-        BENCHMARKS / '__init__.py',
-        submodule_search_locations=[str(BENCHMARKS)],
+        name,
+        folder / '__init__.py',
+        submodule_search_locations=[str(folder)],
     )
     assert spec is not None
     assert spec.loader is not None
     package = importlib.util.module_from_spec(spec)
-    sys.modules['benchmarks'] = package
+    sys.modules[name] = package
     spec.loader.exec_module(package)
 
 
-if 'benchmarks' not in sys.modules:
-    _make_benchmarks_importable()
+for _name in ('benchmarks', 'demo'):
+    if _name not in sys.modules:
+        _make_importable(_name)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``make bench``: measure, and write results, tables and a plot.
 
-The results are written after each group of cases, so that a run that is
-stopped is not lost: ``--add-to`` goes on with them. ``--render`` makes tables
-and plot again from a file.
+The results are written after each group of cases, so that they survive if the
+run is stopped: ``--add-to`` continues with them. ``--render`` makes the tables
+and the plot again from a file.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ _FAILURES = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return 0 if all was measured, 1 if something failed."""
+    """Return 0 if everything was measured, 1 if a group failed."""
     asked = options.parser().parse_args(arguments)
     if asked.render:
         _write(_read(asked.render), asked.render)
@@ -62,12 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _end_in_order() -> None:
-    """Let no server that was started outlive this, however it is ended."""
+    """Make the signals that end this program end its servers too."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def end(number: int, _: object) -> None:
-        for one in numbers:  # the servers are ended, which takes seconds
-            signal.signal(one, signal.SIG_IGN)
+        for each in numbers:  # ending the servers takes seconds
+            signal.signal(each, signal.SIG_IGN)
         sys.exit(128 + number)
 
     for number in numbers:
@@ -80,7 +80,7 @@ def _begun() -> measurement.Results:
 
 
 def _gone_on(path: pathlib.Path) -> measurement.Results:
-    """Return earlier results, to which others will be added."""
+    """Return earlier results, to add others to them."""
     results = _read(path)
     try:
         results.machine = machine.gone_on(results.machine)
@@ -92,7 +92,7 @@ def _gone_on(path: pathlib.Path) -> measurement.Results:
 def _measure(
     on: bench.Bench, group: scenarios.Group, results: measurement.Results
 ) -> None:
-    """Add what a group took to the results; if it fails, why."""
+    """Add the measurements of a group, or its failure, to the results."""
     earlier = [f for f in results.failures if f.group != str(group)]
     results.failures[:] = earlier  # it is tried again
     try:
@@ -116,14 +116,14 @@ def _measure(
 def _bench(
     database: str, shapes: Sequence[scenarios.Shape]
 ) -> Iterator[bench.Bench]:
-    """Give what measures on this database."""
+    """Yield a bench for this database."""
     with contextlib.ExitStack() as undo:
         folder = pathlib.Path(
             undo.enter_context(
                 tempfile.TemporaryDirectory(prefix='compute-agent-bench-')
             )
         )
-        folder.chmod(0o711)  # PostgreSQL's user goes through it
+        folder.chmod(0o711)  # PostgreSQL's user must pass through it
         known: databases.Databases = databases.SQLite(folder)
         if database == options.POSTGRESQL:
             server = postgresql.started(folder, placement_server.free_port())
@@ -138,7 +138,7 @@ def _read(path: pathlib.Path) -> measurement.Results:
         data = json.loads(path.read_text(encoding='utf-8'))
         return measurement.Results.parsed(data)
     except (OSError, LookupError, TypeError, ValueError) as exc:
-        raise SystemExit(f'{path} is no results file: {exc!r}') from exc
+        raise SystemExit(f'{path} is not a results file: {exc!r}') from exc
 
 
 def _write(results: measurement.Results, path: pathlib.Path) -> None:
@@ -147,14 +147,14 @@ def _write(results: measurement.Results, path: pathlib.Path) -> None:
     text = json.dumps(results.data(), indent=1) + '\n'
     beside = path.with_suffix('.new')
     beside.write_text(text, encoding='utf-8')
-    beside.replace(path)  # what was there is whole until then
+    beside.replace(path)  # the earlier file stays complete until here
     image.write_text(plot.svg(results), encoding='utf-8')
     tables = report.markdown(results, image.name) + '\n'
     path.with_suffix('.md').write_text(tables, encoding='utf-8')
 
 
 def new_path(folder: pathlib.Path) -> pathlib.Path:
-    """Return where to write today's results; nothing is there yet."""
+    """Return a new path for today's results."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as exc:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starting the agents that are measured, and ordering their cycles.
+"""Start the measured agents, and order their cycles.
 
-Each is a process of its own, in its own environment, with a configuration
-written for it; ``child.py`` is the other end. ``bench.py`` calls this.
+Each agent is a process in its own environment, with its own configuration;
+``child.py`` is the other end. ``bench.py`` calls this.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from . import cloud, scenarios
 
 ROOT = pathlib.Path(__file__).parents[2]
 NOVA = ROOT / '.servers' / 'nova' / 'bin' / 'python'
-END = 30  # seconds that a process has to end
+END = 30  # seconds in which a process must end
 
 _PLACEMENT = """
 [placement]
@@ -46,16 +46,16 @@ synthetic = benchmarks.sync_cycles.synthetic_driver:SyntheticDriver
 
 
 class Failed(Exception):
-    """An agent ended in the middle; the text is its last words."""
+    """An agent ended early; the text is the end of its stderr."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Took:
-    """What a cycle took of its client.
+    """The cost of a cycle for its client.
 
     :ivar wall: seconds
-    :ivar cpu: seconds of its processor time, the system's for it included
-    :ivar peak_mib: the most memory that its process ever had
+    :ivar cpu: seconds of its processor time, in user and system mode
+    :ivar peak_mib: the peak memory of its process so far
     """
 
     wall: float
@@ -64,7 +64,7 @@ class Took:
 
 
 class Agent:
-    """A running agent, which does a cycle when told to."""
+    """A running agent that runs a cycle on request."""
 
     def __init__(
         self, process: subprocess.Popen[str], said: pathlib.Path
@@ -79,15 +79,15 @@ class Agent:
         *,
         is_stale: bool = False,
     ) -> Took:
-        """Do one cycle and return what it took.
+        """Run one cycle; return its cost.
 
-        :raises Failed: it ended instead
+        :raises Failed: the agent ended instead
         """
         order = {'change': change.value, 'is_stale': is_stale}
         stdin = self._process.stdin
         assert stdin is not None  # noqa: S101 (it was asked for)
         line = json.dumps(order) + '\n'
-        with contextlib.suppress(BrokenPipeError):  # its answer says why
+        with contextlib.suppress(BrokenPipeError):  # _answer raises the reason
             os.write(stdin.fileno(), line.encode())
         return Took(**self._answer())
 
@@ -96,9 +96,9 @@ class Agent:
         assert stdout is not None  # noqa: S101 (it was asked for)
         line = stdout.readline()
         if not line:
-            self._process.wait(END)  # its last words come after
+            self._process.wait(END)  # then stderr is complete
             words = self._said.read_text(errors='replace').strip()
-            raise Failed(words[-2000:] or 'it ended without a word')
+            raise Failed(words[-2000:] or 'it ended without a message')
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -110,9 +110,9 @@ def started(
     url: str,
     state: pathlib.Path,
 ) -> Iterator[Agent]:
-    """Give an agent that is ready, and end it.
+    """Yield an agent that is ready, and end it on exit.
 
-    :param state: its state directory; its configuration is put there too
+    :param state: its state directory, which also gets its configuration
     :raises Failed: it ended at once
     """
     words = command(group, scenario, url, state)
@@ -140,10 +140,10 @@ def command(
     url: str,
     state: pathlib.Path,
 ) -> list[str]:
-    """Return the agent's command line, its configuration written."""
+    """Write the agent's configuration; return its command line."""
     is_ours = group.agent == scenarios.OURS
     config = state / 'agent.conf'
-    # At a restart everything was read longer ago than a second.
+    # At a restart, the last reading is more than a second old.
     interval = 1 if scenario.full_read else scenarios.FULL_READ
     text = ((_OURS if is_ours else _NOVA) + _PLACEMENT).format(
         url=url, state=state, full_read_interval=interval
@@ -159,7 +159,7 @@ def command(
 
 
 def _install_driver(state: pathlib.Path) -> None:
-    """Make the driver an installed one, by what a package would leave."""
+    """Write the metadata of an installed package, for the entry point."""
     folder = state / 'synthetic_driver-1.dist-info'
     folder.mkdir(exist_ok=True)
     metadata = 'Metadata-Version: 2.1\nName: synthetic-driver\nVersion: 1\n'
@@ -168,7 +168,7 @@ def _install_driver(state: pathlib.Path) -> None:
 
 
 def _environment(state: pathlib.Path) -> dict[str, str]:
-    """Return an environment that knows no cloud of whoever runs this."""
+    """Return an environment without the user's OpenStack variables."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith('OS_')}
     path = os.pathsep.join((str(state), str(ROOT)))
     return {**kept, 'PYTHONPATH': path, 'HOME': str(state)}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carrying out one group of cases on one database, and measuring them.
+"""Run one group of cases on one database, and measure them.
 
-A first sync starts from a placement that has nothing; the other scenarios from
-copies of the database and the state directory that it left. Each case has a
-server and an agent of its own. ``__main__.py`` calls this.
+A first sync starts from an empty placement. The other scenarios start from
+copies of the database and the state directory after it. Each case has a server
+and an agent of its own. ``__main__.py`` calls this.
 """
 
 import dataclasses
@@ -26,15 +26,15 @@ from . import (
 
 _EMPTY, _CROWDED, _RUN, _SYNCED = 'empty', 'crowded', 'run', 'synced'
 _FLOOR_READS = 5
-# Of a situation that lasts: so many cycles, until they took so many seconds.
+# A lasting situation is measured in several cycles, for at most 5 seconds.
 _CYCLES, _ENOUGH = 5, 5.0
 
 
 class Bench:
     """Measures on one database.
 
-    :param folder: of its own, for configuration, logs and state
-    :param port: placement's; always the same, for agents remember addresses
+    :param folder: an empty one, for configuration, logs and state
+    :param port: placement's port; agents record the address, so it must stay
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Bench:
         self._port = port
 
     def prepare(self, *, crowded: bool) -> None:
-        """Make the databases that first syncs start from."""
+        """Create the databases from which first syncs start."""
         placement_server.prepare(self._known, _EMPTY, self._folder)
         if crowded:
             self._known.copy(_EMPTY, _CROWDED)
@@ -56,11 +56,11 @@ class Bench:
     def measured(
         self, group: scenarios.Group
     ) -> Iterator[measurement.Measurement | measurement.Floor]:
-        """Yield what each case of a group took.
+        """Yield the measurements of each case of a group.
 
-        :raises agents.Failed: an agent ended in the middle
-        :raises placement_server.Failed: placement did
-        :raises contents.Wrong: a cycle did not do what it should have done
+        :raises agents.Failed: an agent ended early
+        :raises placement_server.Failed: placement ended early
+        :raises contents.Wrong: a cycle did not write what it should
         """
         is_crowded = group.shape is scenarios.Shape.CROWDED
         for scenario in group.scenarios:
@@ -73,7 +73,7 @@ class Bench:
                 self._keep()
 
     def _start(self, database: str, state: pathlib.Path | None) -> None:
-        """Make what the next case runs on."""
+        """Copy the database and the state for the next case."""
         run = self._folder / _RUN
         shutil.rmtree(run, ignore_errors=True)
         if state is None:
@@ -83,7 +83,7 @@ class Bench:
         self._known.copy(database, _RUN)
 
     def _keep(self) -> None:
-        """Keep what the case left, for the next ones."""
+        """Keep the database and the state for the next cases."""
         self._known.run(_RUN, 'analyze')
         shutil.rmtree(self._folder / _SYNCED, ignore_errors=True)
         shutil.copytree(self._folder / _RUN, self._folder / _SYNCED)
@@ -109,7 +109,7 @@ class Bench:
             group.nodes, group.shape.tree_size, scenario.change
         )
         contents.check(self._known, _RUN, cloud.parse(nodes))
-        yield from found  # what did not do its work has no figure
+        yield from found  # only if the contents are right
 
 
 def _measured(
@@ -130,7 +130,7 @@ def _cycles(
     server: placement_server.PlacementServer,
     agent: agents.Agent,
 ) -> Iterator[measurement.Measurement]:
-    """Measure a cycle; a quick one again, if the situation lasts."""
+    """Measure a cycle; if the situation lasts, several quick ones."""
     spent = 0.0
     for _ in range(_CYCLES if scenario.is_lasting else 1):
         one = _cycle(group, scenario, server, agent)
@@ -146,7 +146,7 @@ def _cycle(
     server: placement_server.PlacementServer,
     agent: agents.Agent,
 ) -> measurement.Measurement:
-    """Let the agent do the cycle that is measured."""
+    """Measure one cycle of the agent."""
     mark, before = server.mark(), server.processor_time()
     took = agent.cycle(scenario.change, is_stale=scenario.is_stale)
     after = server.processor_time()
@@ -165,7 +165,7 @@ def _cycle(
 def _floor(
     group: scenarios.Group, server: placement_server.PlacementServer
 ) -> measurement.Floor:
-    """Measure the bare list, and parsing it: the least of a few times each."""
+    """Measure the list request and its parsing: the least of a few times."""
     walls, parses, body = [], [], b''
     for _ in range(_FLOOR_READS):
         began = time.perf_counter()
@@ -183,7 +183,7 @@ def _floor(
 
 
 def _allocate(server: placement_server.PlacementServer, nodes: int) -> None:
-    """Give the nodes that change an instance each, as a scheduler would.
+    """Allocate an instance on each changed node, as a scheduler would.
 
     :raises placement_server.Failed: placement refuses
     """

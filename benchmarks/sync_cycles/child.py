@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process of an agent that is measured: cycles on order, told by JSON.
+"""The process of a measured agent: it runs cycles on request.
 
-Of the standard library alone: ``ours.py`` and ``nova_peer.py`` both serve by
-it, in environments of their own, so both are measured alike. A line on the
-standard input orders a cycle, a line on the standard output tells what it took.
+The module uses only the standard library, because ``ours.py`` and
+``nova_peer.py`` use it in different environments; so both are measured in the
+same way. A line of JSON on stdin orders a cycle, and a line of JSON on stdout
+has its cost.
 """
 
 import json
@@ -19,10 +20,10 @@ from . import cloud
 
 
 class Order:
-    """What the next cycle shall find.
+    """The situation of the next cycle.
 
-    :ivar change: what the listing of the nodes says
-    :ivar is_stale: whether what is remembered for 300 s is too old
+    :ivar change: the change in the listing of the nodes
+    :ivar is_stale: True if data that is kept for 300 s has expired
     """
 
     def __init__(self, text: str) -> None:
@@ -32,13 +33,13 @@ class Order:
 
 
 def serve(prepare: Callable[[Order], Callable[[], object]]) -> None:
-    """Do the cycles that are ordered, until no more are.
+    """Run a cycle for each order, until stdin ends.
 
-    :param prepare: makes ready for a cycle, and returns what does it: that
-        alone is measured
+    :param prepare: prepares a cycle and returns the function that runs it;
+        only that function is measured
     """
     with os.fdopen(os.dup(1), 'w', encoding='utf-8') as answers:
-        os.dup2(2, 1)  # what an agent prints is no answer
+        os.dup2(2, 1)  # the agent's own output goes to stderr
         _say(answers, {'ready': True})
         for line in sys.stdin:
             cycle = prepare(Order(line))
@@ -63,7 +64,7 @@ def _processor_time() -> float:
 
 
 def _peak_mib() -> float:
-    """Return the most memory this program had; rusage counts its parent's."""
+    """Return the peak memory of this program; rusage includes its parent's."""
     status = pathlib.Path('/proc/self/status').read_text(encoding='ascii')
     line = next(x for x in status.splitlines() if x.startswith('VmHWM:'))
     return int(line.split()[1]) / 1024

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nodes that both agents report, and what placement must hold of them.
+"""The nodes that both agents report, and their expected rows in placement.
 
-Pure, and of the standard library alone: it runs in nova's environment too.
-Both agents parse the text of ``listing`` anew in each cycle, as drivers do that
-ask a server: what did not change is equal and never identical.
+Pure. It uses only the standard library, because it runs in nova's environment
+too. Both agents parse the text of ``listing`` in each cycle, like drivers that
+query a server: unchanged values are equal, but not identical.
 """
 
 import enum
@@ -12,19 +12,19 @@ import typing
 import uuid
 
 RESOURCE_CLASS = 'CUSTOM_GOLD'
-# What the agent adds; nova's is told to, so that both write the same.
+# Traits that this agent adds; nova's agent is told to add them as well.
 ROOT_TRAITS, CHILD_TRAITS = ('COMPUTE_NODE', 'OWNER_NOVA'), ('OWNER_NOVA',)
 FIRMWARE, NEW_FIRMWARE = 'CUSTOM_BENCH_FIRMWARE_1', 'CUSTOM_BENCH_FIRMWARE_2'
 TRAITS = (FIRMWARE, 'CUSTOM_BENCH_RACK', 'CUSTOM_BENCH_RAID')
 AGGREGATE = '5f1a0a30-5d0c-4d4e-9b0e-6d7f4c1f0001'
-TREE_SIZE = 50  # providers, the root among them
-STRANGERS = 50_000  # providers of a crowded cloud, ours among them
+TREE_SIZE = 50  # providers, including the root
+STRANGERS = 50_000  # providers of a crowded cloud, including ours
 
 _NAMESPACE = uuid.UUID('5f1a0a30-5d0c-4d4e-9b0e-6d7f4c1f0000')
 
 
 class Change(enum.Enum):
-    """What is not as it was in the cycle before."""
+    """The change since the previous cycle."""
 
     NOTHING = 'nothing'
     TRAIT = 'trait'
@@ -33,7 +33,7 @@ class Change(enum.Enum):
 
 
 class Provider(typing.TypedDict):
-    """A provider as the listing has it."""
+    """A provider in the listing."""
 
     uuid: str
     name: str
@@ -44,9 +44,9 @@ class Provider(typing.TypedDict):
 
 
 def changed(nodes: int) -> int:
-    """Return how many of these nodes change: one in a hundred, at least one.
+    """Return the number of changed nodes: one in a hundred, at least one.
 
-    It is the first ones that do.
+    The first nodes of the listing change.
     """
     return max(1, nodes // 100)
 
@@ -54,9 +54,10 @@ def changed(nodes: int) -> int:
 def listing(
     nodes: int, tree_size: int = 1, change: Change = Change.NOTHING
 ) -> str:
-    """Return the listing of so many nodes, as JSON.
+    """Return the listing as JSON.
 
-    :param tree_size: how many providers each node is
+    :param nodes: the number of nodes
+    :param tree_size: the number of providers of each node
     """
     few = changed(nodes)
     return json.dumps(
@@ -74,7 +75,7 @@ def parse(text: str) -> list[Provider]:
 
 
 def rows(nodes: list[Provider]) -> dict[str, list[str]]:
-    """Return what placement must hold of these nodes: kind → sorted rows."""
+    """Return the expected rows in placement: kind → sorted rows."""
     every = [one for node in nodes for one in (node, *node['children'])]
     roots = {node['name'] for node in nodes}
     found = {
@@ -96,7 +97,7 @@ def rows(nodes: list[Provider]) -> dict[str, list[str]]:
 
 
 def reported_traits(one: Provider, *, is_root: bool) -> list[str]:
-    """Return a provider's traits with those that its agent adds."""
+    """Return a provider's traits, including those that the agent adds."""
     return [*one['traits'], *(ROOT_TRAITS if is_root else CHILD_TRAITS)]
 
 

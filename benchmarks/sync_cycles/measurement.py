@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured, as values and as the data of a results file. Pure."""
+"""The measurements, as values and as the data of a results file. Pure."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from . import scenarios
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where agents are compared: one database, one cloud."""
+    """The conditions of a comparison: one database and one cloud."""
 
     database: str
     shape: scenarios.Shape
@@ -24,12 +24,12 @@ class Place:
         )
 
     def data(self) -> dict[str, Any]:
-        """Return it as data."""
+        """Return the place as data."""
         return {**dataclasses.asdict(self), 'shape': self.shape.value}
 
     @classmethod
     def parsed(cls, data: Mapping[str, Any]) -> Self:
-        """Return what ``data`` made."""
+        """Return the value of such data."""
         return cls(**{**data, 'shape': scenarios.Shape(data['shape'])})
 
 
@@ -37,10 +37,11 @@ class Place:
 class Measurement:
     """One cycle.
 
-    :ivar wall: seconds the client took; ``cpu``: of its processor time
+    :ivar wall: seconds of the client
+    :ivar cpu: seconds of the client's processor time
     :ivar placement_cpu: seconds of placement's workers
-    :ivar database_cpu: seconds of their database, 0 if it is no process
-    :ivar routes: route → requests that came to placement
+    :ivar database_cpu: seconds of the database; 0 if it has no process
+    :ivar routes: route → number of requests
     """
 
     place: Place
@@ -57,9 +58,9 @@ class Measurement:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """The list of all providers alone: who reads that cannot be below it.
+    """The cost of the list of all providers, the floor for its readers.
 
-    :ivar wall: seconds until the answer was there, the least of a few
+    :ivar wall: seconds until the answer was complete, the least of a few
     :ivar parse: seconds to parse it, the least of a few
     """
 
@@ -71,7 +72,7 @@ class Floor:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A group that was not measured to its end, and why."""
+    """A group that was not completely measured, and the reason."""
 
     group: str
     why: str
@@ -79,9 +80,9 @@ class Failure:
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Results:
-    """All of one run; it grows while the run lasts.
+    """The results of one run; they grow during the run.
 
-    :ivar machine: what it ran on, to be printed
+    :ivar machine: the description of the machine, for the report
     """
 
     machine: Mapping[str, str]
@@ -90,7 +91,7 @@ class Results:
     failures: list[Failure] = dataclasses.field(default_factory=list)
 
     def data(self) -> dict[str, Any]:
-        """Return them as the data of a results file."""
+        """Return the data of a results file."""
         return {
             'machine': dict(self.machine),
             'measurements': _plain(self.measurements),
@@ -100,7 +101,7 @@ class Results:
 
     @classmethod
     def parsed(cls, data: Mapping[str, Any]) -> Self:
-        """Return what ``data`` made."""
+        """Return the value of such data."""
         return cls(
             machine=data['machine'],
             measurements=[

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nova-compute's report client as a process that is measured.
+"""nova-compute's report client as the measured process.
 
 It runs in nova's environment: ``nova_peer.py CONFIG NODES TREE_SIZE``;
-``agents.py`` starts it. Per node it does what nova 34's resource tracker does
-(``ResourceTracker._update_to_placement``): the subtree, the allocations of it,
-the driver's edits, the update. Everything else of nova-compute is left out.
+``agents.py`` starts it. For each node it makes the calls of nova 34's resource
+tracker (``ResourceTracker._update_to_placement``): it reads the subtree and
+its allocations, edits the tree as a driver would, and updates placement.
+Everything else of nova-compute is left out.
 """
 
 import functools
@@ -24,30 +25,30 @@ from . import child, cloud
 
 
 def serve(config: str, nodes: int, tree_size: int) -> None:
-    """Do the cycles that are ordered."""
+    """Run a cycle for each order."""
     conf.CONF([], project='nova', default_config_files=[config])
     client = report.SchedulerReportClient()
-    who = context.get_admin_context()
+    admin = context.get_admin_context()
 
     def prepare(order: child.Order) -> Callable[[], object]:
         source = cloud.listing(nodes, tree_size, order.change)
         if order.is_stale:
             client._association_refresh_time.clear()  # noqa: SLF001 (300 s on)
-        return functools.partial(_cycle, client, who, source)
+        return functools.partial(_cycle, client, admin, source)
 
     child.serve(prepare)
 
 
 def _cycle(
-    client: report.SchedulerReportClient, who: Any, source: str
+    client: report.SchedulerReportClient, admin: Any, source: str
 ) -> None:
     for node in cloud.parse(source):
         tree = client.get_provider_subtree_and_ensure_root(
-            who, node['uuid'], name=node['name']
+            admin, node['uuid'], name=node['name']
         )
-        client.get_allocations_for_provider_tree(who, node['name'])
+        client.get_allocations_for_provider_tree(admin, node['name'])
         _describe(tree, node)
-        client.update_from_provider_tree(who, tree)
+        client.update_from_provider_tree(admin, tree)
 
 
 def _describe(tree: Any, node: cloud.Provider) -> None:

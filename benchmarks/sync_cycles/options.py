@@ -12,7 +12,7 @@ RESULTS = pathlib.Path(__file__).parents[1] / 'results'
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the command line."""
+    """Return the parser of the command line."""
     made = argparse.ArgumentParser(
         prog='benchmarks.sync_cycles',
         description='Measure cycles of this agent beside those of nova.',
@@ -21,14 +21,14 @@ def parser() -> argparse.ArgumentParser:
         '--nodes',
         type=_counts,
         default=[1, 100, 1000, 10000],
-        help='how many nodes the flat clouds have, with commas between; nova '
+        help='numbers of nodes of the flat clouds, separated by commas; nova '
         f'is measured up to {scenarios.NOVA_AT_MOST} (%(default)s)',
     )
     made.add_argument(
         '--shapes',
         type=_shapes,
         default=list(scenarios.Shape),
-        help='which clouds: flat, nested, crowded (all)',
+        help='shapes of clouds: flat, nested, crowded (all)',
     )
     made.add_argument(
         '--databases',
@@ -37,42 +37,45 @@ def parser() -> argparse.ArgumentParser:
         help='postgresql (two workers), sqlite (one worker)',
     )
     made.add_argument(
-        '--repeats', type=_count, default=3, help='how often (%(default)s)'
+        '--repeats',
+        type=_count,
+        default=3,
+        help='number of repetitions (%(default)s)',
     )
     made.add_argument(
         '--results',
         type=pathlib.Path,
         default=RESULTS,
-        help='the directory that results are written to',
+        help='directory for the results',
     )
     made.add_argument(
         '--add-to',
         type=_file,
         metavar='FILE',
-        help='go on with these results instead of new ones',
+        help='continue with these results instead of new ones',
     )
     made.add_argument(
         '--render',
         type=_file,
         metavar='FILE',
-        help='make tables and plot again from these results, measure nothing',
+        help='only make the tables and the plot again from these results',
     )
     return made
 
 
 def _file(text: str) -> pathlib.Path:
-    """Return the path of a file that is there."""
+    """Return the path of an existing file."""
     path = pathlib.Path(text)
     if not path.is_file():
-        raise argparse.ArgumentTypeError(f'{text!r} is no results file')
+        raise argparse.ArgumentTypeError(f'{text!r} is not a results file')
     return path
 
 
 def _count(text: str) -> int:
-    """Return the number that an option's value is."""
+    """Return the number in an option's value."""
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(
-            f'write a number from 1, not {text!r}'
+            f'write a number of at least 1, not {text!r}'
         )
     return int(text)
 
@@ -82,7 +85,7 @@ def _counts(text: str) -> list[int]:
     numbers = [int(one) for one in text.split(',') if one.isdecimal()]
     if len(numbers) != text.count(',') + 1 or not all(numbers):
         raise argparse.ArgumentTypeError(
-            f'write numbers from 1 with commas between, not {text!r}'
+            f'write numbers of at least 1, separated by commas, not {text!r}'
         )
     return numbers
 
@@ -102,6 +105,6 @@ def _known(text: str, names: Sequence[str]) -> list[str]:
     for name in text.split(','):
         if name not in names:
             raise argparse.ArgumentTypeError(
-                f'{name!r} is none of {", ".join(names)}'
+                f'{name!r} is not one of {", ".join(names)}'
             )
     return text.split(',')

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement in its own environment: uwsgi with worker processes.
 
-As ``.servers/placement`` has it, which ``make bench`` makes. It listens on the
-loopback and believes whoever says he is admin.
+``make bench`` installs it in ``.servers/placement``. It listens on the
+loopback, and every client can be an administrator.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from . import agents, databases, processor_time, routes
 
 PROGRAMS = agents.ROOT / '.servers' / 'placement' / 'bin'
 CONFIG = 'placement.conf'
-READY = 60  # seconds it has to answer
+READY = 60  # seconds in which it must answer
 MICROVERSION = '1.39'
 _CONFIG = """
 [api]
@@ -38,11 +38,11 @@ _UWSGI = (
 
 
 class Failed(Exception):
-    """Placement did not start or did not do what it was asked for."""
+    """Placement did not start, or refused a request."""
 
 
 class PlacementServer:
-    """A running placement, what it was asked, and what that cost it."""
+    """A running placement; it counts requests and processor time."""
 
     def __init__(
         self,
@@ -75,11 +75,11 @@ class PlacementServer:
             return answer.status, answer.read()
 
     def mark(self) -> int:
-        """Return where the next request will be noted."""
+        """Return the current end of the log of requests."""
         return self._noted.stat().st_size
 
     def since(self, mark: int) -> dict[str, int]:
-        """Return how many requests took which route since then."""
+        """Return the number of requests since a mark, by route."""
         with self._noted.open(encoding='utf-8') as noted:
             noted.seek(mark)
             return routes.counted(noted.read().splitlines())
@@ -93,7 +93,7 @@ class PlacementServer:
         )
 
     def wait(self) -> None:
-        """Return when it answers.
+        """Wait until it answers.
 
         :raises Failed: it ended, or does not answer in time
         """
@@ -111,7 +111,7 @@ class PlacementServer:
 def started(
     known: databases.Databases, name: str, folder: pathlib.Path, port: int
 ) -> Iterator[PlacementServer]:
-    """Give a placement that answers from this database, and end it."""
+    """Yield a placement that serves this database; end it on exit."""
     environment = _configured(known.url(name), folder)
     noted = folder / 'requests'
     noted.write_text('')
@@ -135,7 +135,7 @@ def started(
 
 
 def free_port() -> int:
-    """Return a port of the loopback that nobody listens on."""
+    """Return a free port of the loopback."""
     with socket.create_server(('127.0.0.1', 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
@@ -144,10 +144,10 @@ def free_port() -> int:
 def prepare(
     known: databases.Databases, name: str, folder: pathlib.Path
 ) -> None:
-    """Make a database that has placement's tables, traits and classes.
+    """Create a database with placement's tables, traits and classes.
 
-    Its application is loaded once alone: workers that start together would
-    insert the traits together.
+    The application is loaded once by itself, because workers that start
+    together would insert the traits at the same time.
     """
     known.create(name)
     environment = _configured(known.url(name), folder)
@@ -163,7 +163,7 @@ def prepare(
 
 
 def _configured(url: str, folder: pathlib.Path) -> dict[str, str]:
-    """Write the configuration; return the environment that leads to it."""
+    """Write the configuration; return the environment that selects it."""
     text = _CONFIG.format(url=url)
     (folder / CONFIG).write_text(text, encoding='utf-8')
     kept = {k: v for k, v in os.environ.items() if not k.startswith('OS_')}

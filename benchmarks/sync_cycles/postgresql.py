@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PostgreSQL server of our own, in a directory that goes with it.
+"""A temporary PostgreSQL server, in a directory of its own.
 
-It never runs as root: started by root it is the user ``postgres``, or
-``nobody``. Nothing is synced to the disk, so that a slow disk measures nothing.
+It never runs as root: if root starts it, it runs as ``postgres`` or
+``nobody``. It does not sync to disk, so that the speed of the disk does not
+matter.
 """
 
 import contextlib
@@ -17,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 WORKERS = 2
-READY = 60  # seconds it has to answer
+READY = 60  # seconds in which it must answer
 MISSING = (
     'PostgreSQL is needed (initdb, postgres, psql): apt-get install '
     'postgresql, or measure on SQLite with --databases sqlite'
@@ -26,7 +27,7 @@ _LINES = ('-v', 'ON_ERROR_STOP=1', '-qAtX')
 
 
 class PostgreSQL:
-    """A running server; what it was asked for goes by ``psql``."""
+    """A running server; statements are executed by ``psql``."""
 
     workers = WORKERS
 
@@ -36,11 +37,11 @@ class PostgreSQL:
         self.pid: int | None = pid
 
     def create(self, name: str) -> None:
-        """Make an empty database, in place of what was there."""
+        """Create an empty database; an existing one is replaced."""
         self._replace(name, 'template0')
 
     def copy(self, source: str, target: str) -> None:
-        """Make a copy of a database that nobody uses."""
+        """Copy a database, after ending its sessions."""
         self.rows(
             'postgres',
             'select pg_terminate_backend(pid, 10000) from pg_stat_activity '  # noqa: S608
@@ -49,7 +50,7 @@ class PostgreSQL:
         self._replace(target, source)
 
     def url(self, name: str) -> str:
-        """Return how placement is to connect to it."""
+        """Return the URL of a database, for placement."""
         return f'postgresql+psycopg2://bench@127.0.0.1:{self._port}/{name}'
 
     def run(self, name: str, sql: str) -> None:
@@ -57,7 +58,7 @@ class PostgreSQL:
         self.rows(name, sql)
 
     def rows(self, name: str, query: str) -> Sequence[str]:
-        """Return the rows, the columns of each with ``|`` between them."""
+        """Return the rows, with ``|`` between the columns."""
         where = (*_where(self._port), '-U', 'bench', name)
         asked = subprocess.run(  # noqa: S603
             [self._psql, *_LINES, *where],
@@ -75,13 +76,13 @@ class PostgreSQL:
 
 @contextlib.contextmanager
 def started(folder: pathlib.Path, port: int) -> Iterator[PostgreSQL]:
-    """Give a new server with its data in this folder, and end it.
+    """Yield a new server with its data in this folder; end it on exit.
 
-    :raises SystemExit: it is not installed
+    :raises SystemExit: PostgreSQL is not installed
     """
     programs, data = _programs(), folder / 'postgresql'
     with (folder / 'postgresql.log').open('wb') as log:
-        # Another user may not see the directory we are in.
+        # The server's user may have no access to the current directory.
         how: dict[str, Any] = {'stdout': log, 'stderr': log, 'cwd': '/'}
         how.update(_unprivileged())
         _initialise(programs, data, how)
@@ -100,7 +101,7 @@ def started(folder: pathlib.Path, port: int) -> Iterator[PostgreSQL]:
 def _initialise(
     programs: pathlib.Path, data: pathlib.Path, how: dict[str, Any]
 ) -> None:
-    """Make the directory of a server's data."""
+    """Create the directory of a server's data."""
     data.mkdir(mode=0o700)
     if 'user' in how:
         shutil.chown(data, how['user'], how['group'])
@@ -124,20 +125,20 @@ def _settings(data: pathlib.Path, port: int) -> list[str]:
 
 
 def _wait(programs: pathlib.Path, port: int) -> None:
-    """Return when the server answers.
+    """Wait until the server answers.
 
-    :raises SystemExit: it does not
+    :raises SystemExit: it does not answer in time
     """
     asked = [str(programs / 'pg_isready'), '-q', *_where(port)]
     deadline = time.monotonic() + READY
     while subprocess.run(asked, check=False).returncode:  # noqa: S603
         if time.monotonic() > deadline:
-            raise SystemExit('PostgreSQL does not start: see its log')
+            raise SystemExit('PostgreSQL does not answer: see its log')
         time.sleep(0.05)
 
 
 def _programs() -> pathlib.Path:
-    """Return the directory of the server's programs, the newest there is."""
+    """Return the directory of the newest installed server programs."""
     folders = sorted(
         pathlib.Path('/usr/lib/postgresql').glob('*/bin'),
         key=lambda folder: int(folder.parent.name.partition('.')[0]),
@@ -152,10 +153,10 @@ def _programs() -> pathlib.Path:
 
 
 def _unprivileged() -> dict[str, Any]:
-    """Return which user the server is to be, nothing for our own."""
+    """Return the user to run the server as; nothing for the current user."""
     if os.geteuid() != 0:
         return {}
-    users = {one.pw_name: one for one in pwd.getpwall()}
+    users = {user.pw_name: user for user in pwd.getpwall()}
     user = users.get('postgres') or users['nobody']
     return {
         'user': user.pw_name,

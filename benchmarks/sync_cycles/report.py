@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results of a run as Markdown, for people. Pure."""
+"""The results of a run as Markdown. Pure."""
 
 from collections.abc import Iterator, Sequence
 
@@ -39,7 +39,7 @@ def markdown(results: measurement.Results, plot: str) -> str:
 
 
 def title(place: measurement.Place) -> str:
-    """Return what to call a place."""
+    """Return the title of a place."""
     kinds = {
         scenarios.Shape.FLAT: '',
         scenarios.Shape.NESTED: ' of 50 providers, nested',
@@ -50,12 +50,12 @@ def title(place: measurement.Place) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with three digits that count."""
+    """Return a number with three significant digits."""
     return f'{value:,.0f}' if value >= 100 else f'{value:.3g}'
 
 
 def _targets(results: measurement.Results, database: str) -> Iterator[str]:
-    """Yield a table of what was to be reached, as far as it was measured."""
+    """Yield a table of the targets that were measured."""
     rows = [
         (
             target.title,

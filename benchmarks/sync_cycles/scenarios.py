@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured: scenarios, shapes of clouds, and the cases of a run.
+"""The cases of a run: scenarios, and shapes of clouds.
 
-Pure. ``bench.py`` carries a case out, ``report.py`` names it in tables.
+Pure. ``bench.py`` runs a case, ``report.py`` names it in tables.
 """
 
 import dataclasses
@@ -13,23 +13,23 @@ from . import cloud
 
 OURS, NOVA = 'compute-agent', 'nova'
 AGENTS = (NOVA, OURS)
-NOVA_AT_MOST = 1000  # nodes: beyond, its first sync alone takes many minutes
+NOVA_AT_MOST = 1000  # nodes; with more, its first sync takes many minutes
 CROWDED_NODES = 100
-# Seconds: the last two are the defaults of options of both, and of ours.
+# Seconds. REFRESH is a default option of both agents, FULL_READ one of ours.
 PERIOD, REFRESH, FULL_READ = 60, 300, 3600
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One situation of an agent, of which a cycle is measured.
+    """The situation of an agent in a measured cycle.
 
-    :ivar is_first: placement has nothing yet; else what a first sync left
-    :ivar is_warm: the process did a cycle before; else it just started
-    :ivar change: what changes between that and the measured cycle
-    :ivar is_stale: what an agent may remember for 300 s is older: nova's
-        cache, and what this agent knows of sharing providers
-    :ivar full_read: this agent's slow full read is due
-    :ivar agents: who is measured
+    :ivar is_first: True if placement is empty; else a first sync has filled it
+    :ivar is_warm: True if the process has run a cycle; else it just started
+    :ivar change: the change just before the measured cycle
+    :ivar is_stale: True if data that is kept for 300 s has expired: nova's
+        cache, and this agent's readings of sharing providers
+    :ivar full_read: True if this agent's slow full read is due
+    :ivar agents: the measured agents
     """
 
     name: str
@@ -43,7 +43,7 @@ class Scenario:
 
     @property
     def is_lasting(self) -> bool:
-        """Whether the next cycle finds what the measured one found."""
+        """True if the next cycle is in the same situation."""
         return self.is_warm and self.change is cloud.Change.NOTHING
 
 
@@ -80,7 +80,7 @@ ALLOCATED = Scenario(
 
 
 class Shape(enum.Enum):
-    """What the cloud looks like."""
+    """The shape of a cloud."""
 
     FLAT = 'flat'
     NESTED = 'nested'
@@ -88,11 +88,11 @@ class Shape(enum.Enum):
 
     @property
     def tree_size(self) -> int:
-        """How many providers one node is."""
+        """The number of providers of one node."""
         return cloud.TREE_SIZE if self is Shape.NESTED else 1
 
 
-# The first sync comes first: it leaves what the others start from.
+# The first sync must be first: the others start from its result.
 SCENARIOS = {
     Shape.FLAT: (
         FIRST,
@@ -107,14 +107,14 @@ SCENARIOS = {
     Shape.NESTED: (FIRST, RESTART, STEADY, STALE, SLOW_READ),
     Shape.CROWDED: (FIRST, RESTART, STEADY, STALE, SLOW_READ),
 }
-BY_NAME = {one.name: one for one in SCENARIOS[Shape.FLAT]}
+BY_NAME = {scenario.name: scenario for scenario in SCENARIOS[Shape.FLAT]}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Cases that start from what the first of them left.
+    """Cases that start from the result of the first of them.
 
-    :ivar repeat: which time it is done, from 0
+    :ivar repeat: the number of the repetition, from 0
     """
 
     database: str
@@ -126,8 +126,11 @@ class Group:
     @property
     def scenarios(self) -> list[Scenario]:
         """The scenarios of this group, the first sync first."""
-        every = SCENARIOS[self.shape]
-        return [one for one in every if self.agent in one.agents]
+        return [
+            scenario
+            for scenario in SCENARIOS[self.shape]
+            if self.agent in scenario.agents
+        ]
 
     def __str__(self) -> str:
         return (
@@ -160,7 +163,7 @@ def groups(
 
 
 def _nodes(shape: Shape, flat: Sequence[int]) -> Sequence[int]:
-    """Return how many nodes there are in a cloud of this shape."""
+    """Return the numbers of nodes to measure in clouds of this shape."""
     if shape is Shape.FLAT:
         return flat
     return (1,) if shape is Shape.NESTED else (CROWDED_NODES,)

@@ -50,7 +50,7 @@ def cells(
 
 
 def ratio(found: Cells, scenario: str, field: str = 'wall') -> float | None:
-    """Return how many times as much nova takes as this agent does."""
+    """Return nova's value divided by this agent's."""
     ours = found.get((scenario, scenarios.OURS))
     nova = found.get((scenario, scenarios.NOVA))
     if ours is None or nova is None or not getattr(ours, field):
@@ -62,13 +62,13 @@ def ratio(found: Cells, scenario: str, field: str = 'wall') -> float | None:
 def requests_an_hour(
     found: Cells, agent: str, *, slow_reads: bool
 ) -> float | None:
-    """Return how many requests an agent sends in an hour without changes.
+    """Return the requests that an agent sends in an hour without changes.
 
-    One cycle a minute; None where a kind of cycle was not measured.
+    There is one cycle per minute. None if a kind of cycle was not measured.
 
-    :param slow_reads: with the cycles that read all again: nova's every 300 s,
-        this agent's every hour; what this agent asks for every 300 s besides
-        is none of them, and counted
+    :param slow_reads: include the cycles that read everything again: nova's
+        every 300 s, this agent's every hour. This agent's requests for sharing
+        providers every 300 s are always included.
     """
     slow = scenarios.SLOW_READ if agent == scenarios.OURS else scenarios.STALE
     rare = {

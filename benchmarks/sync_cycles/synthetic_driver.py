@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A driver of any number of made-up nodes, from a listing it parses anew.
+"""A driver of any number of synthetic nodes; it parses a listing each cycle.
 
-A driver as anybody's: the loader finds it by an entry point that the benchmark
-puts beside the configuration (``agents.py``).
+The loader finds it by an entry point, like any driver. ``agents.py`` writes
+that entry point beside the configuration.
 """
 
 import typing
@@ -17,7 +17,7 @@ from . import cloud
 
 
 class SyntheticDriver(driver.ComputeDriver):
-    """Describes the nodes of ``source``, which ``ours.py`` puts there.
+    """Describes the nodes in ``source``, which ``ours.py`` sets.
 
     :ivar source: the listing, as text
     """
@@ -32,7 +32,7 @@ class SyntheticDriver(driver.ComputeDriver):
         return cls()
 
     def get_available_nodes(self) -> Sequence[str]:
-        """Return the names in the listing, which is parsed here."""
+        """Parse the listing; return the names in it."""
         self._nodes = {n['name']: n for n in cloud.parse(self.source)}
         return list(self._nodes)
 
@@ -41,7 +41,7 @@ class SyntheticDriver(driver.ComputeDriver):
         return {node['uuid']: name for name, node in self._nodes.items()}
 
     def facts(self, nodename: str) -> object:
-        """Return what the listing says of this node."""
+        """Return the node in the listing."""
         return self._nodes[nodename]
 
     def update_provider_tree(
@@ -50,7 +50,7 @@ class SyntheticDriver(driver.ComputeDriver):
         nodename: str,
         allocations: Mapping[str, typing.Any] | None = None,  # noqa: ARG002
     ) -> None:
-        """Make the tree what the listing says of this node."""
+        """Make the tree match the listing."""
         node = self._nodes[nodename]
         _describe(provider_tree, node)
         provider_tree.update_aggregates(nodename, node['aggregates'])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this agent is meant to reach, and whether a run shows it. Pure.
+"""The targets of this agent, and the figures of a run for them. Pure.
 
-Ratios are nova's wall time by ours in the same run. Requests that make or read
-names (traits, resource classes) come once, for any number of nodes, and are
-left out where a limit is by the node.
+A ratio is nova's wall time divided by ours in the same run. Requests that
+create or read names (traits, resource classes) are sent once for any number of
+nodes; limits per node leave them out.
 """
 
 import dataclasses
@@ -24,10 +24,10 @@ Clouds = Mapping[tuple[scenarios.Shape, int], summary.Cells]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One figure, and what it must be.
+    """One figure and its limit.
 
-    :ivar value: finds it, None where it was not measured
-    :ivar at_least: whether the limit is the least it may be, not the most
+    :ivar value: returns the figure, or None if it was not measured
+    :ivar at_least: True if the limit is a minimum, not a maximum
     """
 
     title: str
@@ -36,14 +36,14 @@ class Target:
     at_least: bool = False
 
     def is_met(self, value: float) -> bool:
-        """Whether a value is good enough."""
+        """Return True if a value keeps the limit."""
         return value >= self.limit if self.at_least else value <= self.limit
 
 
 def judged(
     measured: Sequence[measurement.Measurement], database: str
 ) -> Iterator[tuple[Target, float]]:
-    """Yield what was measured of the targets."""
+    """Yield each measured target with its value."""
     clouds = {
         (place.shape, place.nodes): summary.cells(measured, place)
         for place in summary.places(measured)
@@ -61,7 +61,7 @@ def _field(
     shape: scenarios.Shape = scenarios.Shape.FLAT,
     nodes: int = NODES,
 ) -> Callable[[Clouds], float | None]:
-    """Return what finds a field of one of our cells."""
+    """Return a function that finds a field of one of our cells."""
 
     def find(clouds: Clouds) -> float | None:
         cell = clouds.get((shape, nodes), {}).get(
@@ -76,7 +76,7 @@ def _field(
 def _ratio(
     scenario: scenarios.Scenario,
 ) -> Callable[[Clouds], float | None]:
-    """Return what finds by how much nova's wall time is greater."""
+    """Return a function that divides nova's wall time by ours."""
     place = (scenarios.Shape.FLAT, NODES)
     return lambda clouds: summary.ratio(clouds.get(place, {}), scenario.name)
 
@@ -84,7 +84,7 @@ def _ratio(
 def _without_names(
     scenario: scenarios.Scenario,
 ) -> Callable[[Clouds], float | None]:
-    """Return what counts our requests but those that are for names."""
+    """Return a function that counts our requests that are not for names."""
 
     def find(clouds: Clouds) -> float | None:
         place = (scenarios.Shape.FLAT, NODES)
@@ -98,7 +98,7 @@ def _without_names(
 
 
 def _growth(clouds: Clouds) -> float | None:
-    """Return how much longer a steady cycle of ten times the nodes takes."""
+    """Return the factor for a steady cycle of ten times as many nodes."""
     few = _field('wall')(clouds)
     many = _field('wall', nodes=MANY)(clouds)
     return many / few if few and many else None

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon's cycles: when they begin, and what a SIGHUP changes between two.
+"""The daemon's cycles: the wait before the first, and the reload between two.
 
-The configuration and the operator's files are taken over each as a whole, or
-not at all. ``report_client/apply/progress.py`` makes it, and calls it from the thread of the cycles.
+On SIGHUP, the daemon reads the configuration and the operator's files again.
+Each of the two is taken over completely or not at all. ``run.py`` makes
+``Cycles`` and calls it from the thread that runs the cycles.
 """
 
 import logging
@@ -12,86 +13,95 @@ from oslo_config import cfg
 
 from .. import errors
 from ..conf import default
-from ..cycle import node_result, schedule
+from ..cycle import schedule
 from .app import configuration, signals
-from .wiring import agent
+from .wiring import agent_settings
+from .wiring.agent import Agent, NodeResult
 
 LOG = logging.getLogger(__name__)
 
 
 class Cycles:
-    """Does the cycles, the first after a SIGHUP by what the files say then.
+    """Runs cycles; the first one after a SIGHUP uses the files as they are.
 
-    What is wrong at that time stays as it was.
+    :param load_conf: reads the configuration into a new object; it finds the
+        mistakes before the options in force change
     """
 
     def __init__(
         self,
         conf: cfg.ConfigOpts,
-        anew: Callable[[], cfg.ConfigOpts],
-        agent: agent.Agent,
-        wishes: signals.Wishes,
+        load_conf: Callable[[], cfg.ConfigOpts],
+        agent: Agent,
+        requests: signals.DaemonSignals,
     ) -> None:
         self._conf = conf
-        self._anew = anew
+        self._load_conf = load_conf
         self._agent = agent
-        self._wishes = wishes
+        self._requests = requests
 
     def interval(self) -> float:
         """Return the seconds from one cycle to the next."""
         seconds: int = self._conf.update_resources_interval
         return seconds or default.DEFAULT_INTERVAL
 
-    def keep_apart(self) -> None:
-        """Wait, so that agents started together do not come together.
+    def wait_before_first(self) -> None:
+        """Wait a random time, so that agents do not start in step.
 
-        A placement of our own has no other agents. What a SIGHUP asks for is
-        done when the wait is over.
+        An embedded placement has no other agents, so there is no wait. A
+        reload that is requested during the wait is done after it.
 
-        :raises errors.ConfigError: the operator's files are wrong, which is
-            found before the wait
+        :raises errors.ConfigError: the operator's files are wrong; they are
+            read before the wait
         """
         longest = self._conf.periodic_fuzzy_delay
         if self._conf.placement.embedded or not longest:
             return
-        self._agent.files.begin()
+        self._agent.begin_files()
         seconds = schedule.fuzzy_delay(longest, self.interval())
         LOG.info(
             'the first cycle begins in %.1f s (periodic_fuzzy_delay)',
             seconds,
         )
-        self._wishes.wait_for_end(seconds)
+        self._requests.wait_for_stop(seconds)
 
-    def sync(self) -> Sequence[node_result.NodeResult]:
-        """Do one cycle."""
+    def sync(self) -> Sequence[NodeResult]:
+        """Run one cycle."""
         return self._agent.tracker.sync()
 
-    def reload_if_asked(self) -> None:
-        """Read the files anew, if somebody wishes it."""
-        if not self._wishes.take_reload():
+    def reload_if_requested(self) -> None:
+        """Read the files again if SIGHUP requested it."""
+        if not self._requests.take_reload():
             return
-        wrong = [_wrong(self._mutate), _wrong(self._read)]
-        for exc in filter(None, wrong):
-            LOG.error('not taken over, and what was in force stays: %s', exc)
-        if not any(wrong):
-            LOG.info('configuration and provider-config files read anew')
+        mistakes = {
+            'configuration': _mistake(self._mutate),
+            'provider-config files': _mistake(self._reload),
+        }
+        for name, exc in mistakes.items():
+            if exc is not None:
+                LOG.error(
+                    '%s not reloaded, the earlier version stays in force: %s',
+                    name,
+                    exc,
+                )
+        if not any(mistakes.values()):
+            LOG.info('configuration and provider-config files reloaded')
 
     def _mutate(self) -> None:
-        """Take over the options that can be changed while it runs."""
-        self._anew()  # a mistake is found before anything is taken over
+        """Take over the options that may change while the daemon runs."""
+        self._load_conf()
         with configuration.explained():
             self._conf.mutate_config_files()
 
-    def _read(self) -> None:
-        self._agent.client.invalidate()
-        self._agent.files.reload()
+    def _reload(self) -> None:
+        self._agent.reload(agent_settings.from_conf(self._conf))
 
 
-def _wrong(read: Callable[[], None]) -> errors.ConfigError | None:
-    """Read; return what is wrong, if anything is.
+def _mistake(read: Callable[[], None]) -> errors.ConfigError | None:
+    """Call ``read``; return its error, or None.
 
-    It is returned and not said here: inside of an ``except`` oslo.log would
-    say it twice.
+    The error is returned, not logged here: inside an ``except`` block oslo.log
+    would print it twice.
     """
     try:
         read()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent driver list``: which drivers are installed, and whose."""
+"""``compute-agent driver list``: the installed drivers and their packages."""
 
 import argparse
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from cliff import lister
 
 
 class DriverList(lister.Lister):
-    """List the installed drivers; none is loaded."""
+    """List the installed drivers, without loading them."""
 
     def take_action(
         self,
@@ -19,6 +19,6 @@ class DriverList(lister.Lister):
 
         columns = ('Name', 'Class', 'Distribution', 'Version')
         return columns, (
-            (one.name, one.target, one.distribution, one.version)
-            for one in loader.installed()
+            (entry.name, entry.target, entry.distribution, entry.version)
+            for entry in loader.installed()
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent explain``: why a node has a trait, or has it not."""
+"""``compute-agent explain``: the reason why a provider has a trait or not."""
 
 import argparse
 import dataclasses
@@ -11,70 +11,73 @@ from ..tree import node as node_module
 from .app import command
 
 if typing.TYPE_CHECKING:
-    from ..cycle import resource_tracker
     from ..ownership import explain
+    from ..tree.change import Change
     from ..virt import finding
-    from .wiring import agent as wiring
+    from .wiring.agent import Agent, NodeResult
 
 
 class Explain(command.Report):
-    """Explain a trait: who has it, who added it, and what it stands on.
+    """Explain a trait: which provider has it, who added it, and why.
 
-    For each provider of a node: whether placement has the trait there, whether
-    this agent added it, and what the next sync would do; then what the driver
-    found that speaks for the trait or against it, and which line of an
-    operator's file gives it.
+    For each provider of a node, the command prints if placement has the trait
+    there, if this agent added it, and what the next sync would do. It then
+    prints what the driver knows about the trait, and the line of the
+    operator's file that adds it.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the trait and the node."""
         parser = super().get_parser(prog_name)
-        parser.add_argument('trait', metavar='TRAIT', help='Its name.')
+        parser.add_argument(
+            'trait', metavar='TRAIT', help='The name of the trait.'
+        )
         parser.add_argument(
             '--node',
             metavar='NODE',
-            help="A node's name or uuid (default: all of this agent's).",
+            help='The name or uuid of a node (default: all nodes of this agent).',
         )
         return parser
 
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Return the explanation for each node; exit 1 if one has none."""
+        """Return the explanation for each node; exit 1 if one is incomplete."""
         from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
 
-        from .wiring import agent as wiring  # noqa: PLC0415
+        from .wiring.agent import open_agent  # noqa: PLC0415
 
         trait = trait_names.check(parsed_args.trait)
-        with wiring.agent(self.conf(), looking=True) as agent:
+        with open_agent(self.conf(), read_only=True) as agent:
             results = agent.tracker.plan()
             chosen = node_module.chosen(
                 [r.node for r in results], parsed_args.node
             )
-            told = [
-                _told(agent, result, trait)
+            answers = [
+                _answer(agent, result, trait)
                 for result in results
                 if result.node in chosen
             ]
-        _check_known(trait, told)
+        _check_known(trait, answers)
         return (
-            [_data(trait, one) for one in told],
-            '\n'.join(_text(trait, one) for one in told) or 'no nodes',
-            1 if any(one.is_unknown for one in told) else 0,
+            [_data(trait, answer) for answer in answers],
+            '\n'.join(_text(trait, answer) for answer in answers)
+            or 'no nodes',
+            1 if any(answer.is_incomplete for answer in answers) else 0,
         )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
-    """What there is to say of one node.
+class _Answer:
+    """The explanation for one node.
 
     :ivar providers: None if the node could not be planned
     :ivar findings: None if the driver gives no evidence, or cannot now
-    :ivar lines: those of the operator's files
-    :ivar failure: why the driver cannot give evidence
+    :ivar lines: the lines of the operator's files that add the trait
+    :ivar failure: the reason why the driver cannot give evidence now
     """
 
-    result: 'resource_tracker.NodeResult'
+    result: 'NodeResult'
     providers: 'Sequence[explain.Explanation] | None'
     findings: 'Sequence[finding.Finding] | None'
     lines: 'Sequence[finding.Finding]'
@@ -83,28 +86,27 @@ class _Told:
 
     @property
     def is_the_agents(self) -> bool:
-        """Whether the agent gives the trait, whatever the driver says."""
+        """True if the agent itself claims the trait, besides the driver."""
         from ..tree import assertion  # noqa: PLC0415 (quick --help)
 
-        every = self.providers or ()
-        return any(assertion.AGENT in one.claimed_by for one in every)
+        explanations = self.providers or ()
+        return any(assertion.AGENT in e.claimed_by for e in explanations)
 
     @property
-    def is_unknown(self) -> bool:
-        """Whether part of the answer could not be had."""
+    def is_incomplete(self) -> bool:
+        """True if part of the answer is unknown."""
         return self.providers is None or bool(self.failure)
 
 
-def _told(
-    agent: 'wiring.Agent', result: 'resource_tracker.NodeResult', trait: str
-) -> _Told:
+def _answer(agent: 'Agent', result: 'NodeResult', trait: str) -> _Answer:
     from ..ownership import explain  # noqa: PLC0415
 
-    found, failure = _findings(agent, result.node.name, trait)
-    plan = typing.cast(typing.Any, result.plan)
+    findings, failure = _findings(agent, result.node.name, trait)
+    plan = result.plan
     providers = None
     if plan is not None:
-        after, changes = plan.before, []
+        after = plan.before
+        changes: list[Change] = []
         for operation in plan.operations:
             after = operation.apply_to(after)
             changes += operation.changes()
@@ -115,45 +117,42 @@ def _told(
             record, claims={**record.claims, **plan.claims}
         )
         providers = explain.explain(trait, plan.before, after, record, changes)
-    return _Told(
+    files = agent.files.evidence(result.node.uuid) if agent.files else ()
+    return _Answer(
         result=result,
         providers=providers,
-        findings=found,
-        lines=[
-            one
-            for one in agent.files.evidence(result.node.uuid)
-            if one.trait == trait
-        ],
+        findings=findings,
+        lines=[line for line in files if line.trait == trait],
         notes=[note for note in result.notes if _names(note, trait)],
         failure=failure,
     )
 
 
 def _findings(
-    agent: 'wiring.Agent', node: str, trait: str
+    agent: 'Agent', node: str, trait: str
 ) -> 'tuple[Sequence[finding.Finding] | None, str]':
-    """Return what the driver found of a trait, or why it cannot say."""
+    """Return the driver's findings about a trait, or why it has none now."""
     from .. import errors  # noqa: PLC0415
     from ..virt import finding  # noqa: PLC0415
 
     if not isinstance(agent.driver, finding.Evidence):
         return None, ''
     try:
-        every = agent.driver.evidence(node)
+        findings = agent.driver.evidence(node)
     except errors.AgentError as exc:
         return None, str(exc)
-    return [one for one in every if one.trait == trait], ''
+    return [found for found in findings if found.trait == trait], ''
 
 
 def _names(note: str, trait: str) -> bool:
-    """Whether a note is about this trait, and not a longer name."""
+    """Return True if a note names this trait, not only a longer name."""
     return bool(re.search(rf'(?<![A-Z0-9_]){trait}(?![A-Z0-9_])', note))
 
 
-def _check_known(trait: str, told: Sequence[_Told]) -> None:
-    """Refuse a name of which nobody here knows anything.
+def _check_known(trait: str, answers: Sequence[_Answer]) -> None:
+    """Refuse a trait that neither os-traits nor any answer mentions.
 
-    :raises errors.InvalidName: with the name that may be meant
+    :raises errors.InvalidName: it proposes a similar name
     """
     from report_client.api import trait_names  # noqa: PLC0415
 
@@ -164,72 +163,89 @@ def _check_known(trait: str, told: Sequence[_Told]) -> None:
     if (
         trait_names.is_known_here(trait)
         or any(
-            one.is_unknown or one.findings or one.lines or one.notes
-            for one in told
+            answer.is_incomplete
+            or answer.findings
+            or answer.lines
+            or answer.notes
+            for answer in answers
         )
-        or any(p.state is not absent for t in told for p in t.providers or ())
+        or any(
+            explained.state is not absent
+            for answer in answers
+            for explained in answer.providers or ()
+        )
     ):
         return
     raise errors.InvalidName(
-        f'no provider has {trait}, and the os-traits here do not know it'
-        f'{trait_names.did_you_mean(trait)}'
+        f'no provider has {trait}, and the os-traits library installed here '
+        f'does not know it{trait_names.did_you_mean(trait)}'
     )
 
 
-def _text(trait: str, told: _Told) -> str:
-    lines = [f'{trait} on {told.result.node}']
-    if told.providers is None:
-        lines.append(f'  unknown: {told.result.reason}')
-    for one in told.providers or ():
-        claims = (
-            f'; held by {", ".join(one.claimed_by)}' if one.claimed_by else ''
-        )
-        why = f': {one.why}' if one.why else ''
-        lines.append(f'  {one.provider}: {one.state.value}{why}{claims}')
-    for found in told.findings or ():
-        seen = f' [{", ".join(found.sources)}]' if found.sources else ''
-        why = f': {found.reason}' if found.reason else ''
-        lines.append(
-            f'  driver: {found.found.value} by {found.fact}{seen}{why}'
-        )
-    if told.failure:
-        lines.append(f'  driver: unknown: {told.failure}')
-    elif told.findings is None:
-        lines.append('  driver: it gives no evidence')
-    elif not told.findings and not told.is_the_agents:
-        lines.append('  driver: it found nothing that speaks for it')
-    if told.is_the_agents:
-        lines.append('  agent: it gives this trait by itself')
+def _text(trait: str, answer: _Answer) -> str:
+    lines = [f'{trait} on {answer.result.node}']
+    if answer.providers is None:
+        lines.append(f'  unknown: {answer.result.reason}')
+    for explained in answer.providers or ():
+        line = f'  {explained.provider}: {explained.state.value}'
+        if explained.why:
+            line += f': {explained.why}'
+        if explained.claimed_by:
+            line += f'; claimed by {", ".join(explained.claimed_by)}'
+        lines.append(line)
+    lines += _driver_lines(answer)
+    if answer.is_the_agents:
+        lines.append('  agent: it adds this trait itself')
     lines += [
-        f'  file: given to {one.fact} at {", ".join(one.sources)}'
-        for one in told.lines
+        f'  file: added to {line.fact} at {", ".join(line.sources)}'
+        for line in answer.lines
     ]
-    lines += [f'  note: {note}' for note in told.notes]
+    lines += [f'  note: {note}' for note in answer.notes]
     return '\n'.join(lines)
 
 
-def _data(trait: str, told: _Told) -> dict[str, typing.Any]:
-    from . import probe  # noqa: PLC0415
+def _driver_lines(answer: _Answer) -> list[str]:
+    """Return what the driver knows about the trait."""
+    lines = []
+    for finding in answer.findings or ():
+        seen = f' [{", ".join(finding.sources)}]' if finding.sources else ''
+        why = f': {finding.reason}' if finding.reason else ''
+        lines.append(
+            f'  driver: {finding.found.value} by {finding.fact}{seen}{why}'
+        )
+    if answer.failure:
+        lines.append(f'  driver: unknown: {answer.failure}')
+    elif answer.findings is None:
+        lines.append('  driver: this driver gives no evidence')
+    elif not answer.findings and not answer.is_the_agents:
+        lines.append('  driver: it has no finding about this trait')
+    return lines
+
+
+def _data(trait: str, answer: _Answer) -> dict[str, typing.Any]:
+    from . import probe  # noqa: PLC0415 (quick --help)
 
     return {
         'trait': trait,
-        'node': told.result.node.called,
-        'uuid': told.result.node.uuid,
-        'reason': told.result.reason,
+        'node': answer.result.node.called,
+        'uuid': answer.result.node.uuid,
+        'reason': answer.result.reason,
         'providers': [
             {
-                'provider': one.provider.name,
-                'uuid': one.provider.uuid,
-                'state': one.state.name.lower(),
-                'held_by': list(one.claimed_by),
-                'cause': None if one.cause is None else one.cause.data(),
+                'provider': explained.provider.name,
+                'uuid': explained.provider.uuid,
+                'state': explained.state.name.lower(),
+                'claimed_by': list(explained.claimed_by),
+                'cause': None
+                if explained.cause is None
+                else explained.cause.data(),
             }
-            for one in told.providers or ()
+            for explained in answer.providers or ()
         ],
         'findings': None
-        if told.findings is None
-        else [probe.finding_data(one) for one in told.findings],
-        'files': [probe.finding_data(one) for one in told.lines],
-        'failure': told.failure,
-        'notes': list(told.notes),
+        if answer.findings is None
+        else [probe.finding_data(found) for found in answer.findings],
+        'files': [probe.finding_data(line) for line in answer.lines],
+        'failure': answer.failure,
+        'notes': list(answer.notes),
     }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent node``: requested traits to a node and back.
+"""``compute-agent node``: stage the requested traits on a node, or unstage.
 
-It needs the driver alone; placement is not asked.
+The commands need only the driver; they send placement no request.
 """
 
 import argparse
@@ -14,29 +14,29 @@ if typing.TYPE_CHECKING:
 
 
 class _NodeCommand(command.Report):
-    """A command that is about one node of the driver's."""
+    """A command about one node of the driver."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the node and its instance."""
         parser = super().get_parser(prog_name)
-        parser.add_argument('node', help='Its name, or its uuid.')
+        parser.add_argument('node', help='The name or uuid of the node.')
         parser.add_argument(
             '--instance',
             metavar='UUID',
-            help='The instance that holds the node. Without this option a '
-            'node that has one is left alone.',
+            help='The instance that has the node. Without this option, the '
+            'command refuses a node that has an instance.',
         )
         parser.add_argument(
             '--dry-run',
             action='store_true',
-            help='Only say what would be done.',
+            help='Print what would be done, and do nothing.',
         )
         return parser
 
     def driver(self) -> 'virt.RequestedTraits':
         """Return the configured driver.
 
-        :raises errors.ConfigError: it has no nodes to tell anything
+        :raises errors.ConfigError: it cannot stage requested traits
         """
         from .. import errors  # noqa: PLC0415 (quick --help)
         from ..virt import requested as virt  # noqa: PLC0415
@@ -46,18 +46,19 @@ class _NodeCommand(command.Report):
         driver = configuration.load_driver(conf)
         if not isinstance(driver, virt.RequestedTraits):
             raise errors.ConfigError(
-                f'driver {conf.compute_driver} hands no requested traits to '
-                'its nodes; [DEFAULT] compute_driver = ironic does'
+                f'driver {conf.compute_driver} cannot stage requested traits '
+                'on its nodes; [DEFAULT] compute_driver = ironic can'
             )
         return driver
 
 
 class NodeStage(_NodeCommand):
-    """Hand a node the traits and capabilities that a request asks for.
+    """Tell a node which traits and capabilities a request asks for.
 
-    Ironic checks them when it deploys the node. Those that are traits of the
-    node in Ironic are sent; the others are placement's to decide. The node
-    must be available, and what it has is kept; "node unstage" undoes it.
+    Ironic checks them when it deploys the node. The command sends those that
+    are traits of the node in Ironic; the others only matter to placement. The
+    node must be available, and what is staged on it already is kept. "node
+    unstage" takes the traits back.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -70,7 +71,7 @@ class NodeStage(_NodeCommand):
             dest='properties',
             metavar='KEY=VALUE',
             help="A flavor's extra spec: trait:NAME=required or =forbidden, "
-            'capabilities:NAME=VALUE. May be repeated.',
+            'or capabilities:NAME=VALUE. May be repeated.',
         )
         parser.add_argument(
             '--image-property',
@@ -86,7 +87,7 @@ class NodeStage(_NodeCommand):
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Return what was handed over."""
+        """Return what was staged."""
         from .. import errors, extra_specs  # noqa: PLC0415 (quick --help)
 
         given = {
@@ -95,10 +96,10 @@ class NodeStage(_NodeCommand):
         }
         if not any(given.values()):
             raise errors.ConfigError(
-                'nothing is requested: say --property trait:NAME=required, '
+                'the request is empty: add --property trait:NAME=required, '
                 'or --image-property'
             )
-        wanted = extra_specs.parse(
+        requested = extra_specs.parse(
             *(
                 [extra_specs.pair(text, option) for text in texts]
                 for option, texts in given.items()
@@ -106,7 +107,7 @@ class NodeStage(_NodeCommand):
         )
         staging = self.driver().stage(
             parsed_args.node,
-            wanted,
+            requested,
             parsed_args.instance,
             dry_run=parsed_args.dry_run,
         )
@@ -114,9 +115,10 @@ class NodeStage(_NodeCommand):
 
 
 class NodeUnstage(_NodeCommand):
-    """Take back exactly what "node stage" handed to a node.
+    """Take back from a node exactly what "node stage" put there.
 
-    What others set there since stays. Nothing staged is fine as well.
+    Values that other clients have set since then stay. It is not an error if
+    nothing is staged.
     """
 
     def report(
@@ -144,5 +146,5 @@ def _reported(
         'ignored': list(staging.ignored),
         'notes': list(staging.notes),
     }
-    before = ['a dry run, nothing was sent; it would be:'] if dry_run else []
-    return data, '\n'.join([*before, *staging.lines]), 0
+    header = ['a dry run, nothing was sent; it would be:'] if dry_run else []
+    return data, '\n'.join([*header, *staging.lines]), 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent plan``: what ``sync`` would do, nothing done."""
+"""``compute-agent plan``: print what ``sync`` would write."""
 
 import argparse
 import dataclasses
@@ -12,33 +12,33 @@ from .app import command
 if typing.TYPE_CHECKING:
     from report_client.plan import diff as planning
 
-    from ..cycle import resource_tracker
+    from .wiring.agent import NodeResult
 
 
 class Plan(command.Report):
-    """Print what sync would write to placement; write nothing.
+    """Print what sync would write to placement, and write nothing.
 
-    Exit code 0: nothing to do, 2: there are changes, 1: an error, or nodes
-    that would not be done, such as those held back by max_deletions.
+    Exit code 0: nothing to do, 2: changes, 1: an error, or nodes that sync
+    would not finish, for example because of max_deletions.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with what sync would be told to remove."""
+        """Return the parser with the options of sync that a plan shows."""
         parser = super().get_parser(prog_name)
-        pruning.add(parser)
+        pruning.add_options(parser)
         return parser
 
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return each node's plan."""
-        from ..cycle import resource_tracker  # noqa: PLC0415 (quick --help)
+        from ..cycle import node_result  # noqa: PLC0415 (quick --help)
         from .app import progress  # noqa: PLC0415
-        from .wiring import agent as wiring  # noqa: PLC0415
+        from .wiring.agent import open_agent  # noqa: PLC0415
 
-        prune = pruning.given(parsed_args)
+        prune = pruning.parse(parsed_args)
         with (
-            wiring.agent(self.conf(), looking=True, prune=prune) as agent,
+            open_agent(self.conf(), read_only=True, prune=prune) as agent,
             progress.bar(self.app.stderr, 'nodes') as advance,
         ):
             pruning.check_node(prune, agent.tracker.nodes)
@@ -46,7 +46,7 @@ class Plan(command.Report):
         for line in pruning.unmet(prune, results):
             self.say(line)
         undone = [
-            r for r in results if r.status is not resource_tracker.Status.DONE
+            r for r in results if r.status is not node_result.Status.DONE
         ]
         for result in undone:
             if result.plan is None:
@@ -58,37 +58,37 @@ class Plan(command.Report):
         return data, _text(results), 1 if undone else 2 if changes else 0
 
 
-def _data(result: 'resource_tracker.NodeResult') -> dict[str, typing.Any]:
+def _data(result: 'NodeResult') -> dict[str, typing.Any]:
     from report_client.plan import render  # noqa: PLC0415
 
     return render.data(_plan(result), result.node.called)
 
 
-def _text(results: Sequence['resource_tracker.NodeResult']) -> str | None:
-    """Return the plans, of many nodes those that say anything, and a sum."""
+def _text(results: Sequence['NodeResult']) -> str | None:
+    """Return the plans; of several nodes the non-empty ones, and a sum."""
     from report_client.plan import render  # noqa: PLC0415
 
-    some = [r for r in results if r.plan is not None or r.notes]
+    planned = [r for r in results if r.plan is not None or r.notes]
     if not results:
         return 'no nodes'
     if len(results) == 1:
-        shown = some
+        shown = planned
     else:
-        shown = [r for r in some if r.notes or _plan(r).says_anything()]
+        shown = [r for r in planned if r.notes or _plan(r).says_anything()]
     texts = [render.text(_plan(r), r.node.called) for r in shown]
     if len(results) > 1:
-        texts.append(render.total([_plan(r) for r in some], len(results)))
+        texts.append(render.total([_plan(r) for r in planned], len(results)))
     return '\n\n'.join(texts) if texts else None
 
 
-def _plan(result: 'resource_tracker.NodeResult') -> 'planning.Plan':
-    """Return the plan of a node with why it is not done, if it is not.
+def _plan(result: 'NodeResult') -> 'planning.Plan':
+    """Return a node's plan, with the reason if the node is not done.
 
-    A node that never came to have one has an empty one.
+    A node that could not be planned has an empty plan.
     """
     from report_client.plan import diff as planning  # noqa: PLC0415 (quick --help)
 
-    plan = typing.cast('planning.Plan | None', result.plan)
+    plan = result.plan
     if plan is not None and '; '.join(plan.faults) == result.reason:
         return plan
     empty = planning.Plan(

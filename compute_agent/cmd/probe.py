@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent probe``: what the driver sees; placement is not needed."""
+"""``compute-agent probe``: the driver's findings, without placement."""
 
 import argparse
 import typing
@@ -12,19 +12,20 @@ if typing.TYPE_CHECKING:
 
 
 class Probe(command.Report):
-    """Show what the driver finds on each node, and what it makes of it.
+    """Show what the driver finds on each node, and the traits it derives.
 
-    Each trait with the fact it stands for and where that was seen; what cannot
-    be told, and why; and the facts that no trait stands for.
+    Each trait is printed with the fact behind it and the source of the fact.
+    Then follow the traits that the driver cannot decide, with the reason, and
+    the facts that have no trait.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the choice to see what is absent."""
+        """Return the parser with the option for absent traits."""
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--all',
             action='store_true',
-            help='Show the traits that are absent as well.',
+            help='Also show the absent traits.',
         )
         return parser
 
@@ -40,8 +41,8 @@ class Probe(command.Report):
         driver = configuration.load_driver(conf)
         if not isinstance(driver, virt.Evidence):
             raise errors.ConfigError(
-                f'driver {conf.compute_driver} gives no evidence of what it '
-                'reports; "compute-agent plan" shows what it would write'
+                f'driver {conf.compute_driver} gives no evidence for its '
+                'traits; "compute-agent plan" shows what the agent would write'
             )
         nodes = list(driver.get_available_nodes())
         titles = driver.get_titles()
@@ -86,21 +87,21 @@ def _text(
     }
     blocks = [node]
     for found, title in titles.items():
-        some = [
+        matching = [
             f for f in findings if f.trait is not None and f.found is found
         ]
-        if not some or (found is virt.Found.ABSENT and not absent):
+        if not matching or (found is virt.Found.ABSENT and not absent):
             continue
-        width = max(len(str(f.trait)) for f in some)
-        lines = [f'  {title} ({len(some)})']
-        lines += [f'    {_line(f, width)}' for f in some]
+        width = max(len(str(f.trait)) for f in matching)
+        lines = [f'  {title} ({len(matching)})']
+        lines += [f'    {_line(f, width)}' for f in matching]
         blocks.append('\n'.join(lines))
-    loose = [f.fact for f in findings if f.trait is None]
-    if loose:
+    facts = [f.fact for f in findings if f.trait is None]
+    if facts:
         blocks.append(
-            f'  without a trait ({len(loose)})\n'
+            f'  without a trait ({len(facts)})\n'
             + textwrap.fill(
-                ' '.join(loose),
+                ' '.join(facts),
                 76,
                 initial_indent='    ',
                 subsequent_indent='    ',

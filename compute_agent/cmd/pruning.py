@@ -1,47 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``sync --prune`` and ``plan --prune``: names that go though none recorded them.
+"""The options ``--prune`` and ``--node`` of ``sync`` and ``plan``.
 
-After a lost state database the agent no longer knows what it added, and only
-adds. What should go is named here, one by one; a name that a source holds
-stays all the same.
+``compute_agent/ownership/pruning.py`` has the rules; this module reads the
+words, and reports the names that are removed from no provider.
 """
 
 import argparse
-import dataclasses
-import re
 import typing
 from collections.abc import Callable, Iterable, Sequence
 
-from .. import errors
 from ..cycle import node_result
-from ..ownership import policy
-from ..tree import names
+from ..ownership.pruning import Prune
 from ..tree import node as node_module
 from ..tree.node import Node
 
-_NAME = re.compile(r'[A-Z0-9_]{1,255}')
+if typing.TYPE_CHECKING:
+    from report_client.operations.operations import Operation
+
+    from .wiring.agent import NodeResult
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Prune:
-    """What is to go, and of which node.
-
-    :ivar node: its name, title or uuid; None for every node
-    """
-
-    names: frozenset[str] = frozenset()
-    node: str | None = None
-
-    def of(self, node: Node) -> frozenset[str]:
-        """Return what is to go of one node."""
-        chosen = {None, node.name, node.called, node.uuid}
-        return self.names if self.node in chosen else frozenset()
-
-
-NOTHING = Prune()
-
-
-def add(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
         '--prune',
@@ -49,76 +28,57 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar='NAME,...',
         help='Also remove these traits, resource classes and aggregates from '
-        "the nodes' providers, whoever put them there, unless the driver "
-        'reports them: what an agent left whose state was lost. May be '
+        "the nodes' providers, whoever added them, unless the driver reports "
+        'them. Use it after the state database of an agent was lost. May be '
         'repeated.',
     )
     parser.add_argument(
         '--node',
         metavar='NODE',
-        help='With --prune: only of this node, given by name or uuid.',
+        help='Prune only the providers of this node, given by name or uuid.',
     )
 
 
-def given(parsed_args: argparse.Namespace) -> Prune:
-    """Return what is to be pruned.
+def parse(parsed_args: argparse.Namespace) -> Prune:
+    """Return the names to prune.
 
-    :raises errors.ConfigError: a name is none, or there is a node alone
+    :raises errors.ConfigError: a word is not a name, or --node stands alone
     """
-    listed = [n for some in parsed_args.prune for n in some.split(',')]
-    if parsed_args.node is not None and not listed:
-        raise errors.ConfigError('--node chooses for --prune: give that too')
-    chosen = frozenset(_checked(n.strip()) for n in listed)
-    policy.Orders(prune=chosen)  # refuses what must not go
-    return Prune(names=chosen, node=parsed_args.node)
+    return Prune.parse(parsed_args.prune, parsed_args.node)
 
 
 def check_node(prune: Prune, nodes: Callable[[], Iterable[Node]]) -> None:
-    """Refuse a node that is none.
+    """Check that the driver has the node that --node names.
 
-    :raises errors.ConfigError: no node is called that
+    :raises errors.ConfigError: it has no such node
     """
     if prune.node is not None:
         node_module.chosen(nodes(), prune.node)
 
 
-def unmet(
-    prune: Prune, results: Iterable[node_result.NodeResult]
-) -> list[str]:
-    """Return a line for each name that goes from no provider.
+def unmet(prune: Prune, results: Iterable['NodeResult']) -> list[str]:
+    """Return a line for each name that is removed from no provider.
 
-    Of a node that is not done nobody knows yet whether it has it.
+    A node that is not done may still have the name.
     """
-    asked = [result for result in results if prune.of(result.node)]
-    gone = {
+    selected = [result for result in results if prune.of(result.node)]
+    removed = {
         name
-        for result in asked
+        for result in selected
         for operation in (*result.applied, *_planned(result))
         for name in getattr(operation, 'removed', ())
     }
-    undone = sum(r.status is not node_result.Status.DONE for r in asked)
+    undone = sum(r.status is not node_result.Status.DONE for r in selected)
     why = (
-        f'{undone} of {len(asked)} nodes are not done'
+        f'{undone} of {len(selected)} nodes are not done'
         if undone
-        else 'none has it, or a source holds it'
+        else 'no provider has it, or a source claims it'
     )
     return [
-        f'{name} goes from no provider: {why}'
-        for name in sorted(prune.names - gone)
+        f'{name} is removed from no provider: {why}'
+        for name in prune.remaining(removed)
     ]
 
 
-def _planned(result: node_result.NodeResult) -> Sequence[typing.Any]:
-    plan: typing.Any = result.plan
-    return plan.operations if plan is not None else ()
-
-
-def _checked(name: str) -> str:
-    if names.is_uuid(name):
-        return name.lower()
-    if not _NAME.fullmatch(name):
-        raise errors.ConfigError(
-            f'--prune: {name!r} is no trait, resource class or aggregate: '
-            'give whole names, one by one, with commas between'
-        )
-    return name
+def _planned(result: 'NodeResult') -> 'Sequence[Operation]':
+    return result.plan.operations if result.plan is not None else ()

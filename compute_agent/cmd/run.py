@@ -15,22 +15,22 @@ from .. import errors
 from .app import command, configuration
 
 if typing.TYPE_CHECKING:
-    from ..cycle import resource_tracker
     from . import cycles
     from .app import signals
-    from .wiring import agent as wiring
+    from .wiring.agent import Agent, NodeResult
 
 LOG = logging.getLogger(__name__)
 
-GRACE = 1.0  # seconds that a cycle at work is given when the daemon ends
+GRACE = 1.0  # seconds that a running cycle gets when the daemon stops
 
 
 class Run(command.AgentCommand):
-    """Keep placement in step with this agent's nodes until interrupted.
+    """Run the daemon: one cycle after the other, until it is stopped.
 
-    At SIGHUP it reads its configuration and provider-config files anew, and a
-    cycle begins at once. With "[placement] embedded = true" it serves that
-    placement too.
+    Each cycle makes placement match this agent's nodes. On SIGHUP the daemon
+    reads its configuration and its provider-config files again, and a cycle
+    begins at once. With "[placement] embedded = true" the daemon also serves
+    the embedded placement.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -44,46 +44,48 @@ class Run(command.AgentCommand):
         return parser
 
     def conf(self) -> cfg.ConfigOpts:
-        """Return the configuration, with oslo.log's options in it."""
+        """Return the configuration, including oslo.log's options."""
         return configuration.load(
             self.app.global_options, register=_register_logging
         )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Run until SIGINT or SIGTERM; read the files anew at SIGHUP."""
+        """Run until SIGINT or SIGTERM; reload the files on SIGHUP."""
         from ..state import lock  # noqa: PLC0415 (quick --help)
         from . import cycles  # noqa: PLC0415
-        from .app import signals  # noqa: PLC0415 (quick --help)
-        from .wiring import agent as wiring  # noqa: PLC0415
-        from .wiring import placement  # noqa: PLC0415
+        from .app import signals  # noqa: PLC0415
+        from .wiring import agent_settings, placement  # noqa: PLC0415
+        from .wiring.agent import open_agent  # noqa: PLC0415
 
         conf = self.conf()
         _set_up_logging(conf, debug=self.app.global_options.debug)
-        wishes = signals.Wishes()
-        wishes.hear()
+        requests = signals.DaemonSignals()
+        requests.listen()
         with contextlib.ExitStack() as stack:
-            stack.enter_context(lock.hold(wiring.state_path(conf)))
+            stack.enter_context(lock.hold(agent_settings.state_path(conf)))
             if conf.placement.embedded:
-                server = wiring.embedded_placement(conf)
+                server = placement.embedded_placement(conf)
                 stack.enter_context(server)
             agent = stack.enter_context(
-                wiring.agent(conf, looking=False, wait=wishes.wait_for_end)
+                open_agent(conf, read_only=False, wait=requests.wait_for_stop)
             )
-            show = _Show(self.app.stdout, agent, placement.where(conf))
-            work = cycles.Cycles(conf, self.conf, agent, wishes)
-            work.keep_apart()
+            first_tree = _FirstTree(
+                self.app.stdout, agent, placement.where(conf)
+            )
+            work = cycles.Cycles(conf, self.conf, agent, requests)
+            work.wait_before_first()
             worker = _Worker(
                 work,
-                wishes,
-                show.once if parsed_args.show_tree else _show_nothing,
+                requests,
+                first_tree.show if parsed_args.show_tree else _show_nothing,
             )
             worker.start()
-            wishes.wait_for_end()
+            requests.wait_for_stop()
             worker.join(GRACE)
             if worker.is_alive():
-                # A request that hangs keeps the thread; every step of a cycle
-                # can be the last, so it is left where it is.
-                LOG.warning('ending in the middle of a cycle')
+                # A request that hangs keeps the thread. A cycle may end after
+                # any of its steps, so the thread is abandoned.
+                LOG.warning('stopping in the middle of a cycle')
                 self.app.stdout.flush()
                 os._exit(0)
         if worker.failure is not None:
@@ -92,56 +94,54 @@ class Run(command.AgentCommand):
 
 
 class _Worker(threading.Thread):
-    """The thread that does the cycles, so that signals are heard at once."""
+    """The thread that runs the cycles; the main thread handles signals."""
 
     def __init__(
         self,
         work: 'cycles.Cycles',
-        wishes: 'signals.Wishes',
+        requests: 'signals.DaemonSignals',
         done: typing.Callable[..., None],
     ) -> None:
         from ..cycle import service  # noqa: PLC0415 (quick --help)
 
         super().__init__(name='cycles', daemon=True)
         self._work = work
-        self._wishes = wishes
+        self._requests = requests
         self._service = service.Service(
             self._cycle,
             interval=work.interval(),
-            stop=wishes,
+            stop=requests,
             done=done,
         )
         self.failure: Exception | None = None
 
     def run(self) -> None:
-        """Run the service; keep what ends it early for the main thread."""
+        """Run the service; keep an unexpected error for the main thread."""
         try:
             self._service.run()
         except Exception as exc:  # noqa: BLE001 (raised in the main thread)
             self.failure = exc
         finally:
-            self._wishes.set()
+            self._requests.set()
 
-    def _cycle(self) -> 'Sequence[resource_tracker.NodeResult]':
-        self._work.reload_if_asked()
+    def _cycle(self) -> 'Sequence[NodeResult]':
+        self._work.reload_if_requested()
         self._service.interval = self._work.interval()
         return self._work.sync()
 
 
-class _Show:
-    """Prints the trees after the first cycle that reached placement."""
+class _FirstTree:
+    """Prints the trees, once: after the first cycle that reached placement."""
 
-    def __init__(
-        self, out: typing.TextIO, agent: 'wiring.Agent', where: str
-    ) -> None:
+    def __init__(self, out: typing.TextIO, agent: 'Agent', where: str) -> None:
         self._out = out
         self._agent = agent
         self._where = where
         self._shown = False
 
-    def once(self, results: Sequence['resource_tracker.NodeResult']) -> None:
-        """Print the tree of each node, the first time only."""
-        from ..cycle import resource_tracker as tracker  # noqa: PLC0415
+    def show(self, results: Sequence['NodeResult']) -> None:
+        """Print the tree of each node, at the first call only."""
+        from ..cycle import node_result  # noqa: PLC0415 (quick --help)
         from . import tree_view  # noqa: PLC0415
 
         if self._shown:
@@ -149,31 +149,29 @@ class _Show:
         nodes = [result.node for result in results]
         seen = self._agent.client.observe([node.uuid for node in nodes])
         for node in nodes:
-            one = seen[node.uuid]
-            if isinstance(one, errors.AgentError):
+            observed = seen[node.uuid]
+            if isinstance(observed, errors.AgentError):
                 continue
-            view = tree_view.text(node, one.providers, self._out)
+            view = tree_view.text(node, observed.providers, self._out)
             self._out.write(f'{view}\n')
-        undone = sum(r.status is not tracker.Status.DONE for r in results)
+        undone = sum(r.status is not node_result.Status.DONE for r in results)
         state = (
-            f'{undone} of {len(nodes)} nodes not done'
-            if undone
-            else ('in step')
+            f'{undone} of {len(nodes)} nodes not done' if undone else 'in step'
         )
-        self._out.write(f'{state} with {self._where}; Ctrl-C ends it\n')
+        self._out.write(f'{state} with {self._where}; Ctrl-C stops it\n')
         self._out.flush()
         self._shown = True
 
 
-def _show_nothing(_results: Sequence['resource_tracker.NodeResult']) -> None:
-    """Leave it to the log."""
+def _show_nothing(_results: Sequence['NodeResult']) -> None:
+    """Print no tree; the log reports the results."""
 
 
 def _register_logging(conf: cfg.ConfigOpts) -> None:
     from oslo_log import log  # noqa: PLC0415 (slow)
 
     log.register_options(conf)
-    conf.set_default('use_stderr', True)  # stdout is for what was asked for
+    conf.set_default('use_stderr', True)  # stdout has the results
     log.set_defaults(
         default_log_levels=[
             'keystoneauth=WARNING',
@@ -189,7 +187,7 @@ def _register_logging(conf: cfg.ConfigOpts) -> None:
 
 
 def _set_up_logging(conf: cfg.ConfigOpts, *, debug: bool) -> None:
-    """Hand logging over to oslo.log, as the configuration has it."""
+    """Set up oslo.log with the options of the configuration."""
     from oslo_log import log  # noqa: PLC0415 (slow)
 
     if debug:
@@ -200,6 +198,6 @@ def _set_up_logging(conf: cfg.ConfigOpts, *, debug: bool) -> None:
         log.setup(conf, configuration.PROJECT)
     except (log.LogConfigError, OSError, ValueError) as exc:
         raise errors.ConfigError(
-            f'the log options (log_file, log_dir, log_config_append) cannot '
+            'the log options (log_file, log_dir, log_config_append) cannot '
             f'be used: {exc}'
         ) from exc

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent placement serve``: the real placement, for development."""
+"""``compute-agent placement serve``: the real placement for development."""
 
 import argparse
 
@@ -7,9 +7,10 @@ from .app import command
 
 
 class PlacementServe(command.AgentCommand):
-    """Serve a placement of our own on 127.0.0.1 until interrupted.
+    """Serve the embedded placement on 127.0.0.1 until it is stopped.
 
-    For development and demonstrations: whoever reaches the port is admin.
+    It is for development and demonstrations: every client that reaches the
+    port is an administrator.
     """
 
     def take_action(
@@ -18,14 +19,14 @@ class PlacementServe(command.AgentCommand):
     ) -> int:
         """Serve until SIGINT or SIGTERM."""
         from .app import signals  # noqa: PLC0415 (quick --help)
-        from .wiring import agent  # noqa: PLC0415 (quick --help)
+        from .wiring import placement  # noqa: PLC0415
 
         conf = self.conf()
-        stop = signals.on_signals()
-        with agent.embedded_placement(conf) as server:
+        stop = signals.stop_on_signals()
+        with placement.embedded_placement(conf) as server:
             self.app.stdout.write(
                 f'placement listens on {server.url} (token: admin); '
-                'Ctrl-C ends it\n'
+                'Ctrl-C stops it\n'
             )
             self.app.stdout.flush()
             stop.wait()

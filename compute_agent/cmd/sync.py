@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent sync``: one cycle, and how it ended for each node."""
+"""``compute-agent sync``: run one cycle and report each node's result."""
 
 import argparse
 import collections
@@ -9,41 +9,45 @@ from collections.abc import Sequence
 from . import pruning
 from .app import command
 
+if typing.TYPE_CHECKING:
+    from .wiring.agent import NodeResult
+
 
 class Sync(command.Report):
-    """Make placement match this agent's nodes, once.
+    """Run one cycle: make placement match this agent's nodes.
 
-    Exit code 0: every node is done, 1: some are not, or an error.
+    Exit code 0: every node is done, 1: an error, or nodes that are not done.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the consent to large removals."""
+        """Return the parser with the options about removals."""
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--yes',
             action='store_true',
-            help='Remove what is to be removed, however much it is '
-            '([compute_agent] max_deletions, max_removed_percent), and what '
-            'placement has of nodes although every node is gone.',
+            help='Lift the limits on removals: [compute_agent] max_deletions '
+            'and max_removed_percent. Also delete the departed nodes if the '
+            'driver has no node left.',
         )
-        pruning.add(parser)
+        pruning.add_options(parser)
         return parser
 
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Do a cycle; return each node's result."""
-        from ..cycle import resource_tracker  # noqa: PLC0415
+        """Run a cycle; return each node's result."""
+        from ..cycle import node_result  # noqa: PLC0415 (quick --help)
         from ..state import lock  # noqa: PLC0415
         from .app import progress  # noqa: PLC0415
-        from .wiring import agent as wiring  # noqa: PLC0415
+        from .wiring import agent_settings  # noqa: PLC0415
+        from .wiring.agent import open_agent  # noqa: PLC0415
 
-        prune = pruning.given(parsed_args)
+        prune = pruning.parse(parsed_args)
         conf = self.conf()
         with (
-            lock.hold(wiring.state_path(conf)),
-            wiring.agent(
-                conf, looking=False, unlimited=parsed_args.yes, prune=prune
+            lock.hold(agent_settings.state_path(conf)),
+            open_agent(
+                conf, read_only=False, unlimited=parsed_args.yes, prune=prune
             ) as agent,
             progress.bar(self.app.stderr, 'nodes') as advance,
         ):
@@ -51,7 +55,7 @@ class Sync(command.Report):
             results = agent.tracker.sync(advance)
         for line in pruning.unmet(prune, results):
             self.say(line)
-        done = [r.status is resource_tracker.Status.DONE for r in results]
+        done = [r.status is node_result.Status.DONE for r in results]
         return (
             [_data(r) for r in results],
             _text(results),
@@ -59,8 +63,8 @@ class Sync(command.Report):
         )
 
 
-def _text(results: Sequence[typing.Any]) -> str:
-    """Return what became of the nodes; of many, those with news."""
+def _text(results: Sequence['NodeResult']) -> str:
+    """Return a line for each node; of several, only for those with news."""
     if len(results) <= 1:
         return _node(results[0]) if results else 'no nodes'
     news = [r for r in results if r.applied or r.reason or r.notes]
@@ -74,7 +78,7 @@ def _text(results: Sequence[typing.Any]) -> str:
     return '\n'.join([*(_node(r) for r in news), total])
 
 
-def _node(result: typing.Any) -> str:
+def _node(result: 'NodeResult') -> str:
     from report_client.plan import render  # noqa: PLC0415
 
     lines = [f'{result.node}: {result.status.value}']
@@ -87,7 +91,7 @@ def _node(result: typing.Any) -> str:
     return '\n'.join(lines)
 
 
-def _data(result: typing.Any) -> dict[str, typing.Any]:
+def _data(result: 'NodeResult') -> dict[str, typing.Any]:
     from report_client.plan import render  # noqa: PLC0415
 
     return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent tree show``: a node's providers as placement holds them."""
+"""``compute-agent tree show``: a node's providers as placement has them."""
 
 import argparse
 import typing
@@ -11,7 +11,8 @@ from .app import command
 class TreeShow(command.Report):
     """Show the providers of a node, with inventory, traits and aggregates.
 
-    Sharing providers that it reaches through aggregates stand beside it.
+    The sharing providers that the node reaches through its aggregates are
+    shown beside it.
     """
 
     styled = True
@@ -23,30 +24,30 @@ class TreeShow(command.Report):
             'node',
             nargs='?',
             metavar='NODE',
-            help="A node's name or uuid (default: all of this agent's).",
+            help='The name or uuid of a node (default: all nodes of this agent).',
         )
         return parser
 
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Return the trees of the nodes asked for."""
+        """Return the trees of the selected nodes."""
         from .. import errors  # noqa: PLC0415 (quick --help)
         from . import tree_view  # noqa: PLC0415
-        from .wiring import agent as wiring  # noqa: PLC0415
+        from .wiring.agent import open_agent  # noqa: PLC0415
 
-        with wiring.agent(self.conf(), looking=True) as agent:
+        with open_agent(self.conf(), read_only=True) as agent:
             nodes = node_module.chosen(agent.tracker.nodes(), parsed_args.node)
             seen = agent.client.observe([n.uuid for n in nodes])
         found = []
         for node in nodes:
-            one = seen[node.uuid]
-            if isinstance(one, errors.AgentError):
-                raise one
-            found.append((node, one))
-        data = [tree_view.data(n, one.providers) for n, one in found]
+            observed = seen[node.uuid]
+            if isinstance(observed, errors.AgentError):
+                raise observed
+            found.append((node, observed.providers))
+        data = [tree_view.data(node, providers) for node, providers in found]
         texts = [
-            tree_view.text(n, one.providers, self.app.stdout)
-            for n, one in found
+            tree_view.text(node, providers, self.app.stdout)
+            for node, providers in found
         ]
         return data, '\n'.join(texts) if texts else 'no nodes', 0

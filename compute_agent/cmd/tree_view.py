@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node's providers, drawn for people or listed for programs."""
+"""Rendering of a node's providers: a drawn tree, or plain data."""
 
 import shutil
 import typing
@@ -13,23 +13,23 @@ _COLUMNS = 100
 
 
 def text(node: Node, providers: provider.Snapshot, out: typing.TextIO) -> str:
-    """Return the trees, in colour where ``out`` is a terminal."""
+    """Return the drawn trees, in colour if ``out`` is a terminal."""
     from rich import console, markup, tree  # noqa: PLC0415 (only here)
 
     if node.uuid not in providers:
         return f'{node}: not in placement yet'
     branches: dict[str, tree.Tree] = {}
     roots = []
-    for uuid, one in providers.items():
-        name = node.called if uuid == node.uuid else one.name
+    for uuid, row in providers.items():
+        name = node.called if uuid == node.uuid else row.name
         called = error_text.printable(name)
         label = f'[bold]{markup.escape(called)}[/bold]'
         label += f' ({uuid})' if called != uuid else ''
-        above = branches.get(str(one.parent_uuid))
-        branch = tree.Tree(label) if above is None else above.add(label)
-        if above is None:
+        parent = branches.get(str(row.parent_uuid))
+        branch = tree.Tree(label) if parent is None else parent.add(label)
+        if parent is None:
             roots.append(branch)
-        for line in _lines(one):
+        for line in _lines(row):
             branch.add(markup.escape(line))
         branches[uuid] = branch
     drawing = console.Console(
@@ -50,36 +50,37 @@ def data(node: Node, providers: provider.Snapshot) -> dict[str, typing.Any]:
         'uuid': node.uuid,
         'providers': [
             {
-                'uuid': one.uuid,
-                'name': one.name,
-                'parent': one.parent_uuid,
-                'generation': one.generation,
+                'uuid': row.uuid,
+                'name': row.name,
+                'parent': row.parent_uuid,
+                'generation': row.generation,
                 'inventories': {
                     rc: record.to_record()
-                    for rc, record in sorted(one.inventories.items())
+                    for rc, record in sorted(row.inventories.items())
                 },
-                'traits': sorted(one.traits),
-                'aggregates': sorted(one.aggregates),
+                'traits': sorted(row.traits),
+                'aggregates': sorted(row.aggregates),
             }
-            for one in providers.values()
+            for row in providers.values()
         ],
     }
 
 
-def _lines(one: provider.Provider) -> Sequence[str]:
+def _lines(shown: provider.Provider) -> Sequence[str]:
+    """Return the lines below a provider's name."""
     lines = [
         _inventory(rc, record)
-        for rc, record in sorted(one.inventories.items())
+        for rc, record in sorted(shown.inventories.items())
     ]
-    if one.traits:
-        lines.append(f'traits: {" ".join(sorted(one.traits))}')
-    if one.aggregates:
-        lines.append(f'aggregates: {" ".join(sorted(one.aggregates))}')
+    if shown.traits:
+        lines.append(f'traits: {" ".join(sorted(shown.traits))}')
+    if shown.aggregates:
+        lines.append(f'aggregates: {" ".join(sorted(shown.aggregates))}')
     return lines
 
 
 def _inventory(rc: str, record: inventory.Inventory) -> str:
     reserved = f', {record.reserved} reserved' if record.reserved else ''
     ratio = record.allocation_ratio
-    times = f', ratio {ratio:g}' if ratio != 1 else ''
-    return f'{rc}: {record.total}{reserved}{times}'
+    factor = f', ratio {ratio:g}' if ratio != 1 else ''
+    return f'{rc}: {record.total}{reserved}{factor}'

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The agent's options: one file per group, no global configuration object.
 
-Options are spelled as in nova.conf wherever nova has them, so that an operator
-can point the agent at an existing file. ``cmd`` makes the ``ConfigOpts``.
+Options have the names of nova.conf if nova has them, so that the agent can use
+an existing file. Begin with ``default.py``. ``cmd/`` makes the ``ConfigOpts``.
+It may import ``ownership/`` and ``tree/``, for the ranges of values.
 """
 
 import types
@@ -14,12 +15,12 @@ from . import compute, compute_agent, default
 
 Groups = tuple[types.ModuleType, ...]
 
-#: The groups that have nothing to do with placement.
+#: The groups that are not about the connection to placement.
 LOCAL: Groups = (default, compute, compute_agent)
 
 
 def groups() -> Groups:
-    """Return every group; those that keystoneauth fills take a while."""
+    """Return every group; importing keystoneauth takes a while."""
     from . import placement  # noqa: PLC0415 (imports keystoneauth)
 
     return (*LOCAL, placement)
@@ -32,14 +33,14 @@ def register_opts(conf: cfg.ConfigOpts, chosen: Groups) -> None:
 
 
 def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
-    """Return all options by group, for the sample file's generator."""
+    """Return all options by group, for the generator of the sample file."""
     return [pair for group in groups() for pair in group.list_opts()]
 
 
 def check(conf: cfg.ConfigOpts, chosen: Groups) -> None:
-    """Read every option once, so that a bad one is said at the start.
+    """Read every option once, so that a wrong value fails at the start.
 
-    :raises cfg.Error: a value is out of range, of another type or empty
+    :raises cfg.Error: a value is out of range, of the wrong type or empty
     """
     for group in chosen:
         for name, opts in group.list_opts():
@@ -50,13 +51,13 @@ def check(conf: cfg.ConfigOpts, chosen: Groups) -> None:
 
 
 def _refuse_empty(group: str, opt: cfg.Opt, value: object) -> None:
-    """Refuse "option =" where there is a default that it is not.
+    """Refuse "option =" if the option has a default that is not empty.
 
-    oslo.config makes None of it for a number, and a path of no characters
-    would be wherever the agent was started.
+    oslo.config would read None for a number, and an empty path would mean the
+    directory in which the agent was started.
     """
     if opt.default not in (None, '') and value in (None, ''):
         raise cfg.Error(
-            f'[{group}] {opt.name} is empty: give it a value, or take the '
-            f'line out, which means {opt.default}'
+            f'[{group}] {opt.name} is empty: give it a value, or remove the '
+            f'line to use the default, {opt.default}'
         )

@@ -14,31 +14,32 @@ _OPTS: list[cfg.Opt] = [
         'provider_config_location',
         default='/etc/nova/provider_config/',
         mutable=True,
-        help='The directory of provider-config files: traits and inventories '
-        'of your own that are added to what the driver reports. Every *.yaml '
-        "in it is read, in nova's format, at the start and at SIGHUP. That "
-        'this directory is missing is a mistake only where the option is '
-        'set.',
+        help='The directory of provider-config files, in which you add traits '
+        'and inventories of your own to those that the driver reports. The '
+        "agent reads every *.yaml file in it, in nova's format, at the start "
+        'and on SIGHUP. A missing directory is an error only if this option '
+        'is set.',
     ),
     cfg.IntOpt(
         'resource_provider_association_refresh',
         default=300,
         min=0,
         max=default.LONGEST_INTERVAL,
-        help='For how many seconds sharing providers of others are taken to '
-        'be as they were when they were last asked for. A cycle in between in '
-        'which nothing moves is one request, not two. Those that this agent '
-        'created, or reports something for, are asked for in each cycle, and '
-        'all are when a node comes into another aggregate, after a cycle that '
-        'wrote something, and at SIGHUP. 0 means only then and at the start.',
+        help='The seconds for which the agent does not read the sharing '
+        'providers of other writers again. In that time, a cycle in which '
+        'nothing changes sends one request, not two. Sharing providers that '
+        'this agent created, or reports something for, are read in each cycle. '
+        'All are read at the start, when a node joins another aggregate, after '
+        'a cycle that wrote something, and on SIGHUP. 0 means only then.',
     ),
     cfg.IntOpt(
         'update_resources_max_workers',
         default=4,
         min=1,
         max=64,
-        help='How many nodes are worked on at a time, each with its own '
-        'requests to placement. It matters to drivers of many nodes only.',
+        help='The number of nodes that are processed at a time, each with '
+        'its own requests to placement. It matters only to drivers of many '
+        'nodes.',
     ),
 ]
 

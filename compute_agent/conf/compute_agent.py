@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of ``[compute_agent]``: those that nova does not have."""
+"""Options of ``[compute_agent]``, which nova does not have."""
 
 import math
 from typing import Any
@@ -10,12 +10,14 @@ from ..ownership import policy
 from . import default
 
 GROUP = 'compute_agent'
-LEAST_RATE = 0.01  # requests a second; a wait stays one that clocks can count
+LEAST_RATE = (
+    0.01  # requests per second; keeps a wait within the range of timers
+)
 LARGEST_RATE = 10_000
 
 
 class _Mask(types.String):
-    """A trait's name, in which * and ? stand for any characters."""
+    """A pattern of trait names, with the wildcards * and ?."""
 
     def __call__(self, value: Any) -> str:
         """Return the mask."""
@@ -23,13 +25,13 @@ class _Mask(types.String):
 
 
 class _Rate(types.Float):
-    """A number of requests a second, 0 for as many as there are."""
+    """A number of requests per second; 0 means no limit."""
 
     def __init__(self) -> None:
         super().__init__(min=0.0, max=LARGEST_RATE)
 
     def __call__(self, value: Any) -> float | None:
-        """Return the number, None of an empty text."""
+        """Return the number, or None for an empty text."""
         rate: float | None = super().__call__(value)
         if rate is not None and not (
             rate == 0 or LEAST_RATE <= rate < math.inf
@@ -44,21 +46,22 @@ _OPTS: list[cfg.Opt] = [
         default=3600,
         min=0,
         max=default.LONGEST_INTERVAL,
-        help='Seconds after which a provider is read again from placement '
-        'although its generation stands still. It heals what very old '
-        'clients (API below 1.19) change without moving the generation. 0 '
-        "means never. A node that left the driver's list but exists is asked "
-        'for again as often.',
+        help='The seconds after which the agent reads a provider again although '
+        'its generation has not changed. It finds the changes of very old '
+        'clients (API below 1.19), which do not raise the generation. 0 means '
+        'never. The driver is asked as often about a node that is missing from '
+        'its list but still exists.',
     ),
     cfg.IntOpt(
         'max_deletions',
         default=10,
         min=0,
         mutable=True,
-        help='How many providers one cycle may delete, or reserve as a whole '
-        'of nodes that are gone. If it would be more, nothing is done for a '
-        'node that loses anything, and each is reported as failed: '
-        '"compute-agent sync --yes" does it, or a higher value.',
+        help='The number of providers that one cycle may delete. Providers of '
+        'departed nodes that become fully reserved count too. If a cycle would '
+        'delete more, the agent writes nothing for any node that loses '
+        'something, and reports these nodes as failed. To go on, run '
+        '"compute-agent sync --yes" or raise this value.',
     ),
     cfg.IntOpt(
         'max_removed_percent',
@@ -66,34 +69,36 @@ _OPTS: list[cfg.Opt] = [
         min=0,
         max=100,
         mutable=True,
-        help='Which part of all names that a cycle sees (traits, aggregates '
-        'and resource classes of all providers) it may remove, if they are 50 '
-        'or more. A class whose total becomes reserved counts as removed. If '
-        'it would be more, nothing is done for a node that loses anything, '
-        'and each is reported as failed: "compute-agent sync --yes" does it, '
-        'or a higher value; 100 is no limit.',
+        help='The percentage of all names (traits, aggregates and resource '
+        'classes of all providers) that one cycle may remove. It applies only '
+        'if there are 50 names or more. A class whose whole total becomes '
+        'reserved counts as removed. If a cycle would remove more, the agent '
+        'writes nothing for any node that loses something, and reports these '
+        'nodes as failed. To go on, run "compute-agent sync --yes" or raise '
+        'this value. 100 means no limit.',
     ),
     cfg.Opt(
         'max_requests_per_second',
         type=_Rate(),
         default=0.0,
         mutable=True,
-        help='How many requests a second this agent sends to placement at '
-        'most, all its workers together, repeated ones and those for a token '
-        "counted. A second's worth may go at once. What is too early waits, "
-        'and long waits are said. Fractions are allowed, from 0.01 up; 0 is '
-        'no limit. SIGHUP is heard between two cycles, so one that waits for '
-        'this must end first. Each command that is started beside the daemon '
-        'has a budget of its own.',
+        help='The largest number of requests per second that this agent sends '
+        'to placement, for all its workers together. Retries and requests for '
+        'tokens count. The requests of one second may be sent at once; further '
+        'requests wait, and long waits are logged. The least value is 0.01; 0 '
+        'means no limit. The daemon handles SIGHUP between two cycles, so a '
+        'change takes effect after the current cycle. Each command that you '
+        'run beside the daemon has a limit of its own.',
     ),
     cfg.ListOpt(
         'masked_traits',
         item_type=_Mask(),
         default=[],
         mutable=True,
-        help='Traits that are never reported, whoever asserts them. Names, '
-        'with * for any characters and ? for one: HW_CPU_X86_AVX512*. What '
-        'this agent added of them it removes; what another added stays.',
+        help='Traits that the agent never reports, whichever source asserts '
+        'them. In a name, * stands for any characters and ? for one, as in '
+        'HW_CPU_X86_AVX512*. The agent removes those that it added itself; '
+        'those that another writer added stay.',
     ),
 ]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of ``[DEFAULT]``, spelled and meant as in nova.conf."""
+"""Options of ``[DEFAULT]``, with the names and the meaning of nova.conf."""
 
 import math
 from typing import Any
@@ -10,38 +10,38 @@ from ..tree import inventory
 
 GROUP = 'DEFAULT'
 DEFAULT_INTERVAL = 60
-LONGEST_INTERVAL = 7 * 24 * 3600  # a week; far below what clocks overflow by
+LONGEST_INTERVAL = 7 * 24 * 3600  # a week; far below an overflow of timers
 
 _IDENTITY = [
     cfg.StrOpt(
         'host',
         sample_default='<the canonical name of this host>',
-        help='The name of the compute node where the driver describes the '
-        'host itself. Unset, it is the canonical host name, which is the '
-        'hypervisor hostname that nova-compute has from libvirt. A provider '
-        'keeps the name it was created with: after a change, rename it too '
-        '("compute-agent provider rename").',
+        help='The name of the compute node, if the driver describes this host. '
+        'The default is the canonical host name, which is also the hypervisor '
+        'hostname that nova-compute gets from libvirt. An existing provider '
+        'keeps its name: after a change of this option, run "compute-agent '
+        'provider rename".',
     ),
     cfg.StrOpt(
         'compute_driver',
         default='libvirt',
         help='The driver that describes the resources, by the name of its '
         'entry point in the group compute_agent.drivers. The command '
-        '"compute-agent driver list" shows what is installed. The names '
-        'used in nova.conf (libvirt.LibvirtDriver) are understood.',
+        '"compute-agent driver list" lists the installed drivers. The names '
+        'of nova.conf, such as libvirt.LibvirtDriver, work too.',
     ),
     cfg.StrOpt(
         'state_path',
         default='/var/lib/compute-agent',
-        help='The directory where the agent keeps its state: what it added '
-        'to placement, what it last saw there, and the compute_id file with '
-        "this host's uuid. One agent to a directory.",
+        help='The directory of the state of the agent: the record of its '
+        'writes, its last readings of placement, and the compute_id file with '
+        "this host's uuid. Each agent needs a directory of its own.",
     ),
     cfg.StrOpt(
         'instances_path',
         default='$state_path/instances',
-        help='The directory whose file system is reported as DISK_GB. It '
-        'need not exist yet.',
+        help='A directory on the file system that is reported as DISK_GB. '
+        'The directory need not exist yet.',
     ),
     cfg.IntOpt(
         'update_resources_interval',
@@ -49,21 +49,21 @@ _IDENTITY = [
         min=-1,
         max=LONGEST_INTERVAL,
         mutable=True,
-        help='Seconds from one cycle of the daemon to the next. 0 means the '
-        f'default of {DEFAULT_INTERVAL} seconds; a negative value means that '
-        'the daemon does one cycle and then only waits.',
+        help='The seconds from one cycle of the daemon to the next. 0 means '
+        f'the default of {DEFAULT_INTERVAL} seconds. With a negative value, '
+        'the daemon runs a single successful cycle and then waits.',
     ),
     cfg.IntOpt(
         'periodic_fuzzy_delay',
         default=60,
         min=0,
         max=LONGEST_INTERVAL,
-        help='The daemon waits a random time before its first cycle, up to so '
-        'many seconds and up to update_resources_interval, so that agents '
-        'that are started together do not come to placement together: not '
-        'then, and not later, for each keeps its distance to the others. 0 '
-        'means to begin at once, as it does with a placement that is '
-        'embedded. The other commands never wait.',
+        help='The longest time, in seconds, that the daemon waits before its '
+        'first cycle. The wait is random, and never longer than '
+        'update_resources_interval. It spreads the requests of agents that '
+        'start together, in the first cycle and in later ones. 0 means no '
+        'wait; with an embedded placement there is none either. The other '
+        'commands never wait.',
     ),
 ]
 
@@ -73,26 +73,26 @@ _RESERVED = [
         default=0,
         min=0,
         max=inventory.MAX_INT,
-        help='The number of CPUs that the host keeps for itself.',
+        help='The number of CPUs reserved for the host.',
     ),
     cfg.IntOpt(
         'reserved_host_memory_mb',
         default=512,
         min=0,
         max=inventory.MAX_INT,
-        help='The memory, in MiB, that the host keeps for itself.',
+        help='The memory, in MiB, reserved for the host.',
     ),
     cfg.IntOpt(
         'reserved_host_disk_mb',
         default=0,
         min=0,
         max=inventory.MAX_INT * 1024,
-        help='The disk space, in MiB, that the host keeps for itself. It is '
-        'rounded up to whole GiB.',
+        help='The disk space, in MiB, reserved for the host. It is rounded up '
+        'to whole GiB.',
     ),
 ]
 
-# Resource class → the option's stem, and nova's initial ratio.
+# Resource class → the stem of the option's name, and nova's initial ratio.
 RATIOS = {
     'VCPU': ('cpu', 4.0),
     'MEMORY_MB': ('ram', 1.0),
@@ -101,13 +101,13 @@ RATIOS = {
 
 
 class _Ratio(types.Float):
-    """A number that placement takes as a ratio: not infinite, not "nan"."""
+    """A ratio that placement accepts: neither infinite nor "nan"."""
 
     def __init__(self) -> None:
         super().__init__(min=0.0, max=inventory.MAX_RATIO)
 
     def __call__(self, value: Any) -> float | None:
-        """Return the number, None of an empty text."""
+        """Return the number, or None for an empty text."""
         number: float | None = super().__call__(value)
         if number is not None and not math.isfinite(number):
             raise ValueError('Should be a finite number')
@@ -121,16 +121,16 @@ _RATIOS = [
         cfg.Opt(
             f'{stem}_allocation_ratio',
             type=_Ratio(),
-            help=f'The allocation ratio of {rc}, forced: what operators set '
-            'in placement is overwritten. Unset, empty or 0 means that it is '
-            'theirs.',
+            help=f'The allocation ratio of {rc}. It overwrites a ratio that '
+            'an operator sets in placement. If this option is unset, empty or '
+            '0, the ratio in placement stays.',
         ),
         cfg.Opt(
             f'initial_{stem}_allocation_ratio',
             type=_Ratio(),
             default=initial,
-            help=f'The allocation ratio that {rc} starts with where placement '
-            'has none yet. What operators set later survives.',
+            help=f'The allocation ratio of a new inventory of {rc}. A ratio '
+            'that an operator sets in placement later stays.',
         ),
     )
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of ``[placement]``: keystoneauth's, as in nova.conf, and embedding."""
+"""Options of ``[placement]``: keystoneauth's, and the embedded placement."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ GROUP = 'placement'
 SERVICE_TYPE = 'placement'
 PORT = 8778
 
-# Of keystoneauth's options.
+# Defaults for options of keystoneauth.
 DEFAULTS = {
     'service_type': SERVICE_TYPE,
     'valid_interfaces': ['internal', 'public'],
@@ -21,10 +21,10 @@ _EMBEDDED = [
     cfg.BoolOpt(
         'embedded',
         default=False,
-        help='Use a placement service of our own on 127.0.0.1, for '
-        'development and demonstrations: the daemon starts it, and the other '
-        'commands find it. Whoever reaches its port is its administrator. '
-        'All authentication options are then ignored.',
+        help='Use an embedded placement service on 127.0.0.1, for development '
+        'and demonstrations. The daemon starts it, and the other commands find '
+        'it. Every client that reaches its port is an administrator. All '
+        'authentication options are ignored.',
     ),
     cfg.PortOpt(
         'embedded_port',
@@ -37,7 +37,7 @@ _EMBEDDED = [
 def register_opts(conf: cfg.ConfigOpts) -> None:
     """Register the options of this group.
 
-    The authentication plugin registers its own once ``auth_type`` is read.
+    The authentication plugin registers its options when ``auth_type`` is read.
     """
     conf.register_opts(_EMBEDDED, group=GROUP)
     loading.register_session_conf_options(conf, GROUP)
@@ -50,7 +50,7 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
 
 
 def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
-    """Return the options by group, with the usual plugins' among them."""
+    """Return the options by group, with those of the usual plugins."""
     opts = {
         opt.dest: opt
         for opt in (
@@ -64,5 +64,5 @@ def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
         )
     }
     for name, default in DEFAULTS.items():
-        opts[name].default = default  # of our own copy
+        opts[name].default = default  # in our own copy
     return [(GROUP, list(opts.values()))]

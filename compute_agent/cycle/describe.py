@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describing one node: the driver's word first, then the agent's own traits.
+"""The calls to the driver for one node, and the agent's own traits.
 
-The fall-back chain is seed 004's: ``update_provider_tree``, else
-``get_inventory`` and ``get_traits``, else ``get_available_resource``. Whatever a
-driver raises becomes a ``DriverError`` with the driver's name on it, so that one
-node's driver fault is that node's alone. It does no I/O of its own.
+A driver describes a node by ``update_provider_tree``, else by
+``get_inventory`` and ``get_traits``, else by ``get_available_resource`` (the
+order is seed 004's). Every exception of a driver becomes a ``DriverError``
+that names the driver and fails this node alone. This module does no I/O of its
+own. ``node_planner.py`` calls it.
 """
 
 import contextlib
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import errors
@@ -28,16 +29,19 @@ def describe(
     reserved: host_inventory.Reserved,
     allocations: Mapping[str, Any] | None = None,
 ) -> None:
-    """Edit the tree until it describes the node.
+    """Have the driver edit the tree until it describes the node.
 
-    Without a root for the node nothing is reported of it for now.
+    If the driver leaves the node without a root, nothing of it is reported for
+    now.
 
-    :param allocations: what is allocated of the tree, for a driver that asked
-        for it, to be edited in place
-    :raises errors.DriverError: the driver failed, or removed what placement has
-    :raises errors.Renamed: another renamed what the driver names
-    :raises errors.ReshapeNeeded: it asks for the allocations; the tree is of
-        no use any more
+    :param allocations: the tree's allocations, for a driver that asked for
+        them to edit in place
+    :raises errors.DriverError: the driver failed, or removed a root provider
+        that placement has
+    :raises errors.Renamed: another writer renamed a provider that the driver
+        looks for by name
+    :raises errors.ReshapeNeeded: the driver asks for the allocations; the tree
+        cannot be used any more
     """
     if not tree.exists(node.uuid):
         tree.new_root(node.name, node.uuid)
@@ -52,7 +56,7 @@ def describe(
 
 
 def facts(driver: virt.ComputeDriver, node: Node) -> object:
-    """Return what the driver's description goes by, None if it can't tell.
+    """Return what the driver's description depends on, None if it can't tell.
 
     :raises errors.DriverError: the driver failed
     """
@@ -64,19 +68,28 @@ def facts(driver: virt.ComputeDriver, node: Node) -> object:
 
 
 def equal(
-    driver: virt.ComputeDriver, node: Node, one: object, other: object
+    driver: virt.ComputeDriver, node: Node, facts: object, others: object
 ) -> bool:
-    """Whether what two descriptions go by is the same.
+    """Return True if two facts of a driver are equal.
 
-    :raises errors.DriverError: its values cannot be compared
+    :raises errors.DriverError: they cannot be compared
     """
     with _asking(driver, node):
-        return bool(one == other)
+        return bool(facts == others)
+
+
+def authority(driver: virt.ComputeDriver, node: Node) -> Sequence[str]:
+    """Return the traits and prefixes that the driver alone decides, as of now.
+
+    :raises errors.DriverError: the driver failed
+    """
+    with _asking(driver, node):
+        return driver.authority
 
 
 @contextlib.contextmanager
 def _asking(driver: virt.ComputeDriver, node: Node) -> Iterator[None]:
-    """Make a DriverError of what a driver raises that is not of its contract."""
+    """Turn an exception that the contract does not name into a DriverError."""
     try:
         yield
     except (errors.DriverError, errors.ReshapeNeeded, errors.Renamed):
@@ -92,11 +105,12 @@ def _asking(driver: virt.ComputeDriver, node: Node) -> Iterator[None]:
 def assert_own_traits(
     tree: provider_tree.ProviderTree, node: Node, record: Record
 ) -> None:
-    """Assert what tells schedulers that these providers are compute nodes'.
+    """Assert the traits that tell schedulers whose providers these are.
 
-    COMPUTE_NODE on the root; OWNER_NOVA there and on each provider below that
-    this agent created, now or earlier. Others' children stay as they are. One
-    that the driver takes out of the node's tree is no part of it any more.
+    COMPUTE_NODE goes on the root, OWNER_NOVA on the root and on each provider
+    below it that this agent created, now or earlier. Children that others
+    created get none. The agent's earlier claims on a provider that the driver
+    takes out of the node's tree are dropped.
     """
     if not tree.exists(node.uuid):
         return
@@ -118,7 +132,7 @@ def _updated(
     node: Node,
     allocations: Mapping[str, Any] | None,
 ) -> bool:
-    """Whether the driver edits trees; if so, it did."""
+    """Have the driver edit the tree; return False if it does not do that."""
     given = () if allocations is None else (allocations,)
     try:
         driver.update_provider_tree(tree, node.name, *given)
@@ -140,7 +154,7 @@ def _fall_back(
     node: Node,
     reserved: host_inventory.Reserved,
 ) -> None:
-    """Describe by the older methods, which have only the root to describe."""
+    """Describe the root by the older methods, which know no other provider."""
     try:
         tree.update_inventory(node.uuid, _inventory(driver, node, reserved))
         traits = _traits(driver, node)
@@ -149,7 +163,7 @@ def _fall_back(
             f'{type(driver).__name__} asks for the allocations of {node}: '
             'only update_provider_tree can move what is allocated'
         ) from exc
-    if traits is not None:  # an empty set is a visit too
+    if traits is not None:  # an empty set drops earlier claims
         tree.add_traits(node.uuid, *traits)
 
 
@@ -171,7 +185,7 @@ def _inventory(
 
 
 def _traits(driver: virt.ComputeDriver, node: Node) -> frozenset[str] | None:
-    """Return the driver's traits, None if it has no say in them."""
+    """Return the driver's traits, None if it has no such method."""
     try:
         return names.check_traits(driver.get_traits(node.name))
     except NotImplementedError:

@@ -11,8 +11,6 @@ runs them from many threads.
 
 import dataclasses
 import logging
-import random
-import time
 from collections.abc import Collection, Mapping
 from typing import Generic
 
@@ -23,14 +21,16 @@ from ..tree.node import Node
 from ..tree.observation import Observation
 from ..tree.plan import Op, Outcome, Plan
 from . import departed_nodes, effects, node_result, report_client
+from .conflicts import Conflicts
 from .node_planner import NodePlan, NodePlanner
 from .node_result import NodeResult, Status
 
 LOG = logging.getLogger(__name__)
 
-PLANS = 5  # times a node is planned at most in a cycle, because of conflicts
-_FIRST_PAUSE = 0.1  # seconds at most before a node is planned again ...
-_LONGEST_PAUSE = 5.0  # ... doubled each time, up to this
+MORE = (
+    'placement changed meanwhile, and the plan would now remove more than was '
+    'judged in this cycle; it waits for the next cycle'
+)
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class NodeCycle(Generic[Op]):
         self._is_judged = not context.judged
         self._planned: NodePlan[Op] | None = None
         self._before: provider.Snapshot = {}
-        self._conflicts = _Conflicts()
+        self._conflicts = Conflicts(node)
         self._applied: list[Op] = []
         # What was refused in this cycle, by the line that says so.
         self._refused: dict[str, object] = {}
@@ -165,7 +165,7 @@ class NodeCycle(Generic[Op]):
             self._conflicts.pause()
             seen, planned = None, None
         if self.result.status is Status.DONE and not self.awaits_judgement:
-            self._conflicts.log_healed(self.node)
+            self._conflicts.log_healed()
 
     def _check_outage(self) -> None:
         """Raise the outage that another node's cycle found."""
@@ -265,9 +265,7 @@ class NodeCycle(Generic[Op]):
         """
         if not self.departed:
             return effects.removals(plan.operations)
-        return blast_radius.Removals(
-            deleted=effects.written(plan.operations)
-        )
+        return blast_radius.Removals(deleted=effects.written(plan.operations))
 
     # --- what was applied and refused ----------------------------------------
 
@@ -302,48 +300,3 @@ class NodeCycle(Generic[Op]):
         return self._context.back_off.refused(
             self.node.uuid, refused, self._applied
         )
-
-
-class _Conflicts:
-    """The conflicts that made a node's cycle plan again."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._missing = 0
-        self._subjects: dict[str, None] = {}
-
-    def allow_replan(self, exc: errors.AgentError) -> bool:
-        """Count a conflict; return True if the node may be planned again.
-
-        If a provider or a name is missing, that is tried only once.
-        """
-        if not isinstance(exc, errors.Replan):
-            return False
-        self._count += 1
-        self._missing += isinstance(exc, errors.ReplanOnce)
-        if exc.is_conflict:
-            self._subjects[exc.subject or str(exc)] = None
-        return self._count < PLANS and self._missing <= 1
-
-    def pause(self) -> None:
-        """Wait at random, longer each time, so that writers draw apart."""
-        longest = min(_FIRST_PAUSE * 2 ** (self._count - 1), _LONGEST_PAUSE)
-        time.sleep(random.uniform(0, longest))  # noqa: S311 (no secret)
-
-    def log_healed(self, node: Node) -> None:
-        """Log the conflicts once they are over, if there were any."""
-        if self._subjects:
-            LOG.info(
-                '%s: done after it was planned %d times; another writer '
-                'changed %s meanwhile',
-                node,
-                self._count + 1,
-                ', '.join(self._subjects),
-            )
-            self._subjects.clear()
-
-
-MORE = (
-    'placement changed meanwhile, and the plan would now remove more than was '
-    'judged in this cycle; it waits for the next cycle'
-)

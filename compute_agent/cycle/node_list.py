@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which nodes a driver has now, and what they are called.
+"""The nodes that a driver has now, with their uuids and titles.
 
-It turns whatever goes wrong there into a ``DriverError`` with the driver's name
-on it. The resource tracker asks it at the begin of each cycle.
+Every exception of the driver becomes a ``DriverError`` that names the driver.
+The resource tracker asks for the list at the start of each cycle.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from ..virt import driver as virt
 class NodeList:
     """A driver's nodes.
 
-    :param identify: node names → nodes with their uuids
+    :param identify: returns the nodes of these names, with their uuids
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class NodeList:
         self._identify = identify
 
     def nodes(self) -> Sequence[Node]:
-        """Return the nodes the driver has now.
+        """Return the nodes that the driver has now.
 
         :raises errors.DriverError: it cannot tell
         """

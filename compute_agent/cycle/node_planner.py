@@ -180,9 +180,7 @@ class NodePlanner(Generic[Op]):
         record = self._records.record(seen.providers, node.uuid)
         created = self._records.created_for([node.uuid]).get(node.uuid, ())
         outside = orphans.outside(node.uuid, seen.providers, created)
-        orphans.describe_gone(
-            tree, (node.uuid, node.name), record.created, outside
-        )
+        orphans.describe_gone(tree, node, record.created, outside)
         self._client.watch_sharing(seen.asserted_elsewhere(tree))
         decides = self._policy(node, contended)
         wanted, left = self._resolve(tree, seen, record, decides, None)
@@ -255,14 +253,15 @@ class NodePlanner(Generic[Op]):
     def _policy(
         self, node: Node, contended: Collection[contention.Item]
     ) -> policy.Policy:
-        """Return what decides beside the description.
+        """Return the policy for a node, with the driver's authority as of now.
 
-        The driver's authority is asked for after the description: a driver of
-        one node may let it follow from what it found.
+        The driver is asked for its authority here and nowhere else. The driver
+        of a single node may derive it from what it found, so a plan uses the
+        authority after the description.
         """
         return policy.Policy(
             node_uuid=node.uuid,
-            authority=self._driver.authority,
+            authority=describe.authority(self._driver, node),
             ratios=self._settings.ratios,
             orders=self._orders(node),
             contended=contended,

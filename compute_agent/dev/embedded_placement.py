@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real placement service, embedded: for a laptop, a demo and the tests.
 
-It serves openstack-placement on an SQLite file at a loopback address, from a
-thread of this process, to whoever connects: with ``noauth2`` everybody is
-admin. One per process, and one worker, for placement on SQLite answers 500
-to concurrent writers. ``compute-agent run`` and ``placement serve`` start it;
-nothing else may.
+It serves openstack-placement from an SQLite file at a loopback address, in a
+thread of this process. With ``noauth2``, every client is an administrator. A
+process can have only one, with one worker, because placement on SQLite answers
+500 to concurrent writers. Only ``compute-agent run``, ``placement serve`` and
+the demo start it.
 """
 
 import contextlib
@@ -24,10 +24,10 @@ DEFAULT_PORT = 8778
 
 
 class EmbeddedPlacement:
-    """A placement service that lives as long as this object is started.
+    """A placement service that runs between ``start`` and ``stop``.
 
-    A context manager: entering starts it, leaving stops it. After ``stop`` it
-    can be started again and has what it had.
+    As a context manager, it starts on entry and stops on exit. It can be
+    started again after ``stop``, and then has the same contents.
     """
 
     def __init__(
@@ -38,10 +38,10 @@ class EmbeddedPlacement:
     ) -> None:
         """Check the address; nothing is opened yet.
 
-        :param database: made where missing, with its directory
+        :param database: the file; it is created with its directory if missing
         :param host: a loopback address
-        :param port: 0 takes any that is free; ``url`` then tells which
-        :raises errors.ConfigError: others than this machine could reach it
+        :param port: 0 takes a free port, which ``url`` then has
+        :raises errors.ConfigError: other machines could reach the address
         """
         self._database = database
         self._address = _loopback(host)
@@ -51,20 +51,20 @@ class EmbeddedPlacement:
 
     @property
     def url(self) -> str:
-        """The endpoint, as ``[placement] endpoint_override`` wants it."""
+        """The endpoint, as in ``[placement] endpoint_override``."""
         host = str(self._address)
         if self._address.version == 6:
             host = f'[{host}]'
         return f'http://{host}:{self._bound_port}'
 
     def start(self) -> None:
-        """Return when requests are answered.
+        """Start the service; return when it answers requests.
 
-        :raises errors.ConfigError: a package is missing, the address is
-            taken, the database is unusable, or the process has one already
+        :raises errors.ConfigError: a package is missing, the address is in
+            use, the database is unusable, or the process already has one
         """
         try:
-            # Late, for they come with an extra and take most of a second.
+            # Imported late: they need an extra, and take most of a second.
             from . import placement_app, wsgi_thread  # noqa: PLC0415
         except ImportError as exc:
             package = (exc.name or str(exc)).partition('.')[0]
@@ -74,7 +74,7 @@ class EmbeddedPlacement:
             ) from exc
         with contextlib.ExitStack() as undo:
             listener = undo.enter_context(self._listen())
-            undo.enter_context(placement_database.held(self._database))
+            undo.enter_context(placement_database.lock(self._database))
             application = placement_app.create_app(
                 placement_app.sqlite_url(self._database)
             )
@@ -85,7 +85,7 @@ class EmbeddedPlacement:
             self._undo = undo.pop_all()
 
     def stop(self) -> None:
-        """Return when the port and the database are free; within a second."""
+        """Stop the service, within a second; free the port and the database."""
         self._undo.close()
 
     def __enter__(self) -> typing.Self:
@@ -103,7 +103,7 @@ class EmbeddedPlacement:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((str(self._address), self._port))
-            # Only listening finds out about another that listens.
+            # Only listen() fails if another process listens on the port.
             listener.listen()
         except OSError as exc:
             listener.close()
@@ -125,8 +125,8 @@ def _loopback(
         address = None
     if address is None or not address.is_loopback:
         raise errors.ConfigError(
-            f'the embedded placement cannot listen at {host!r}: whoever '
-            'reaches it is admin, so use 127.0.0.1 or another loopback '
+            f'the embedded placement cannot listen at {host!r}: every client '
+            'is an administrator, so use 127.0.0.1 or another loopback '
             'address'
         )
     return address
@@ -135,7 +135,7 @@ def _loopback(
 def _listen_problem(exc: OSError) -> str:
     if exc.errno == errno.EADDRINUSE:
         return (
-            'the port is in use; stop its user, or set another one in '
-            '[placement] embedded_port'
+            'the port is in use; stop the process that uses it, or set '
+            'another port in [placement] embedded_port'
         )
     return os.strerror(exc.errno) if exc.errno else str(exc)

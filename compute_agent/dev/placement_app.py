@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real placement service as a WSGI application in this process.
 
-The only module that imports openstack-placement, so import it late and only
-where the ``embedded`` extra is there: the import takes most of a second. It
-knows placement's module globals, because of which a process holds at most one
-placement at a time. ``embedded_placement.py`` and the tests call it.
+Only this module imports openstack-placement. Import it late, and only if the
+``embedded`` extra is installed: the import takes most of a second. Placement
+keeps its state in module globals, so a process can have only one placement at
+a time. ``embedded_placement.py`` and the tests call it.
 """
 
 import logging
@@ -19,7 +19,7 @@ from oslo_config import cfg
 from .. import errors
 
 with warnings.catch_warnings():
-    # What these packages still have to modernise is not our user's business.
+    # The deprecation warnings of these packages do not concern our users.
     warnings.simplefilter('ignore')
     import alembic.util
     import sqlalchemy
@@ -47,19 +47,19 @@ def sqlite_url(path: pathlib.Path) -> str:
 
 
 def create_app(database_url: str) -> types.WSGIApplication:
-    """Return placement on this database, its schema brought up to date.
+    """Return placement on this database, after upgrading its schema.
 
-    It takes any token, for ``auth_strategy`` is noauth2, and is to be called
-    by one thread at a time where the database is SQLite. ``release`` ends it.
+    It accepts any token, because ``auth_strategy`` is noauth2. On SQLite, only
+    one thread may call it at a time. ``release`` ends it.
 
-    :param database_url: SQLAlchemy's spelling; ``sqlite://`` is memory
-    :raises errors.ConfigError: this process already holds a placement, or
+    :param database_url: as SQLAlchemy has it; ``sqlite://`` is in memory
+    :raises errors.ConfigError: this process already has a placement, or
         placement cannot use the database
     """
     if not _claim.acquire(blocking=False):
         raise errors.ConfigError(
             'this process already runs an embedded placement: stop it before '
-            'another one is started'
+            'you start another one'
         )
     try:
         return _load(database_url)
@@ -68,7 +68,7 @@ def create_app(database_url: str) -> types.WSGIApplication:
         reason = ' '.join(str(exc).split())
         raise errors.ConfigError(
             f'placement cannot use its database {database_url}: {reason}; '
-            'move the file away to begin with an empty one'
+            'move the file away to start with an empty database'
         ) from exc
     except BaseException:
         release()
@@ -76,7 +76,7 @@ def create_app(database_url: str) -> types.WSGIApplication:
 
 
 def release() -> None:
-    """Close the database and forget what the application left in globals."""
+    """Close the database and reset the globals of the application."""
     if not _claim.locked():
         return
     db_api.placement_context_manager.dispose_pool()
@@ -105,27 +105,27 @@ def _configuration(database_url: str) -> cfg.ConfigOpts:
     conf.set_override('auth_strategy', 'noauth2', 'api')
     database = 'placement_database'
     conf.set_override('connection', database_url.replace('$', '$$'), database)
-    # Ten tries, ten seconds apart, is for servers that are still starting.
+    # The default is ten retries, ten seconds apart, for a server that starts.
     conf.set_override('max_retries', 0, database)
-    # Measured: a POST takes 4 ms instead of 5.5. A killed process loses
-    # nothing by it; a power cut may cost this file, which is no cloud's.
+    # Measured: a POST takes 4 ms instead of 5.5 ms. A killed process loses
+    # nothing. A power cut may damage the file, which serves no real cloud.
     conf.set_override('sqlite_synchronous', False, database)
-    # Nothing of a placement installed on this machine: no file, no variable.
+    # Ignore the files and variables of a placement on this machine.
     conf([], default_config_files=[], default_config_dirs=[], use_env=False)
     return conf
 
 
 def _quiet(logger: logging.Logger) -> None:
-    """Leave out this logger's chat, unless somebody has asked for it."""
+    """Hide a logger's INFO messages, unless its level is set."""
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.WARNING)
 
 
 class _ServiceRole:
-    """Gives the admin token the role ``service`` too.
+    """Middleware that gives the admin token the role ``service`` too.
 
-    Placement reserves POST /reshaper for that role. The account an agent has
-    in a keystone carries it; noauth2 knows only ``admin``.
+    Placement reserves POST /reshaper for that role. In a real cloud, the
+    agent's user has it; noauth2 knows only the role ``admin``.
     """
 
     def __init__(self, application: types.WSGIApplication) -> None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The SQLite file of an embedded placement, before placement opens it.
 
-It makes the file and keeps it private, keeps a second process away, and says
-in one line what is wrong with it; placement itself would answer with a
-traceback, or with a 500 per request. It knows nothing of placement beyond two
-table names and writes no row. ``embedded_placement.py`` calls it.
+The module creates the file with private permissions, locks out a second
+process, and reports a damaged file in one line; placement itself would raise a
+traceback, or answer each request with 500. It knows only two of placement's
+table names, and writes no row. ``embedded_placement.py`` calls it.
 """
 
 import contextlib
@@ -20,30 +20,32 @@ _TABLES = frozenset({'alembic_version', 'resource_providers'})
 
 
 @contextlib.contextmanager
-def held(path: pathlib.Path) -> Iterator[None]:
-    """Hold the file for one embedded placement; it is made where missing.
+def lock(path: pathlib.Path) -> Iterator[None]:
+    """Lock the file for one embedded placement; create it if missing.
 
-    :raises errors.ConfigError: it cannot be written, is held by another
-        process, or is something other than a placement database
+    :raises errors.ConfigError: the file cannot be written, is in use by
+        another process, or is not a placement database
     """
     with contextlib.ExitStack() as undo:
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _lock(path, undo)
+            _take_lock(path, undo)
             _make_private(path)
         except OSError as exc:
             raise errors.ConfigError(
                 f'the placement database {path} cannot be written: '
-                f'{exc.strerror}; set state_path to a directory that can'
+                f'{exc.strerror}; set state_path to a writable directory'
             ) from exc
         _check(path)
         yield
 
 
-def _lock(path: pathlib.Path, undo: contextlib.ExitStack) -> None:
-    """Lock a file of its own: on the database SQLite has its own locks."""
-    lock = path.with_name(f'{path.name}.lock')
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _take_lock(path: pathlib.Path, undo: contextlib.ExitStack) -> None:
+    """Lock a separate file: SQLite has its own locks on the database."""
+    lock_file = path.with_name(f'{path.name}.lock')
+    descriptor = os.open(
+        lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+    )
     undo.callback(os.close, descriptor)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -55,7 +57,7 @@ def _lock(path: pathlib.Path, undo: contextlib.ExitStack) -> None:
 
 
 def _make_private(path: pathlib.Path) -> None:
-    """Make the file where missing; SQLite's side files take its mode."""
+    """Create the file if missing; SQLite's side files get its mode."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         os.fchmod(descriptor, 0o600)
@@ -64,7 +66,7 @@ def _make_private(path: pathlib.Path) -> None:
 
 
 def _check(path: pathlib.Path) -> None:
-    """Read the file through, and let readers in beside placement (WAL)."""
+    """Check the whole file, and switch to WAL, which allows readers."""
     try:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             (verdict,) = connection.execute('PRAGMA quick_check(1)').fetchone()
@@ -83,9 +85,9 @@ def _check(path: pathlib.Path) -> None:
         ) from exc
     except sqlite3.DatabaseError as exc:
         verdict, tables = str(exc), set()
-    what = 'damaged' if verdict != 'ok' else 'no placement database'
-    reason = verdict if verdict != 'ok' else 'it holds other tables'
+    problem = 'damaged' if verdict != 'ok' else 'not a placement database'
+    reason = verdict if verdict != 'ok' else 'it has other tables'
     raise errors.ConfigError(
-        f'the file {path} is {what} ({reason}): move it away, or set '
+        f'the file {path} is {problem} ({reason}): move it away, or set '
         'another state_path'
     )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A WSGI application served from threads of this process, by waitress.
+"""A WSGI application served by waitress, in threads of this process.
 
-One thread does the sockets of any number of clients, one other calls the
-application, so the application sees one request at a time. It knows nothing
-of placement. ``embedded_placement.py`` imports it late: waitress comes with
-the ``embedded`` extra.
+One thread handles the sockets of all clients, and another calls the
+application, so that it handles one request at a time. The module knows nothing
+of placement. ``embedded_placement.py`` imports it late, because waitress comes
+with the ``embedded`` extra.
 """
 
 import logging
@@ -24,7 +24,7 @@ class WsgiThread:
     def __init__(
         self, application: types.WSGIApplication, listener: socket.socket
     ) -> None:
-        # Clients that wait for the one worker are the plan, not a warning.
+        # Clients are expected to wait for the only worker: no warning.
         logging.getLogger('waitress.queue').setLevel(logging.ERROR)
         self._sockets: dict[int, object] = {}
         self._server = waitress.server.create_server(
@@ -42,10 +42,10 @@ class WsgiThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """Let the running request end, then close every socket."""
+        """Wait briefly for the running request, then close every socket."""
         self._server.task_dispatcher.shutdown(timeout=_STOP_SECONDS)
-        # Sockets belong to the serving thread: it closes them, and having
-        # none left it ends.
+        # The sockets belong to the serving thread. It closes them, and ends
+        # because none is left.
         self._server.trigger.pull_trigger(self._close_all)
         self._thread.join(_STOP_SECONDS)
 

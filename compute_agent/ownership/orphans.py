@@ -13,6 +13,7 @@ from typing import Protocol
 
 from .. import errors
 from ..tree import assertion, provider, provider_tree
+from ..tree.node import Node
 
 
 class Seen(Protocol):
@@ -72,13 +73,12 @@ def heir(
 
 def describe_gone(
     tree: provider_tree.ProviderTree,
-    node: tuple[str, str],
+    node: Node,
     created: Container[str],
     elsewhere: Sequence[str] = (),
 ) -> None:
     """Edit the tree until it offers nothing of a departed node.
 
-    :param node: the node's uuid and name
     :param created: the providers that this agent created
     :param elsewhere: those that were created for the node outside its tree
     """
@@ -86,9 +86,9 @@ def describe_gone(
         for uuid in elsewhere:
             if tree.exists(uuid):  # it did not go with a provider above it
                 tree.remove(uuid)
-    uuid, name = node
-    if tree.exists(uuid):
-        _describe_root(tree, tree.baseline[uuid], name, created)
+    if tree.exists(node.uuid):
+        root = tree.baseline[node.uuid]
+        _describe_root(tree, root, node.name, created)
 
 
 def _describe_root(

@@ -257,9 +257,7 @@ class Observer:
             settled = intents.settle(look.intents[uuid], None)
             self._store.journal.record_outcome((), settled.dropped)
 
-    def _seen(
-        self, look: observation.ObservationBuilder
-    ) -> Observation:
+    def _seen(self, look: observation.ObservationBuilder) -> Observation:
         """Return the finished observation: the last one if nothing moved."""
         last = self._last.get(look.node_uuid)
         if last is not None and last.stands(look):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two agents and twenty operators at one provider; prints what came of it.
 
-``python tests/churn/churn.py``, or ``make churn``. How long and how many edits
+``make churn`` runs it from the checkout, where the package ``demo`` is. How long and how many edits
 a second come from COMPUTE_AGENT_CHURN_SECONDS and COMPUTE_AGENT_CHURN_EDITS.
 ``test_churn.py`` runs it for some seconds.
 """
@@ -25,7 +25,7 @@ import losses
 import outcome as outcomes
 import people
 
-from compute_agent.dev import server_process
+from demo import server_process
 
 HERE = pathlib.Path(__file__).parent
 OPERATORS = tuple(f'operator-{n:02}' for n in range(20))
@@ -151,7 +151,7 @@ class World:
         while not over():
             assert time.monotonic() < deadline, (
                 f'{agent.who} does not come to it: '
-                f'{server_process.complaint(agent.log)}'
+                f'{server_process.last_error(agent.log)}'
             )
             threading.Event().wait(LOOK)
 

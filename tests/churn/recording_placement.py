@@ -64,7 +64,7 @@ def main(descriptor: str, database: str, record: str) -> None:
     listener = socket.socket(fileno=int(descriptor))
     path = pathlib.Path(database)
     with (
-        placement_database.held(path),
+        placement_database.lock(path),
         pathlib.Path(record).open('a', buffering=1) as to,
     ):
         application = placement_app.create_app(placement_app.sqlite_url(path))

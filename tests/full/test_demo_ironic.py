@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demo, as a person runs it: a real Ironic, a real placement, the agent."""
 
-import collections
 import os
 import re
 import signal
@@ -10,12 +9,8 @@ import sys
 import time
 
 import ironic_fixture
-import os_traits
 import pytest
 import requests
-
-from compute_agent.cmd.app import main
-from compute_agent.dev import ironic_nodes
 
 PATIENCE = 120  # seconds; only a hang takes as long
 
@@ -30,9 +25,7 @@ class Demo:
                 [
                     sys.executable,
                     '-m',
-                    'compute_agent.cmd.app.main',
                     'demo',
-                    'ironic',
                     '--directory',
                     'here',
                     *words,
@@ -43,6 +36,7 @@ class Demo:
                 env={
                     **os.environ,
                     'COMPUTE_AGENT_IRONIC': str(program),
+                    'PYTHONPATH': str(ironic_fixture.ROOT),
                     'PYTHONUNBUFFERED': '1',
                 },
             )
@@ -90,20 +84,6 @@ def _answers(url):
             return False
 
 
-def test_a_rack_has_three_classes_and_traits_that_differ():
-    nodes = ironic_nodes.racks(20)
-    assert [nodes[0].name, nodes[19].name] == ['rack1-node01', 'rack2-node10']
-    assert 'CUSTOM_GPU_A100' in nodes[0].traits
-    classes = collections.Counter(n.resource_class for n in nodes)
-    assert classes == {'gold': 4, 'silver': 6, 'bronze': 10}
-    for resource_class in classes:
-        kinds = {n.traits for n in nodes if n.resource_class == resource_class}
-        assert len(kinds) > 1
-    standard = set(os_traits.get_traits())
-    used = frozenset().union(*(n.traits for n in nodes))
-    assert all(t in standard or t.startswith('CUSTOM_') for t in used)
-
-
 def test_once_and_then_for_as_long_as_wanted(demo, tmp_path):
     one = demo('--nodes', '6', '--once')
     assert one.process.wait(PATIENCE) == 0, one.said
@@ -140,12 +120,5 @@ def test_interrupted_while_it_starts_it_leaves_nothing_running(
 def test_without_an_ironic_it_says_so(demo, tmp_path):
     one = demo(program=tmp_path / 'none')
     assert one.process.wait(PATIENCE) == 1
-    assert 'compute-agent: no Ironic is installed here: ' in one.said
+    assert 'demo: no Ironic is installed here: ' in one.said
     assert 'Traceback' not in one.said
-
-
-@pytest.mark.parametrize('count', ['0', '-1', 'many', '1.5'])
-def test_a_number_of_nodes_that_is_none_is_refused(capsys, count):
-    assert main.main(['demo', 'ironic', f'--nodes={count}']) == 1
-    said = capsys.readouterr().err
-    assert f"argument --nodes: '{count}' is no number from 1" in said

@@ -6,7 +6,6 @@ from ironic_agents import ironic_driver
 from ironic_fixture import PASSWORD, USER
 
 from compute_agent import errors
-from compute_agent.cmd.app import main
 from compute_agent.cycle import resource_tracker
 from drivers.ironic import traits
 
@@ -246,7 +245,10 @@ def test_a_class_change_under_an_allocation_waits(
         (result,) = agent.sync()
         assert result.status is Status.FAILED
         assert f'allocated to {CONSUMER}' in result.reason
-        assert 'CUSTOM_SILVER is added when these allocations are gone' in result.reason
+        assert (
+            'CUSTOM_SILVER is added when these allocations are gone'
+            in result.reason
+        )
         assert set(operator.inventories(uuid)) == {'CUSTOM_GOLD'}
         assert reserved(operator, uuid) == 1
     placement.delete(f'/allocations/{CONSUMER}')
@@ -540,16 +542,3 @@ def test_people_see_the_names_that_ironic_has(agent, ironic):
     uuid = ironic.available('rack1-node01')
     (result,) = agent.plan()
     assert str(result.node) == f'rack1-node01 ({uuid})'
-
-
-# --- the demo's directory -------------------------------------------------------
-
-
-def test_a_directory_that_no_configuration_file_may_be_in_is_said(
-    capsys, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    assert main.main(['demo', 'ironic', '--directory', 'a$c']) == 1
-    said = capsys.readouterr().err
-    assert "argument --directory: 'a$c' has a $, which no path" in said
-    assert list(tmp_path.iterdir()) == []

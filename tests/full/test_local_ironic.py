@@ -15,7 +15,7 @@ import pytest
 import requests
 
 from compute_agent import errors
-from compute_agent.dev import (
+from demo import (
     ironic_nodes,
     ironic_operator,
     local_ironic,
@@ -177,7 +177,7 @@ def owner(tmp_path, ironic_home):
     home = ironic_home(tmp_path / 'ironic')
     script = f"""
 import pathlib, signal
-from compute_agent.dev import local_ironic
+from demo import local_ironic
 server = local_ironic.LocalIronic(
     pathlib.Path({str(home)!r}),
     program=pathlib.Path({str(ironic_fixture.PROGRAM)!r}),
@@ -207,7 +207,7 @@ def test_it_ends_with_its_owner_and_has_its_nodes_at_the_next_start(
         make().start()
     assert str(caught.value) == (
         f'process {process.pid} runs an Ironic in {directory}: stop it, or '
-        'take another directory'
+        'choose another directory'
     )
     process.kill()
     process.wait()
@@ -237,9 +237,9 @@ def test_where_none_is_installed_that_is_said(make, tmp_path):
     with pytest.raises(errors.ConfigError) as caught:
         make(program=missing).start()
     assert str(caught.value) == (
-        f'no Ironic is installed here: there is no program {missing}; "make '
-        '.servers/ironic.stamp" installs one, and the variable '
-        'COMPUTE_AGENT_IRONIC names another'
+        f'no Ironic is installed here: the program {missing} does not exist; '
+        'run "make .servers/ironic.stamp" to install it, or set the variable '
+        'COMPUTE_AGENT_IRONIC to another program'
     )
     assert not list(tmp_path.iterdir())
 
@@ -247,7 +247,9 @@ def test_where_none_is_installed_that_is_said(make, tmp_path):
 def test_without_its_dbsync_it_is_not_installed(make, program):
     path = program('exit 0')
     path.with_name('ironic-dbsync').unlink()
-    with pytest.raises(errors.ConfigError, match='no program .*-dbsync;'):
+    with pytest.raises(
+        errors.ConfigError, match='the program .*-dbsync does not'
+    ):
         make(program=path).start()
 
 
@@ -269,7 +271,7 @@ def test_one_that_ends_is_quoted(make, program, tmp_path):
     with pytest.raises(errors.ConfigError) as caught:
         make(program=path).start()
     assert str(caught.value) == (
-        f'{path} ended with 3 before it answered; the last of its log '
+        f'{path} ended with 3 before it answered; the last line of its log '
         f'{tmp_path}/ironic/ironic.log: some.SpecialError: no such: option'
     )
 
@@ -297,7 +299,9 @@ def test_a_program_that_cannot_be_started_is_named(make, program):
 
 def test_a_schema_that_fails_is_said(make, program):
     path = program('exit 0', dbsync='echo no; exit 2')
-    with pytest.raises(errors.ConfigError, match=r'-dbsync ended: 2; .*: no'):
+    with pytest.raises(
+        errors.ConfigError, match=r'-dbsync ended with 2; .*: no'
+    ):
         make(program=path).start()
 
 

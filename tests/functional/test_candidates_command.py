@@ -137,7 +137,7 @@ def test_nothing_that_fits_is_an_empty_list_and_a_line(ask):
     result = ask('resources:VCPU=99', '-f', 'json')
     assert (result.code, json.loads(result.out)) == (0, [])
     assert result.line == (
-        'compute-agent: nothing fits; --why-not PROVIDER says why one does not'
+        'compute-agent: no candidates; --why-not PROVIDER prints the reasons'
     )
 
 
@@ -215,8 +215,8 @@ def test_a_key_that_nova_reads_otherwise_is_mentioned(ask):
     result = ask('resources:VCPU=2', 'hw:cpu_policy=dedicated', '-f', 'json')
     assert [row['Name'] for row in json.loads(result.out)] == ['cn2']
     assert result.line == (
-        'compute-agent: hw:cpu_policy=dedicated is not read here: nova makes '
-        'a demand of its own of it'
+        'compute-agent: hw:cpu_policy=dedicated is ignored: nova translates '
+        'it, this command does not'
     )
 
 
@@ -282,8 +282,8 @@ def test_what_is_not_known_is_a_line_beside_the_rows(cli):
     assert [row['Requirement'] for row in result.data] == ['VCPU: 99']
     # Placement, in this process, says more of it.
     assert (
-        'compute-agent: there may be more: placement cannot be asked for a '
-        'part of the request, because of a bug of the server: placement '
+        'compute-agent: there may be more reasons: placement cannot be asked '
+        'for a part of the request, because of a bug of the server: placement '
         'failed inside (HTTP 500)'
     ) in result.err
 
@@ -346,10 +346,13 @@ def test_what_is_not_known_is_a_line_beside_the_rows(cli):
         (['--property', 'x'], "--property 'x': write KEY=VALUE"),
         (['--flavor', '/nowhere.yaml'], '/nowhere.yaml:1: there is no such f'),
         (['resources:VCPU=1', '--limit', '0'], 'limit 0: ask for 1 or more'),
-        (['resources:VCPU=1', '-c', 'Nmae'], "there is no column 'Nmae' here"),
+        (
+            ['resources:VCPU=1', '-c', 'Nmae'],
+            "there is no column 'Nmae'; the columns are Name",
+        ),
         (
             ['resources:VCPU=1', '--why-not', 'cn1', '-c', 'Name'],
-            "there is no column 'Name' here; there are Requirement, Nearest",
+            "there is no column 'Name'; the columns are Requirement, Nearest",
         ),
     ],
 )
@@ -394,8 +397,9 @@ def test_a_list_of_providers_says_that_it_has_no_groups(cli):
     result = cli.run('provider', 'list', '--required_NET', 'CUSTOM_GOLD')
     assert (result.code, result.out) == (1, '')
     assert result.err.endswith(
-        'error: --required_NET: there are no groups here, each condition is on '
-        'one provider; "compute-agent candidates" has them\n'
+        'error: --required_NET: this command has no groups, each condition '
+        'applies to a single provider; use "compute-agent candidates" for '
+        'groups\n'
     )
 
 

@@ -36,7 +36,7 @@ def states(cli, trait):
 
 def holders(cli, trait):
     (told,) = cli.run('explain', trait, '-f', 'json').data
-    return {p['provider']: p['held_by'] for p in told['providers']}
+    return {p['provider']: p['claimed_by'] for p in told['providers']}
 
 
 def causes(cli, trait):
@@ -76,7 +76,7 @@ def test_it_reads_well(cli):
     lines = result.out.splitlines()
     assert lines[:3] == [
         f'CUSTOM_GOLD on cn1 ({NODE})',
-        f'  cn1 ({NODE}): there: this agent added it; held by driver',
+        f'  cn1 ({NODE}): there: this agent added it; claimed by driver',
         f'  nic ({CHILD}): not there',
     ]
     assert lines[3].startswith('  driver: present by cn1 [')
@@ -87,7 +87,7 @@ def test_who_would_give_it_is_said_before_it_is_there(cli):
     write(cli, 'CUSTOM_GOLD')
     result = cli.run('explain', 'CUSTOM_GOLD')
     assert (
-        f'  cn1 ({NODE}): not there, and the next sync adds it; held by driver'
+        f'  cn1 ({NODE}): not there, and the next sync adds it; claimed by driver'
     ) in result.out.splitlines()
 
 
@@ -95,8 +95,8 @@ def test_what_the_agent_gives_by_itself_needs_no_driver(cli):
     write(cli)
     for _ in range(2):
         result = cli.run('explain', 'COMPUTE_NODE')
-        assert '; held by agent\n' in result.out
-        assert '  agent: it gives this trait by itself\n' in result.out
+        assert '; claimed by agent\n' in result.out
+        assert '  agent: it adds this trait itself\n' in result.out
         assert 'found nothing' not in result.out
         cli.run('sync')
 
@@ -179,10 +179,10 @@ def test_an_operator_s_file_is_named_with_the_line(cli):
     write(cli)
     result = cli.run('explain', 'CUSTOM_FILED')
     assert 'not there, and the next sync adds it' in result.out
-    assert f'  file: given to $COMPUTE_NODE at {path}:6\n' in result.out
+    assert f'  file: added to $COMPUTE_NODE at {path}:6\n' in result.out
     cli.run('sync')
     result = cli.run('explain', 'CUSTOM_FILED')
-    assert f'this agent added it; held by file:{path}\n' in result.out
+    assert f'this agent added it; claimed by file:{path}\n' in result.out
     (told,) = cli.run('explain', 'CUSTOM_FILED', '-f', 'json').data
     assert told['files'][0]['sources'] == [f'{path}:6']
     (told,) = cli.run('explain', 'HW_CPU_X86_AVX2', '-f', 'json').data

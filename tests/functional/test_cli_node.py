@@ -148,7 +148,7 @@ def test_unstage_asks_the_driver_and_tells(run, driver):
 @pytest.mark.parametrize(
     ('words', 'said'),
     [
-        ((), 'nothing is requested: say --property trait:NAME=required'),
+        ((), 'the request is empty: add --property trait:NAME=required'),
         (('--property', 'trait:X'), "--property 'trait:X': write KEY=VALUE"),
         (
             ('--image-property', 'traits_required'),
@@ -191,7 +191,7 @@ def test_a_driver_without_this_is_said(run, words):
     result = run(*words)
     assert result.code == 1
     assert result.line == (
-        'compute-agent: driver fake hands no requested traits to its nodes; '
+        'compute-agent: driver fake cannot stage requested traits on its nodes; '
         '[DEFAULT] compute_driver = ironic does'
     )
 

@@ -73,7 +73,7 @@ def test_logs_of_the_daemon_go_to_stderr(cli):
         shown = next(line for line in lines if 'in step with' in line)
         daemon.terminate()
         out, err = daemon.communicate(timeout=60)
-    assert 'Ctrl-C ends it' in shown
+    assert 'Ctrl-C stops it' in shown
     assert 'INFO' not in out
     assert 'create provider cn1' in err
 

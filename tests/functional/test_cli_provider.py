@@ -120,7 +120,7 @@ def test_a_condition_that_is_wrong_is_one_line(known, options, said):
 def test_groups_are_candidates_alone_as_placement_has_them(known):
     result = known.run('provider', 'list', '--required1', 'COMPUTE_NODE')
     assert result.code == 1
-    assert '--required1: there are no groups here' in result.err
+    assert '--required1: this command has no groups' in result.err
     told = known.run('provider', 'list', '--help').out
     assert 'are for "candidates"' in ' '.join(told.split())
 
@@ -273,12 +273,12 @@ def test_an_inventory_that_is_so_already_is_said(known):
 @pytest.mark.parametrize(
     ('words', 'said'),
     [
-        ([], 'nothing is to be set: say RC=TOTAL'),
-        (['--total', '4'], '--total of which class? say --resource-class RC'),
-        (['--max-unit', '4'], '--max-unit of which class?'),
-        (['--resource-class', 'VCPU'], 'nothing is to be set'),
+        ([], 'there is nothing to set: add RC=TOTAL'),
+        (['--total', '4'], '--total needs a resource class: add --resource-class RC'),
+        (['--max-unit', '4'], '--max-unit needs a resource class'),
+        (['--resource-class', 'VCPU'], 'there is nothing to set'),
         (['--resource-class', 'DISK_GB', 'VCPU=8'],
-         'what of DISK_GB is to be set? say --total N'),
+         '--resource-class DISK_GB needs a field: add --total N'),
         (['VCPU=' + '9' * 5000], 'is longer than any whole number'),
         (['VCPU=' + '9' * 10], 'must be a whole number from 1 to 2147483647'),
         (['VCPU=8', '--resource-class', 'VCPU', '--total', '9'],

@@ -101,7 +101,7 @@ def test_a_whole_subtree_may_be_adopted(cli):
     again = cli.run('provider', 'adopt', 'cn1', '--subtree')
     assert (again.code, again.out) == (
         0,
-        f"cn1 ({ROOT}) is this agent's already\n",
+        f'cn1 ({ROOT}) already belongs to this agent\n',
     )
 
 
@@ -130,7 +130,7 @@ def test_one_made_anew_by_another_is_adopted_as_the_new_one(nested):
     nested.placement(f'/resource_providers/{NUMA}', 'DELETE')
     create(nested, 'numa', NUMA, ROOT)
     asked = nested.run('provider', 'adopt', 'numa')
-    assert 'made anew since this agent knew it' in asked.out
+    assert 'another writer deleted and created it again' in asked.out
     adopted = nested.run('provider', 'adopt', 'numa', '--yes')
     assert adopted.out == f'adopted numa ({NUMA})\n'
     nested.fake_file.write_text(BARE)
@@ -262,4 +262,4 @@ def test_a_uuid_that_the_driver_says_is_not_in_a_file_to_change(cli):
     create(cli, 'cn1', ELSEWHERE)
     result = cli.run('provider', 'adopt', 'cn1', '--yes')
     assert result.code == 1
-    assert f'the driver says the uuid of node cn1 ({ROOT})' in result.line
+    assert f'the driver gives the uuid of node cn1 ({ROOT})' in result.line

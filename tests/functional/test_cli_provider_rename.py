@@ -97,7 +97,7 @@ def test_a_name_that_it_has_already_is_no_change(cli):
     cli.run('sync')
     result = cli.run('provider', 'rename', 'cn1')
     assert (result.code, result.err) == (0, '')
-    assert 'is called that already' in result.out
+    assert 'already has that name' in result.out
 
 
 GPU = """
@@ -134,9 +134,9 @@ def test_a_child_that_was_renamed_may_get_its_name_again(with_child):
         {'name': 'card', 'parent_provider_uuid': ROOT},
     )
     shown = with_child.run('provider', 'rename', uuid, 'board')
-    assert 'nothing of its node is written' in shown.out
+    assert 'writes nothing for its node' in shown.out
     shown = with_child.run('provider', 'rename', uuid, 'gpu')
-    assert 'nothing of its node is written' not in shown.out
+    assert 'writes nothing for its node' not in shown.out
     assert with_child.run('provider', 'rename', uuid, 'gpu', '--yes').code == 0
     assert 'nothing to do' in with_child.run('sync').out
 

@@ -53,7 +53,7 @@ def test_names_that_are_listed_go_and_no_others(lost):
     result = lost.run('sync', '--prune', f'CUSTOM_GOLD,{AVX2}')
     assert result.code == 0
     assert 'CUSTOM_GOLD' in result.out
-    assert f'{AVX2} goes from no provider' in result.line
+    assert f'{AVX2} is removed from no provider' in result.line
     assert traits(lost) == {
         AVX2,
         'CUSTOM_OPERATOR',
@@ -76,7 +76,10 @@ def test_a_plan_shows_what_would_go_and_takes_nothing(lost):
     result = lost.run('plan', '--prune', f'CUSTOM_GOLD,{AVX2}')
     assert result.code == 2
     assert 'CUSTOM_GOLD' in result.out
-    assert f'{AVX2} goes from no provider: none has it' in result.line
+    assert (
+        f'{AVX2} is removed from no provider: no provider has it'
+        in result.line
+    )
     assert 'CUSTOM_GOLD' in traits(lost)
     assert 'no node cn9' in (
         lost.run('plan', '--prune', 'CUSTOM_GOLD', '--node', 'cn9').line
@@ -90,17 +93,17 @@ def test_another_node_s_names_stay(lost):
             f'  - {{name: cn2, uuid: {uuid}, inventories: {{VCPU: 1}}}}\n'
         )
     result = lost.run('sync', '--prune', 'CUSTOM_GOLD', '--node', 'cn2')
-    assert 'CUSTOM_GOLD goes from no provider' in result.line
+    assert 'CUSTOM_GOLD is removed from no provider' in result.line
     assert 'CUSTOM_GOLD' in traits(lost)
 
 
 @pytest.mark.parametrize(
     ('words', 'said'),
     [
-        (['--prune', 'CUSTOM_*'], 'one by one'),
-        (['--prune', ''], 'one by one'),
+        (['--prune', 'CUSTOM_*'], 'give complete names'),
+        (['--prune', ''], 'give complete names'),
         (['--prune', 'COMPUTE_STATUS_DISABLED'], 'others decide by it'),
-        (['--node', 'cn1'], 'give that too'),
+        (['--node', 'cn1'], 'add --prune NAME'),
     ],
 )
 def test_what_is_no_name_is_refused(cli, words, said):

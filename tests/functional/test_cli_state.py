@@ -285,7 +285,7 @@ def test_what_could_not_be_printed_is_not_forgotten(agents, commands, how):
     for fd in {out, writer}:
         os.close(fd)
     assert done.returncode != 0
-    assert ('nothing was dropped here' in done.stderr) == (how == 'full')
+    assert ('it is kept here' in done.stderr) == (how == 'full')
     assert commands.content('a') == before
 
 
@@ -363,7 +363,7 @@ def test_an_import_says_what_it_took(agents, commands, tmp_path):
     out = commands.imported('', str(tmp_path / 'record.json'))
     child = json.loads(text)['providers'][1]['uuid']
     assert out.splitlines() == [
-        f'took the record of {NAME} ({NODE})',
+        f'imported the record of {NAME} ({NODE})',
         f'  {NODE}: added COMPUTE_NODE, CUSTOM_GOLD, CUSTOM_X, OWNER_NOVA',
         f'  {child}: created; added OWNER_NOVA',
     ]
@@ -418,12 +418,12 @@ RECORD = {
 @pytest.mark.parametrize(
     ('content', 'said'),
     [
-        (b'', 'it is empty: did the export fail?'),
-        (b' \n', 'it is empty: did the export fail?'),
-        (b'compute-agent: no node', 'it is no JSON (Expecting value'),
-        (b'{"format": "comp', 'it is no JSON (Unterminated string'),
-        (b'\xff\xfe\xfd', 'it is no JSON ('),
-        (b'[' * 100_000, 'it is no JSON ('),
+        (b'', 'it is empty; check if the export failed'),
+        (b' \n', 'it is empty; check if the export failed'),
+        (b'compute-agent: no node', 'it is not JSON (Expecting value'),
+        (b'{"format": "comp', 'it is not JSON (Unterminated string'),
+        (b'\xff\xfe\xfd', 'it is not JSON ('),
+        (b'[' * 100_000, 'it is not JSON ('),
         (b'{}', 'it is not the record of a node; give the output of'),
         (
             {'version': 2},

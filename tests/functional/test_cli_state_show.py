@@ -40,13 +40,13 @@ def test_each_name_is_there_with_whose_it_is_and_who_holds_it(synced):
     assert by_name['']['Kind'] == 'provider'
     assert by_name['']['Created'] is False
     gold, flag = by_name['CUSTOM_GOLD'], by_name['HW_CPU_X86_AVX2']
-    assert (gold['Kind'], gold['Ours'], gold['Held by']) == (
+    assert (gold['Kind'], gold['Ours'], gold['Claimed by']) == (
         'trait',
         False,
         ['driver'],
     )
     assert (flag['Ours'], flag['Unconfirmed']) == (True, False)
-    assert by_name['COMPUTE_NODE']['Held by'] == ['agent']
+    assert by_name['COMPUTE_NODE']['Claimed by'] == ['agent']
     assert by_name['VCPU']['Kind'] == 'inventory'
 
 
@@ -93,7 +93,7 @@ def test_it_prints_in_every_format(synced):
 def test_nothing_recorded_and_a_node_that_is_none_are_said(cli):
     empty = cli.run('state', 'show')
     assert (empty.code, empty.out) == (0, '')
-    assert f'nothing is recorded in {cli.state_path}' in empty.line
+    assert f'the record in {cli.state_path} is empty' in empty.line
     assert not cli.state_path.exists()
     unknown = cli.run('state', 'show', 'cn9')
     assert unknown.code == 1

@@ -164,7 +164,10 @@ def test_a_standard_trait_of_another_os_traits_is_shown_as_such(
         f'{cli.url}/resource_providers', json={'resource_providers': []}
     )
     shown = cli.run('trait', 'show', 'HW_NEW').out
-    assert 'standard trait, though the os-traits here does not' in shown
+    assert (
+        'standard trait, which the os-traits library installed here does not'
+        in shown
+    )
 
 
 # --- add ----------------------------------------------------------------------
@@ -173,7 +176,7 @@ def test_a_standard_trait_of_another_os_traits_is_shown_as_such(
 def test_what_is_added_and_what_was_there_are_told_apart(known):
     result = known.run('trait', 'add', 'CUSTOM_NEW', 'CUSTOM_OLD')
     assert (result.code, result.err) == (0, '')
-    assert result.out == 'added CUSTOM_NEW\nCUSTOM_OLD was there\n'
+    assert result.out == 'added CUSTOM_NEW\nCUSTOM_OLD already exists\n'
     again = known.run('trait', 'add', 'CUSTOM_NEW', 'CUSTOM_NEW', '-f', 'json')
     assert again.data == [{'name': 'CUSTOM_NEW', 'added': False}]
 
@@ -319,8 +322,8 @@ def test_a_success_that_placement_does_not_have_is_none(
 
 
 PRUNED = [
-    'CUSTOM_OLD: no provider has it, so it goes',
-    'CUSTOM_SPARE: no provider has it, so it goes',
+    'CUSTOM_OLD: no provider has it; delete it',
+    'CUSTOM_SPARE: no provider has it; delete it',
 ]
 
 
@@ -328,7 +331,9 @@ def test_prune_without_a_terminal_shows_and_removes_nothing(known):
     result = known.run('trait', 'prune')
     assert result.code == 1
     assert result.out.splitlines() == PRUNED
-    assert result.line.endswith('nothing was changed: --yes does it')
+    assert result.line.endswith(
+        'nothing was changed: there is no terminal to ask at; add --yes to go on'
+    )
     assert len(custom(known)) == 3
 
 
@@ -336,7 +341,9 @@ def test_prune_with_stdin_closed_removes_nothing(known, monkeypatch):
     monkeypatch.setattr('sys.stdin', None)
     result = known.run('trait', 'prune')
     assert (result.code, len(custom(known))) == (1, 3)
-    assert result.line.endswith('nothing was changed: --yes does it')
+    assert result.line.endswith(
+        'nothing was changed: there is no terminal to ask at; add --yes to go on'
+    )
 
 
 def test_prune_with_yes_removes_what_no_provider_has(known):
@@ -346,7 +353,7 @@ def test_prune_with_yes_removes_what_no_provider_has(known):
     assert custom(known) == ['CUSTOM_GOLD']
     again = known.run('trait', 'prune')
     assert (again.code, again.err) == (0, '')
-    assert again.out == 'every custom trait has a provider\n'
+    assert again.out == 'every custom trait is in use\n'
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,9 @@ def test_a_class_in_use_stays_reserved_until_it_is_free(
         f'VCPU is not removed but reserved, because it is allocated to {CONSUMER}'
         in result.reason
     )
-    assert 'MEMORY_MB is added when these allocations are gone' in result.reason
+    assert (
+        'MEMORY_MB is added when these allocations are gone' in result.reason
+    )
     assert {r.status for r in placement.writes} <= {200, 201}
     found = operator.inventories()
     assert set(found) == {'VCPU'}

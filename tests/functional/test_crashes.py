@@ -168,7 +168,7 @@ class Theatre:
 def theatre(placement, operator, monkeypatch, tmp_path):
     """Make the theatre of a scenario."""
     placement_contents.validate_quickly(monkeypatch)
-    monkeypatch.setattr('tenacity.nap.time.sleep', lambda _: None)
+    monkeypatch.setattr('time.sleep', lambda _: None)
     return lambda name: Theatre(placement, operator, tmp_path, name)
 
 

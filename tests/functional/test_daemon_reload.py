@@ -10,8 +10,8 @@ import pytest
 
 ROOT = '11111111-1111-4111-8111-111111111111'
 TRAITS = f'/resource_providers/{ROOT}/traits'
-RELOADED = 'configuration and provider-config files read anew'
-STAYS = 'not taken over, and what was in force stays: '
+RELOADED = 'configuration and provider-config files reloaded'
+STAYS = ' not reloaded, the earlier version stays in force: '
 # The program, told to reload while it imports its first library.
 HURRIED = """
 import os, signal, sys

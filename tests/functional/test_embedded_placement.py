@@ -216,7 +216,8 @@ def test_a_port_in_use_is_named_and_nothing_is_made(make, tmp_path):
             make(port=port).start()
     assert str(caught.value) == (
         f'placement cannot listen at 127.0.0.1 port {port}: the port is in '
-        'use; stop its user, or set another one in [placement] embedded_port'
+        'use; stop the process that uses it, or set another port in '
+        '[placement] embedded_port'
     )
     assert not list(tmp_path.iterdir())
 

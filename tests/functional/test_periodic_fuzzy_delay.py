@@ -9,7 +9,7 @@ import pytest
 
 WEEK = 7 * 24 * 3600
 WAITS = 'the first cycle begins in '
-RELOADED = 'configuration and provider-config files read anew'
+RELOADED = 'configuration and provider-config files reloaded'
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def paced(placement):
         inner = placement.session.get_adapter(placement.url)
         session.mount(
             placement.url,
-            throttled_session.PacedAdapter(inner, budget, turns.wait),
+            throttled_session.ThrottledAdapter(inner, budget, turns.wait),
         )
         service = types.SimpleNamespace(url=placement.url, session=session)
         made.append(agents.AgentFactory(service))

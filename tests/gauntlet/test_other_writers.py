@@ -5,10 +5,9 @@ import dataclasses
 import itertools
 
 import agents
-import tenacity
 from gauntlet import Constant, Plant, Variant, against, verdict
 
-from compute_agent.cycle import node_cycle, resource_tracker
+from compute_agent.cycle import conflicts, resource_tracker
 from report_client import client
 from report_client import errors as placement_errors
 from report_client.http import placement
@@ -170,14 +169,11 @@ class _NoTime:
 
 UNBOUNDED = Variant(
     'a conflict is met with no end of looks',
-    Constant(node_cycle, LOOKS=9),
+    Constant(conflicts, PLANS=9),
 )
 IMMEDIATE = Variant(
     'a conflict is met with a new look at once',
-    Plant(
-        tenacity.wait_random_exponential,
-        lambda **_how: tenacity.wait_none(),
-    ),
+    Plant(conflicts.Conflicts.pause, lambda _self: None),
 )
 
 
@@ -187,7 +183,7 @@ def test_a_provider_that_never_holds_still_is_left_after_a_few_looks(
 ):
     """Five looks with waits between, spread at random; then the next cycle."""
     time = _NoTime()
-    bench.monkeypatch.setattr('tenacity.nap.time', time)
+    bench.monkeypatch.setattr('compute_agent.cycle.conflicts.time', time)
     agent = bench.agent(host)
     agent.done()
     agent.driver.describe = more

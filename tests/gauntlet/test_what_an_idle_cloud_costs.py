@@ -172,11 +172,11 @@ class _AsksForEveryTrait(client.SchedulerReportClient):
         super().__init__(service, *args, **kwargs)
         self._service = service
 
-    def plan(self, tree, seen, policy, *args, **kwargs):
-        wanted = sorted(tree.data(policy.node_uuid).traits)
-        if wanted:
-            self._service.get(f'/traits?name=in:{",".join(wanted)}')
-        return super().plan(tree, seen, policy, *args, **kwargs)
+    def plan(self, seen, wanted):
+        traits = sorted(wanted.after[seen.node_uuid].traits)
+        if traits:
+            self._service.get(f'/traits?name=in:{",".join(traits)}')
+        return super().plan(seen, wanted)
 
 
 def _admit_all_anew(before, after, known):

@@ -156,7 +156,7 @@ WRITES = (
     Defect(
         name='only the generation is read before a write',
         file='report_client/observe/verify.py',
-        find='if content != getattr(one, field):',
+        find='if content != getattr(observed, field):',
         put='if False:',
         tests=(
             'tests/functional/test_unknown.py::test_the_same_generation_by_chance_is_met_before_a_write',
@@ -281,7 +281,7 @@ WRITES = (
     Defect(
         name="a driver's facts are kept and not compared",
         file='compute_agent/cycle/node_planner.py',
-        find='and describe.equal(self._driver, node, last, grounds)',
+        find='and describe.equal(self._driver, node, last.facts, facts)',
         put='',
         tests=(
             'tests/functional/test_facts.py::test_other_facts_are_described',
@@ -326,8 +326,8 @@ WRITES = (
     Defect(
         name='a reshape sends what consumers have of the own tree only',
         file='report_client/observe/verify.py',
-        find='            generations |= some\n',
-        put="""            generations |= some
+        find='            generations |= its_generations\n',
+        put="""            generations |= its_generations
             consumers[uuid] = dataclasses.replace(
                 consumers[uuid],
                 allocations={
@@ -424,9 +424,9 @@ BOUNDS = (
     ),
     Defect(
         name='a conflict is looked at again without end',
-        file='compute_agent/cycle/node_cycle.py',
-        find='return self._times >= LOOKS or self._once > 1',
-        put='return self._times >= LOOKS + 4',
+        file='compute_agent/cycle/conflicts.py',
+        find='return self._replans < PLANS and self._missing <= 1',
+        put='return self._replans < PLANS + 4',
         tests=(
             'tests/functional/test_conflicts.py::test_five_looks_are_enough',
         ),
@@ -434,7 +434,7 @@ BOUNDS = (
     Defect(
         name='what placement refuses is sent in every cycle',
         file='compute_agent/cycle/node_cycle.py',
-        find='        if wait is None:\n            return False\n',
+        find='        if waiting is None:\n            return False\n',
         put='        return False\n',
         tests=(
             'tests/functional/test_refusals_over_cycles.py::test_in_an_hour_of_cycles_it_is_sent_a_few_times_at_growing_distances',
@@ -443,8 +443,8 @@ BOUNDS = (
     Defect(
         name='one node that is refused starves the others',
         file='compute_agent/cycle/resource_tracker.py',
-        find='sorted(turns, key=lambda turn: knows(turn.node.uuid))',
-        put='turns',
+        find='sorted(cycles, key=lambda cycle: was_refused(cycle.node.uuid))',
+        put='cycles',
         tests=(
             'tests/functional/test_refusals_over_cycles.py::test_one_node_of_many_broken_providers_does_not_starve_the_others',
         ),

@@ -19,5 +19,5 @@ def quick_placement(
 ) -> placement_fixture.InProcessPlacement:
     """This test's placement; nobody waits for anything."""
     placement_contents.validate_quickly(monkeypatch)
-    monkeypatch.setattr('tenacity.nap.time.sleep', lambda _: None)
+    monkeypatch.setattr('time.sleep', lambda _: None)
     return placement

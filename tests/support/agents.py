@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Agents over the ``placement`` fixture, so that a test reads in five lines.
 
-``agent_factory(describe)`` wires what ``compute_agent/cmd`` wires, around a
+``agent_factory(describe)`` builds an agent as the command line does, around a
 driver written in the test: a function of a tree and a node's name. Every call
 makes another agent; on another's ``state`` it is that one, restarted.
 ``operator`` is somebody else who reads and writes the same placement.
@@ -9,6 +9,7 @@ makes another agent; on another's ``state`` it is that one, restarted.
 
 import collections.abc
 import dataclasses
+import os
 import pathlib
 import typing
 
@@ -16,13 +17,10 @@ import pytest
 from keystoneauth1 import adapter, session, token_endpoint
 
 from compute_agent import errors
-from compute_agent.cycle import (
-    departed_nodes,
-    identity,
-    node_list,
-    node_planner,
-    resource_tracker,
-)
+from compute_agent.cmd.wiring import agent
+from compute_agent.cmd.wiring.agent import build_agent
+from compute_agent.cmd.wiring.agent_settings import Settings
+from compute_agent.cycle import resource_tracker
 from compute_agent.limits import backoff, blast_radius
 from compute_agent.ownership import policy, resolve
 from compute_agent.provider_config import files
@@ -35,12 +33,13 @@ from compute_agent.tree import (
     provider_tree,
 )
 from compute_agent.virt import driver as virt
-from report_client import client
 from report_client.http import placement
 from report_client.plan import diff
 
 NODE = '11111111-1111-4111-8111-111111111111'
 NAME = 'node-1'
+# Drivers of tests know their nodes' uuids: no file of the host is read.
+NO_DIRECTORY = pathlib.Path(os.devnull)
 NO_RATIOS = allocation_ratios.Ratios()
 NOTHING_RESERVED = host_inventory.Reserved()
 
@@ -102,27 +101,21 @@ class Driver(virt.ComputeDriver):
 class Agent:
     """One wired agent."""
 
-    def __init__(
-        self,
-        driver: virt.ComputeDriver,
-        state: state.State,
-        client: client.SchedulerReportClient,
-        tracker: resource_tracker.ResourceTracker,
-    ) -> None:
-        self.driver = driver
-        self.state = state
-        self.client = client
-        self.tracker = tracker
+    def __init__(self, wired: agent.Agent) -> None:
+        self.driver = wired.driver
+        self.state = wired.state
+        self.client = wired.client
+        self.tracker = wired.tracker
 
-    def sync(self) -> list[resource_tracker.NodeResult]:
+    def sync(self) -> list[agent.NodeResult]:
         """Do one cycle; return each node's result."""
         return self.tracker.sync()
 
-    def plan(self) -> list[resource_tracker.NodeResult]:
+    def plan(self) -> list[agent.NodeResult]:
         """Return each node's result of a cycle that writes nothing."""
         return self.tracker.plan()
 
-    def cycle(self) -> resource_tracker.NodeResult:
+    def cycle(self) -> agent.NodeResult:
         """Do one cycle of the only node; return its result."""
         (result,) = self.sync()
         return result
@@ -136,7 +129,7 @@ class Agent:
         uuids = {*seen.providers, *tree.get_provider_uuids()}
         resolved = resolve.resolve(
             tree,
-            self.state.record(uuids, seen.node_uuid),
+            self.state.records.record(uuids, seen.node_uuid),
             policy.Policy(node_uuid=seen.node_uuid),
         )
         wanted = plan.Wanted(
@@ -147,7 +140,7 @@ class Agent:
         )
         return self.client.plan(seen, wanted)
 
-    def done(self) -> list[resource_tracker.NodeResult]:
+    def done(self) -> list[agent.NodeResult]:
         """Do one cycle, in which every node is done."""
         results = self.sync()
         for result in results:
@@ -189,44 +182,26 @@ class AgentFactory:
         """
         if not isinstance(driver, virt.ComputeDriver):
             driver = Driver(driver, nodes=nodes, authority=authority)
-        kept = self._state(state)
-        clock = clock or Clock()
-        report_client = client.SchedulerReportClient(
-            self._placement(),
-            kept,
-            clock=clock,
+        settings = Settings(
+            identity_directories=[NO_DIRECTORY],
+            ratios=ratios,
+            reserved=reserved,
             full_read_interval=full_read_interval,
             sharing_interval=sharing_interval,
             workers=workers,
         )
-        tracker = resource_tracker.ResourceTracker(
-            report_client,
-            node_planner.NodePlanner(
-                driver,
-                report_client,
-                kept.records,
-                settings=node_planner.Settings(
-                    ratios=ratios, reserved=reserved
-                ),
+        return Agent(
+            build_agent(
+                settings,
+                driver=driver,
+                service=self._placement(),
+                state=self._state(state),
                 files=files,
-            ),
-            node_list.NodeList(
-                driver,
-                lambda names: identity.identify(
-                    names, driver.get_nodenames_by_uuid(), lambda: NODE
-                ),
-            ),
-            gone=departed_nodes.Departures(
-                driver,
-                kept.records,
-                kept.nodes,
-                clock=clock,
-                interval=full_read_interval,
-            ),
-            workers=workers,
-            control=control or _control(max_deletions, max_removed_percent),
+                clock=clock or Clock(),
+                control=control
+                or _control(max_deletions, max_removed_percent),
+            )
         )
-        return Agent(driver, kept, report_client, tracker)
 
     def close(self) -> None:
         """Close the states opened here."""

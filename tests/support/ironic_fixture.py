@@ -18,7 +18,7 @@ import uuid
 import pytest
 
 from compute_agent import errors
-from compute_agent.dev import ironic_operator, local_ironic
+from demo import ironic_operator, local_ironic
 
 ROOT = pathlib.Path(__file__).parents[2]
 PROGRAM = local_ironic.installed(ROOT)

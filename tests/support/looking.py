@@ -14,6 +14,7 @@ import urllib.parse
 from compute_agent.state import state
 from compute_agent.tree import assertion, provider
 from compute_agent.tree.intents import Intent
+from compute_agent.tree.observation import Observation
 from report_client.http import codec
 from report_client.observe import (
     cached_reader,
@@ -288,7 +289,7 @@ def tagging(
     )
 
 
-def content(seen: observation.Observation) -> dict[str, int | None]:
+def content(seen: Observation) -> dict[str, int | None]:
     """Return the generations of the providers that were observed."""
     return {uuid: one.generation for uuid, one in seen.providers.items()}
 

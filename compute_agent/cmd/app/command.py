@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands share: configuration, one-line errors, and reports.
+"""Base classes of the commands: configuration, one-line errors, reports.
 
 A report is printed as text for people, or as JSON or YAML for programs.
 """
@@ -23,22 +23,23 @@ class AgentCommand(command.Command):
     app: main.ComputeAgent
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser; options are never guessed from a prefix."""
+        """Return the parser; it accepts no abbreviated options."""
         parser = super().get_parser(prog_name)
         parser.allow_abbrev = False
         return parser
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Run the command; what an operator can mend is one line, exit 1."""
+        """Run the command; an error is one line on stderr, and exit code 1."""
         try:
             return int(super().run(parsed_args) or 0)
         except BrokenPipeError:
             raise
         except (errors.AgentError, output.CannotWrite) as exc:
             self._fail(str(exc), exc)
-        except Exception as exc:  # noqa: BLE001 (said, and shown on demand)
+        except Exception as exc:  # noqa: BLE001 (printed; --debug shows it)
             self._fail(
-                f'unexpected {type(exc).__name__}: {exc}; --debug shows where',
+                f'unexpected {type(exc).__name__}: {exc}; --debug shows the '
+                'traceback',
                 exc,
             )
         return 1
@@ -49,7 +50,7 @@ class AgentCommand(command.Command):
         self.say(why)
 
     def say(self, text: str) -> None:
-        """Write one line to stderr, whatever is in the text."""
+        """Write a text to stderr, as one printable line."""
         line = error_text.printable(' '.join(text.split()))
         self.app.stderr.write(f'compute-agent: {line}\n')
 
@@ -59,22 +60,22 @@ class AgentCommand(command.Command):
 
 
 class Report(AgentCommand):
-    """A command whose result is printed, as text or as data.
+    """A command that prints its result as text or as data.
 
-    :cvar styled: its text has colours at a terminal, and is escaped already
+    :cvar styled: True if the text has colours and is escaped already
     """
 
     styled: typing.ClassVar[bool] = False
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the choice of a format."""
+        """Return the parser with the option for the format."""
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '-f',
             '--format',
             choices=('text', 'json', 'yaml'),
             default='text',
-            help='How to print the result (default: text).',
+            help='The format of the output (default: %(default)s).',
         )
         return parser
 
@@ -105,10 +106,10 @@ class Report(AgentCommand):
 def take_words(
     parser: argparse.ArgumentParser, dest: str
 ) -> argparse.ArgumentParser:
-    """Return a parser that takes words of its last argument anywhere.
+    """Return a parser that accepts words of its last argument anywhere.
 
-    argparse itself takes them in one place: those behind an option that
-    stands among them, it does not recognize. Behind ``--`` all are words.
+    argparse accepts them only in one place: it does not recognize words after
+    an option that follows other words. After ``--``, everything is a word.
     """
     known = parser.parse_known_args
 
@@ -118,10 +119,10 @@ def take_words(
     ) -> argparse.Namespace:
         found, rest = known(args, namespace)
         end = rest.index('--') if '--' in rest else len(rest)
-        words, behind = rest[:end], rest[end + 1 :]
+        words, after = rest[:end], rest[end + 1 :]
         if any(word.startswith('-') for word in words):
             parser.error(f'unrecognized arguments: {" ".join(words)}')
-        setattr(found, dest, [*getattr(found, dest), *words, *behind])
+        setattr(found, dest, [*getattr(found, dest), *words, *after])
         return found
 
     setattr(parser, 'parse_args', parse)  # noqa: B010 (mypy: no method)

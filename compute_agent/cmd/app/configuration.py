@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Making the ``ConfigOpts`` of this process from files and global options."""
+"""The ``ConfigOpts`` of this process, from files and global options."""
 
 import contextlib
 import re
@@ -24,10 +24,10 @@ def load(
     *,
     local: bool = False,
 ) -> cfg.ConfigOpts:
-    """Return the configuration, every option of the agent checked.
+    """Return the configuration, with every option of the agent checked.
 
-    :param register: registers more options, before the files are read
-    :param local: without the options that reach placement, which is quicker
+    :param register: registers more options before the files are read
+    :param local: leave out the options that reach placement, which is faster
     :raises errors.ConfigError: a file cannot be read, or an option is wrong
     """
     conf = cfg.ConfigOpts()
@@ -46,7 +46,8 @@ def load(
 def load_driver(conf: cfg.ConfigOpts) -> virt.ComputeDriver:
     """Return the configured driver.
 
-    :raises errors.ConfigError: it cannot be loaded, or an option is wrong
+    :raises errors.ConfigError: the driver cannot be loaded, or an option is
+        wrong
     """
     with explained():
         return loader.load(conf.compute_driver, conf)
@@ -54,7 +55,7 @@ def load_driver(conf: cfg.ConfigOpts) -> virt.ComputeDriver:
 
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
-    """Turn oslo.config's errors into ours, each one line.
+    """Turn oslo.config's errors into ConfigErrors of one line.
 
     :raises errors.ConfigError: in place of any ``cfg.Error``
     """

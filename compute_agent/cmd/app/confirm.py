@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Showing what will be done, and asking whether it shall be.
+"""Show a plan to the operator, and ask for confirmation.
 
-Without a terminal nobody can be asked, and only ``--yes`` is an answer.
+Without a terminal the command cannot ask; then only ``--yes`` confirms.
 """
 
 import argparse
@@ -11,27 +11,30 @@ from ... import error_text
 from . import command
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the choice not to be asked."""
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that confirms in advance."""
     parser.add_argument(
         '--yes',
         action='store_true',
-        help='Do not ask. Needed where there is no terminal.',
+        help='Do not ask. Required if there is no terminal.',
     )
 
 
 def refused(
-    asked: command.AgentCommand, plan: Sequence[str], *, yes: bool
+    asking: command.AgentCommand, plan: Sequence[str], *, yes: bool
 ) -> tuple[str, int] | None:
-    """Return None to go on, else what to print and the exit code."""
+    """Return None to continue, else the text to print and the exit code."""
     if yes:
         return None
     lines = [*map(error_text.printable, plan)]
-    stdin = asked.app.stdin  # None where the shell closed it
+    stdin = asking.app.stdin  # None if the shell closed it
     if stdin is None or not stdin.isatty():
-        asked.say('nothing was changed: --yes does it')
+        asking.say(
+            'nothing was changed: there is no terminal to ask at; add --yes '
+            'to go on'
+        )
         return '\n'.join(lines), 1
-    out = asked.app.stderr
+    out = asking.app.stderr
     out.write('\n'.join([*lines, 'go on? [y/N] ']))
     out.flush()
     agreed = stdin.readline().strip().lower() in {'y', 'yes'}

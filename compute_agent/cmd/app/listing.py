@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that list: rows in columns, in every format that cliff has.
+"""Base class of the commands that list rows, in every format of cliff.
 
-Columns and their order are an interface (``-f json`` names its keys by them).
-Rows hold plain values; None and lists are printed as the format has it. What
-is said about the rows, and errors, go to stderr, one line each.
+The columns and their order are an interface: they are the keys of ``-f json``.
+Rows have plain values; each format prints None and lists in its own way. Notes
+about the rows, and errors, go to stderr, one line each.
 """
 
 import abc
@@ -25,7 +25,7 @@ _WITH_ARRAYS = {'json', 'yaml'}
 class Listing(command.AgentCommand, lister.Lister):
     """A command whose result is rows."""
 
-    #: Their names, in the order in which they are printed.
+    #: The names of the columns, in order.
     COLUMNS: typing.ClassVar[tuple[str, ...]]
 
     _code = 0
@@ -50,7 +50,7 @@ class Listing(command.AgentCommand, lister.Lister):
         column_names: Sequence[str],
         data: Rows,
     ) -> int:
-        """Print the rows; JSON and YAML have null and arrays, text has not."""
+        """Print the rows; only JSON and YAML have null and arrays."""
         form = parsed_args.formatter
         data = list(data)
         if form == 'table' and not data and not parsed_args.print_empty:
@@ -67,10 +67,10 @@ class Listing(command.AgentCommand, lister.Lister):
     def rows(
         self, parsed_args: argparse.Namespace
     ) -> tuple[Rows, str | None, int]:
-        """Return the rows, what is to be said of them, and the exit code."""
+        """Return the rows, a note about them, and the exit code."""
 
     def _check(self, wanted: Iterable[str]) -> None:
-        """Refuse a column that is none, before anything is asked.
+        """Refuse an unknown column before any request is sent.
 
         :raises errors.ConfigError: there is no such column
         """
@@ -78,13 +78,13 @@ class Listing(command.AgentCommand, lister.Lister):
         for name in wanted:
             if self._normalize_column_name(name) not in known:
                 raise errors.ConfigError(
-                    f'there is no column {name!r} here; there are '
+                    f'there is no column {name!r}; the columns are '
                     f'{", ".join(self.COLUMNS)}'
                 )
 
 
 class _Yaml(yaml_format.YAMLFormatter):
-    """YAML with the columns in their order, and letters as they are."""
+    """YAML with the columns in their order, and no escaped letters."""
 
     def emit_list(
         self,
@@ -101,18 +101,18 @@ class _Yaml(yaml_format.YAMLFormatter):
 
 
 def _in_a_table(value: typing.Any) -> typing.Any:
-    """Return a value as a cell: names below each other, no escape sequence."""
+    """Return a value for a table's cell: one name per line, escaped."""
     if isinstance(value, (list, tuple)):
-        return '\n'.join(str(_in_a_table(one)) for one in value)
+        return '\n'.join(str(_in_a_table(item)) for item in value)
     if isinstance(value, str):
         return error_text.printable(value)
     return '' if value is None else value
 
 
 def _in_a_line(value: typing.Any) -> typing.Any:
-    """Return a value for CSV or bare values: names with commas between."""
+    """Return a value for CSV or plain values: names joined by commas."""
     if isinstance(value, (list, tuple)):
-        return ','.join(str(_in_a_line(one)) for one in value)
+        return ','.join(str(_in_a_line(item)) for item in value)
     if isinstance(value, str):
         return error_text.printable(value)
     return '' if value is None else value

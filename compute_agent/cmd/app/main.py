@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``compute-agent`` program: global options, commands, exit codes.
 
-Options for oslo.config are accepted before and after the command. Errors the
-operator can mend are one line on stderr; exit codes are 0, 1 and, for ``plan``
-and ``trait sync-check``, 2; a mistyped command line is 1. Commands are entry
-points and import what they need when they run, so that ``--help`` is quick.
+Options for oslo.config are accepted before and after the command. An error is
+one line on stderr. Exit codes are 0, 1 and, for ``plan`` and ``trait
+sync-check``, 2; a wrong command line is 1. Commands are entry points. They
+import what they need when they run, so that ``--help`` is quick.
 """
 
 import argparse
@@ -22,10 +22,11 @@ from cliff import app, commandmanager
 from . import output
 
 NAMESPACE = 'compute_agent.commands'
-INTERRUPTED = 130  # as shells have it: 128 and the signal's number
+INTERRUPTED = 130  # as in shells: 128 plus the signal's number
 PIPE_CLOSED = 141
 DESCRIPTION = (
-    'Tells OpenStack placement what each host and bare-metal node can do.'
+    'Reports the resources of hosts and bare-metal nodes to OpenStack '
+    'placement.'
 )
 
 
@@ -59,7 +60,7 @@ class ComputeAgent(app.App):
         version: str | None,
         argparse_kwargs: dict[str, typing.Any] | None = None,  # noqa: ARG002
     ) -> argparse.ArgumentParser:
-        """Return a parser whose help shows the global options too."""
+        """Return a parser whose help includes the global options."""
         parser = argparse.ArgumentParser(
             description=description, add_help=False, allow_abbrev=False
         )
@@ -73,25 +74,28 @@ class ComputeAgent(app.App):
             '--help',
             dest='deferred_help',
             action='store_true',
-            help='Show the commands, or with one of them its options.',
+            help='Show the commands; after a command, show its options.',
         )
         return parser
 
     def configure_logging(self) -> None:
-        """Log warnings to stderr, everything with --debug; ``run`` has more."""
+        """Log warnings to stderr, or everything with --debug.
+
+        ``run`` sets up oslo.log instead.
+        """
         console = logging.StreamHandler(self.stderr)
         console.setFormatter(logging.Formatter(self.CONSOLE_MESSAGE_FORMAT))
         root = logging.getLogger()
         root.addHandler(console)
         debug = self.global_options.debug
         root.setLevel(logging.DEBUG if debug else logging.WARNING)
-        # They say what our own error says better, or nothing of interest.
+        # Their warnings repeat our errors, or do not matter to operators.
         quiet = () if debug else ('keystoneauth',)
         for library in (*quiet, 'stevedore'):
             logging.getLogger(library).setLevel(logging.ERROR)
 
     def run_subcommand(self, argv: list[str]) -> int:
-        """Run a command; one that does not exist is a usage error."""
+        """Run a command; an unknown command is a usage error."""
         try:
             self.command_manager.find_command(argv)
         except ValueError:
@@ -101,26 +105,27 @@ class ComputeAgent(app.App):
 
 
 def add_global_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that every command takes, before it and after it."""
+    """Add the options that are valid before and after every command."""
     parser.add_argument(
         '--config-file',
         action='append',
         default=[],
         metavar='PATH',
-        help='A configuration file; may be repeated, later ones win. Default: '
-        'compute-agent.conf in ~/.compute-agent, ~, /etc/compute-agent, /etc.',
+        help='A configuration file. May be repeated; options in later files '
+        'replace those in earlier ones. Default: compute-agent.conf in '
+        '~/.compute-agent, ~, /etc/compute-agent or /etc.',
     )
     parser.add_argument(
         '--config-dir',
         action='append',
         default=[],
         metavar='DIR',
-        help='A directory of *.conf files, read after the files.',
+        help='A directory of *.conf files, read after the configuration files.',
     )
     parser.add_argument(
         '--debug',
         action='store_true',
-        help='Log everything, and show tracebacks.',
+        help='Log everything, and print tracebacks.',
     )
 
 
@@ -128,10 +133,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A name that the terminal cannot show is no reason to fail.
+            # Escape names that the terminal cannot show, instead of failing.
             stream.reconfigure(errors='backslashreplace')
-    out, remarks = output.Out(sys.stdout), output.Remarks(sys.stderr)
-    streams = typing.cast(typing.Any, (out, remarks))
+    out, messages = output.Out(sys.stdout), output.Messages(sys.stderr)
+    streams = typing.cast(typing.Any, (out, messages))
     with (
         contextlib.redirect_stdout(streams[0]),
         contextlib.redirect_stderr(streams[1]),
@@ -141,17 +146,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             return INTERRUPTED
         except (BrokenPipeError, output.CannotWrite):
-            code = 0  # nobody has said it yet
-    return _written(out, remarks, code)
+            code = 0  # _written prints the error
+    return _written(out, messages, code)
 
 
-def _written(out: output.Out, remarks: output.Remarks, code: int) -> int:
-    """Return the exit code, when all that was printed is written.
+def _written(out: output.Out, messages: output.Messages, code: int) -> int:
+    """Flush the output; return the exit code.
 
-    :param code: what it is if so; 1 of a command that was stopped by the
-        failure, and has said it
+    :param code: the exit code if everything could be written. It is 1 if a
+        command ended with an error, which it has printed.
     """
-    told = out.failure is not None and code == 1
+    printed = out.failure is not None and code == 1
     with contextlib.suppress(OSError):
         out.flush()
     if out.failure is None:
@@ -159,8 +164,8 @@ def _written(out: output.Out, remarks: output.Remarks, code: int) -> int:
     out.give_up()
     if isinstance(out.failure, BrokenPipeError):
         return PIPE_CLOSED
-    if not told:
-        remarks.write(f'compute-agent: {out.failure}\n')
+    if not printed:
+        messages.write(f'compute-agent: {out.failure}\n')
     return 1
 
 
@@ -178,7 +183,7 @@ def _run(argv: Sequence[str] | None) -> int:
             rest = ['--debug', *rest]
         return ComputeAgent(options).run(rest or ['--help'])
     except SystemExit as exc:
-        # argparse leaves with 2, which is the word for a difference.
+        # argparse exits with 2, which means a difference here.
         return 1 if exc.code == 2 else int(exc.code or 0)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stdout and stderr that a disk may fill and a shell may close.
+"""Stdout and stderr for the case that a disk is full or a stream is closed.
 
-What cannot be written to stdout is an error that says so, and is remembered,
-for libraries swallow it. What cannot be written to stderr is lost: there is
-nowhere left to say it. ``main.py`` puts both in place for all commands.
+A failed write to stdout raises an error. The error is also remembered, because
+libraries may swallow it. A failed write to stderr is ignored, because there is
+nowhere to report it. ``main.py`` installs both streams for all commands.
 """
 
 import contextlib
@@ -14,16 +14,16 @@ import typing
 
 
 class CannotWrite(OSError):
-    """Stdout takes nothing more: its disk is full, or it is closed."""
+    """Stdout cannot be written: its disk is full, or it is closed."""
 
     def __str__(self) -> str:
         return f'cannot write: {self.strerror}'
 
 
 class Out:
-    """A stream for results, in front of the process's own.
+    """The stream for results; it wraps the stdout of the process.
 
-    :ivar failure: why something that was written is lost
+    :ivar failure: the error because of which output was lost, or None
     """
 
     def __init__(self, stream: typing.TextIO | None) -> None:
@@ -33,8 +33,8 @@ class Out:
     def write(self, text: str) -> int:
         """Write a text.
 
-        :raises CannotWrite: it could not be
-        :raises BrokenPipeError: whoever read it has ended
+        :raises CannotWrite: the stream cannot be written
+        :raises BrokenPipeError: the reader has closed the pipe
         """
         try:
             return self._stream.write(text)
@@ -42,9 +42,9 @@ class Out:
             raise self._error(exc) from exc
 
     def flush(self) -> None:
-        """Return when nothing is left to be written.
+        """Write what is buffered.
 
-        :raises: what ``write`` does
+        :raises: the same errors as ``write``
         """
         try:
             if not self._stream.closed:  # cliff's pager closes broken pipes
@@ -56,8 +56,8 @@ class Out:
         return getattr(self._stream, name)
 
     def give_up(self) -> None:
-        """Let nothing that is left in a buffer be tried again at exit."""
-        _send_nowhere(self._stream)
+        """Discard the buffer, so that Python does not write it at exit."""
+        _discard(self._stream)
 
     def _error(self, exc: OSError) -> OSError:
         if not isinstance(exc, BrokenPipeError):
@@ -66,41 +66,41 @@ class Out:
         return exc
 
 
-class Remarks:
-    """A stream for what is said beside the results; it never fails."""
+class Messages:
+    """The stream for messages; it wraps stderr, and never fails."""
 
     def __init__(self, stream: typing.TextIO | None) -> None:
         self._stream = _Closed() if stream is None else stream
 
     def write(self, text: str) -> int:
-        """Write a text if that is possible."""
+        """Write a text, if possible."""
         try:
             return self._stream.write(text)
         except OSError:
-            _send_nowhere(self._stream)
+            _discard(self._stream)
             return len(text)
 
     def flush(self) -> None:
-        """Return when nothing is left that can be written."""
+        """Write what is buffered, if possible."""
         try:
             self._stream.flush()
         except OSError:
-            _send_nowhere(self._stream)
+            _discard(self._stream)
 
     def __getattr__(self, name: str) -> typing.Any:
         return getattr(self._stream, name)
 
 
-def _send_nowhere(stream: typing.Any) -> None:
-    """Let what a stream still has go nowhere, instead of failing at exit."""
-    with contextlib.suppress(OSError, ValueError):  # it has no file
+def _discard(stream: typing.Any) -> None:
+    """Redirect a stream to /dev/null, so that Python's exit does not fail."""
+    with contextlib.suppress(OSError, ValueError):  # a stream without a file
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
 
 
 class _Closed(io.TextIOBase):
-    """What Python has no stream for: the shell closed it (``>&-``)."""
+    """The stream in place of one that the shell closed (``>&-``)."""
 
     def write(self, text: str, /) -> int:  # noqa: ARG002
         raise OSError(errno.EBADF, 'stdout is closed')

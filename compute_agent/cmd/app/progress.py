@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A progress bar for whoever waits at a terminal; nothing for anybody else.
+"""A progress bar on stderr, if stderr is a terminal.
 
-It stands on stderr, goes when the work is done, and comes only where there is
-more than a screenful of nodes to wait for.
+The bar appears only if there are more nodes than lines on the screen. It
+disappears when the work is done.
 """
 
 import contextlib
@@ -13,28 +13,28 @@ from collections.abc import Callable, Iterator
 
 
 @contextlib.contextmanager
-def bar(out: typing.TextIO, what: str) -> Iterator[Callable[[int], None]]:
-    """Give a function to call with the total each time one more is done."""
+def bar(out: typing.TextIO, title: str) -> Iterator[Callable[[int], None]]:
+    """Yield a function to call, with the total, for each finished node."""
     with contextlib.ExitStack() as stack:
-        yield _Bar(out, what, stack).advance
+        yield _Bar(out, title, stack).advance
 
 
 class _Bar:
-    """The bar, which appears with the first node that is done."""
+    """The bar; it appears with the first finished node."""
 
     def __init__(
-        self, out: typing.TextIO, what: str, stack: contextlib.ExitStack
+        self, out: typing.TextIO, title: str, stack: contextlib.ExitStack
     ) -> None:
         self._out = out
-        self._what = what
+        self._title = title
         self._stack = stack
         self._lock = threading.Lock()
         self._step: Callable[[], object] | None = None
 
     def advance(self, total: int) -> None:
-        """Move one on; threads may share it."""
+        """Count one more finished node; threads may share the bar."""
         with self._lock, contextlib.suppress(OSError, ValueError):
-            # A terminal that hung up is no reason to stop the work.
+            # The work goes on if the terminal hangs up.
             if self._step is None:
                 self._step = self._appear(total)
             self._step()
@@ -54,5 +54,5 @@ class _Bar:
                 transient=True,
             )
         )
-        task = shown.add_task(self._what, total=total)
+        task = shown.add_task(self._title, total=total)
         return lambda: shown.advance(task)

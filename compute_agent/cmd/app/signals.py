@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ending a command, or having the daemon read its files anew, by signals.
+"""Signals: they stop a command, or make the daemon reload its files.
 
-SIGINT and SIGTERM end a long-running one. So does SIGHUP, unless it has files
-to read; then it does so, and ends only when its terminal was closed: a daemon
-that outlives that is one nobody asked for. What comes while the daemon is still
-starting is kept until it can be heard. SIGINT interrupts any other command, and
-wakes its threads.
+SIGINT and SIGTERM stop a long-running command. SIGHUP does so too, except for
+the daemon: there it requests a reload, and it stops the daemon only if the
+daemon's terminal was closed, because nobody could stop it there any more. A
+SIGHUP that arrives while the daemon is still starting is kept until the daemon
+listens. In any other command, SIGINT interrupts the main thread and wakes the
+threads that wait.
 """
 
 import os
@@ -15,124 +16,127 @@ import types
 import typing
 
 
-def on_signals() -> threading.Event:
+def stop_on_signals() -> threading.Event:
     """Return an event that SIGINT, SIGTERM and SIGHUP set."""
     stop = threading.Event()
 
-    def ask(_number: int, _frame: types.FrameType | None) -> None:
+    def handle(_number: int, _frame: types.FrameType | None) -> None:
         stop.set()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, ask)
+        signal.signal(number, handle)
     return stop
 
 
-class Interrupt:
+class InterruptHandler:
     """The handler of SIGINT for commands whose threads may wait for long.
 
-    :ivar asked: it came; threads that wait with this are woken
+    :ivar received: set by the signal; threads wait for it
     """
 
     def __init__(self) -> None:
-        self.asked = threading.Event()
+        self.received = threading.Event()
 
     def __call__(
         self, number: int, frame: types.FrameType | None
     ) -> typing.NoReturn:
-        """Wake the threads, and interrupt the main one as usual."""
-        self.asked.set()
+        """Wake the threads, and interrupt the main thread as usual."""
+        self.received.set()
         signal.default_int_handler(number, frame)
 
 
-def hear_interrupt() -> None:
-    """Let SIGINT wake all threads, where it would interrupt the main one."""
+def handle_interrupt() -> None:
+    """Make SIGINT wake all threads if it would interrupt the main thread."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, Interrupt())
+        signal.signal(signal.SIGINT, InterruptHandler())
 
 
-def interrupted() -> threading.Event:
-    """Return what is set when a SIGINT comes, if anybody hears it."""
+def interrupt_event() -> threading.Event:
+    """Return the event that SIGINT sets; without a handler, none sets it."""
     handler = signal.getsignal(signal.SIGINT)
-    if isinstance(handler, Interrupt):
-        return handler.asked
+    if isinstance(handler, InterruptHandler):
+        return handler.received
     return threading.Event()
 
 
-class Early:
-    """The handler of SIGHUP until there is somebody to hear it.
+class EarlyHangup:
+    """The handler of SIGHUP until ``DaemonSignals`` replaces it.
 
-    :ivar had_terminal: there was one before the signal could come
+    :ivar had_terminal: True if the process had a terminal before the signal
+        could arrive
     """
 
     def __init__(self) -> None:
         self.had_terminal = _has_terminal()
-        self.asked = False
+        self.received = False
 
     def __call__(self, _number: int, _frame: types.FrameType | None) -> None:
-        """Keep it in mind."""
-        self.asked = True
+        """Remember the signal."""
+        self.received = True
 
 
-def hear_early() -> None:
-    """Keep SIGHUP from ending this process before ``Wishes`` hears it."""
-    signal.signal(signal.SIGHUP, Early())
+def keep_early_hangup() -> None:
+    """Keep a SIGHUP until ``DaemonSignals`` listens; it kills by default."""
+    signal.signal(signal.SIGHUP, EarlyHangup())
 
 
-class Wishes:
-    """What signals ask of a daemon: to end, or to read its files anew.
+class DaemonSignals:
+    """The requests that signals make to the daemon: stop, or reload.
 
-    Whoever waits is woken by either.
+    Either request wakes a thread in ``wait``.
     """
 
     def __init__(self) -> None:
-        # Reentrant, for a handler runs in a thread that may hold it.
+        # Reentrant: a handler runs in a thread that may already hold the lock.
         self._changed = threading.Condition(threading.RLock())
-        self._ending = False
+        self._stopping = False
         self._reloading = False
-        before = signal.getsignal(signal.SIGHUP)
-        self._early = before if isinstance(before, Early) else Early()
+        handler = signal.getsignal(signal.SIGHUP)
+        self._early = (
+            handler if isinstance(handler, EarlyHangup) else EarlyHangup()
+        )
         self._had_terminal = self._early.had_terminal
 
-    def hear(self) -> None:
-        """Take the process's signals from now on, and those kept for it."""
+    def listen(self) -> None:
+        """Handle the process's signals, and a SIGHUP that came earlier."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: self.set())
         signal.signal(signal.SIGHUP, lambda *_: self._hang_up())
-        if self._early.asked:
+        if self._early.received:
             self._hang_up()
 
     def is_set(self) -> bool:
-        """Whether it is to end."""
-        return self._ending
+        """Return True if the daemon must stop."""
+        return self._stopping
 
     def set(self) -> None:
-        """Ask it to end."""
+        """Request that the daemon stops."""
         with self._changed:
-            self._ending = True
+            self._stopping = True
             self._changed.notify_all()
 
-    def reload(self) -> None:
-        """Ask it to read its files anew."""
+    def request_reload(self) -> None:
+        """Request that the daemon reads its files again."""
         with self._changed:
             self._reloading = True
             self._changed.notify_all()
 
     def take_reload(self) -> bool:
-        """Whether it is to read its files; asked for once, told once."""
+        """Return True if a reload was requested, and clear the request."""
         with self._changed:
-            asked, self._reloading = self._reloading, False
-            return asked
+            requested, self._reloading = self._reloading, False
+            return requested
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Return when anything is asked for; whether it is to end."""
+        """Wait for a request; return True if the daemon must stop."""
         with self._changed:
             self._changed.wait_for(
-                lambda: self._ending or self._reloading, timeout
+                lambda: self._stopping or self._reloading, timeout
             )
-            return self._ending
+            return self._stopping
 
-    def wait_for_end(self, timeout: float | None = None) -> bool:
-        """Return when it is to end, or in time; whether it is to end."""
+    def wait_for_stop(self, timeout: float | None = None) -> bool:
+        """Wait until the daemon must stop; return False after the timeout."""
         with self._changed:
             return self._changed.wait_for(self.is_set, timeout)
 
@@ -140,11 +144,11 @@ class Wishes:
         if self._had_terminal and not _has_terminal():
             self.set()
         else:
-            self.reload()
+            self.request_reload()
 
 
 def _has_terminal() -> bool:
-    """Whether this process can reach a terminal of its own."""
+    """Return True if this process can open its controlling terminal."""
     try:
         os.close(os.open('/dev/tty', os.O_RDWR | os.O_NOCTTY))
     except OSError:

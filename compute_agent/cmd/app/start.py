@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the program ``compute-agent`` begins: light, before all imports.
+"""Entry point of ``compute-agent``: handles signals before the slow imports.
 
-A daemon that is told to read its files anew while it still imports (a second,
-on a busy host more) must not die of that. So this hears SIGHUP first, and only
-then imports the program. Of SIGINT it has all threads told, not the main one
-alone. Nothing else is done here.
+The imports take a second, and more on a busy host. A SIGHUP in that time must
+not kill the daemon, so this module handles SIGHUP first and imports the
+program then. It also makes SIGINT wake all threads, not only the main one.
 """
 
 import sys
@@ -14,9 +13,9 @@ from . import signals
 
 def main() -> int:
     """Run the program; return its exit code."""
-    signals.hear_interrupt()
+    signals.handle_interrupt()
     if 'run' in sys.argv[1:]:
-        signals.hear_early()
+        signals.keep_early_hangup()
     from . import main as program  # noqa: PLC0415 (slow)
 
     return program.main()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``candidates``: a flavor or a request, the answer, and why not.
+"""The command ``candidates``: allocation candidates for a flavor or a request.
 
 Begin with ``candidates.py``. The modules ``*_options.py`` and ``flavor_file.py``
-read the request, ``candidates_view.py`` prints the answer. The questions to
-placement are asked by ``report_client/candidates/``.
+read the request, ``candidates_view.py`` prints the answer.
+``report_client/candidates/`` sends the requests to placement.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent candidates``: who could take a flavor, and why another not.
+"""``compute-agent candidates``: providers for a flavor, and why not others.
 
-Everything is asked of placement; the agent's own state is not needed.
+The command reads only placement, not the state of the agent.
 """
 
 import argparse
@@ -17,11 +17,11 @@ if typing.TYPE_CHECKING:
 
 
 class Candidates(listing.Listing):
-    """List the providers that could give what a flavor asks for.
+    """List the allocation candidates for a flavor.
 
-    Each row is a provider that would give something, with what of it is free
-    and its traits. With --why-not the rows are the requirements that keep a
-    provider out; there are none for a candidate.
+    Each row is a provider that takes part in a candidate, with its free
+    capacity and its traits. With --why-not, each row is a requirement that a
+    provider fails; for a candidate there are none.
     """
 
     COLUMNS = ('Name', 'UUID', 'Tree', 'Gives', 'Offers', 'Traits')
@@ -33,20 +33,20 @@ class Candidates(listing.Listing):
         parser.add_argument(
             '--why-not',
             metavar='PROVIDER',
-            help='Say which requirements keep this provider out, by name or '
-            'uuid; for one in a tree, its whole tree.',
+            help='Print the requirements that this provider fails, by name or '
+            'uuid. A provider in a tree stands for the whole tree.',
         )
         parser.add_argument(
             '--long',
             action='store_true',
-            help='Show all providers of the trees, and all traits.',
+            help='Show all providers of the trees, and all their traits.',
         )
         return parser
 
     def take_action(
         self, parsed_args: argparse.Namespace
     ) -> tuple[Sequence[str], listing.Rows]:
-        """Return columns and rows of what is asked for."""
+        """Return columns and rows, with or without --why-not."""
         if parsed_args.why_not is None:
             return super().take_action(parsed_args)
         return _WhyNot(self.app, self.app_args).take_action(parsed_args)
@@ -54,31 +54,31 @@ class Candidates(listing.Listing):
     def rows(
         self, parsed_args: argparse.Namespace
     ) -> tuple[listing.Rows, str | None, int]:
-        """Return one row for each provider that would give something."""
+        """Return one row for each provider in a candidate."""
         from report_client.candidates import candidates  # noqa: PLC0415 (quick --help)
 
         service = _service(self)
         request = _request(self, parsed_args, service)
-        asked = candidates.Candidates(service)
-        answer = asked.ask(request)
+        search = candidates.Candidates(service)
+        answer = search.ask(request)
         if not answer.allocations:
-            note = 'nothing fits; --why-not PROVIDER says why one does not'
+            note = 'no candidates; --why-not PROVIDER prints the reasons'
             return [], note, 0
-        roots = {one.root_uuid for one in answer.summaries.values()}
-        called = asked.names_in_trees(roots)
-        view = candidates_view.View(request, answer, called, parsed_args)
+        roots = {row.root_uuid for row in answer.summaries.values()}
+        titles = search.names_in_trees(roots)
+        view = candidates_view.View(request, answer, titles, parsed_args)
         return list(view.rows()), None, 0
 
 
 class _WhyNot(listing.Listing):
-    """The same command with --why-not."""
+    """The command with --why-not."""
 
     COLUMNS = ('Requirement', 'Nearest', 'Why')
 
     def rows(
         self, parsed_args: argparse.Namespace
     ) -> tuple[listing.Rows, str | None, int]:
-        """Return one row for each requirement that is not met."""
+        """Return one row for each failed requirement."""
         import time  # noqa: PLC0415 (quick --help)
 
         from report_client.api import providers  # noqa: PLC0415
@@ -88,12 +88,12 @@ class _WhyNot(listing.Listing):
 
         if parsed_args.limit is not None:
             raise errors.ConfigError(
-                '--why-not is about all candidates: leave --limit out'
+                '--why-not considers all candidates: leave --limit out'
             )
         service = _service(self)
         request = _request(self, parsed_args, service)
-        one = providers.Providers(service).find(parsed_args.why_not)
-        found = why_not.WhyNot(service, time.time).explain(request, one)
+        provider = providers.Providers(service).find(parsed_args.why_not)
+        found = why_not.WhyNot(service, time.time).explain(request, provider)
         rows = [
             (
                 ' and '.join(part.text for part in failure.requirements),
@@ -102,29 +102,29 @@ class _WhyNot(listing.Listing):
             )
             for failure in found.failures
         ]
-        note = None if rows else f'{one.name} is a candidate'
+        note = None if rows else f'{provider.name} is a candidate'
         if found.doubts:
-            note = f'there may be more: {"; ".join(found.doubts)}'
+            note = f'there may be more reasons: {"; ".join(found.doubts)}'
         return rows, note, 0
 
 
-def _service(asked: listing.Listing) -> 'placement_api.Placement':
+def _service(asking: listing.Listing) -> 'placement_api.Placement':
     from ..wiring import placement  # noqa: PLC0415 (quick --help)
 
-    return placement.placement_service(asked.conf())
+    return placement.placement_service(asking.conf())
 
 
 def _request(
-    asked: listing.Listing,
+    asking: listing.Listing,
     parsed_args: argparse.Namespace,
     service: 'placement_api.Placement',
 ) -> 'query.Request':
-    """Return what the options ask for."""
+    """Return the request that the options describe."""
     from report_client.api import providers  # noqa: PLC0415 (quick --help)
 
     find = providers.Providers(service).find
     return request_options.request(
         parsed_args,
         find=lambda name: find(name).uuid,
-        warn=lambda text: asked.app.stderr.write(f'compute-agent: {text}\n'),
+        warn=lambda text: asking.app.stderr.write(f'compute-agent: {text}\n'),
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operator's flavor file: what "candidates --flavor FILE" reads.
+"""The flavor file of "candidates --flavor FILE".
 
-YAML or JSON: resources and extra specs, or what ``openstack flavor show -f
-yaml`` prints. Whatever is wrong is one line with the file and the line.
+It is YAML or JSON: resources and extra specs, or the output of ``openstack
+flavor show -f yaml``. An error is one line, with the file and the line.
 """
 
 import dataclasses
@@ -37,8 +37,8 @@ _SWAP = {
     'description': 'a whole number, of MB',
     'anyOf': [_AMOUNT, {'const': ''}],
 }
-# What else "openstack flavor show" prints.
-_ASIDE = (
+# The other keys that "openstack flavor show" prints.
+_IGNORED = (
     'OS-FLV-DISABLED:disabled',
     'access_project_ids',
     'description',
@@ -65,9 +65,9 @@ SCHEMA: dict[str, Any] = {
         'ephemeral': {**_AMOUNT, 'description': 'a whole number, of GB'},
         _EPHEMERAL: {**_AMOUNT, 'description': 'a whole number, of GB'},
         'swap': _SWAP,
-        **{key: {} for key in _ASIDE},
+        **{key: {} for key in _IGNORED},
     },
-    # Extra specs may stand there without a heading.
+    # Extra specs may also be keys at the top level.
     'patternProperties': {r'^[A-Za-z0-9_-]+:': _VALUE},
     'additionalProperties': False,
 }
@@ -77,10 +77,10 @@ _KNOWN = frozenset(SCHEMA['properties'])
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class FlavorFile:
-    """What is in it.
+    """The contents of a flavor file.
 
-    :ivar amounts: the flavor's own, by resource class
-    :ivar properties: its extra specs
+    :ivar amounts: the amounts of the flavor's size, by resource class
+    :ivar properties: the extra specs
     """
 
     amounts: Mapping[str, int]
@@ -88,9 +88,9 @@ class FlavorFile:
 
 
 def read(path: str) -> FlavorFile:
-    """Return what is in a flavor file, every part of it checked.
+    """Return the contents of a flavor file, completely checked.
 
-    :raises yaml_file.FileError: whatever is wrong, with the line
+    :raises yaml_file.FileError: a mistake in the file, with its line
     """
     document = yaml_file.read(path, SCHEMA)
     properties: dict[str, str] = {}
@@ -102,7 +102,7 @@ def read(path: str) -> FlavorFile:
             raise document.key_error(str(exc), *place) from exc
         if properties.setdefault(key, value) != value:
             raise document.key_error(
-                f'{key} is asked for in two ways: keep one', *place
+                f'{key} has two values: keep one of them', *place
             )
     return FlavorFile(amounts=_amounts(document), properties=properties)
 
@@ -110,7 +110,7 @@ def read(path: str) -> FlavorFile:
 def _properties(
     data: Mapping[str, Any],
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the extra specs, with where each stands."""
+    """Yield the place and the value of each extra spec."""
     for heading in _HEADINGS:
         for key, value in data.get(heading, {}).items():
             yield (heading, key), _text(value)
@@ -137,13 +137,13 @@ def _amounts(document: yaml_file.Document) -> dict[str, int]:
             raise document.key_error(str(exc), *place) from exc
         if found.setdefault(rc, amount) != amount:
             raise document.error(
-                f'{rc}: {amount} here, {found[rc]} by the size of the flavor: '
-                'keep one',
+                f'{rc}: {amount} here, but {found[rc]} in the size of the '
+                'flavor: keep one of them',
                 *place,
             )
     return found
 
 
 def _text(value: object) -> str:
-    """Return a value as one writes it behind a "="."""
+    """Return a value as the text after the "=" of an extra spec."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that are placement's own parameters, with or without a group.
+"""Options that are placement's parameters, with or without a group's name.
 
-``--required`` is for the unnamed group of a request for candidates;
-``--required1`` and ``--required_NET`` are for named ones. There are more names
-than options can be listed, so an option is made when it is met.
+``--required`` is for the unnamed group of a request for candidates,
+``--required1`` and ``--required_NET`` are for named groups. There are too many
+names to register an option for each, so the parser gets an option when it
+occurs on the command line.
 """
 
 import argparse
@@ -20,23 +21,26 @@ _DEST = 'of_groups'
 _OPTIONS = {
     'resources': (
         'RC:AMOUNT,...',
-        'Amounts, besides those of the flavor.',
+        'Amounts in addition to those of the flavor.',
     ),
     'required': (
         'TRAIT,!TRAIT|in:TRAIT,TRAIT',
-        'Traits that it has; with "!" that it lacks; "in:" one of these.',
+        'Required traits; "!" forbids a trait, "in:" requires at least one.',
     ),
     'member-of': (
         '[!]UUID|[!]in:UUID,UUID',
-        'The aggregate that it is in, or one of these; with "!" in none.',
+        'A required aggregate; "in:" requires at least one, "!" forbids.',
     ),
-    'in-tree': ('PROVIDER', 'One of the tree that it is in, by name or uuid.'),
+    'in-tree': (
+        'PROVIDER',
+        'A provider, by name or uuid, of the only tree to search.',
+    ),
 }
 _OPTION = re.compile(f'--({"|".join(_OPTIONS)})([^=]*)(=.*)?', re.DOTALL)
 
 
 class _Given(argparse.Action):
-    """Keeps an option with its group and its text, in their order."""
+    """Stores options as (option, group, text), in their order."""
 
     def __call__(
         self,
@@ -46,19 +50,20 @@ class _Given(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         name = str(option_string).removeprefix('--')
-        bare = next(one for one in _OPTIONS if name.startswith(one))
-        before = getattr(namespace, self.dest)
-        one = (bare, name.removeprefix(bare), values)
-        setattr(namespace, self.dest, [*before, one])
+        bare = next(option for option in _OPTIONS if name.startswith(option))
+        given = (bare, name.removeprefix(bare), values)
+        earlier = getattr(namespace, self.dest)
+        setattr(namespace, self.dest, [*earlier, given])
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the options; those of a named group are in the help by a word."""
+    """Add the options; the help explains those of named groups."""
     group = parser.add_argument_group(
         'parameters of placement',
-        'Each may be repeated, and end in the name of a group which a single '
-        'provider must meet: a number (--required1), or 1 to 64 letters, '
-        'digits, "_" and "-" (--required_NET).',
+        'Each option may be repeated. It may end in the name of a group, '
+        'whose options must all be met by a single provider. The name is a '
+        'number (--required1), or 1 to 64 letters, digits, "_" and "-" '
+        '(--required_NET).',
     )
     for name, (metavar, text) in _OPTIONS.items():
         _add(group, f'--{name}', metavar=metavar, help=text)
@@ -70,15 +75,15 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def refuse(parser: argparse.ArgumentParser, instead: str) -> None:
-    """Let a command that has no groups say so where an option names one.
+    """Refuse options of named groups, with a message that explains it.
 
-    :param instead: the command that has them
+    :param instead: the command that has groups
     """
 
     def fail(option: str) -> None:
         parser.error(
-            f'{option}: there are no groups here, each condition is on one '
-            f'provider; "{instead}" has them'
+            f'{option}: this command has no groups, each condition applies '
+            f'to a single provider; use "{instead}" for groups'
         )
 
     _when_met(parser, fail)
@@ -95,7 +100,10 @@ def _add(
 def _when_met(
     parser: argparse.ArgumentParser, react: Callable[[str], None]
 ) -> None:
-    """Have each option of a named group, well or badly named, seen first."""
+    """Call ``react`` with each option of a named group before parsing.
+
+    The name may be invalid; ``groups`` checks it.
+    """
     known = parser.parse_known_args
 
     def parse(
@@ -115,10 +123,10 @@ def _when_met(
 def groups(
     parsed_args: argparse.Namespace, find: Callable[[str], str]
 ) -> 'Iterator[query.Group]':
-    """Yield what each of the options asks for, as a group of its own.
+    """Yield a group for each option.
 
     :param find: returns the uuid of a provider, given by name or uuid
-    :raises errors.InvalidName: one is malformed
+    :raises errors.InvalidName: an option is malformed
     """
     from report_client.api import provider_query, trait_query  # noqa: PLC0415 (quick --help)
     from report_client.candidates.query import Group  # noqa: PLC0415
@@ -135,7 +143,7 @@ def groups(
                 query = trait_query.TraitQuery.parse([text])
                 yield Group(name=name, traits=query)
             case 'member-of':
-                one = provider_query.MemberOf.parse(text)
-                yield Group(name=name, member_of=(one,))
+                member_of = provider_query.MemberOf.parse(text)
+                yield Group(name=name, member_of=(member_of,))
             case _:
                 yield Group(name=name, in_tree=find(text))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options that make up a request for candidates, and that request.
+"""The options of a request for candidates, and the request they describe.
 
-A flavor, from a file or by its extra specs; an image's properties; and the
-parameters of placement, of the unnamed group and of named ones.
+The request consists of a flavor, from a file or from extra specs, of the
+properties of an image, and of placement's parameters, for the unnamed group
+and for named groups.
 """
 
 import argparse
@@ -32,8 +33,8 @@ def _add_flavor(parser: argparse.ArgumentParser) -> None:
         dest='properties',
         metavar='KEY=VALUE',
         help="A flavor's extra spec: resources:RC=AMOUNT, trait:NAME=required "
-        'or =forbidden, both also with the name of a group (resources1:RC, '
-        'trait_NET:NAME), group_policy=none or =isolate. May be repeated.',
+        'or =forbidden, with or without the name of a group (resources1:RC, '
+        'trait_NET:NAME), or group_policy=none or =isolate. May be repeated.',
     )
     parser.add_argument(
         '--image-property',
@@ -48,8 +49,8 @@ def _add_flavor(parser: argparse.ArgumentParser) -> None:
         '--flavor',
         metavar='FILE',
         help='A YAML or JSON file with resources and extra_specs, or the '
-        'output of "openstack flavor show -f json"; what --property says '
-        'replaces what is there.',
+        'output of "openstack flavor show -f json". An extra spec given with '
+        '--property replaces the one in the file.',
     )
 
 
@@ -57,29 +58,30 @@ def _add_whole(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--group-policy',
         choices=('none', 'isolate'),
-        help='Whether one provider may meet several of the groups with a '
-        'name (none), or not (isolate).',
+        help='One provider may meet several of the named groups (none), or '
+        'each group needs a provider of its own (isolate).',
     )
     parser.add_argument(
         '--root-required',
         action='append',
         default=[],
         metavar='TRAIT,!TRAIT',
-        help='Traits that the root of the tree has, or has not. Nova adds '
-        '!COMPUTE_STATUS_DISABLED to every request.',
+        help='Traits that the root of the tree must have; "!" forbids a '
+        'trait. Nova adds !COMPUTE_STATUS_DISABLED to every request.',
     )
     parser.add_argument(
         '--same-subtree',
         action='append',
         default=[],
         metavar='GROUP,GROUP',
-        help='Groups that are met below one of the providers that meet them.',
+        help='Groups whose providers must be in one subtree, with one of '
+        'these providers as its root.',
     )
     parser.add_argument(
         '--limit',
         type=int,
         metavar='N',
-        help='So many ways to meet the request at most.',
+        help='The largest number of candidates.',
     )
 
 
@@ -88,18 +90,18 @@ def request(
     find: Callable[[str], str],
     warn: Callable[[str], object],
 ) -> 'query.Request':
-    """Return what the options ask for.
+    """Return the request that the options describe.
 
     :param find: returns the uuid of a provider, given by name or uuid
-    :param warn: takes a line about what is not asked for
-    :raises errors.AgentError: they are malformed, or ask for nothing
+    :param warn: called with a line for each property that is ignored
+    :raises errors.AgentError: an option is malformed, or the request is empty
     """
     from report_client.api import trait_query  # noqa: PLC0415 (quick --help)
-    from report_client.candidates import flavor, query  # noqa: PLC0415 (quick --help)
+    from report_client.candidates import flavor, query  # noqa: PLC0415
 
     wanted, own = _flavor(parsed_args)
-    for one in flavor.untranslated(wanted):
-        warn(f'{one} is not read here: nova makes a demand of its own of it')
+    for name in flavor.untranslated(wanted):
+        warn(f'{name} is ignored: nova translates it, this command does not')
     return query.Request(
         groups=query.merge_groups(
             [
@@ -120,7 +122,7 @@ def request(
 def _flavor(
     parsed_args: argparse.Namespace,
 ) -> 'tuple[extra_specs.ExtraSpecs, Mapping[str, int]]':
-    """Return the extra specs, and the amounts of the flavor itself."""
+    """Return the extra specs, and the amounts of the flavor's size."""
     from ... import extra_specs  # noqa: PLC0415 (quick --help)
 
     own: Mapping[str, int] = {}

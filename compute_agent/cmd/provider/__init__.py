@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands ``provider …``: list, create, delete, adopt, rename, and contents.
 
-Begin with ``provider.py``; each noun has its module. The requests are made by
-``report_client/api/``.
+Begin with ``provider.py``; each noun has its module. ``report_client/api/``
+sends the requests; the rules for adoption and renaming are in
+``compute_agent/ownership/`` and ``compute_agent/cycle/``.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent provider``: which there are, created and deleted."""
+"""``compute-agent provider list``, ``create`` and ``delete``."""
 
 import argparse
 import dataclasses
@@ -14,8 +14,8 @@ from . import provider_change
 class ProviderList(listing.Listing):
     """List the providers that meet all conditions.
 
-    Each condition is on one provider. Groups of conditions (--required1 ...)
-    are for "candidates": placement has them there alone.
+    Each condition applies to a single provider. Groups of conditions
+    (--required1 ...) exist only in requests for candidates: use "candidates".
     """
 
     COLUMNS = ('Name', 'UUID', 'Generation', 'Parent', 'Root')
@@ -28,31 +28,33 @@ class ProviderList(listing.Listing):
             action='append',
             default=[],
             metavar='TRAIT,!TRAIT|in:TRAIT,TRAIT',
-            help='Those with the traits, and without those behind "!"; or '
-            'with one at least of those behind "in:". May be repeated.',
+            help='List providers that have these traits, and not the traits '
+            'after "!". "in:" lists providers that have at least one of the '
+            'traits. May be repeated.',
         )
         parser.add_argument(
             '--resources',
             action='append',
             default=[],
             metavar='RC:AMOUNT,...',
-            help='Those that could take such a request. May be repeated.',
+            help='List providers with enough free capacity for these amounts. '
+            'May be repeated.',
         )
         parser.add_argument(
             '--member-of',
             action='append',
             default=[],
             metavar='[!]UUID|[!]in:UUID,UUID',
-            help='Those in this aggregate, or in one of these; with "!" '
-            'those in none. May be repeated.',
+            help='List providers in this aggregate; "in:" means in at least '
+            'one of the aggregates, "!" in none of them. May be repeated.',
         )
         parser.add_argument(
             '--in-tree',
             metavar='PROVIDER',
-            help='Those in the tree of this one, given by name or uuid.',
+            help='List the tree of this provider, given by name or uuid.',
         )
-        parser.add_argument('--name', help='The one of this name.')
-        parser.add_argument('--uuid', help='The one of this uuid.')
+        parser.add_argument('--name', help='List the provider of this name.')
+        parser.add_argument('--uuid', help='List the provider of this uuid.')
         group_options.refuse(parser, 'compute-agent candidates')
         return parser
 
@@ -84,17 +86,17 @@ class ProviderList(listing.Listing):
 
 
 class ProviderCreate(command.Report):
-    """Create a provider, for what no agent reports: a shared storage."""
+    """Create a provider that no agent reports, such as shared storage."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the provider."""
         parser = super().get_parser(prog_name)
-        parser.add_argument('name', metavar='NAME', help='Its name.')
-        parser.add_argument('--uuid', help='Its uuid (default: a random one).')
+        parser.add_argument('name', metavar='NAME', help='The name.')
+        parser.add_argument('--uuid', help='The uuid (default: a random one).')
         parser.add_argument(
             '--parent',
             metavar='PROVIDER',
-            help='The provider that it goes below, by name or uuid.',
+            help='The parent provider, by name or uuid.',
         )
         parser.add_argument(
             '--aggregate',
@@ -103,43 +105,44 @@ class ProviderCreate(command.Report):
             default=[],
             dest='aggregates',
             metavar='UUID',
-            help='An aggregate that it is in. May be repeated.',
+            help='An aggregate that the provider joins. May be repeated.',
         )
         return parser
 
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Create the provider; return what it is."""
+        """Create the provider, and return it."""
         from ...tree import provider  # noqa: PLC0415 (quick --help)
 
         service = provider_change.providers(self)
-        above = parsed_args.parent
+        parent = parsed_args.parent
         made = service.create(
             parsed_args.name,
             uuid=parsed_args.uuid,
-            parent=None if above is None else service.find(above).uuid,
+            parent=None if parent is None else service.find(parent).uuid,
             aggregates=parsed_args.aggregates,
         )
-        some = sorted({uuid.lower() for uuid in parsed_args.aggregates})
+        aggregates = sorted({uuid.lower() for uuid in parsed_args.aggregates})
         data = {
             'name': made.name,
             'uuid': made.uuid,
             'parent': made.parent_uuid,
             'root': made.root_uuid,
-            'aggregates': some,
+            'aggregates': aggregates,
         }
         title = provider.title(error_text.printable(made.name), made.uuid)
         text = f'created provider {title}'
-        if some:
-            text += f', in aggregate {", ".join(some)}'
+        if aggregates:
+            text += f', in aggregate {", ".join(aggregates)}'
         return data, text, 0
 
 
 class ProviderDelete(command.Report):
-    """Delete a provider with all it holds.
+    """Delete a provider with its inventories, traits and aggregates.
 
-    One with children, or with allocations, is left alone, and they are named.
+    The command refuses a provider that has children or allocations, and names
+    them.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -155,8 +158,8 @@ class ProviderDelete(command.Report):
         from ...tree import provider  # noqa: PLC0415 (quick --help)
 
         service = provider_change.providers(self)
-        one = service.find(parsed_args.provider)
-        service.delete(one)
-        data = {'name': one.name, 'uuid': one.uuid}
-        title = provider.title(error_text.printable(one.name), one.uuid)
+        found = service.find(parsed_args.provider)
+        service.delete(found)
+        data = {'name': found.name, 'uuid': found.uuid}
+        title = provider.title(error_text.printable(found.name), found.uuid)
         return data, f'deleted provider {title}', 0

@@ -1,25 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent provider adopt``: what another made becomes this agent's.
+"""``compute-agent provider adopt``: make a provider of another writer ours.
 
-Two cases. A provider in a tree of this agent counts as created by it from now
-on. And a provider that has the name of this host, under another uuid, is this
-host as it was before it was installed anew: the host takes that uuid.
+There are two cases. A provider in a tree of this agent counts as created by
+this agent from now on (``ownership/adoption.py``). A provider that has the name
+of this host under another uuid is this host before it was reinstalled: the
+host takes that uuid (``cycle/host_adoption.py``).
 """
 
 import argparse
+import dataclasses
 import typing
+from collections.abc import Callable, Sequence
 
 from ..app import command, confirm
 from . import provider_change
 
+if typing.TYPE_CHECKING:
+    from report_client.api import providers as providers_api
+    from report_client.http import codec
+
+    from ...cycle import host_adoption
+    from ...ownership import adoption
+    from ..wiring.agent import Agent
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Proposal:
+    """An adoption as the command shows it.
+
+    :ivar plan: lines for the operator; empty if nothing is left to do
+    :ivar apply: carries it out, and returns lines that say what was done
+    """
+
+    plan: Sequence[str]
+    data: dict[str, typing.Any]
+    apply: Callable[[], str]
+
 
 class ProviderAdopt(command.Report):
-    """Make a provider this agent's, that another created.
+    """Make this agent the owner of a provider that another writer created.
 
-    One of a node's tree, or one that stands alone, counts as created by this
-    agent. One that has the name of this host, under another uuid, gives the
-    host its uuid: the host was installed anew. It is shown first, and you are
-    asked.
+    A provider in the tree of a node of this agent, or a provider that is alone
+    in its tree, then counts as created by this agent. If the provider has the
+    name of this host under another uuid, the host was reinstalled, and takes
+    that uuid. The command shows what it will do, and asks.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -27,15 +51,17 @@ class ProviderAdopt(command.Report):
         parser = super().get_parser(prog_name)
         provider_change.add_provider(parser)
         parser.add_argument(
-            '--subtree', action='store_true', help='And all below it.'
+            '--subtree',
+            action='store_true',
+            help='Adopt all descendants of the provider too.',
         )
         parser.add_argument(
             '--node',
             metavar='NODE',
-            help='The node, by name or uuid, that a provider belongs to which '
-            'stands alone (default: the only one).',
+            help='For a provider that is alone in its tree: the node that it '
+            'belongs to, by name or uuid (default: the only node).',
         )
-        confirm.add(parser)
+        confirm.add_option(parser)
         return parser
 
     def report(
@@ -45,29 +71,143 @@ class ProviderAdopt(command.Report):
         from report_client.api import providers  # noqa: PLC0415 (quick --help)
 
         from ...state import lock  # noqa: PLC0415
-        from ..wiring import agent as wiring  # noqa: PLC0415
-        from ..wiring import placement  # noqa: PLC0415 (quick --help)
-        from . import adoption, host_adoption  # noqa: PLC0415
+        from ..wiring import agent_settings, placement  # noqa: PLC0415
+        from ..wiring.agent import open_agent  # noqa: PLC0415
 
         conf = self.conf()
         with (
-            lock.hold(wiring.state_path(conf)),
-            wiring.agent(conf, looking=False) as agent,
+            lock.hold(agent_settings.state_path(conf)),
+            open_agent(conf, read_only=False) as agent,
         ):
             service = providers.Providers(placement.placement_service(conf))
-            case = adoption.Case(
-                agent=agent,
-                service=service,
-                one=service.find(parsed_args.provider),
-                nodes=agent.tracker.nodes(),
-                places=wiring.identity_places(conf),
-            )
-            found = host_adoption.of(case) or adoption.of(
-                case, parsed_args.node, subtree=parsed_args.subtree
-            )
-            refused = found.plan and confirm.refused(
-                self, found.plan, yes=parsed_args.yes
+            provider = service.find(parsed_args.provider)
+            proposal = _proposal(agent, service, provider, parsed_args)
+            refused = proposal.plan and confirm.refused(
+                self, proposal.plan, yes=parsed_args.yes
             )
             if refused:
-                return {**found.data, 'adopted': []}, *refused
-            return found.data, found.act(), 0
+                return {**proposal.data, 'adopted': []}, *refused
+            return proposal.data, proposal.apply(), 0
+
+
+def _proposal(
+    agent: 'Agent',
+    service: 'providers_api.Providers',
+    provider: 'codec.ListedProvider',
+    parsed_args: argparse.Namespace,
+) -> _Proposal:
+    """Return the adoption of a host if the provider is one, else of it."""
+    from report_client.api import provider_query  # noqa: PLC0415 (quick --help)
+
+    from ...cycle import host_adoption  # noqa: PLC0415
+    from ...ownership import adoption  # noqa: PLC0415
+
+    nodes = agent.tracker.nodes()
+    host = host_adoption.host_adoption(
+        provider,
+        nodes,
+        agent.driver.get_nodenames_by_uuid(),
+        lambda uuid: service.list_providers(
+            provider_query.ProviderQuery(uuid=uuid)
+        ),
+        agent.current.value.identity_directories,
+    )
+    if host is not None:
+        return _of_host(agent, host)
+    tree = service.tree(provider)
+    uuids = [row.uuid for row in tree]
+    adopted = adoption.adoption(
+        provider,
+        tree,
+        nodes,
+        adoption.Known(
+            nodes=agent.state.nodes.all(),
+            created=agent.state.records.record(uuids, '').created,
+            readings=agent.state.snapshot.readings(uuids),
+        ),
+        wanted_node=parsed_args.node,
+        subtree=parsed_args.subtree,
+    )
+    return _of_provider(agent, provider, adopted)
+
+
+def _of_host(agent: 'Agent', host: 'host_adoption.HostAdoption') -> _Proposal:
+    from ...cycle import identity  # noqa: PLC0415 (quick --help)
+    from ...ownership import adoption  # noqa: PLC0415
+
+    uuid, node = host.provider.uuid, host.node
+
+    def apply() -> str:
+        copies = ', '.join(str(path) for path in host.apply(agent.state.nodes))
+        return (
+            f'this host is now {adoption.title(host.provider)}; its replaced '
+            f'uuid is kept in {copies}'
+        )
+
+    return _Proposal(
+        plan=[
+            f'this host, {node}, takes the uuid of provider {uuid}',
+            f'  {identity.FILE_NAME} in {host.directories[0]}, or where nova wrote it: {node.uuid} becomes {uuid}; a copy of the old file is kept',
+            f'  the record of {node.uuid} is dropped',
+            '  the provider keeps its contents; this agent reports it now',
+        ],
+        data=_data(host.provider, [uuid], node.uuid),
+        apply=apply,
+    )
+
+
+def _of_provider(
+    agent: 'Agent',
+    provider: 'codec.ListedProvider',
+    found: 'adoption.Adoption',
+) -> _Proposal:
+    from ...ownership import adoption  # noqa: PLC0415 (quick --help)
+
+    def apply() -> str:
+        if found.new:
+            generations = {row.uuid: row.generation for row in found.new}
+            agent.state.journal.adopt(found.node.uuid, generations)
+        lines = [f'adopted {adoption.title(row)}' for row in found.new]
+        return '\n'.join(lines) or (
+            f'{adoption.title(provider)} already belongs to this agent'
+        )
+
+    return _Proposal(
+        plan=_plan(found) if found.new else [],
+        data=_data(provider, [row.uuid for row in found.new], found.node.uuid),
+        apply=apply,
+    )
+
+
+def _plan(found: 'adoption.Adoption') -> list[str]:
+    """Return what will be done, and what follows from it."""
+    from ...ownership import adoption  # noqa: PLC0415 (quick --help)
+
+    names = ', '.join(adoption.title(row) for row in found.new)
+    lines = [
+        f'{names}: will count as created by this agent, for node {found.node.called}',
+        '  if the driver stops reporting it, the agent deletes it',
+        '  if the driver sets a complete list, other names are removed',
+    ]
+    recreated = [row for row in found.new if row.uuid in found.recreated]
+    if recreated:
+        titles = ', '.join(map(adoption.title, recreated))
+        lines.append(
+            '  another writer deleted and created it again; the record of the '
+            f'old provider is dropped: {titles}'
+        )
+    if found.descendants:
+        titles = ', '.join(map(adoption.title, found.descendants))
+        lines.append(f'  descendants, adopted only with --subtree: {titles}')
+    return lines
+
+
+def _data(
+    provider: 'adoption.ListedProvider', adopted: Sequence[str], node: str
+) -> dict[str, typing.Any]:
+    return {
+        'provider': provider.name,
+        'uuid': provider.uuid,
+        'node_uuid': node,
+        'adopted': list(adopted),
+    }

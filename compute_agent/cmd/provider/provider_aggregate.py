@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent provider aggregate``: which aggregates a provider is in."""
+"""``compute-agent provider aggregate``: join aggregates, and leave them."""
 
 import argparse
 import typing
@@ -14,7 +14,7 @@ if typing.TYPE_CHECKING:
 
 
 class _AggregatesGiven(provider_change.ProviderChange):
-    """A command that is given aggregates."""
+    """A command with aggregates as arguments."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the aggregates."""
@@ -23,38 +23,38 @@ class _AggregatesGiven(provider_change.ProviderChange):
             'aggregates',
             nargs='+',
             metavar='UUID',
-            help="An aggregate's uuid; placement knows no names of them.",
+            help='The uuid of an aggregate; placement has no names for them.',
         )
         return command.take_words(parser, 'aggregates')
 
     def check(self, parsed_args: argparse.Namespace) -> None:
-        """Refuse what is no uuid."""
+        """Refuse an argument that is not a uuid."""
         from ...tree import names  # noqa: PLC0415 (quick --help)
 
         names.check_aggregates(parsed_args.aggregates)
 
 
 class ProviderAggregateAdd(_AggregatesGiven):
-    """Make a provider a member of aggregates, besides those it is in."""
+    """Add a provider to aggregates; it stays in its other aggregates."""
 
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.ListedProvider',
+        provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Add the aggregates."""
-        return service.add_aggregates(one, parsed_args.aggregates)
+        return service.add_aggregates(provider, parsed_args.aggregates)
 
 
 class ProviderAggregateRemove(_AggregatesGiven):
-    """Take a provider out of aggregates; it stays in its others."""
+    """Remove a provider from aggregates; it stays in its others."""
 
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.ListedProvider',
+        provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Remove the aggregates."""
-        return service.remove_aggregates(one, parsed_args.aggregates)
+        return service.remove_aggregates(provider, parsed_args.aggregates)

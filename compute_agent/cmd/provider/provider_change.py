@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands that change a provider share: who it is, what was done."""
+"""Base class of the commands that change the contents of one provider."""
 
 import abc
 import argparse
@@ -13,18 +13,18 @@ if typing.TYPE_CHECKING:
     from report_client.operations import operations as ops
 
 
-def providers(asked: command.AgentCommand) -> 'providers_api.Providers':
-    """Return the providers of the configured placement; none is asked for."""
+def providers(asking: command.AgentCommand) -> 'providers_api.Providers':
+    """Return the API for providers; it sends no request yet."""
     from report_client.api import providers as providers_api  # noqa: PLC0415 (quick --help)
 
     from ..wiring import placement  # noqa: PLC0415
 
-    service = placement.placement_service(asked.conf())
+    service = placement.placement_service(asking.conf())
     return providers_api.Providers(service)
 
 
 class ProviderChange(command.Report):
-    """A command that changes what one provider holds."""
+    """A command that changes the contents of one provider."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the provider."""
@@ -35,39 +35,40 @@ class ProviderChange(command.Report):
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Return what was changed."""
+        """Change the provider; return the operation that did it."""
         from report_client.api import optimistic_update  # noqa: PLC0415 (quick --help)
         from report_client.operations import operations  # noqa: PLC0415 (quick --help)
         from report_client.plan import render  # noqa: PLC0415 (quick --help)
 
         self.check(parsed_args)
         service = providers(self)
-        one = service.find(parsed_args.provider)
-        done = self.change(service, one, parsed_args)
+        provider = service.find(parsed_args.provider)
+        done = self.change(service, provider, parsed_args)
         changed = optimistic_update.is_change(done)
         data = {**render.operation_data(done), 'changed': changed}
         if isinstance(done, operations.SetInventories):
             data['changed_classes'] = sorted(done.changed)
-        for key in ('foreign', 'causes'):  # only an agent's record knows them
-            del data[key]
+        del data['foreign']  # only an agent's record tells who added it
         text = render.line(done)
         return data, text if changed else f'{text}: {render.NOTHING}', 0
 
     def check(self, parsed_args: argparse.Namespace) -> None:
-        """Refuse what needs no placement to be found wrong."""
+        """Refuse wrong arguments before any request is sent."""
 
     @abc.abstractmethod
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.ListedProvider',
+        provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Change the provider; return the operation that did it."""
 
 
 def add_provider(parser: argparse.ArgumentParser) -> None:
-    """Add the provider that a command is about."""
+    """Add the argument that names the provider."""
     parser.add_argument(
-        'provider', metavar='PROVIDER', help='Its name, or its uuid.'
+        'provider',
+        metavar='PROVIDER',
+        help='The name or uuid of the provider.',
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent provider inventory``: how much a provider has."""
+"""``compute-agent provider inventory``: set a provider's inventories."""
 
 import argparse
 import typing
@@ -13,20 +13,21 @@ if typing.TYPE_CHECKING:
     from report_client.operations import operations as ops
 
 _OPTIONS = {
-    'total': 'How many there are, in units of the class; new ones need it.',
-    'reserved': 'How many of them are not for guests.',
-    'min_unit': 'The least that one request can have.',
-    'max_unit': 'The most that one request can have.',
-    'step_size': 'What an amount must be a multiple of.',
-    'allocation_ratio': 'How many times over it is given away.',
+    'total': 'The amount, in units of the class; required for a new class.',
+    'reserved': 'The part of the total that is not available to guests.',
+    'min_unit': 'The smallest amount of one allocation.',
+    'max_unit': 'The largest amount of one allocation.',
+    'step_size': 'Every allocation must be a multiple of this amount.',
+    'allocation_ratio': 'The overcommit factor.',
 }
 
 
 class ProviderInventorySet(provider_change.ProviderChange):
-    """Set inventories of a provider, or some fields of them.
+    """Set inventories of a provider, or single fields of them.
 
-    What is not named stays: other classes, and other fields of a class that is
-    there. A class that is new has placement's defaults where nothing is said.
+    Other classes stay, and so do the other fields of a class that the provider
+    already has. In a new class, fields that are not given have placement's
+    defaults.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -42,7 +43,7 @@ class ProviderInventorySet(provider_change.ProviderChange):
         parser.add_argument(
             '--resource-class',
             metavar='RC',
-            help='The class that the following options are about.',
+            help='The resource class for the options below.',
         )
         for field, text in _OPTIONS.items():
             option = f'--{field.replace("_", "-")}'
@@ -50,32 +51,32 @@ class ProviderInventorySet(provider_change.ProviderChange):
         parser.add_argument(
             '--create',
             action='store_true',
-            help='Create the custom classes that placement does not know.',
+            help='Create custom resource classes that do not exist yet.',
         )
         return command.take_words(parser, 'fields')
 
     def check(self, parsed_args: argparse.Namespace) -> None:
-        """Refuse what is no field."""
+        """Refuse an argument that is not a field."""
         _records(parsed_args)
 
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.ListedProvider',
+        provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Set the fields."""
         return service.set_inventory(
-            one, _records(parsed_args), create=parsed_args.create
+            provider, _records(parsed_args), create=parsed_args.create
         )
 
 
 def _records(
     parsed_args: argparse.Namespace,
 ) -> dict[str, dict[str, int | float]]:
-    """Return resource class → field → value, of all that was given.
+    """Return resource class → field → value, from arguments and options.
 
-    :raises errors.AgentError: nothing was, or it contradicts itself
+    :raises errors.AgentError: there are none, or they contradict each other
     """
     from report_client.api import inventory_fields  # noqa: PLC0415 (quick --help)
 
@@ -87,19 +88,19 @@ def _records(
     words = list(parsed_args.fields)
     if rc is None and options:
         raise errors.ConfigError(
-            f'--{next(iter(options)).replace("_", "-")} of which class? say '
-            '--resource-class RC'
+            f'--{next(iter(options)).replace("_", "-")} needs a resource '
+            'class: add --resource-class RC'
         )
     words += [f'{rc}:{field}={value}' for field, value in options.items()]
     if rc is not None and not options and words:
         raise errors.ConfigError(
-            f'what of {rc:.60} is to be set? say --total N or another field, '
-            'or leave out --resource-class: the words have classes of their '
-            'own'
+            f'--resource-class {rc:.60} needs a field: add --total N or '
+            'another field, or leave --resource-class out, because RC=TOTAL '
+            'names the class itself'
         )
     if not words:
         raise errors.ConfigError(
-            'nothing is to be set: say RC=TOTAL, or --resource-class RC '
+            'there is nothing to set: add RC=TOTAL, or --resource-class RC '
             '--total N'
         )
     return inventory_fields.parse(words)

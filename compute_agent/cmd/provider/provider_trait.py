@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``compute-agent provider trait``: the traits of one provider (seed 000).
 
-What other writers change at the same time is kept, whoever comes first.
+The commands keep the changes that other writers make at the same time.
 """
 
 import argparse
@@ -33,23 +33,23 @@ class ProviderTraitList(listing.Listing):
     ) -> tuple[listing.Rows, str | None, int]:
         """Return one row for each trait."""
         service = provider_change.providers(self)
-        one = service.find(parsed_args.provider)
-        return [(name,) for name in sorted(service.traits(one))], None, 0
+        provider = service.find(parsed_args.provider)
+        return [(name,) for name in sorted(service.traits(provider))], None, 0
 
 
 class _TraitsGiven(provider_change.ProviderChange):
-    """A command that is given traits."""
+    """A command with traits as arguments."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the traits."""
         parser = super().get_parser(prog_name)
         parser.add_argument(
-            'traits', nargs='+', metavar='TRAIT', help='A name.'
+            'traits', nargs='+', metavar='TRAIT', help='The name of a trait.'
         )
         return command.take_words(parser, 'traits')
 
     def check(self, parsed_args: argparse.Namespace) -> None:
-        """Refuse a name that is none."""
+        """Refuse an argument that is not a trait's name."""
         from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
 
         for name in parsed_args.traits:
@@ -57,78 +57,78 @@ class _TraitsGiven(provider_change.ProviderChange):
 
 
 class _TraitsNew(_TraitsGiven):
-    """A command whose traits may be new to placement."""
+    """A command whose traits may not exist in placement yet."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the choice to create them."""
+        """Return the parser with the option to create traits."""
         parser = super().get_parser(prog_name)
         parser.add_argument(
             '--create',
             action='store_true',
-            help='Create the custom traits that placement does not know.',
+            help='Create custom traits that do not exist yet.',
         )
         return parser
 
 
 class ProviderTraitAdd(_TraitsNew):
-    """Give a provider traits, besides those that it has."""
+    """Add traits to a provider; its other traits stay."""
 
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.ListedProvider',
+        provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Add the traits."""
         return service.add_traits(
-            one, parsed_args.traits, create=parsed_args.create
+            provider, parsed_args.traits, create=parsed_args.create
         )
 
 
 class ProviderTraitRemove(_TraitsGiven):
-    """Take traits from a provider; its others stay, and so do the names."""
+    """Remove traits from a provider; the traits themselves still exist."""
 
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.ListedProvider',
+        provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
-        """Remove the traits; say of those that were not there."""
+        """Remove the traits; print those that the provider did not have."""
         from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
 
-        done = service.remove_traits(one, parsed_args.traits)
+        done = service.remove_traits(provider, parsed_args.traits)
         for name in sorted(set(parsed_args.traits) - done.before):
-            meant = trait_names.nearest(name, done.before)
-            hint = f'; did you mean {meant}?' if meant else ''
-            who = error_text.printable(one.name)
-            self.say(f'{who} has no trait {name}{hint}')
+            similar = trait_names.nearest(name, done.before)
+            hint = f'; did you mean {similar}?' if similar else ''
+            title = error_text.printable(provider.name)
+            self.say(f'{title} has no trait {name}{hint}')
         return done
 
 
 class ProviderTraitSet(_TraitsNew):
-    """Give a provider exactly these traits; its others go."""
+    """Replace all traits of a provider by these."""
 
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.ListedProvider',
+        provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
     ) -> 'ops.SetOperation':
         """Replace the traits."""
         return service.set_traits(
-            one, parsed_args.traits, create=parsed_args.create
+            provider, parsed_args.traits, create=parsed_args.create
         )
 
 
 class ProviderTraitClear(provider_change.ProviderChange):
-    """Take all traits from a provider."""
+    """Remove all traits from a provider."""
 
     def change(
         self,
         service: 'providers_api.Providers',
-        one: 'codec.ListedProvider',
+        provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> 'ops.SetOperation':
         """Remove every trait."""
-        return service.clear_traits(one)
+        return service.clear_traits(provider)

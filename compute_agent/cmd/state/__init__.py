@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands ``state …``: show, export and import what the agent recorded.
 
-Begin with ``state_show.py``; the record itself is kept by ``compute_agent/state/``.
+Begin with ``state_show.py``; ``compute_agent/state/`` keeps the record.
 """

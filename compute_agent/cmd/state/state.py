@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent state export|import``: a node's record changes its agent.
+"""``compute-agent state export|import``: hand a node's record over.
 
-Neither placement nor the driver is needed: only the state database is read and
-written.
+The commands read and write only the state database. They need neither
+placement nor the driver.
 """
 
 import argparse
@@ -24,54 +24,54 @@ STDIN = '-'
 
 
 class StateExport(command.AgentCommand):
-    """Print the record of a node, for the agent that reports it from now on.
+    """Print the record of a node, for the agent that will report the node.
 
-    It tells what this agent created and added, so that the other one may
-    remove it. Printed as JSON; "state import" reads it there.
+    The record says what this agent created and added, so that the other agent
+    may remove it. It is JSON, for "state import" on the other host.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the node."""
         parser = super().get_parser(prog_name)
         parser.add_argument(
-            'node', metavar='NODE', help="A node's name or uuid."
+            'node', metavar='NODE', help='The name or uuid of the node.'
         )
         parser.add_argument(
             '--forget',
             action='store_true',
-            help='Drop the record here once it is printed, so that the node '
-            'is not judged by it should it come back. Print it to a file: a '
-            'pipe whose reader fails loses it.',
+            help='Drop the record here after printing it, so that it does '
+            'not count if the node returns. Redirect the output to a file: if '
+            'the reader of a pipe fails, the record is lost.',
         )
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Print the record; drop it if asked to."""
+        """Print the record; with --forget, drop it."""
         from ...state import handover, lock, state  # noqa: PLC0415 (quick --help)
 
         directory = state_path(self)
         with contextlib.ExitStack() as stack:
             if parsed_args.forget:
                 stack.enter_context(lock.hold(directory))
-            with contextlib.closing(state.State.look(directory)) as seen:
-                node = handover.find(seen.nodes.all(), parsed_args.node)
-                handed = seen.nodes.export_record(node)
-            self._print(handed)
+            with contextlib.closing(state.State.look(directory)) as opened:
+                node = handover.find(opened.nodes.all(), parsed_args.node)
+                exported = opened.nodes.export_record(node)
+            self._print(exported)
             if parsed_args.forget:
-                with contextlib.closing(state.State.open(directory)) as kept:
-                    kept.nodes.forget_with_record(node.uuid)
+                with contextlib.closing(state.State.open(directory)) as opened:
+                    opened.nodes.forget_with_record(node.uuid)
         return 0
 
-    def _print(self, handed: 'handover.NodeRecord') -> None:
-        """Print a record; return when whoever takes it has all of it.
+    def _print(self, exported: 'handover.NodeRecord') -> None:
+        """Print a record; return when it is written, on disk if to a file.
 
-        :raises errors.Unavailable: it could not be written
+        :raises errors.Unavailable: the record could not be written
         """
         from ...state import handover  # noqa: PLC0415 (quick --help)
 
         out = self.app.stdout
         try:
-            json.dump(handover.data(handed), out, indent=2)
+            json.dump(handover.data(exported), out, indent=2)
             out.write('\n')
             out.flush()
             _to_disk(out)
@@ -79,16 +79,16 @@ class StateExport(command.AgentCommand):
             raise
         except OSError as exc:
             raise errors.Unavailable(
-                f'the record could not be written ({exc.strerror}); nothing '
-                'was dropped here'
+                f'the record could not be written ({exc.strerror}); it is '
+                'kept here'
             ) from exc
 
 
 class StateImport(command.Report):
-    """Add the record of a node that another agent exported.
+    """Import the record of a node that another agent exported.
 
-    What that agent created and added counts as this one's from now on. To
-    import the same again changes nothing.
+    From now on, this agent counts as the one that created and added what is
+    in the record. Importing the same record again changes nothing.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -99,34 +99,36 @@ class StateImport(command.Report):
             nargs='?',
             default=STDIN,
             metavar='FILE',
-            help='What "state export" printed (default: standard input).',
+            help='The output of "state export" (default: standard input).',
         )
         return parser
 
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Take the record; return what there is in it."""
+        """Import the record; return a summary of it."""
         from ...state import lock, state  # noqa: PLC0415 (quick --help)
 
         directory = state_path(self)
-        handed = _read(parsed_args.file, self.app.stdin)
+        imported = _read(parsed_args.file, self.app.stdin)
         with (
             lock.hold(directory),
-            contextlib.closing(state.State.open(directory)) as kept,
+            contextlib.closing(state.State.open(directory)) as opened,
         ):
-            kept.nodes.import_record(handed)
-        return _data(handed), _text(handed), 0
+            opened.nodes.import_record(imported)
+        return _data(imported), _text(imported), 0
 
 
-def state_path(asked: command.AgentCommand) -> pathlib.Path:
-    """Return the state directory, from configuration without placement's."""
-    conf = configuration.load(asked.app.global_options, local=True)
-    return pathlib.Path(conf.state_path).absolute()
+def state_path(asking: command.AgentCommand) -> pathlib.Path:
+    """Return the state directory; the options of placement are not read."""
+    from ..wiring import agent_settings  # noqa: PLC0415 (quick --help)
+
+    conf = configuration.load(asking.app.global_options, local=True)
+    return agent_settings.state_path(conf)
 
 
 def _to_disk(out: typing.TextIO) -> None:
-    """Have a file on its disk; a pipe or a terminal has none."""
+    """Flush a file to disk; a pipe and a terminal have no disk."""
     try:
         os.fsync(out.fileno())
     except io.UnsupportedOperation:
@@ -139,7 +141,7 @@ def _to_disk(out: typing.TextIO) -> None:
 def _read(name: str, stdin: typing.TextIO) -> 'handover.NodeRecord':
     """Return the record in a file.
 
-    :raises errors.ConfigError: it cannot be read, or is none
+    :raises errors.ConfigError: it cannot be read, or is not a record
     """
     from ...state import handover  # noqa: PLC0415 (quick --help)
 
@@ -151,37 +153,37 @@ def _read(name: str, stdin: typing.TextIO) -> 'handover.NodeRecord':
             else pathlib.Path(name).read_bytes()
         )
         if not content.strip():
-            raise errors.ConfigError('it is empty: did the export fail?')
+            raise errors.ConfigError('it is empty; check if the export failed')
         return handover.from_data(json.loads(content))
     except OSError as exc:
         why = f'it cannot be read: {exc.strerror}'
     except (RecursionError, ValueError) as exc:
-        why = f'it is no JSON ({exc}); {handover.WANTED}'
+        why = f'it is not JSON ({exc}); {handover.WANTED}'
     except errors.AgentError as exc:
         why = str(exc)
     raise errors.ConfigError(f'{where}: {why}')
 
 
-def _data(handed: 'handover.NodeRecord') -> dict[str, typing.Any]:
-    record = handed.record
+def _data(imported: 'handover.NodeRecord') -> dict[str, typing.Any]:
+    record = imported.record
     return {
-        'node': handed.node.called,
-        'uuid': handed.node.uuid,
-        'providers': len(handed.providers),
+        'node': imported.node.called,
+        'uuid': imported.node.uuid,
+        'providers': len(imported.providers),
         'created': len(record.created),
-        'added': sum(len(some) for some in record.ours.values()),
+        'added': sum(len(names) for names in record.ours.values()),
     }
 
 
-def _text(handed: 'handover.NodeRecord') -> str:
-    record = handed.record
-    lines = [f'took the record of {handed.node}']
-    for uuid in handed.providers:
+def _text(imported: 'handover.NodeRecord') -> str:
+    record = imported.record
+    lines = [f'imported the record of {imported.node}']
+    for uuid in imported.providers:
         added = sorted(
             name
-            for (owner, _), some in record.ours.items()
-            for name in some
-            if owner == uuid
+            for (provider, _), names in record.ours.items()
+            for name in names
+            if provider == uuid
         )
         done = ['created'] if uuid in record.created else []
         done += [f'added {", ".join(added)}'] if added else []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent state show``: what this agent recorded, to look at.
+"""``compute-agent state show``: list what this agent recorded.
 
-Neither placement nor the driver is needed, and a daemon at work is not
-disturbed: a copy of its state database is looked at.
+The command needs neither placement nor the driver. It reads a copy of the
+state database, so it does not disturb a running daemon.
 """
 
 import argparse
@@ -14,10 +14,10 @@ from . import state
 
 
 class StateShow(listing.Listing):
-    """List what is recorded: who created, added and holds what.
+    """List the record: who created a provider, and who added or claims a name.
 
-    A row for each provider and for each name on it. What another put there
-    and no source of this agent asserts is not recorded, and not listed.
+    There is a row for each provider and for each of its names. Names that
+    this agent neither added nor claims are not recorded, so not listed.
     """
 
     COLUMNS = (
@@ -28,7 +28,7 @@ class StateShow(listing.Listing):
         'Name',
         'Ours',
         'Created',
-        'Held by',
+        'Claimed by',
         'Unconfirmed',
     )
 
@@ -39,7 +39,7 @@ class StateShow(listing.Listing):
             'node',
             nargs='?',
             metavar='NODE',
-            help="A node's name or uuid (default: all that is recorded).",
+            help='The name or uuid of a node (default: the whole record).',
         )
         return parser
 
@@ -48,15 +48,16 @@ class StateShow(listing.Listing):
     ) -> tuple[listing.Rows, str | None, int]:
         """Return one row for each provider and each name."""
         from ...ownership import record_rows  # noqa: PLC0415 (quick --help)
-        from ...state import handover  # noqa: PLC0415 (quick --help)
+        from ...state import handover  # noqa: PLC0415
         from ...state import state as state_database  # noqa: PLC0415
 
         directory = state.state_path(self)
-        with contextlib.closing(state_database.State.look(directory)) as seen:
+        opened = state_database.State.look(directory)
+        with contextlib.closing(opened):
             node = None
             if parsed_args.node is not None:
-                node = handover.find(seen.nodes.all(), parsed_args.node)
-            accounts = seen.nodes.accounts(node)
+                node = handover.find(opened.nodes.all(), parsed_args.node)
+            accounts = opened.nodes.accounts(node)
         rows = [
             tuple(
                 list(value) if isinstance(value, tuple) else value
@@ -65,5 +66,5 @@ class StateShow(listing.Listing):
             for account in accounts
             for row in record_rows.rows(account)
         ]
-        note = None if rows else f'nothing is recorded in {directory}'
+        note = None if rows else f'the record in {directory} is empty'
         return rows, note, 0

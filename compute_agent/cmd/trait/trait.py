@@ -20,7 +20,7 @@ YES_NO = {'yes': True, 'no': False}
 class TraitList(listing.Listing):
     """List the traits that placement knows, standard and custom.
 
-    Conditions hold together.
+    If several conditions are given, a trait must meet all of them.
     """
 
     COLUMNS = ('Name',)
@@ -31,18 +31,18 @@ class TraitList(listing.Listing):
         parser.add_argument(
             '--starts-with',
             metavar='PREFIX',
-            help='Those whose name begins so, to the letter.',
+            help='List traits whose name begins with this text, in this case.',
         )
         parser.add_argument(
             '--name-in',
             action='append',
             metavar='NAME,NAME',
-            help='Of these names those that exist. May be repeated.',
+            help='List those of these names that exist. May be repeated.',
         )
         parser.add_argument(
             '--associated',
             choices=YES_NO,
-            help='Those that some provider has, or that none has.',
+            help='List traits that a provider has (yes), or that none has (no).',
         )
         return parser
 
@@ -52,8 +52,8 @@ class TraitList(listing.Listing):
         """Return one row for each trait."""
         wanted = parsed_args.name_in
         if wanted is not None:
-            some = (part for text in wanted for part in text.split(','))
-            wanted = {name.strip() for name in some}
+            listed = (name for text in wanted for name in text.split(','))
+            wanted = {name.strip() for name in listed}
         associated = parsed_args.associated
         found = trait_change.traits(self).names(
             starts_with=parsed_args.starts_with,
@@ -64,18 +64,20 @@ class TraitList(listing.Listing):
 
 
 class TraitShow(command.Report):
-    """Show whether placement knows a trait, and which providers have it."""
+    """Show if placement knows a trait, and which providers have it."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser with the trait."""
         parser = super().get_parser(prog_name)
-        parser.add_argument('name', metavar='NAME', help='The trait.')
+        parser.add_argument(
+            'name', metavar='NAME', help='The name of the trait.'
+        )
         return parser
 
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Return what is known of the trait."""
+        """Return the kind of the trait and its providers."""
         from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
 
         from ...tree import names, provider  # noqa: PLC0415
@@ -88,7 +90,7 @@ class TraitShow(command.Report):
         here = (
             ''
             if trait_names.is_known_here(name)
-            else (', though the os-traits here does not know it')
+            else ', which the os-traits library installed here does not know'
         )
         lines = [f'{name}: a {kind} trait{here}']
         lines += [
@@ -106,23 +108,24 @@ class TraitShow(command.Report):
 
 
 class TraitAdd(trait_change.TraitChange):
-    """Create custom traits; those that are there already are said to be.
+    """Create custom traits; existing ones are reported and kept.
 
-    Each that cannot be created is a line on stderr, and the exit code is 1.
+    If a trait cannot be created, the command prints a line on stderr, goes on
+    with the others, and exits with 1.
     """
 
     VERB = 'add'
 
     def act(self, service: 'traits_api.Traits') -> Callable[[str], typing.Any]:
-        """Return what creates a trait."""
+        """Return the function that creates a trait."""
         return service.add
 
     def told(
         self, found: trait_change.Outcome
     ) -> tuple[typing.Any, list[str]]:
-        """Return which were added, and which were there."""
+        """Return the added and the existing traits."""
         lines = [
-            f'added {name}' if new else f'{name} was there'
+            f'added {name}' if new else f'{name} already exists'
             for name, new in found.done.items()
         ]
         data: list[dict[str, typing.Any]] = [
@@ -136,49 +139,50 @@ class TraitAdd(trait_change.TraitChange):
 
 
 class TraitRemove(trait_change.TraitChange):
-    """Remove custom traits that no provider has.
+    """Delete custom traits that no provider has.
 
-    Each that cannot be removed is a line on stderr, and the exit code is 1.
+    If a trait cannot be deleted, the command prints a line on stderr, goes on
+    with the others, and exits with 1.
     """
 
     VERB = 'remove'
 
     def act(self, service: 'traits_api.Traits') -> Callable[[str], typing.Any]:
-        """Return what removes a trait."""
+        """Return the function that deletes a trait."""
         return service.remove
 
     def told(
         self, found: trait_change.Outcome
     ) -> tuple[typing.Any, list[str]]:
-        """Return which were removed, and which were not."""
+        """Return the removed and the kept traits."""
         lines = [f'removed {name}' for name in found.done]
         return {'removed': list(found.done), 'kept': found.not_done}, lines
 
 
 class TraitPrune(command.Report):
-    """Remove the custom traits that no provider has.
+    """Delete all custom traits that no provider has.
 
-    They are shown, and you are asked. A trait that an agent has created and
-    is about to give to a provider can be among them: it creates it again.
+    The command lists them, and asks. An agent may just have created one of
+    them in order to add it to a provider; it then creates the trait again.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the choice not to be asked."""
+        """Return the parser with the option --yes."""
         parser = super().get_parser(prog_name)
-        confirm.add(parser)
+        confirm.add_option(parser)
         return parser
 
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Remove them if that is wanted; return which are gone."""
+        """Delete them after confirmation; return the deleted ones."""
         from ...tree import names  # noqa: PLC0415 (quick --help)
 
         service = trait_change.traits(self)
         unused = service.names(names.CUSTOM_PREFIX, associated=False)
         if not unused:
-            return _pruned(unused), 'every custom trait has a provider', 0
-        plan = [f'{name}: no provider has it, so it goes' for name in unused]
+            return _pruned(unused), 'every custom trait is in use', 0
+        plan = [f'{name}: no provider has it; delete it' for name in unused]
         refused = confirm.refused(self, plan, yes=parsed_args.yes)
         if refused:
             return _pruned(unused), *refused
@@ -192,11 +196,12 @@ class TraitPrune(command.Report):
 
 
 class TraitSyncCheck(listing.Listing):
-    """Compare the standard traits of the os-traits here with placement's.
+    """Compare the standard traits of the installed os-traits with placement's.
 
-    Rows are the traits that one of the two lacks. Exit code 0: there is none,
-    2: there are, 1: an error. Placement takes its standard traits from its own
-    os-traits when it starts: upgrade that, and start it again.
+    Each row is a trait that one of the two does not have. Exit code 0: no
+    difference, 2: differences, 1: an error. Placement reads the standard
+    traits from its own os-traits library when it starts: upgrade the library
+    there, and restart placement.
     """
 
     COLUMNS = ('Name', 'Missing in')
@@ -229,7 +234,7 @@ def _pruned(
     removed: Sequence[str] = (),
     kept: Mapping[str, str] = types.MappingProxyType({}),
 ) -> dict[str, typing.Any]:
-    """Return what became of the unused traits, as data."""
+    """Return the unused, the deleted and the kept traits, as data."""
     return {
         'unused': list(unused),
         'removed': list(removed),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands that change traits share: several, one after the other.
+"""Base class of the commands that change several traits, one by one.
 
-One that cannot be changed does not stop the others; placement that is away
-does.
+A trait that cannot be changed does not stop the command. If placement cannot
+be reached, the command stops.
 """
 
 import abc
@@ -17,23 +17,24 @@ if typing.TYPE_CHECKING:
     from report_client.api import traits as traits_api
 
 
-def traits(asked: command.AgentCommand) -> 'traits_api.Traits':
-    """Return the traits of the configured placement; nothing is asked yet."""
+def traits(asking: command.AgentCommand) -> 'traits_api.Traits':
+    """Return the API for traits; it sends no request yet."""
     from report_client.api import traits as traits_api  # noqa: PLC0415 (quick --help)
 
     from ..wiring import placement  # noqa: PLC0415
 
-    service = placement.placement_service(asked.conf())
+    service = placement.placement_service(asking.conf())
     return traits_api.Traits(service)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of each of some traits.
+    """The outcome for each trait.
 
-    :ivar done: what the act returned
-    :ivar kept: why it was not done, where placement has a reason
-    :ivar failed: why it was not done, or may not be, for an error
+    :ivar done: trait → the result of the change
+    :ivar kept: trait → the reason for which placement refused the change
+    :ivar failed: trait → the error because of which the change was not made,
+        or possibly not made
     """
 
     done: dict[str, typing.Any]
@@ -42,12 +43,12 @@ class Outcome:
 
     @property
     def not_done(self) -> dict[str, str]:
-        """Why it was not done, of all that it was not."""
+        """Trait → reason, for every trait that was not changed."""
         return {**self.kept, **self.failed}
 
 
 class TraitChange(command.Report):
-    """A command that does the same with each of several custom traits."""
+    """A command that changes each of several custom traits."""
 
     VERB: typing.ClassVar[str]
 
@@ -55,14 +56,17 @@ class TraitChange(command.Report):
         """Return the parser with the names."""
         parser = super().get_parser(prog_name)
         parser.add_argument(
-            'names', nargs='+', metavar='NAME', help='It begins with CUSTOM_.'
+            'names',
+            nargs='+',
+            metavar='NAME',
+            help='The name of a custom trait; it begins with CUSTOM_.',
         )
         return command.take_words(parser, 'names')
 
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Do it with the traits; with none, if a name among them is none."""
+        """Change the traits; change none if one of the names is invalid."""
         from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
 
         wanted = list(dict.fromkeys(parsed_args.names))
@@ -76,28 +80,28 @@ class TraitChange(command.Report):
 
     @abc.abstractmethod
     def act(self, service: 'traits_api.Traits') -> Callable[[str], typing.Any]:
-        """Return what is done with each trait."""
+        """Return the function that changes a trait."""
 
     @abc.abstractmethod
     def told(self, found: Outcome) -> tuple[typing.Any, list[str]]:
-        """Return what became of them as data, and of those done as lines."""
+        """Return the outcome as data, and a line for each changed trait."""
 
 
-def of_each(act: Callable[[str], typing.Any], some: Sequence[str]) -> Outcome:
-    """Do something with each trait; stop where placement is away."""
+def of_each(act: Callable[[str], typing.Any], names: Sequence[str]) -> Outcome:
+    """Change each trait; stop if placement cannot be reached."""
     from report_client import errors  # noqa: PLC0415 (quick --help)
 
     from ... import errors as agent_errors  # noqa: PLC0415
 
     found = Outcome(done={}, kept={}, failed={})
-    for number, name in enumerate(some, 1):
+    for number, name in enumerate(names, 1):
         try:
             found.done[name] = act(name)
         except (errors.InUse, errors.DoesNotExist) as exc:
             found.kept[name] = str(exc)
         except (agent_errors.Unavailable, agent_errors.ConfigError) as exc:
             found.failed[name] = f'{name}: {exc}'
-            for later in some[number:]:
+            for later in names[number:]:
                 found.failed[later] = f'{later}: not tried'
             break
         except agent_errors.AgentError as exc:

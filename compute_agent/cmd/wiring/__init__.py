@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How an agent is put together: options in, connected objects out.
+"""The composition root: options in, connected objects out.
 
-Begin with ``agent.py``. ``placement.py`` makes the connection to placement,
+Begin with ``agent.py``. ``agent_settings.py`` turns the options into a value,
+``placement.py`` makes the connection to placement, and
 ``throttled_session.py`` limits its requests per second.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reaching placement as configured: address, authentication, connections.
+"""The connection to placement: address, authentication, connection pool.
 
-Part of the composition root. Nothing is asked of placement here; ``agent.py``
-and the commands that only speak to placement take its API from here.
+Part of the composition root. It sends no request. ``agent.py`` and the
+commands that need only placement get its API from here.
 """
 
 import re
@@ -17,11 +17,12 @@ from report_client.http import placement, rate_limit
 
 from ... import errors
 from ...conf import placement as placement_conf
+from ...dev import embedded_placement as embedded
 from ..app import configuration, signals
-from . import throttled_session
+from . import agent_settings, throttled_session
 
 GROUP = placement_conf.GROUP
-CONNECTIONS = 10  # at least: what requests keeps by default
+CONNECTIONS = 10  # the least, as requests has by default
 _USER = re.compile(r'//[^/@]*@')
 _TLS = ('tls_ciphers', 'tls_min_version')
 
@@ -29,19 +30,27 @@ _TLS = ('tls_ciphers', 'tls_min_version')
 def placement_service(
     conf: cfg.ConfigOpts, wait: throttled_session.Wait | None = None
 ) -> placement.Placement:
-    """Return placement's API as configured; nothing is asked yet.
+    """Return placement's API as configured; it sends no request yet.
 
-    :param wait: what a request waits with for its turn; without it, SIGINT
-        alone ends the wait
-    :raises errors.ConfigError: something of ``[placement]`` is wrong
+    :param wait: waits until a throttled request may be sent; by default, only
+        SIGINT ends the wait early
+    :raises errors.ConfigError: an option of ``[placement]`` is wrong
     """
     found = _adapter(conf)
-    _widen(found.session.session, conf, wait or signals.interrupted().wait)
+    _widen(found.session.session, conf, wait or signals.interrupt_event().wait)
     return placement.Placement(found, where(conf), _hint(conf))
 
 
+def embedded_placement(conf: cfg.ConfigOpts) -> embedded.EmbeddedPlacement:
+    """Return the embedded placement service; entering it starts it."""
+    return embedded.EmbeddedPlacement(
+        agent_settings.state_path(conf) / 'placement.sqlite',
+        port=conf.placement.embedded_port,
+    )
+
+
 def where(conf: cfg.ConfigOpts) -> str:
-    """Return what to call this placement in messages."""
+    """Return the name of this placement for messages."""
     if conf.placement.embedded:
         return f'the embedded placement at {_embedded_url(conf)}'
     group = conf.placement
@@ -50,7 +59,7 @@ def where(conf: cfg.ConfigOpts) -> str:
 
 
 def site(conf: cfg.ConfigOpts) -> str:
-    """Return what tells this placement from others in the state database."""
+    """Return the key of this placement in the state database."""
     group = conf.placement
     if group.embedded:
         return 'embedded'
@@ -64,7 +73,7 @@ def site(conf: cfg.ConfigOpts) -> str:
 
 
 def _adapter(conf: cfg.ConfigOpts) -> adapter.Adapter:
-    """Return keystoneauth's adapter for placement; it asks nothing yet."""
+    """Return keystoneauth's adapter; it sends no request yet."""
     if conf.placement.embedded:
         return _direct(conf)
     with configuration.explained():
@@ -81,9 +90,9 @@ def _adapter(conf: cfg.ConfigOpts) -> adapter.Adapter:
     _check_urls(conf)
     if auth is None:
         raise errors.ConfigError(
-            '[placement] auth_type is not set: write "password" and the '
-            'options of a user with the role admin or service, or '
-            '"embedded = true" for a placement of our own'
+            '[placement] auth_type is not set: set it to "password" and add '
+            'the options of a user with the role admin or service, or set '
+            '"embedded = true" for the embedded placement'
         )
     return found
 
@@ -94,7 +103,7 @@ def _direct(conf: cfg.ConfigOpts) -> adapter.Adapter:
         auth=token_endpoint.Token(_embedded_url(conf), 'admin'),
         timeout=conf.placement.timeout,
     )
-    made.session.trust_env = False  # no proxy stands before the loopback
+    made.session.trust_env = False  # no proxy for the loopback
     return adapter.Adapter(made, service_type=placement_conf.SERVICE_TYPE)
 
 
@@ -103,10 +112,10 @@ def _widen(
     conf: cfg.ConfigOpts,
     wait: throttled_session.Wait,
 ) -> None:
-    """Let every worker keep a connection of its own, all within one budget.
+    """Give every worker its own connection, and all of them one budget.
 
-    What keystoneauth makes keeps ten, whatever the workers are, and sets up
-    the others anew for each request.
+    keystoneauth's adapter keeps ten connections, however many workers there
+    are; it opens and closes the others for each request.
     """
     group, workers = conf.placement, conf.compute.update_resources_max_workers
     wide = session.TCPKeepAliveAdapter(
@@ -116,33 +125,33 @@ def _widen(
     budget = rate_limit.RateLimit(
         lambda: conf.compute_agent.max_requests_per_second, time.monotonic
     )
-    paced = throttled_session.PacedAdapter(wide, budget, wait)
+    throttled = throttled_session.ThrottledAdapter(wide, budget, wait)
     for prefix in list(opened.adapters):
-        opened.mount(prefix, paced)
+        opened.mount(prefix, throttled)
 
 
 def _embedded_url(conf: cfg.ConfigOpts) -> str:
-    """Return where the embedded placement listens."""
+    """Return the address of the embedded placement."""
     return f'http://127.0.0.1:{conf.placement.embedded_port}'
 
 
 def _hint(conf: cfg.ConfigOpts) -> str:
-    """Return what to look at when this placement does not answer."""
+    """Return advice for the case that this placement does not answer."""
     if conf.placement.embedded:
         return 'start it with "compute-agent placement serve" (or "run")'
-    return 'is it up, and are the [placement] options right?'
+    return 'check that it runs, and the options in [placement]'
 
 
 def _check_urls(conf: cfg.ConfigOpts) -> None:
-    """Refuse an address that no request could be sent to.
+    """Refuse an address without http:// or https://.
 
-    :raises errors.ConfigError: it lacks http:// or https://
+    :raises errors.ConfigError: an option has such an address
     """
     for name in ('endpoint_override', 'endpoint', 'auth_url'):
         url = _plugin_option(conf, name)
         if url and not url.startswith(('http://', 'https://')):
             raise errors.ConfigError(
-                f'[placement] {name} {url!r} is no address: begin it with '
+                f'[placement] {name} {url!r} is not an address: begin it with '
                 'http:// or https://'
             )
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections on which each request waits for its turn before it is sent.
+"""Connections that delay requests to keep max_requests_per_second.
 
-Here passes everything that is sent, once for each time: what keystoneauth
-repeats, redirects, and what it asks keystone for. How long a wait is, the
-report client's budget says; this only waits. ``placement.py`` makes
-it.
+Every request passes here each time it is sent: retries and redirects of
+keystoneauth too, and its requests for tokens. The report client's budget says
+how long a request must wait; this module waits. ``placement.py`` uses it.
 """
 
 import logging
@@ -18,20 +17,20 @@ from report_client.http import rate_limit
 
 LOG = logging.getLogger(__name__)
 
-LONG = 30.0  # seconds of waiting of which an operator should know
+LONG = 30.0  # seconds; a longer wait is logged
 
-#: Waits so many seconds, or until the program is to end; whether it is.
+#: Waits for some seconds; returns True early if the program must stop.
 Wait = Callable[[float], bool]
 
 
-class Ending(Exception):
-    """The program ends; the request was not sent."""
+class Stopping(Exception):
+    """The program stops; the request was not sent."""
 
 
-class PacedAdapter(adapters.BaseAdapter):
-    """Sends requests at the pace of a budget; threads may share it.
+class ThrottledAdapter(adapters.BaseAdapter):
+    """Sends requests within a budget; threads may share it.
 
-    :param inner: sends them
+    :param inner: the adapter that sends them
     """
 
     def __init__(
@@ -44,17 +43,17 @@ class PacedAdapter(adapters.BaseAdapter):
         self._inner = inner
         self._budget = budget
         self._wait = wait
-        self._told = False
+        self._logged = False
 
     def send(
         self, request: requests.PreparedRequest, *args: Any, **how: Any
     ) -> requests.Response:
-        """Send it when its turn has come.
+        """Send a request as soon as the budget permits.
 
-        :raises Ending: the program ends before that
+        :raises Stopping: the program stops before that
         """
         seconds = self._budget.reserve()
-        self._tell(seconds)
+        self._log_long_wait(seconds)
         if seconds:
             LOG.debug(
                 '%s %s waits %.2f s (max_requests_per_second)',
@@ -63,18 +62,19 @@ class PacedAdapter(adapters.BaseAdapter):
                 seconds,
             )
             if self._wait(seconds):
-                raise Ending('this agent ends')
+                raise Stopping('the agent is stopping')
         return self._inner.send(request, *args, **how)
 
-    def _tell(self, seconds: float) -> None:
-        """Say it once when requests begin to wait for long."""
-        if seconds >= LONG and not self._told:
+    def _log_long_wait(self, seconds: float) -> None:
+        """Log once when requests begin to wait for long."""
+        if seconds >= LONG and not self._logged:
             LOG.warning(
-                'requests to placement wait for %.0f s and more: '
-                '[compute_agent] max_requests_per_second is low for so many',
+                'requests to placement wait for %.0f s or longer: '
+                '[compute_agent] max_requests_per_second is too low for their '
+                'number',
                 LONG,
             )
-        self._told = seconds > 0 and (self._told or seconds >= LONG)
+        self._logged = seconds > 0 and (self._logged or seconds >= LONG)
 
     def close(self) -> None:
         """Close the connections."""

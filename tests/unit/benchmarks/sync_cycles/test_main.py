@@ -51,15 +51,19 @@ def test_an_earlier_run_of_the_day_is_not_written_over(tmp_path):
 @pytest.mark.parametrize(
     ('option', 'value', 'said'),
     [
-        ('--databases', 'mysql', 'none of postgresql, sqlite'),
-        ('--nodes', 'many', "numbers from 1 .* not 'many'"),
-        ('--nodes', '1,', 'numbers from 1'),
-        ('--nodes', '0', 'numbers from 1'),
-        ('--repeats', '0', 'number from 1'),
-        ('--repeats', '1,2', 'number from 1'),
-        ('--shapes', 'flat,round', "'round' is none of flat, nested, crowded"),
-        ('--add-to', '/no/such.json', 'is no results file'),
-        ('--render', '/no/such.json', 'is no results file'),
+        ('--databases', 'mysql', 'not one of postgresql, sqlite'),
+        ('--nodes', 'many', "numbers of at least 1, .* not 'many'"),
+        ('--nodes', '1,', 'numbers of at least 1'),
+        ('--nodes', '0', 'numbers of at least 1'),
+        ('--repeats', '0', 'number of at least 1'),
+        ('--repeats', '1,2', 'number of at least 1'),
+        (
+            '--shapes',
+            'flat,round',
+            "'round' is not one of flat, nested, crowded",
+        ),
+        ('--add-to', '/no/such.json', 'is not a results file'),
+        ('--render', '/no/such.json', 'is not a results file'),
     ],
 )
 def test_what_cannot_be_measured_is_refused(option, value, said, capsys):
@@ -93,7 +97,7 @@ def test_everything_is_measured_unless_less_is_asked_for():
 def test_what_is_no_results_file_is_one_line(tmp_path, text, option):
     file = tmp_path / 'results.json'
     file.write_text(text)
-    with pytest.raises(SystemExit, match='is no results file') as ended:
+    with pytest.raises(SystemExit, match='is not a results file') as ended:
         command.main([option, str(file)])
     assert '\n' not in str(ended.value.code)
     assert file.read_text() == text

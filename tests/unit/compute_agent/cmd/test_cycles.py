@@ -11,8 +11,8 @@ from compute_agent import conf as agent_conf
 from compute_agent.cmd import cycles
 
 
-class Wishes:
-    """Nobody wishes anything; waits for the end take no time.
+class Requests:
+    """Signals that never come; a wait for the stop takes no time.
 
     :ivar waited: the seconds of each
     """
@@ -20,7 +20,7 @@ class Wishes:
     def __init__(self):
         self.waited = []
 
-    def wait_for_end(self, timeout=None):
+    def wait_for_stop(self, timeout=None):
         self.waited.append(timeout)
         return False
 
@@ -36,11 +36,11 @@ def waits():
         conf.set_override('periodic_fuzzy_delay', delay)
         conf.set_override('update_resources_interval', interval)
         conf.set_override('embedded', embedded, 'placement')
-        wishes = Wishes()
-        files = types.SimpleNamespace(begin=lambda: None)
-        agent = types.SimpleNamespace(files=files)
-        cycles.Cycles(conf, lambda: conf, agent, wishes).keep_apart()
-        return wishes.waited
+        requests = Requests()
+        agent = types.SimpleNamespace(begin_files=lambda: None)
+        work = cycles.Cycles(conf, lambda: conf, agent, requests)
+        work.wait_before_first()
+        return requests.waited
 
     return waits
 

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is said of names that were to go and went nowhere."""
 
-import argparse
-
 import pytest
 
-from compute_agent import errors
 from compute_agent.cmd import pruning
 from compute_agent.cycle import node_result
+from compute_agent.ownership.pruning import Prune
 from compute_agent.tree.node import Node
 from report_client.operations import operations
 from report_client.plan import diff
 
 NODE = Node(uuid='11111111-1111-4111-8111-111111111111', name='cn1')
 OTHER = Node(uuid='22222222-2222-4222-8222-222222222222', name='cn2')
-GOLD = pruning.Prune(names=frozenset({'CUSTOM_GOLD'}))
+GOLD = Prune(names=frozenset({'CUSTOM_GOLD'}))
 GOES = operations.SetTraits(
     uuid=NODE.uuid,
     name=NODE.name,
@@ -42,7 +40,7 @@ def test_nothing_is_said_of_a_name_that_would_go():
 
 def test_where_every_node_is_done_no_provider_can_spare_it():
     assert pruning.unmet(GOLD, [result(plan=planned()), result(OTHER)]) == [
-        'CUSTOM_GOLD goes from no provider: none has it, or a source holds it'
+        'CUSTOM_GOLD is removed from no provider: no provider has it, or a source claims it'
     ]
 
 
@@ -51,18 +49,13 @@ def test_where_every_node_is_done_no_provider_can_spare_it():
 )
 def test_of_a_node_that_is_not_done_nobody_knows(status):
     assert pruning.unmet(GOLD, [result(status=status), result(OTHER)]) == [
-        'CUSTOM_GOLD goes from no provider: 1 of 2 nodes are not done'
+        'CUSTOM_GOLD is removed from no provider: 1 of 2 nodes are not done'
     ]
 
 
 def test_the_trouble_of_a_node_that_was_not_chosen_is_not_its_own():
-    chosen = pruning.Prune(names=GOLD.names, node='cn2')
+    chosen = Prune(names=GOLD.names, node='cn2')
     failed = result(status=node_result.Status.FAILED, applied=[GOES])
     assert pruning.unmet(chosen, [failed, result(OTHER)]) == [
-        'CUSTOM_GOLD goes from no provider: none has it, or a source holds it'
+        'CUSTOM_GOLD is removed from no provider: no provider has it, or a source claims it'
     ]
-
-
-def test_a_node_without_names_is_refused():
-    with pytest.raises(errors.ConfigError, match='give that too'):
-        pruning.given(argparse.Namespace(prune=[], node='cn1'))

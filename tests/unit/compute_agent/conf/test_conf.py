@@ -134,7 +134,9 @@ HAS_DEFAULT = [
 def test_an_option_without_a_value_is_refused_with_what_its_absence_means(
     load, group, option
 ):
-    said = rf'\[{group}\] {option} is empty: give it a value, or take the line'
+    said = (
+        rf'\[{group}\] {option} is empty: give it a value, or remove the line'
+    )
     with pytest.raises(cfg.Error, match=said):
         load(f'[{group}]\n{option} =\n')
 

@@ -10,9 +10,9 @@ import threads
 
 from compute_agent import errors
 from compute_agent.cycle import (
+    conflicts,
     departed_nodes,
     identity,
-    node_cycle,
     node_list,
     node_planner,
     resource_tracker,
@@ -300,6 +300,64 @@ def test_a_conflict_is_a_new_look_at_that_node_alone(client, tracker):
     ]
 
 
+def healed(caplog):
+    """Return the lines at INFO and above that name node b."""
+    return [
+        (record.levelname, record.getMessage())
+        for record in caplog.records
+        if record.levelno >= logging.INFO and f'b ({B})' in record.getMessage()
+    ]
+
+
+def conflict(subject='', *, is_conflict=True):
+    exc = errors.Replan('PUT /traits: HTTP 409')
+    exc.subject, exc.is_conflict = subject, is_conflict
+    return exc
+
+
+@pytest.mark.parametrize('step', ['planned', 'applying'])
+def test_a_conflict_that_heals_leaves_one_line_at_info(
+    client, tracker, caplog, step
+):
+    caplog.set_level(logging.INFO)
+    setattr(client, step, raising(conflict(f'gpu ({C})'), times=2))
+    tracker().sync()
+    ((level, line),) = healed(caplog)
+    assert level == 'INFO'
+    assert f'gpu ({C})' in line
+    assert 'planned 3 times' in line
+    tracker().sync()
+    assert len(healed(caplog)) == 1
+
+
+def test_a_conflict_that_heals_after_the_judgement_is_logged_once(
+    client, tracker, caplog
+):
+    caplog.set_level(logging.INFO)
+    client.removing = {B: [B]}
+    client.planned = raising(conflict(f'gpu ({C})'), times=1)
+    client.applying = raising(conflict(f'pool ({A})'), times=1)
+    assert ends(tracker().sync())[1] == ('b', 'done')
+    ((_, line),) = healed(caplog)
+    assert f'gpu ({C}), pool ({A})' in line
+    assert 'planned 3 times' in line
+
+
+@pytest.mark.parametrize(
+    'exc',
+    [conflict(f'gpu ({C})'), conflict(is_conflict=False)],
+    ids=['never healed', 'own write'],
+)
+def test_what_is_no_healed_conflict_is_not_logged(
+    client, tracker, caplog, exc
+):
+    caplog.set_level(logging.INFO)
+    times = 1000 if exc.is_conflict else 1
+    client.planned = raising(exc, times=times)
+    tracker().sync()
+    assert healed(caplog) == []
+
+
 def test_an_error_in_the_observation_may_ask_for_a_new_look(client, tracker):
     client.unknown = {B: errors.Replan('moved')}
     observe = client.observe
@@ -317,7 +375,7 @@ def test_conflicts_without_end_wait_for_the_next_cycle(client, tracker):
     client.planned = raising(errors.Replan('moved'))
     results = tracker().sync()
     assert ends(results) == [('a', 'done'), ('b', 'waiting'), ('c', 'done')]
-    assert client.calls.count(('plan', B)) == node_cycle.PLANS
+    assert client.calls.count(('plan', B)) == conflicts.PLANS
 
 
 def test_an_outage_spares_the_nodes_that_are_left(client, tracker):
@@ -613,7 +671,7 @@ def test_looks_before_and_after_the_judgement_are_counted_together(
     client.applying = raising(errors.Replan('moved'))
     result = tracker().sync()[1]
     assert result.status is Status.WAITING
-    assert client.calls.count(('plan', B)) == node_cycle.PLANS
+    assert client.calls.count(('plan', B)) == conflicts.PLANS
 
 
 def test_an_outage_between_planning_and_applying_ends_what_was_held(
@@ -762,10 +820,10 @@ def test_a_node_with_something_contended_waits_and_says_what(client, tracker):
 # --- nodes that are gone -----------------------------------------------------
 
 
-class Remembering(Records):
+class Remembering(Nodes):
     """One more node than the driver has; it is gone."""
 
-    def nodes(self, driver):
+    def of_driver(self, driver):
         return {C: KnownNode(name='c', answer=virt.Existence.NO)}
 
 
@@ -779,7 +837,7 @@ class Remembering(Records):
 def test_gone_nodes_that_cannot_be_observed_leave_the_others_results(
     client, tracker, monkeypatch, raised, end
 ):
-    monkeypatch.setattr(Records, 'nodes', Remembering.nodes)
+    monkeypatch.setattr(Nodes, 'of_driver', Remembering.of_driver)
     observe = client.observe
 
     def failing(uuids):
@@ -794,7 +852,7 @@ def test_gone_nodes_that_cannot_be_observed_leave_the_others_results(
 
 
 def test_a_gone_node_is_planned_once(client, tracker, monkeypatch):
-    monkeypatch.setattr(Records, 'nodes', Remembering.nodes)
+    monkeypatch.setattr(Nodes, 'of_driver', Remembering.of_driver)
     monkeypatch.setattr(
         Driver, 'node_exists', lambda _self, _name: virt.Existence.NO
     )

@@ -22,7 +22,7 @@ def _execute(path, *statements):
 
 def test_a_missing_file_is_made_with_its_directory_for_us_alone(tmp_path):
     path = tmp_path / 'new' / 'placement.sqlite'
-    with placement_database.held(path):
+    with placement_database.lock(path):
         assert _mode(path) == 0o600
         assert _mode(path.parent) == 0o700
 
@@ -30,7 +30,7 @@ def test_a_missing_file_is_made_with_its_directory_for_us_alone(tmp_path):
 def test_a_file_open_to_others_is_closed_to_them(tmp_path):
     path = tmp_path / 'placement.sqlite'
     path.touch(mode=0o644)
-    with placement_database.held(path):
+    with placement_database.lock(path):
         assert _mode(path) == 0o600
 
 
@@ -42,7 +42,7 @@ def test_what_placement_made_is_taken_again_and_read_beside_writers(tmp_path):
         'CREATE TABLE resource_providers (uuid)',
     )
     with (
-        placement_database.held(path),
+        placement_database.lock(path),
         contextlib.closing(sqlite3.connect(path)) as connection,
     ):
         mode = connection.execute('PRAGMA journal_mode').fetchone()
@@ -52,12 +52,12 @@ def test_what_placement_made_is_taken_again_and_read_beside_writers(tmp_path):
 def test_a_file_is_held_once_and_free_afterwards(tmp_path):
     path = tmp_path / 'placement.sqlite'
     with (
-        placement_database.held(path),
+        placement_database.lock(path),
         pytest.raises(errors.ConfigError, match='in use by another'),
-        placement_database.held(path),
+        placement_database.lock(path),
     ):
         pass
-    with placement_database.held(path):
+    with placement_database.lock(path):
         pass
 
 
@@ -71,7 +71,7 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path, content):
     path.write_bytes(content)
     with (
         pytest.raises(errors.ConfigError, match='is damaged') as caught,
-        placement_database.held(path),
+        placement_database.lock(path),
     ):
         pass
     assert '\n' not in str(caught.value)
@@ -92,7 +92,7 @@ def test_damage_behind_the_header_is_found(tmp_path):
     path.write_bytes(content)
     with (
         pytest.raises(errors.ConfigError, match='is damaged'),
-        placement_database.held(path),
+        placement_database.lock(path),
     ):
         pass
 
@@ -101,8 +101,8 @@ def test_another_programs_database_is_refused(tmp_path):
     path = tmp_path / 'other.sqlite'
     _execute(path, 'CREATE TABLE songs (title)')
     with (
-        pytest.raises(errors.ConfigError, match='is no placement database'),
-        placement_database.held(path),
+        pytest.raises(errors.ConfigError, match='is not a placement database'),
+        placement_database.lock(path),
     ):
         pass
 
@@ -120,7 +120,7 @@ def test_a_database_that_another_program_writes_is_refused(
         other.execute('BEGIN EXCLUSIVE')
         with (
             pytest.raises(errors.ConfigError, match='database is locked'),
-            placement_database.held(path),
+            placement_database.lock(path),
         ):
             pass
 
@@ -131,7 +131,7 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path, name):
     (tmp_path / 'directory').mkdir()
     with (
         pytest.raises(errors.ConfigError, match='cannot be written') as caught,
-        placement_database.held(tmp_path / name),
+        placement_database.lock(tmp_path / name),
     ):
         pass
     assert '\n' not in str(caught.value)

@@ -8,6 +8,7 @@ import pytest
 from compute_agent import errors
 from compute_agent.ownership import orphans
 from compute_agent.tree import inventory, provider, provider_tree
+from compute_agent.tree.node import Node
 
 NODE = '11111111-1111-4111-8111-111111111111'
 CHILD = '22222222-2222-4222-8222-222222222222'
@@ -71,7 +72,7 @@ def test_a_node_that_could_not_be_looked_at_may_have_a_use_of_it():
 def test_all_of_it_goes(seen):
     tree = provider_tree.ProviderTree.from_providers(seen.values())
     left = [uuid for uuid in (POOL, BELOW) if uuid in seen]
-    orphans.describe_gone(tree, (NODE, 'node'), set(seen), left)
+    orphans.describe_gone(tree, Node(uuid=NODE, name='node'), set(seen), left)
     assert tree.get_provider_uuids() == []
     assert tree.faults == []
 
@@ -87,13 +88,13 @@ def test_what_this_agent_may_not_delete_is_reserved(created, name, why):
     vcpu = inventory.Inventory(total=8)
     root = dataclasses.replace(ROOT, inventories={'VCPU': vcpu})
     tree = provider_tree.ProviderTree.from_providers([root, SEEN[CHILD]])
-    orphans.describe_gone(tree, (NODE, name), created)
+    orphans.describe_gone(tree, Node(uuid=NODE, name=name), created)
     assert tree.data(NODE).inventory['VCPU']['reserved'] == 8
     assert why in tree.faults[0]
 
 
 def test_a_child_of_another_s_is_left_as_it_is():
     tree = provider_tree.ProviderTree.from_providers([ROOT, SEEN[CHILD]])
-    orphans.describe_gone(tree, (NODE, 'node'), {NODE})
+    orphans.describe_gone(tree, Node(uuid=NODE, name='node'), {NODE})
     assert f'adopt {NODE} --subtree' in tree.faults[0]
     assert {uuid for uuid, _ in tree.assertions} == {NODE}

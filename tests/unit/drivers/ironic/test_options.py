@@ -57,7 +57,9 @@ def test_the_driver_is_made_by_its_name_or_nova_s(
     'option', ['api_max_retries', 'api_retry_interval', 'timeout']
 )
 def test_an_empty_number_is_refused_with_what_its_absence_means(load, option):
-    said = rf'\[ironic\] {option} is empty: give it a value, or take the line'
+    said = (
+        rf'\[ironic\] {option} is empty: give it a value, or remove the line'
+    )
     with pytest.raises(errors.ConfigError, match=said):
         load(f'{NOAUTH}{option} =\n')
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What signals ask of a daemon, and who is woken by it."""
+"""The requests that signals make to the daemon, and the threads they wake."""
 
 import os
 import signal
@@ -7,14 +7,14 @@ import threading
 
 import pytest
 
-from compute_agent.cmd.app import signals as stopping
+from compute_agent.cmd.app import signals
 
 PATIENCE = 60  # seconds; only a hang takes as long
 
 
 @pytest.fixture
-def signals():
-    """This process's signals are after the test as they were before it."""
+def process_signals():
+    """Restore this process's signal handlers after the test."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.getsignal(number) for number in numbers}
     yield
@@ -23,108 +23,110 @@ def signals():
 
 
 @pytest.fixture
-def wishes(signals):
-    """Wishes that hear this process's signals until the test ends."""
-    heard = stopping.Wishes()
-    heard.hear()
+def requests(process_signals):
+    """DaemonSignals that listen until the test ends."""
+    heard = signals.DaemonSignals()
+    heard.listen()
     return heard
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-def test_an_end_is_asked_for_by_signal(wishes, number):
+def test_an_end_is_asked_for_by_signal(requests, number):
     os.kill(os.getpid(), number)
-    wishes.wait_for_end()
-    assert wishes.is_set()
-    assert not wishes.take_reload()
+    requests.wait_for_stop()
+    assert requests.is_set()
+    assert not requests.take_reload()
 
 
-def test_a_hang_up_asks_to_read_the_files_and_is_told_once(wishes):
+def test_a_hang_up_asks_to_read_the_files_and_is_told_once(requests):
     os.kill(os.getpid(), signal.SIGHUP)
-    assert wishes.wait(PATIENCE) is False
-    assert [wishes.take_reload(), wishes.take_reload()] == [True, False]
+    assert requests.wait(PATIENCE) is False
+    assert [requests.take_reload(), requests.take_reload()] == [True, False]
 
 
 def test_a_hang_up_without_the_terminal_that_was_there_ends_it(
-    wishes, monkeypatch
+    requests, monkeypatch
 ):
-    monkeypatch.setattr(stopping, '_has_terminal', lambda: True)
-    started = stopping.Wishes()
-    started.hear()
+    monkeypatch.setattr(signals, '_has_terminal', lambda: True)
+    started = signals.DaemonSignals()
+    started.listen()
     os.kill(os.getpid(), signal.SIGHUP)
     assert started.take_reload()
-    monkeypatch.setattr(stopping, '_has_terminal', lambda: False)
+    monkeypatch.setattr(signals, '_has_terminal', lambda: False)
     os.kill(os.getpid(), signal.SIGHUP)
     assert started.is_set()
 
 
-def test_a_hang_up_before_anybody_hears_is_kept_and_told_once(signals):
-    stopping.hear_early()
+def test_a_hang_up_before_anybody_hears_is_kept_and_told_once(process_signals):
+    signals.keep_early_hangup()
     os.kill(os.getpid(), signal.SIGHUP)
-    heard = stopping.Wishes()
+    heard = signals.DaemonSignals()
     assert not heard.take_reload()
-    heard.hear()
+    heard.listen()
     assert [heard.take_reload(), heard.take_reload()] == [True, False]
     assert not heard.is_set()
 
 
-def test_nothing_is_asked_where_nothing_came_early(signals):
-    stopping.hear_early()
-    heard = stopping.Wishes()
-    heard.hear()
+def test_nothing_is_asked_where_nothing_came_early(process_signals):
+    signals.keep_early_hangup()
+    heard = signals.DaemonSignals()
+    heard.listen()
     assert (heard.take_reload(), heard.is_set()) == (False, False)
 
 
 def test_a_terminal_that_closes_before_anybody_hears_ends_it(
-    signals, monkeypatch
+    process_signals, monkeypatch
 ):
-    monkeypatch.setattr(stopping, '_has_terminal', lambda: True)
-    stopping.hear_early()
+    monkeypatch.setattr(signals, '_has_terminal', lambda: True)
+    signals.keep_early_hangup()
     os.kill(os.getpid(), signal.SIGHUP)
-    monkeypatch.setattr(stopping, '_has_terminal', lambda: False)
-    heard = stopping.Wishes()
-    heard.hear()
+    monkeypatch.setattr(signals, '_has_terminal', lambda: False)
+    heard = signals.DaemonSignals()
+    heard.listen()
     assert heard.is_set()
 
 
-@pytest.mark.parametrize('ask', ['set', 'reload'])
-def test_who_waits_for_a_long_time_is_woken_by_either(wishes, ask):
+@pytest.mark.parametrize('ask', ['set', 'request_reload'])
+def test_who_waits_for_a_long_time_is_woken_by_either(requests, ask):
     woken = []
     waiting = threading.Thread(
-        target=lambda: woken.append(wishes.wait(3600)), daemon=True
+        target=lambda: woken.append(requests.wait(3600)), daemon=True
     )
     waiting.start()
-    getattr(wishes, ask)()
+    getattr(requests, ask)()
     waiting.join(PATIENCE)
     assert woken == [ask == 'set']
 
 
-def test_a_wait_ends_in_time_when_nothing_is_asked(wishes):
-    assert wishes.wait(0.001) is False
+def test_a_wait_ends_in_time_when_nothing_is_asked(requests):
+    assert requests.wait(0.001) is False
 
 
-def test_who_waits_for_the_end_is_not_woken_by_a_reload(wishes):
-    wishes.reload()
-    assert wishes.wait_for_end(0.001) is False
-    assert wishes.take_reload()
+def test_who_waits_for_the_end_is_not_woken_by_a_reload(requests):
+    requests.request_reload()
+    assert requests.wait_for_stop(0.001) is False
+    assert requests.take_reload()
 
 
-def test_who_waits_for_the_end_with_a_limit_is_woken_by_it(wishes):
+def test_who_waits_for_the_end_with_a_limit_is_woken_by_it(requests):
     woken = []
     waiting = threading.Thread(
-        target=lambda: woken.append(wishes.wait_for_end(3600)), daemon=True
+        target=lambda: woken.append(requests.wait_for_stop(3600)), daemon=True
     )
     waiting.start()
-    wishes.set()
+    requests.set()
     waiting.join(PATIENCE)
     assert woken == [True]
 
 
-def test_an_interrupt_wakes_threads_and_interrupts_the_main_one(signals):
+def test_an_interrupt_wakes_threads_and_interrupts_the_main_one(
+    process_signals,
+):
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    stopping.hear_interrupt()
+    signals.handle_interrupt()
     woken = []
     waiting = threading.Thread(
-        target=lambda: woken.append(stopping.interrupted().wait(3600)),
+        target=lambda: woken.append(signals.interrupt_event().wait(3600)),
         daemon=True,
     )
     waiting.start()
@@ -134,13 +136,13 @@ def test_an_interrupt_wakes_threads_and_interrupts_the_main_one(signals):
     assert woken == [True]
 
 
-def test_an_interrupt_that_is_ignored_stays_so(signals):
+def test_an_interrupt_that_is_ignored_stays_so(process_signals):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    stopping.hear_interrupt()
+    signals.handle_interrupt()
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    assert not stopping.interrupted().is_set()
+    assert not signals.interrupt_event().is_set()
 
 
-def test_what_was_asked_before_the_wait_is_not_missed(wishes):
-    wishes.reload()
-    assert wishes.wait(3600) is False
+def test_what_was_asked_before_the_wait_is_not_missed(requests):
+    requests.request_reload()
+    assert requests.wait(3600) is False

@@ -71,7 +71,7 @@ def test_the_same_said_twice_is_said_once(tmp_path):
         (
             'extra_specs:\n  resources:VCPU: 1\nresources:VCPU: 2\n',
             3,
-            'resources:VCPU is asked for in two ways: keep one',
+            'resources:VCPU has two values: keep one of them',
         ),
         ('vcpus: 1\nvcpus: 2\n', 2, "the key 'vcpus' is given twice"),
     ],

@@ -109,6 +109,7 @@ def test_a_command_without_groups_says_who_has_them(option, capsys):
     with pytest.raises(SystemExit):
         asked.parse_args([f'{option}=A'])
     assert capsys.readouterr().err.endswith(
-        f'asked: error: {option}: there are no groups here, each condition is '
-        'on one provider; "compute-agent candidates" has them\n'
+        f'asked: error: {option}: this command has no groups, each condition '
+        'applies to a single provider; use "compute-agent candidates" for '
+        'groups\n'
     )

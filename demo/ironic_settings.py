@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ironic.conf of a local Ironic: one process, fake hardware, one file.
 
-Pure. Its paths are relative, for the process works in its own directory, and
-so a directory may have any name. ``local_ironic.py`` writes it.
+Pure. The paths are relative to the directory in which the process runs, so the
+directory may have any name. ``local_ironic.py`` writes the file.
 """
 
 DATABASE = 'ironic.sqlite'
@@ -23,8 +23,8 @@ _FAKE = (
 )
 _NOOP = ('network', 'storage')
 
-# API and conductor are one process, as SQLite needs it. The power sync is off
-# because it locks nodes now and then, which a caller would see as a 409.
+# SQLite needs API and conductor in one process. The power sync is off because
+# it locks nodes from time to time; a request would then get a 409.
 _TEXT = """\
 [DEFAULT]
 auth_strategy = {auth}
@@ -54,9 +54,9 @@ dhcp_provider = none
 
 
 def text(port: int, *, http_basic: bool) -> str:
-    """Return the file's content.
+    """Return the contents of the file.
 
-    :param http_basic: whether callers need a name and password of htpasswd
+    :param http_basic: True if clients need a name and password of htpasswd
     """
     kinds = {**dict.fromkeys(_FAKE, 'fake'), **dict.fromkeys(_NOOP, 'noop')}
     return _TEXT.format(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real Ironic of our own, for the demo and the tests.
+"""A real Ironic on this machine, for the demo and the tests.
 
-API and conductor are one process at 127.0.0.1, with fake hardware, on an
-SQLite file. Its packages are its own business: it is a program of another
-environment (``make .servers/ironic.stamp``) and nothing of it is imported
-here. ``compute-agent demo ironic`` and the tests start it; nothing else may.
+API and conductor are one process at 127.0.0.1, with fake hardware and an
+SQLite file. Ironic is installed in an environment of its own (``make
+.servers/ironic.stamp``), so nothing of it is imported here. Only the demo and
+the tests start it.
 """
 
 import contextlib
@@ -18,32 +18,33 @@ import typing
 
 import requests
 
-from .. import errors
+from compute_agent import errors
+
 from . import ironic_directory, ironic_settings, server_process
 
 VARIABLE = 'COMPUTE_AGENT_IRONIC'
 PROGRAM = pathlib.Path('.servers', 'ironic', 'bin', 'ironic')
 HOST = '127.0.0.1'
-PATIENCE = 60.0  # seconds until a server that does not answer has failed
+PATIENCE = 60.0  # seconds in which the server must answer
 
 _LOG = 'ironic.log'
 _CONF = 'ironic.conf'
 
 
 def installed(checkout: pathlib.Path = pathlib.Path()) -> pathlib.Path:
-    """Return the program to start, whether or not it is there.
+    """Return the path of the program; it may not exist.
 
-    It is the one that the environment names, else the checkout's.
+    The environment variable names it; the default is in the checkout.
     """
     named = os.environ.get(VARIABLE)
     return pathlib.Path(named) if named else checkout / PROGRAM
 
 
 class LocalIronic:
-    """An Ironic that lives as long as this object is started.
+    """An Ironic that runs between ``start`` and ``stop``.
 
-    A context manager: entering starts it, leaving stops it. What it holds
-    stays in its directory, for the next start there.
+    As a context manager, it starts on entry and stops on exit. Its nodes stay
+    in its directory, for the next start there.
     """
 
     def __init__(
@@ -55,14 +56,14 @@ class LocalIronic:
         htpasswd: str | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        """Remember; nothing is opened yet.
+        """Store the arguments; nothing is opened yet.
 
-        :param directory: made where missing
-        :param port: 0 takes any that is free; ``url`` then tells which
+        :param directory: created if missing
+        :param port: 0 takes a free port, which ``url`` then has
         :param program: ``ironic``, with ``ironic-dbsync`` beside it
-        :param htpasswd: lines of NAME:BCRYPT_HASH; without them whoever
-            reaches the port is its administrator
-        :param patience: seconds it may take to start
+        :param htpasswd: lines of NAME:BCRYPT_HASH; without them, every client
+            is an administrator
+        :param patience: the longest time to start, in seconds
         """
         self._directory = directory.absolute()
         self._port = port
@@ -74,24 +75,24 @@ class LocalIronic:
 
     @property
     def url(self) -> str:
-        """The endpoint, as ``[ironic] endpoint_override`` wants it."""
+        """The endpoint, as in ``[ironic] endpoint_override``."""
         return f'http://{HOST}:{self._bound_port}'
 
     @property
     def database(self) -> pathlib.Path:
-        """The SQLite file that it works on."""
+        """The SQLite file of the server."""
         return self._directory / ironic_settings.DATABASE
 
     def start(self) -> None:
-        """Return when requests are answered.
+        """Start the server; return when it answers requests.
 
-        :raises errors.ConfigError: it is not installed or does not start,
-            the port is taken, or the directory is unusable or in use
+        :raises errors.ConfigError: Ironic is not installed or does not start,
+            the port is in use, or the directory is unusable or in use
         """
         program = _executable(self._program)
         dbsync = _executable(program.with_name('ironic-dbsync'))
         with contextlib.ExitStack() as undo:
-            lock = undo.enter_context(ironic_directory.held(self._directory))
+            lock = undo.enter_context(ironic_directory.lock(self._directory))
             self._bound_port = _free_port(self._port)
             self._configure()
             self._create_schema(dbsync)
@@ -106,7 +107,7 @@ class LocalIronic:
             self._undo = undo.pop_all()
 
     def stop(self) -> None:
-        """Return when its process is gone."""
+        """Stop the server; return when its process has ended."""
         self._undo.close()
 
     def __enter__(self) -> typing.Self:
@@ -126,7 +127,7 @@ class LocalIronic:
             users.write_text(self._htpasswd)
 
     def _create_schema(self, dbsync: pathlib.Path) -> None:
-        """Make the tables, unless they are there, all of them."""
+        """Create the tables, unless all of them exist."""
         if ironic_directory.has_schema(self.database):
             return
         self.database.unlink(missing_ok=True)
@@ -143,22 +144,22 @@ class LocalIronic:
             if code is None and time.monotonic() < deadline:
                 time.sleep(0.05)
                 continue
-            how = (
+            problem = (
                 f'does not answer at {self.url} within {self._patience:.0f} s'
                 if code is None
                 else f'ended with {code} before it answered'
             )
-            said = server_process.complaint(self._directory / _LOG)
-            raise errors.ConfigError(f'{self._program} {how}; {said}')
+            last = server_process.last_error(self._directory / _LOG)
+            raise errors.ConfigError(f'{self._program} {problem}; {last}')
 
 
 def _executable(program: pathlib.Path) -> pathlib.Path:
     found = shutil.which(program)
     if found is None:
         raise errors.ConfigError(
-            f'no Ironic is installed here: there is no program {program}; '
-            '"make .servers/ironic.stamp" installs one, and the variable '
-            f'{VARIABLE} names another'
+            f'no Ironic is installed here: the program {program} does not '
+            'exist; run "make .servers/ironic.stamp" to install it, or set '
+            f'the variable {VARIABLE} to another program'
         )
     return pathlib.Path(found).absolute()
 
@@ -170,14 +171,15 @@ def _free_port(wanted: int) -> int:
     except OSError as exc:
         raise errors.ConfigError(
             f'Ironic cannot listen at {HOST} port {wanted}: '
-            f'{os.strerror(exc.errno or 0)}; stop its user, or take another'
+            f'{os.strerror(exc.errno or 0)}; stop the process that uses it, '
+            'or choose another port'
         ) from exc
     return port
 
 
 def _answers(url: str) -> bool:
     with requests.Session() as session:
-        session.trust_env = False  # no proxy stands before the loopback
+        session.trust_env = False  # no proxy for the loopback
         try:
             document = session.get(url, timeout=5).json()
         except requests.RequestException:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nodes of the demo: racks of three classes, and how they get into Ironic.
+"""The nodes of the demo, and their enrollment in Ironic.
 
-A rack has ten nodes; nodes of one class differ in what they can do, so that
-there is something to ask for by trait. A uuid tells rack and node too, for it
-is all that placement shows of a node.
+A rack has ten nodes of three classes. Nodes of one class differ in their
+traits, so that a request by trait makes a difference. The uuid contains the
+numbers of rack and node, because placement shows only the uuid of a node.
 """
 
 import dataclasses
@@ -40,7 +40,7 @@ _RACK = (
 
 
 def racks(count: int) -> list[NewNode]:
-    """Return so many nodes, rack by rack: ``rack1-node01`` is the first."""
+    """Return ``count`` nodes, rack by rack; the first is ``rack1-node01``."""
     nodes = []
     for number in range(count):
         rack, slot = divmod(number, len(_RACK))
@@ -60,11 +60,11 @@ def racks(count: int) -> list[NewNode]:
 def enroll(
     operator: ironic_operator.IronicOperator, nodes: Iterable[NewNode]
 ) -> int:
-    """Make these nodes available; return how many there was work on.
+    """Make nodes available; return the number of nodes that were not yet.
 
-    One that is past its enrollment is left as somebody has made it.
+    A node that has left the state ``enroll`` is not changed.
 
-    :raises errors.AgentError: Ironic refuses, or does not answer
+    :raises errors.AgentError: Ironic refuses a request, or does not answer
     """
     states = {n['name']: n['provision_state'] for n in operator.nodes()}
     due = [n for n in nodes if states.get(n.name, 'enroll') == 'enroll']

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server program in a process of its own, with a directory and a log.
 
-It ends with whoever started it, however that ends, and never gets a Ctrl-C
-that was meant for its owner, nor variables that were meant for our Python or
-our clouds. It knows no particular server; ``local_ironic.py`` starts one.
+The server ends with its owner, however that ends. It does not get the owner's
+Ctrl-C, nor the environment variables for the owner's Python or clouds. The
+module knows no particular server; ``local_ironic.py`` and the churn test use
+it.
 """
 
 import contextlib
@@ -15,9 +16,9 @@ import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 
-from .. import errors
+from compute_agent import errors
 
-GRACE = 10.0  # seconds that a server has to end by itself
+GRACE = 10.0  # seconds in which a server must end after SIGTERM
 _NAMES_AN_ERROR = re.compile(r'[\w.]*(?:Error|Exception)\b: \S.*')
 
 
@@ -25,12 +26,12 @@ _NAMES_AN_ERROR = re.compile(r'[\w.]*(?:Error|Exception)\b: \S.*')
 def running(
     command: Sequence[str], log: pathlib.Path, keep: Sequence[int] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the program in its log's directory; end it at the end.
+    """Run the program in its log's directory; end it on exit.
 
-    The thread that starts it must live as long as it is wanted.
+    The server ends with the thread that starts it.
 
-    :param keep: descriptors that it holds open too
-    :raises errors.ConfigError: it cannot be started
+    :param keep: descriptors that the program inherits
+    :raises errors.ConfigError: the program cannot be started
     """
     with log.open('wb') as output:
         process = _start(command, log.parent, output.fileno(), keep)
@@ -41,8 +42,9 @@ def running(
 
 
 def run(command: Sequence[str], log: pathlib.Path, limit: float) -> None:
-    """Run a program of the server's to its end.
+    """Run a program until it ends.
 
+    :param limit: the longest time, in seconds
     :raises errors.ConfigError: it cannot be started, fails or takes longer
     """
     with running(command, log) as process:
@@ -51,12 +53,16 @@ def run(command: Sequence[str], log: pathlib.Path, limit: float) -> None:
         except subprocess.TimeoutExpired:
             code = None
     if code != 0:
-        how = f'takes over {limit:.0f} s' if code is None else f'ended: {code}'
-        raise errors.ConfigError(f'{command[0]} {how}; {complaint(log)}')
+        problem = (
+            f'takes longer than {limit:.0f} s'
+            if code is None
+            else f'ended with {code}'
+        )
+        raise errors.ConfigError(f'{command[0]} {problem}; {last_error(log)}')
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Return when the process is gone; with all of its own, if it must."""
+    """End the process; kill it and its children if it does not end."""
     process.terminate()
     try:
         process.wait(GRACE)
@@ -68,13 +74,13 @@ def end(process: subprocess.Popen[bytes]) -> None:
             process.wait()
 
 
-def complaint(log: pathlib.Path) -> str:
-    """Return the last line of a log that names an error, else the last."""
+def last_error(log: pathlib.Path) -> str:
+    """Return the last line of a log that names an error, or its last line."""
     lines = log.read_text(errors='replace').split('\n')
-    said = [line.strip() for line in lines if line.strip()]
-    named = [m[0] for m in map(_NAMES_AN_ERROR.search, said) if m]
-    last = (named or said or ['it is empty'])[-1]
-    return f'the last of its log {log}: {last}'
+    lines = [line.strip() for line in lines if line.strip()]
+    named = [m[0] for m in map(_NAMES_AN_ERROR.search, lines) if m]
+    last = (named or lines or ['it is empty'])[-1]
+    return f'the last line of its log {log}: {last}'
 
 
 def _start(
@@ -83,13 +89,13 @@ def _start(
     output: int,
     keep: Sequence[int],
 ) -> subprocess.Popen[bytes]:
-    # Without it (it is part of util-linux) a server outlives an owner that is
-    # killed, or that leaves by os._exit, as "run" may.
-    leash = shutil.which('setpriv')
-    leashed = [leash, '--pdeathsig', 'TERM', '--'] if leash else []
+    # setpriv is part of util-linux. Without it, a server outlives an owner
+    # that is killed, or that calls os._exit, as "run" may.
+    setpriv = shutil.which('setpriv')
+    prefix = [setpriv, '--pdeathsig', 'TERM', '--'] if setpriv else []
     try:
-        return subprocess.Popen(  # noqa: S603 (its caller names the program)
-            [*leashed, *command],
+        return subprocess.Popen(  # noqa: S603 (the caller names the program)
+            [*prefix, *command],
             cwd=directory,
             env=_environment(),
             stdin=subprocess.DEVNULL,
@@ -105,7 +111,7 @@ def _start(
 
 
 def _environment() -> dict[str, str]:
-    """Return ours, less what would change the server or its Python."""
+    """Return our environment without variables that affect the server."""
     return {
         name: value
         for name, value in os.environ.items()

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operator of an Ironic: nodes made, provided and powered by its plain API.
+"""An operator of an Ironic: creates, provides and powers nodes by its API.
 
-Ironic does most things after it has answered, so each call here waits until
-it is done. The demo enrolls its nodes with it, and the tests work with it; the
-agent has a client of its own.
+Ironic does most work after it has answered, so each call waits until the work
+is done. The demo and the tests use it; the agent has a client of its own.
 """
 
 import json
@@ -14,21 +13,21 @@ from urllib import parse
 
 import requests
 
-from .. import errors
+from compute_agent import errors
 
-PATIENCE = 30.0  # seconds until a node that does not get there has failed
+PATIENCE = 30.0  # seconds in which a node must reach a state
 _VERSION = {'X-OpenStack-Ironic-API-Version': 'latest'}
 
 Node: typing.TypeAlias = dict[str, typing.Any]
 
 
 class IronicOperator:
-    """Somebody who may do everything at one Ironic."""
+    """An operator who may send every request to one Ironic."""
 
     def __init__(self, url: str, auth: tuple[str, str] | None = None) -> None:
-        """Remember; nothing is asked yet.
+        """Prepare a session; it sends no request yet.
 
-        :param auth: name and password, where it has an htpasswd file
+        :param auth: name and password, if the server has an htpasswd file
         """
         self._url = url
         self._session = requests.Session()
@@ -43,10 +42,10 @@ class IronicOperator:
     def request(
         self, method: str, path: str, body: typing.Any = None
     ) -> typing.Any:
-        """Return what Ironic answers, decoded.
+        """Return the decoded answer of Ironic.
 
         :param path: below ``/v1``
-        :raises errors.Refused: with what it says against it
+        :raises errors.Refused: Ironic refused; the error has its message
         :raises errors.Unavailable: there was no answer
         """
         try:
@@ -81,7 +80,7 @@ class IronicOperator:
         return node
 
     def create(self, **fields: typing.Any) -> Node:
-        """Create a node of fake hardware; it begins in the state enroll."""
+        """Create a node of fake hardware, in the state enroll."""
         body = {'driver': 'fake-hardware', **fields}
         node: Node = self.request('POST', '/nodes', body)
         return node
@@ -91,7 +90,7 @@ class IronicOperator:
         self.request('DELETE', _path(ident))
 
     def patch(self, ident: str, **fields: typing.Any) -> Node:
-        """Set fields of a node; None takes a value off."""
+        """Set fields of a node; None clears a field."""
         body = [
             {'op': 'add', 'path': f'/{name}', 'value': value}
             for name, value in fields.items()
@@ -100,32 +99,32 @@ class IronicOperator:
         return node
 
     def set_traits(self, ident: str, traits: Iterable[str]) -> None:
-        """Give a node these traits and no others."""
+        """Replace the traits of a node."""
         body = {'traits': sorted(traits)}
         self.request('PUT', f'{_path(ident)}/traits', body)
 
     def set_power(self, ident: str, state: str) -> Node:
-        """Switch a node: ``power on``, ``power off``."""
+        """Switch a node's power: ``power on`` or ``power off``."""
         body = {'target': state}
         self.request('PUT', f'{_path(ident)}/states/power', body)
         return self.wait(ident, power_state=state, target_power_state=None)
 
     def provision(self, ident: str, verb: str, state: str) -> Node:
-        """Ask for a change of state, and wait for the state it leads to."""
+        """Request a change of state, and wait for the new state."""
         body = {'target': verb}
         self.request('PUT', f'{_path(ident)}/states/provision', body)
         return self.wait(ident, provision_state=state)
 
     def provide(self, ident: str) -> Node:
-        """Take a new node to where it can be deployed: available, off."""
+        """Make a new node available, with its power off."""
         self.set_power(ident, 'power off')
         self.provision(ident, 'manage', 'manageable')
         return self.provision(ident, 'provide', 'available')
 
     def wait(self, ident: str, **wanted: typing.Any) -> Node:
-        """Return a node once it is as wanted and nothing is at work on it.
+        """Return a node when its fields have these values and it is unlocked.
 
-        :raises errors.Refused: it does not get there
+        :raises errors.Refused: that does not happen in time
         """
         deadline = time.monotonic() + PATIENCE
         wanted['reservation'] = None
@@ -136,8 +135,8 @@ class IronicOperator:
             if time.monotonic() > deadline:
                 now = {name: node.get(name) for name in wanted}
                 raise errors.Refused(
-                    f'node {ident} was to be {wanted} and is {now}; Ironic '
-                    f'says: {node["last_error"]}'
+                    f'node {ident} is {now}, not {wanted}; the last error of '
+                    f'Ironic: {node["last_error"]}'
                 )
             time.sleep(0.02)
 
@@ -147,7 +146,7 @@ def _path(ident: str) -> str:
 
 
 def _fault(answer: requests.Response) -> str:
-    """Return what Ironic says: text in JSON, which is in JSON."""
+    """Return Ironic's message; it is JSON text inside JSON."""
     try:
         fault = answer.json()['error_message']
         if isinstance(fault, str):

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The settings of an agent as a value, and how the options become one.
+
+``agent.py`` builds an agent from it. Commands make it from oslo.config, tests
+make it directly. The options that reach placement are read by
+``placement.py``.
+"""
+
+import dataclasses
+import math
+import pathlib
+from collections.abc import Callable, Collection, Sequence
+
+from oslo_config import cfg
+
+from ...conf import default as default_conf
+from ...limits import blast_radius
+from ...ownership import policy
+from ...ownership.pruning import NOTHING, Prune
+from ...tree import host_inventory
+from ...tree.allocation_ratios import Ratios
+from ...tree.node import Node
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The choices of the operator, from the options and the command line.
+
+    :ivar identity_directories: where the host's uuid is kept: the agent's
+        directory first, then those where nova may have written it
+    :ivar reserved: the resources that a host keeps for itself
+    :ivar full_read_interval: seconds after which an unchanged provider is
+        read again; 0 for never
+    :ivar sharing_interval: seconds for which the sharing providers of other
+        writers are not read again
+    :ivar workers: the number of nodes that are processed at a time
+    :ivar limits: the largest removals of a cycle; None for no limit
+    :ivar masked_traits: traits that are never reported, with ``*`` and ``?``
+    :ivar prune: names to remove although the agent did not record them
+    """
+
+    identity_directories: Sequence[pathlib.Path]
+    ratios: Ratios = dataclasses.field(default_factory=Ratios)
+    reserved: host_inventory.Reserved = dataclasses.field(
+        default_factory=host_inventory.Reserved
+    )
+    full_read_interval: float = 3600
+    sharing_interval: float = 300
+    workers: int = 1
+    limits: blast_radius.Limits | None = dataclasses.field(
+        default_factory=blast_radius.Limits
+    )
+    masked_traits: Collection[str] = ()
+    prune: Prune = NOTHING
+
+    def orders(self) -> Callable[[Node], policy.Orders]:
+        """Return a function that gives the operator's orders for a node."""
+        masks = policy.Orders(masked=self.masked_traits)
+        if not self.prune.names:
+            return lambda _node: masks
+        return lambda node: dataclasses.replace(
+            masks, prune=self.prune.of(node)
+        )
+
+
+class CurrentSettings:
+    """The settings in force; the daemon replaces them on SIGHUP.
+
+    :ivar value: each cycle reads its limits and orders at its beginning
+    """
+
+    def __init__(self, value: Settings) -> None:
+        self.value = value
+
+    def limits(self) -> blast_radius.Limits | None:
+        """Return the largest removals of a cycle; None for no limit."""
+        return self.value.limits
+
+    def orders(self) -> Callable[[Node], policy.Orders]:
+        """Return a function that gives the operator's orders for a node."""
+        return self.value.orders()
+
+
+def from_conf(
+    conf: cfg.ConfigOpts, *, unlimited: bool = False, prune: Prune = NOTHING
+) -> Settings:
+    """Return the settings that the options give.
+
+    :param unlimited: lift the limits on removals
+    """
+    return Settings(
+        ratios=_ratios(conf),
+        reserved=host_inventory.Reserved(
+            cpus=conf.reserved_host_cpus,
+            memory_mb=conf.reserved_host_memory_mb,
+            disk_mb=conf.reserved_host_disk_mb,
+        ),
+        full_read_interval=conf.compute_agent.full_read_interval,
+        # 0 means: never again because of time alone.
+        sharing_interval=conf.compute.resource_provider_association_refresh
+        or math.inf,
+        workers=conf.compute.update_resources_max_workers,
+        limits=None if unlimited else _limits(conf),
+        masked_traits=tuple(conf.compute_agent.masked_traits),
+        prune=prune,
+        identity_directories=(state_path(conf), *_config_directories(conf)),
+    )
+
+
+def state_path(conf: cfg.ConfigOpts) -> pathlib.Path:
+    """Return the state directory, as an absolute path."""
+    return pathlib.Path(conf.state_path).absolute()
+
+
+def provider_config_location(conf: cfg.ConfigOpts) -> tuple[str, bool]:
+    """Return the directory of the operator's files.
+
+    The second value is True if the operator set the option, so that a missing
+    directory is an error.
+    """
+    option = 'provider_config_location'
+    found = conf.get_location(option, 'compute')
+    is_set = found is not None and found.location.is_user_controlled
+    return conf.compute[option], is_set
+
+
+def _limits(conf: cfg.ConfigOpts) -> blast_radius.Limits:
+    return blast_radius.Limits(
+        deletions=conf.compute_agent.max_deletions,
+        percent=conf.compute_agent.max_removed_percent,
+    )
+
+
+def _config_directories(conf: cfg.ConfigOpts) -> list[pathlib.Path]:
+    """Return the directories of the configuration files."""
+    files = conf.config_file or []
+    return sorted({pathlib.Path(f).absolute().parent for f in files})
+
+
+def _ratios(conf: cfg.ConfigOpts) -> Ratios:
+    """Return the allocation ratios that are set; 0 and unset mean none."""
+    stems = {rc: stem for rc, (stem, _) in default_conf.RATIOS.items()}
+    forced = {rc: conf[f'{s}_allocation_ratio'] for rc, s in stems.items()}
+    initial = {
+        rc: conf[f'initial_{s}_allocation_ratio'] for rc, s in stems.items()
+    }
+    return Ratios(
+        forced={rc: ratio for rc, ratio in forced.items() if ratio},
+        initial={rc: ratio for rc, ratio in initial.items() if ratio},
+    )

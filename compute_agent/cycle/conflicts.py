@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conflicts of one node's cycle: counted, waited out, logged once healed.
+
+A conflict means that another writer changed what the plan rests on. Only a new
+observation can tell what to do, so the node is planned again: a few times in a
+cycle, with pauses that grow and differ between agents. ``node_cycle.py`` keeps
+one for each node's cycle.
+"""
+
+import logging
+import random
+import time
+
+from .. import errors
+from ..tree.node import Node
+
+LOG = logging.getLogger(__name__)
+
+PLANS = 5  # times a node is planned at most in a cycle
+FIRST_PAUSE = 0.1  # seconds at most before it is planned again ...
+LONGEST_PAUSE = 5.0  # ... doubled each time, up to this
+
+
+class Conflicts:
+    """The conflicts of one node's cycle."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._replans = 0
+        self._missing = 0
+        self._subjects: dict[str, None] = {}
+
+    def allow_replan(self, exc: errors.AgentError) -> bool:
+        """Note an error; return True if the node may be planned again.
+
+        If a provider or a name is missing, that is tried only once.
+        """
+        if not isinstance(exc, errors.Replan):
+            return False
+        self._replans += 1
+        self._missing += isinstance(exc, errors.ReplanOnce)
+        if exc.is_conflict:
+            self._subjects[exc.subject or str(exc)] = None
+        return self._replans < PLANS and self._missing <= 1
+
+    def pause(self) -> None:
+        """Wait for a random time, so that two writers draw apart."""
+        longest = min(FIRST_PAUSE * 2 ** (self._replans - 1), LONGEST_PAUSE)
+        time.sleep(random.uniform(0, longest))  # noqa: S311 (no secret)
+
+    def log_healed(self) -> None:
+        """Log the conflicts that are over, if there were any."""
+        if not self._subjects:
+            return
+        LOG.info(
+            '%s: done, planned %d times because another writer changed %s',
+            self._node,
+            self._replans + 1,
+            ', '.join(self._subjects),
+        )
+        self._subjects.clear()

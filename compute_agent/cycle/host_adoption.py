@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A reinstalled host takes back the uuid that it had before.
+
+Placement has the host's name under the old uuid. The host takes that uuid only
+if its own file gives its uuid, and only while placement has no provider under
+the new one. ``provider adopt`` shows a ``HostAdoption`` and carries it out.
+"""
+
+import dataclasses
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from .. import errors
+from ..ownership import adoption
+from ..tree.node import Node
+from . import identity
+
+
+class Nodes(Protocol):
+    """The part of the state database that the adoption writes."""
+
+    def forget_with_record(self, uuid: str) -> None:
+        """Drop a node, and the record of its providers."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HostAdoption:
+    """A host, and the provider whose uuid it will take.
+
+    :ivar directories: where the host's uuid is kept: the agent's directory
+        first, then those where nova may have written it
+    """
+
+    node: Node
+    provider: adoption.ListedProvider
+    directories: Sequence[pathlib.Path]
+
+    def apply(self, nodes: Nodes) -> list[pathlib.Path]:
+        """Give the host its old uuid; return the copies of the old files.
+
+        The record of the new uuid is dropped first. If the agent is killed in
+        between, the host still has its new uuid and can be adopted again. In
+        the other order, the record would keep a node that no driver has.
+        """
+        nodes.forget_with_record(self.node.uuid)
+        own, *others = self.directories
+        return identity.adopt(self.provider.uuid, own, others)
+
+
+def host_adoption(
+    provider: adoption.ListedProvider,
+    nodes: Sequence[Node],
+    by_uuid: Mapping[str, str],
+    listed: Callable[[str], Sequence[adoption.ListedProvider]],
+    directories: Sequence[pathlib.Path],
+) -> HostAdoption | None:
+    """Return how a host takes the provider's uuid.
+
+    None if the provider does not have the name of a node under another uuid.
+
+    :param by_uuid: uuid → name, as far as the driver gives uuids
+    :param listed: returns the providers that placement has under a uuid
+    :raises errors.Refused: the host must not take the uuid
+    """
+    for node in nodes:
+        if node.name == provider.name and node.uuid != provider.uuid:
+            names = [each.name for each in nodes]
+            if not identity.has_host_uuid(names, by_uuid):
+                raise errors.Refused(_given_by_driver(node, provider))
+            _check_root(provider)
+            _check_unused(node, provider, listed(node.uuid))
+            return HostAdoption(
+                node=node, provider=provider, directories=directories
+            )
+    return None
+
+
+def _given_by_driver(node: Node, provider: adoption.ListedProvider) -> str:
+    return (
+        f'the driver gives the uuid of node {node}, so no file of this host '
+        f'can change it: set {provider.uuid} in the driver, or rename or '
+        f'delete provider {adoption.title(provider)}'
+    )
+
+
+def _check_root(provider: adoption.ListedProvider) -> None:
+    if provider.parent_uuid is not None:
+        raise errors.Refused(
+            f'{adoption.title(provider)} is a child of '
+            f'{provider.parent_uuid}, but a compute node must be a root '
+            'provider: rename or delete it'
+        )
+
+
+def _check_unused(
+    node: Node,
+    provider: adoption.ListedProvider,
+    listed: Sequence[adoption.ListedProvider],
+) -> None:
+    """Refuse to leave behind a provider under the uuid that the host has."""
+    for own in listed:
+        raise errors.Refused(
+            f'this host, {node}, is already in placement, as '
+            f'{adoption.title(own)}: to keep {adoption.title(provider)} '
+            'instead, delete that provider first ("compute-agent provider '
+            f'delete {own.uuid}")'
+        )

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Adoption: a provider of another writer counts as created by this agent.
+
+Pure: no I/O, configuration, logging or clock. ``provider adopt`` asks for an
+``Adoption``, shows it, and writes it to the record.
+"""
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from .. import errors
+from ..tree import node as node_module
+from ..tree import provider
+from ..tree.node import Node
+
+
+class ListedProvider(Protocol):
+    """A provider as placement lists it."""
+
+    @property
+    def uuid(self) -> str:
+        """The uuid."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+    @property
+    def generation(self) -> int:
+        """The generation."""
+
+    @property
+    def parent_uuid(self) -> str | None:
+        """The parent's uuid; None for a root."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The facts in the state database that decide an adoption.
+
+    :ivar nodes: the nodes that any driver of this agent has reported
+    :ivar created: the uuids of the providers that this agent created
+    :ivar readings: the last reading of each provider that has one
+    """
+
+    nodes: Sequence[Node]
+    created: Collection[str]
+    readings: Mapping[str, provider.Reading]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Adoption:
+    """The providers that will count as created by this agent.
+
+    :ivar new: those that do not count yet; empty if nothing is left to do
+    :ivar recreated: the uuids of those in ``new`` that another writer deleted
+        and created again: their record is of the old provider, and is dropped
+    :ivar descendants: those below, which are not adopted
+    """
+
+    node: Node
+    new: Sequence[ListedProvider]
+    recreated: frozenset[str]
+    descendants: Sequence[ListedProvider]
+
+
+def adoption(
+    adopted: ListedProvider,
+    tree: Sequence[ListedProvider],
+    nodes: Sequence[Node],
+    known: Known,
+    *,
+    wanted_node: str | None,
+    subtree: bool,
+) -> Adoption:
+    """Return how a provider comes to count as created by this agent.
+
+    :param tree: all providers of the tree that it is in
+    :param nodes: the nodes of the agent's driver
+    :param wanted_node: the node of a provider that is alone in its tree
+    :param subtree: adopt all its descendants too
+    :raises errors.Refused: it is in the tree of another agent's node
+    :raises errors.ConfigError: it is alone, and the node is ambiguous
+    """
+    node = _node(adopted, tree, nodes, known, wanted_node)
+    family = _with_descendants(adopted, tree)
+    chosen = family if subtree else family[:1]
+    recreated = _recreated(chosen, known)
+    created = frozenset(known.created) - recreated
+    return Adoption(
+        node=node,
+        new=[row for row in chosen if row.uuid not in created],
+        recreated=recreated,
+        descendants=family[len(chosen) :],
+    )
+
+
+def title(listed: ListedProvider) -> str:
+    """Return a provider's name and uuid, for a message."""
+    return provider.title(listed.name, listed.uuid)
+
+
+def _node(
+    adopted: ListedProvider,
+    tree: Sequence[ListedProvider],
+    nodes: Sequence[Node],
+    known: Known,
+    wanted: str | None,
+) -> Node:
+    """Return the node that the provider belongs to."""
+    by_uuid = {node.uuid: node for node in (*known.nodes, *nodes)}
+    for row in tree:
+        if row.uuid in by_uuid:
+            return by_uuid[row.uuid]
+    if len(tree) > 1:
+        roots = ', '.join(title(row) for row in tree if not row.parent_uuid)
+        raise errors.Refused(
+            f'{title(adopted)} is in the tree of {roots}, which is not a node '
+            'of this agent: adopt the provider on the host of the agent that '
+            'reports that tree'
+        )
+    found = node_module.chosen(nodes, wanted)
+    if len(found) != 1:
+        raise errors.ConfigError(
+            f'{title(adopted)} is alone in its tree, so it may belong to any '
+            f'of the {len(found)} nodes of this agent: name one with --node'
+        )
+    return found[0]
+
+
+def _with_descendants(
+    adopted: ListedProvider, tree: Sequence[ListedProvider]
+) -> list[ListedProvider]:
+    """Return a provider and its descendants, parents first."""
+    found = [adopted]
+    for parent in found:
+        found += [row for row in tree if row.parent_uuid == parent.uuid]
+    return found
+
+
+def _recreated(rows: Sequence[ListedProvider], known: Known) -> frozenset[str]:
+    """Return the uuids of providers whose record is of an earlier provider."""
+    readings = known.readings
+    return frozenset(
+        row.uuid
+        for row in rows
+        if row.uuid in readings and readings[row.uuid].is_above(row.generation)
+    )

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demo on a real local Ironic; a part of the checkout, not of the wheel.
+
+Begin with ``ironic_demo.py``, the program behind ``make demo-ironic``.
+``local_ironic.py`` starts and stops the Ironic, which the tests use too, and
+``ironic_operator.py`` is a plain client for its nodes. The demo runs the agent
+through its command line (``compute_agent/cmd/app/main.py``).
+"""

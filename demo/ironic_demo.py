@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m demo``: the agent between a real Ironic and a real placement.
+
+Both servers run on 127.0.0.1, and the nodes are fake hardware. All files are
+in one directory; a second start continues with the nodes that are there.
+"""
+
+import argparse
+import pathlib
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+
+from compute_agent import errors
+from compute_agent.cmd.app import configuration, signals
+from compute_agent.cmd.app import main as program
+from compute_agent.cmd.wiring import placement
+
+from . import ironic_nodes, ironic_operator, local_ironic
+
+DIRECTORY = '.run/demo-ironic'
+NODES = 20
+
+_PROGRAM = 'compute-agent'
+
+_CONFIGURATION = """\
+# The demo writes this file again at each start.
+[DEFAULT]
+compute_driver = ironic
+state_path = {state}
+update_resources_interval = 10
+
+[placement]
+embedded = true
+embedded_port = {port}
+
+[ironic]
+auth_type = none
+endpoint_override = {ironic}
+"""
+
+_HINTS = """\
+In a second terminal:
+  alias ca='{program} --config-file {config}'
+  ca plan
+  ca tree show rack1-node01
+  ca node stage rack1-node01 --property trait:CUSTOM_GPU_A100=required
+  curl -X PUT -H 'X-OpenStack-Ironic-API-Version: 1.37' \\
+      {ironic}/v1/nodes/rack1-node01/traits/CUSTOM_MINE   # then: ca plan"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the demo; return its exit code."""
+    signals.handle_interrupt()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # Until "run" sets its own handlers, these signals must end Ironic too.
+        signal.signal(number, signal.default_int_handler)
+    try:
+        return _run(_parser().parse_args(argv))
+    except SystemExit as exc:
+        return 1 if exc.code == 2 else int(exc.code or 0)
+    except KeyboardInterrupt:
+        return program.INTERRUPTED
+    except errors.AgentError as exc:
+        sys.stderr.write(f'demo: {exc}\n')
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='python -m demo',
+        description='Runs the agent on a real local Ironic with nodes of fake '
+        'hardware, and on a placement service that it starts itself. Files '
+        "given with --config-file are read before the demo's own file, so "
+        'that you can try other options.',
+        allow_abbrev=False,
+    )
+    program.add_global_options(parser)
+    parser.add_argument(
+        '--directory',
+        type=_directory,
+        default=pathlib.Path(DIRECTORY),
+        metavar='DIR',
+        help='The directory for all files of the demo (default: %(default)s).',
+    )
+    parser.add_argument(
+        '--nodes',
+        type=_count,
+        default=NODES,
+        metavar='N',
+        help='The least number of nodes in Ironic; the demo enrolls the '
+        'missing ones (default: %(default)s).',
+    )
+    parser.add_argument(
+        '--once',
+        action='store_true',
+        help='Run one cycle, print its operations and the trees, and exit.',
+    )
+    return parser
+
+
+def _run(args: argparse.Namespace) -> int:
+    """Run until interrupted, or one cycle; stop the servers at the end."""
+    _say('starting Ironic')
+    with local_ironic.LocalIronic(args.directory / 'ironic') as server:
+        _enroll(server.url, args.nodes)
+        config = _configure(args.directory, server.url)
+        options = program.GlobalOptions(
+            config_files=[*args.config_file, str(config)],
+            config_dirs=args.config_dir,
+            debug=args.debug,
+        )
+        if args.once:
+            return _once(options)
+        _say(_hints(config, server.url))
+        return _agent(options, 'run', '--show-tree')
+
+
+def _enroll(url: str, count: int) -> None:
+    _say(f'Ironic listens on {url}; enrolling nodes')
+    operator = ironic_operator.IronicOperator(url)
+    try:
+        new = ironic_nodes.enroll(operator, ironic_nodes.racks(count))
+        total = len(operator.nodes())
+    finally:
+        operator.close()
+    _say(f'{total} nodes, {new} of them new')
+
+
+def _once(options: program.GlobalOptions) -> int:
+    """Run one cycle, and show the trees if it succeeded."""
+    with placement.embedded_placement(configuration.load(options)):
+        return _agent(options, 'sync') or _agent(options, 'tree', 'show')
+
+
+def _agent(options: program.GlobalOptions, *words: str) -> int:
+    """Run a command of the agent in this process."""
+    argv = [f'--config-file={path}' for path in options.config_files]
+    argv += [f'--config-dir={path}' for path in options.config_dirs]
+    argv += ['--debug'] if options.debug else []
+    return program.main([*argv, *words])
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f'{line}\n')
+    sys.stdout.flush()
+
+
+def _directory(word: str) -> pathlib.Path:
+    """Return the path; the agent's configuration file will be in it.
+
+    In the name of such a file, oslo.config reads the text after a $ as the
+    name of an option.
+    """
+    if '$' in word:
+        raise argparse.ArgumentTypeError(
+            f'{word!r} has a $, which the path of a configuration file cannot '
+            'have'
+        )
+    return pathlib.Path(word)
+
+
+def _count(word: str) -> int:
+    if not word.isdecimal() or int(word) < 1:
+        raise argparse.ArgumentTypeError(
+            f'{word!r} is not a whole number of at least 1'
+        )
+    return int(word)
+
+
+def _hints(config: pathlib.Path, ironic: str) -> str:
+    """Return commands to try, with the agent of this environment."""
+    installed = pathlib.Path(sys.executable).with_name(_PROGRAM)
+    called = installed if installed.exists() else _PROGRAM
+    return _HINTS.format(program=called, config=config, ironic=ironic)
+
+
+def _configure(directory: pathlib.Path, ironic: str) -> pathlib.Path:
+    """Write the agent's configuration; return the path of the file."""
+    state = str((directory / 'state').absolute()).replace('$', '$$')
+    path = directory / 'agent.conf'
+    path.write_text(
+        _CONFIGURATION.format(state=state, port=_free_port(), ironic=ironic)
+    )
+    return path
+
+
+def _free_port() -> int:
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port
