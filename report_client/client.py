@@ -77,7 +77,7 @@ class SchedulerReportClient:
 
         :raises errors.AgentError: not even the list could be read
         """
-        with self._executor.looking():
+        with self._executor.observing():
             return self._observer.observe(node_uuids)
 
     def invalidate(self) -> None:

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When placement failing inside (500) is no provider's trouble any more.
+"""The circuit breaker: it tells a broken placement from a broken provider.
 
-Pure: no I/O, configuration, logging or clock. One 500 fails its provider. If
-as many providers in a row meet one as the breaker bears, whatever their nodes
-and threads and with no answer of another kind in between, the service itself
-is away: the breaker is open, and no write is begun. A look that began after
-that and is answered closes it, and it counts anew: the next cycle tries again,
-less what has to wait. The executor watches its writes with one. Reads are not
-watched: the list comes first and tells of the service, and a few providers that
-cannot be read would keep all others from being looked at, cycle after cycle.
+Pure: no I/O, configuration, logging or clock. One answer 500 fails the
+provider that the request was about. If requests about several different
+providers in a row (``IN_A_ROW``) get a 500, the placement service itself is
+broken, and the breaker opens: no further write begins. Nodes and threads do
+not matter for the count, and any other answer in between sets it to zero. An
+``observe`` that begins while the breaker is open and gets an answer closes it.
+
+The executor watches writes only. Reads are not watched, because a few
+providers that cannot be read would stop the reading of all others in every
+cycle; the list of providers, which comes first, shows a broken service anyway.
 """
 
 import threading
@@ -21,21 +23,22 @@ IN_A_ROW = 3
 
 
 class CircuitBreaker:
-    """Counts the providers that placement failed for; threads may share it."""
+    """Counts the providers that get a 500 in a row; threads may share it."""
 
     def __init__(self, in_a_row: int = IN_A_ROW) -> None:
         self._in_a_row = in_a_row
         self._failed: set[str] = set()
-        self._away: str | None = None  # why, while it is open
+        self._away: str | None = None  # the reason, while it is open
         self._openings = 0
         self._counting = threading.Lock()
 
     @contextmanager
     def watching(self, subject: str) -> Iterator[None]:
-        """Count how a request about this provider, or name, ends.
+        """Count the result of a write to this provider, or of this name.
 
-        :raises errors.FailsInside: placement failed for too many in a row
-        :raises errors.Unreachable: that was so before: this is not begun
+        :raises errors.FailsInside: this write is the 500 that opens it
+        :raises errors.Unreachable: the breaker is open, so the write does not
+            begin
         """
         away = self._away
         if away is not None:
@@ -48,15 +51,15 @@ class CircuitBreaker:
                 raise errors.FailsInside(away, exc) from exc
             raise
         except errors.Unreachable:
-            raise  # says nothing of what placement does inside
+            raise  # no answer: it tells nothing about placement
         except Exception:
             self._answered()
             raise
         self._answered()
 
     @contextmanager
-    def looking(self) -> Iterator[None]:
-        """Close it after a look that is answered, if it was open before it."""
+    def observing(self) -> Iterator[None]:
+        """Close the breaker if a read is answered that began while it was open."""
         before = self._openings
         yield
         with self._counting:
@@ -65,7 +68,7 @@ class CircuitBreaker:
                 self._away = None
 
     def _counted(self, subject: str, exc: errors.ServerFault) -> str | None:
-        """Count a provider that failed; return why that is too much, if so."""
+        """Count a 500; return the reason if the breaker is open now."""
         with self._counting:
             self._failed.add(subject)
             if len(self._failed) < self._in_a_row:
@@ -73,8 +76,8 @@ class CircuitBreaker:
             if self._away is None:
                 self._openings += 1
             self._away = (
-                f'placement fails inside for {self._in_a_row} providers in a '
-                f'row, the last time with: {exc}'
+                f'placement answers 500 for {self._in_a_row} providers in a '
+                f'row, the last time: {exc}'
             )
             return self._away
 

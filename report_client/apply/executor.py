@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sending a plan's operations, in order, under the generation ledger.
+"""The executor: it sends a plan's operations in order.
 
-The ledger maps provider to generation: the observation seeds it, every answer
-moves it on. What is about to be sent is recorded first and confirmed after, so
-that every request can be the last one. What depends on a refused operation is
-left and said, the rest goes on; a conflict or an outage ends the node's
-cycle, and so does a reshape, whose answer tells no generation. It plans nothing
-and retries nothing.
+Each write carries the generation that the ledger has for its provider: the
+observation fills the ledger, and each answer advances it. The executor records
+an intent before it sends a write, and confirms it after the answer, so that
+the process may die at any request. If an operation is refused, the operations
+that depend on it are not sent, and the others are. A conflict or an outage
+ends the node's cycle, and so does a reshape, whose answer tells no generation.
+The executor plans nothing and retries nothing.
 """
 
 import contextlib
@@ -31,7 +32,7 @@ from .progress import Progress, Step
 LOG = logging.getLogger(__name__)
 
 
-# The agent's outcome, of this client's operations.
+# The outcome, with this client's operations.
 Outcome: TypeAlias = plans.Outcome[ops.Operation]
 
 
@@ -39,12 +40,12 @@ class Names(Protocol):
     """The names that placement knows; see ``observe/observer.py``."""
 
     def remembered_names(self) -> names.KnownNames | None:
-        """Return those it is remembered to know, None for no memory."""
+        """Return the remembered names, None if none are remembered."""
 
     def learn_names(
         self, traits: frozenset[str], resource_classes: frozenset[str]
     ) -> None:
-        """Remember names that were just created."""
+        """Remember names that were just created in placement."""
 
 
 class Executor:
@@ -68,19 +69,19 @@ class Executor:
         self._breaker = circuit_breaker.CircuitBreaker()
         self._clock = clock
 
-    def looking(self) -> contextlib.AbstractContextManager[None]:
-        """Look at placement: answered, what was away before is tried again."""
-        return self._breaker.looking()
+    def observing(self) -> contextlib.AbstractContextManager[None]:
+        """Return a context for reads; an answer lets writes begin again."""
+        return self._breaker.observing()
 
     def apply(
         self, plan: planning.Plan, without: Collection[object] = ()
     ) -> Outcome:
         """Send the operations of one node's plan; return what became of them.
 
-        :param without: those that were refused before and are left, with what
-            depends on them
-        :raises errors.AgentError: the node's cycle ends here; what was done
-            until then is recorded
+        :param without: operations that were refused before; they are not sent,
+            and neither are those that depend on them
+        :raises errors.AgentError: the node's cycle ends here; the operations
+            that were carried out until then are recorded
         """
         if not plan.operations and not plan.claims:
             return Outcome(applied=())
@@ -154,8 +155,8 @@ class Executor:
             LOG.info('%s', render.line(step.operation))
             if not step.operation.tells_generations:
                 raise placement_errors.Reshaped(
-                    'allocations were moved; what is there now is looked '
-                    'at before anything else is done'
+                    'allocations were moved; the node is observed again '
+                    'before anything else is sent'
                 )
 
     def _answer(

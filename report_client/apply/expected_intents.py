@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a plan's writes lead: the intents that are written down before them.
+"""The intents of a plan: the generations and names that its writes lead to.
 
-Pure: no I/O, configuration, logging or clock. A write moves its provider one
-generation on; a reshape moves several, each by more than one, and says nothing
-of it: what is known of that is here. It is used to tell, after a crash, what
-was done; what is there is read.
+Pure: no I/O, configuration, logging or clock. The executor records intents
+before it sends anything, and after a crash they tell which writes were carried
+out. Each operation tells how far it raises a provider's generation
+(``advances``); here these are added up in the plan's order.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -24,10 +24,10 @@ def intents(
     before: provider.Snapshot,
     written: Collection[str] = (),
 ) -> Iterator[tuple[ops.Operation, Intents]]:
-    """Yield each operation of a node's plan with what it intends, in order.
+    """Yield each operation of a node's plan with its intents, in order.
 
-    :param before: the providers as they stand when the first one is sent
-    :param written: those that the plan has written to by then
+    :param before: the providers as they are when the first operation is sent
+    :param written: the providers that the plan has written to by then
     """
     expected = _Expected(node_uuid, before, written)
     for operation in operations:

@@ -19,7 +19,7 @@ from ..plan import diff as planning
 from ..plan import render
 from . import expected_intents
 
-_BLOCKED = 'left, for what it depends on was refused'
+_BLOCKED = 'not sent, because an operation that it depends on was refused'
 
 
 @dataclasses.dataclass(slots=True, eq=False)

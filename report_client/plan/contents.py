@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How one provider's contents are changed, and in which order.
+"""The operations that change one provider's contents, in stages.
 
-Pure: no I/O, configuration, logging or clock. What is gone, smaller or
-reserved comes before traits and aggregates, what is new or larger after them;
-where these stay as they are, one write of the inventories does it.
+Pure: no I/O, configuration, logging or clock. Inventory that goes, shrinks or
+becomes reserved is written before traits and aggregates, inventory that comes
+or grows after them. If traits and aggregates stay as they are, one write of
+the inventories is enough. Used by ``diff.py``.
 """
 
 import dataclasses
@@ -21,10 +22,11 @@ NO_FOREIGN: Foreign = {}
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """One provider's operations, by when they may be sent.
+    """One provider's operations, by the stage in which they are sent.
 
-    :ivar labels: traits and aggregates, before a reshape
-    :ivar late_labels: those after it, where it takes inventory away
+    :ivar labels: traits and aggregates, set before a reshape
+    :ivar late_labels: traits and aggregates, set after a reshape that takes
+        inventory away
     """
 
     shrink: tuple[ops.SetInventories, ...] = ()
@@ -39,9 +41,9 @@ def of(
     foreign: Foreign = NO_FOREIGN,
     causes: removal.Causes = removal.NO_CAUSES,
 ) -> Stages:
-    """Return what turns one provider's contents into the other's.
+    """Return the operations that turn one provider's contents into another's.
 
-    :param foreign: the names whose removal takes something of another's
+    :param foreign: the removed names that other writers added
     :param causes: why the names go
     """
     old = before or dataclasses.replace(
@@ -103,7 +105,7 @@ def _labels(
 def _smaller(
     old: provider.Provider, new: provider.Provider
 ) -> ops.Inventories:
-    """Return the old inventories less what is gone or smaller in the new."""
+    """Return the old inventories, reduced to what the new ones leave."""
     return {
         rc: record.reduced_to(new.inventories[rc])
         for rc, record in old.inventories.items()
@@ -112,17 +114,17 @@ def _smaller(
 
 
 def _inventories(
-    one: provider.Provider,
+    target: provider.Provider,
     before: ops.Inventories,
     after: ops.Inventories,
     foreign: Foreign,
     causes: removal.Causes,
 ) -> ops.SetInventories:
-    key = (one.uuid, ops.SetInventories.kind)
+    key = (target.uuid, ops.SetInventories.kind)
     gone = set(before) - set(after)
     return ops.SetInventories(
-        uuid=one.uuid,
-        name=one.name,
+        uuid=target.uuid,
+        name=target.name,
         inventories=after,
         before=before,
         foreign=foreign.get(key, frozenset()) & gone,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what placement holds and should hold to operations in a safe order.
+"""The operations that turn one snapshot of providers into another, in order.
 
 Pure: no I/O, configuration, logging or clock. Applying ``operations(a, b)`` to
-``a`` gives ``b``, and ``operations(b, b)`` is empty. The order: custom names;
-the shape of the trees (parents before children); what is gone, smaller or
-reserved; traits and aggregates; allocated inventory that moves; what is new or
-larger; deletions, leaves first. So no capacity is offered before its
-provider's traits are there.
+``a`` gives ``b``, and ``operations(b, b)`` is empty. The order is safe: custom
+names; the hierarchy (parents before children); inventory that goes, shrinks or
+becomes reserved; traits and aggregates; allocated inventory that moves;
+inventory that comes or grows; deletions, leaves first. So no capacity is
+offered before its provider has its traits.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ from . import hierarchy, reshape
 
 Moves: TypeAlias = tuple[alloc.Move, ...]
 
-# The library that has the standard names → those it has here.
+# The standard names that each library has in this installation.
 _STANDARD = {
     'os-traits': frozenset(os_traits.get_traits()),
     'os-resource-classes': frozenset(os_resource_classes.STANDARDS),
@@ -45,12 +45,12 @@ def operations(
 ) -> tuple[ops.ProviderOperation, ...]:
     """Return the operations that turn one snapshot into the other, in order.
 
-    :param foreign: the names whose removal takes something of another's
-    :param moves: what is allocated and goes with the inventories it is of
+    :param foreign: the removed names that other writers added
+    :param moves: the allocations that move with their inventories
     :param causes: why the names and providers go
     """
     gives, takes = alloc.providers(moves)
-    shaping, deletions = hierarchy.changes(
+    rebuilding, deletions = hierarchy.changes(
         before, after, gives, causes.providers
     )
     contents = {
@@ -61,7 +61,7 @@ def operations(
     if gives or takes:
         reshaped, contents = reshape.fold(before, after, contents, moves)
     return (
-        *shaping,
+        *rebuilding,
         *(op for one in contents.values() for op in one.shrink),
         *(op for one in contents.values() for op in one.labels),
         *reshaped,
@@ -76,10 +76,11 @@ def admit(
     after: provider.Snapshot,
     known: names.KnownNames,
 ) -> tuple[provider.Snapshot, tuple[ops.NameOperation, ...], list[str]]:
-    """Return ``after`` in names placement takes, and how to make it so.
+    """Return ``after`` in names that placement knows, or will know.
 
-    A custom name placement lacks is to be created; a standard one it does not
-    know cannot be, and is left out with a line that says so.
+    With it come the operations that create missing custom names, and a line
+    for each standard name that placement does not know. Such a name cannot be
+    created and is left out.
     """
     wanted = {t for p in after.values() for t in p.traits}
     classes = {rc for p in after.values() for rc in p.inventories}
@@ -101,8 +102,8 @@ def admit(
     ]
     if notes:
         after = {
-            uuid: _without(one, lost_traits, lost_classes)
-            for uuid, one in after.items()
+            uuid: _without(wanted, lost_traits, lost_classes)
+            for uuid, wanted in after.items()
         }
     return after, tuple(create), notes
 
@@ -117,7 +118,7 @@ def _left_out(name: str, library: str) -> str:
 
 
 def adds_names(before: provider.Snapshot, after: provider.Snapshot) -> bool:
-    """Whether a trait or class appears that no provider of these had."""
+    """Return True if a trait or class is new to these providers."""
     for field in ('traits', 'inventories'):
         wanted = {n for p in after.values() for n in getattr(p, field)}
         if _new(wanted, frozenset(), before, field):
@@ -136,9 +137,9 @@ def _new(
 
 
 def _without(
-    one: provider.Provider, traits: set[str], classes: set[str]
+    wanted: provider.Provider, traits: set[str], classes: set[str]
 ) -> provider.Provider:
-    kept = {rc: i for rc, i in one.inventories.items() if rc not in classes}
+    kept = {rc: i for rc, i in wanted.inventories.items() if rc not in classes}
     return dataclasses.replace(
-        one, traits=one.traits - traits, inventories=kept
+        wanted, traits=wanted.traits - traits, inventories=kept
     )

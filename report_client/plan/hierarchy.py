@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How to get from one forest of providers to another, by placement's rules.
+"""The operations that turn one hierarchy of providers into another.
 
 Pure: no I/O, configuration, logging or clock. Placement wants every name used
-once, every parent there, no cycle and no deletion of a parent. So: a provider
-whose name another one needs goes first, or, where something keeps it, gets a
-name out of the way; then renames; then creations and moves, from the top down;
-the other deletions last.
+once and every parent to exist; it refuses a cycle and the deletion of a
+parent. So the order is: a provider whose name another one needs is deleted
+first, or, if something keeps it, gets a temporary name; then come renames,
+then creations and moves from the top down, and the other deletions last.
 """
 
 from collections.abc import Container, Mapping
@@ -25,16 +25,16 @@ def changes(
     occupied: Container[str] = (),
     causes: Mapping[str, removal.Cause] = NO_CAUSES,
 ) -> Changes:
-    """Return what to do before contents are set, and the deletions after.
+    """Return the operations before contents are set, and the deletions after.
 
     :param occupied: providers that cannot be deleted before contents are set
     :param causes: why providers are deleted, by uuid
     """
-    return _Shape(before, after, occupied, causes).changes()
+    return _Hierarchy(before, after, occupied, causes).changes()
 
 
-class _Shape:
-    """The forest as it stands after the operations found so far."""
+class _Hierarchy:
+    """The hierarchy as it is after the operations found so far."""
 
     def __init__(
         self,
@@ -43,9 +43,9 @@ class _Shape:
         occupied: Container[str],
         causes: Mapping[str, removal.Cause],
     ) -> None:
-        wanted = [one.name for one in after.values()]
+        wanted = [p.name for p in after.values()]
         if len(set(wanted)) < len(wanted):
-            raise ops.Impossible('two providers should have one name')
+            raise ops.Impossible('two providers should have the same name')
         self._after = after
         self._occupied = occupied
         self._causes = causes
@@ -56,16 +56,16 @@ class _Shape:
         self._free_names_of_the_removed()
         self._rename()
         self._create_and_move()
-        reshaping, self._found = self._found, []
+        rebuilding, self._found = self._found, []
         for uuid in reversed(self._removed()):
             self._delete(uuid)
-        return reshaping, self._found
+        return rebuilding, self._found
 
     def _removed(self) -> list[str]:
         return [u for u in self._now if u not in self._after]
 
     def _needed(self) -> set[str]:
-        """The names that a creation or a rename is going to take."""
+        """Return the names that a creation or a rename will take."""
         return {
             p.name
             for u, p in self._after.items()
@@ -81,8 +81,8 @@ class _Shape:
             if any(u in self._after or u in self._occupied for u in below):
                 self._update(uuid, name=_ASIDE + uuid)
                 continue
-            for each in reversed(below):
-                self._delete(each)
+            for descendant in reversed(below):
+                self._delete(descendant)
 
     def _rename(self) -> None:
         waiting = [
@@ -93,7 +93,7 @@ class _Shape:
         while waiting:
             taken = {p.name for p in self._now.values()}
             free = [u for u in waiting if self._after[u].name not in taken]
-            if not free:  # a ring of names: one steps aside
+            if not free:  # a ring of names: one provider gets a temporary name
                 self._update(waiting[0], name=_ASIDE + waiting[0])
                 continue
             for uuid in free:
@@ -101,7 +101,7 @@ class _Shape:
                 waiting.remove(uuid)
 
     def _create_and_move(self) -> None:
-        """From the top down, so that no move can close a ring."""
+        """Work from the top down, so that no move can close a cycle."""
         for uuid, wanted in self._after.items():
             if uuid not in self._now:
                 self._do(
@@ -115,14 +115,14 @@ class _Shape:
                 self._update(uuid, parent_uuid=wanted.parent_uuid)
 
     def _update(self, uuid: str, **new: str | None) -> None:
-        one = self._now[uuid]
+        old = self._now[uuid]
         self._do(
             ops.UpdateProvider(
                 uuid=uuid,
-                name=new.get('name') or one.name,
-                parent_uuid=new.get('parent_uuid', one.parent_uuid),
-                old_name=one.name,
-                old_parent_uuid=one.parent_uuid,
+                name=new.get('name') or old.name,
+                parent_uuid=new.get('parent_uuid', old.parent_uuid),
+                old_name=old.name,
+                old_parent_uuid=old.parent_uuid,
             )
         )
 

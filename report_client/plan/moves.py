@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a driver's moves of allocations can be had, said before placement.
+"""The check of a driver's moves of allocations, before placement sees them.
 
-Pure: no I/O, configuration, logging or clock. A driver moves amounts between
-providers of its node's own tree, and only that: nothing is lost or made, what
-consumers have in other trees or of sharing providers stays, and every amount
-fits where it comes to be. The report client asks before it plans.
+Pure: no I/O, configuration, logging or clock. A driver may only move amounts
+between providers of its node's own tree. No amount is lost or made, the
+allocations in other trees and of sharing providers stay, and every amount fits
+where it goes. ``plan_maker.py`` asks before it plans.
 """
 
 import collections
@@ -21,10 +21,11 @@ _Used: TypeAlias = collections.Counter[tuple[str, str]]
 def problems(
     moves: Moves, after: provider.Snapshot, own: frozenset[str]
 ) -> list[str]:
-    """Return a line for each thing that cannot be done.
+    """Return a line for each move that cannot be carried out.
 
-    :param moves: of every consumer of the tree, those that move nothing too
-    :param after: the providers as they should be, new ones among them
+    :param moves: those of every consumer of the tree, including the consumers
+        that keep all they have
+    :param after: the providers as they should be, including new ones
     :param own: the providers of the node's own tree, before and after
     """
     found: list[str] = []
@@ -54,9 +55,9 @@ def _elsewhere(
 ) -> Iterator[str]:
     for uuid, rc, _ in move.changes():
         if uuid not in own:
-            who = after.get(uuid, uuid)
+            outside = after.get(uuid, uuid)
             yield (
-                f'consumer {move.consumer.uuid}: its {rc} of {who}, which is '
+                f'consumer {move.consumer.uuid}: its {rc} of {outside}, which is '
                 "not of this node's tree, is not the driver's to change"
             )
 
@@ -64,20 +65,20 @@ def _elsewhere(
 def _misfits(
     moves: Moves, after: provider.Snapshot, own: frozenset[str]
 ) -> Iterator[str]:
-    """What placement would not allocate: it looks at all that is sent."""
+    """Yield what placement would refuse; it checks every amount sent."""
     before, then = _used(moves, own)
     sent = [move for move in moves if any(move.changes())]
     for move in sent:
         for uuid, resources in move.allocations.items():
             if uuid in own:
-                one = after.get(uuid)
-                records = one.inventories if one else {}
+                target = after.get(uuid)
+                records = target.inventories if target else {}
                 for rc, amount in resources.items():
                     why = _misfit(rc, amount, records)
                     if why:
                         yield (
                             f'consumer {move.consumer.uuid}: {amount} {rc} of '
-                            f'{one or uuid}, {why}'
+                            f'{target or uuid}, {why}'
                         )
     for (uuid, rc), used in sorted(then.items()):
         record = after[uuid].inventories.get(rc) if uuid in after else None
@@ -105,7 +106,7 @@ def _misfit(
 
 
 def _used(moves: Moves, own: frozenset[str]) -> tuple[_Used, _Used]:
-    """Return how much is allocated of what, before and after."""
+    """Return the allocated amount of each class, before and after."""
     before: _Used = collections.Counter()
     then: _Used = collections.Counter()
     for move in moves:

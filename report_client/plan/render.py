@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans and operations for people (text) and for programs (plain data).
+"""Plans and operations as text for people and as data for programs.
 
-Pure: no I/O, configuration, logging or clock. One operation is one line; the
-glyphs are those of every plan: + comes, - goes, ~ changes, ! is another's.
+Pure: no I/O, configuration, logging or clock. One operation is one line; its
+marks are: + comes, - goes, ~ changes, ! is another's. The cause of a removal
+stands behind the name, in parentheses.
 """
 
 import collections
@@ -26,7 +27,7 @@ def line(operation: ops.Operation) -> str:
 
 
 def text(plan: planning.Plan, node: str) -> str:
-    """Return a node's plan as lines of text, the last one a count."""
+    """Return a node's plan as lines of text; the last line is a count."""
     lines = [_title(node, plan.node_uuid)]
     for operation in plan.operations:
         head, marks = _parts(operation)
@@ -42,14 +43,14 @@ def text(plan: planning.Plan, node: str) -> str:
 def total(plans: Sequence[planning.Plan], nodes: int) -> str:
     """Return the sum of many nodes' plans as one line.
 
-    :param nodes: how many there are, those without a plan among them
+    :param nodes: the number of nodes, including those without a plan
     """
     every = [op for plan in plans for op in plan.operations]
     shared = {op for op in every if op.is_shared}
     verbs = collections.Counter(
         operation_data(op)['operation'].replace('_', ' ')
         for op in (
-            *shared,  # created once, whichever node comes first
+            *shared,  # several plans may contain it, and one creates it
             *(op for op in every if not op.is_shared),
         )
     )
@@ -65,8 +66,8 @@ def total(plans: Sequence[planning.Plan], nodes: int) -> str:
     return '; '.join(part for part in parts if part)
 
 
-def _counted(count: int, what: str) -> str:
-    return f'{count} {what}{"" if count == 1 else "s"}'
+def _counted(count: int, noun: str) -> str:
+    return f'{count} {noun}{"" if count == 1 else "s"}'
 
 
 def data(plan: planning.Plan, node: str) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def data(plan: planning.Plan, node: str) -> dict[str, Any]:
 
 
 def operation_data(operation: ops.Operation) -> dict[str, Any]:
-    """Return one operation as data; its ``operation`` says which."""
+    """Return one operation as data; the key ``operation`` tells the kind."""
     more: dict[str, Any]
     match operation:
         case ops.CreateTrait(name=name):
@@ -121,10 +122,10 @@ def operation_data(operation: ops.Operation) -> dict[str, Any]:
     }
 
 
-def _parts(  # noqa: PLR0911 (a row for each operation)
+def _parts(  # noqa: PLR0911 (a case for each kind)
     operation: ops.Operation,
 ) -> tuple[str, list[str]]:
-    """Return what is done to what, and the marks of what changes."""
+    """Return the action with its object, and the marks of the changes."""
     match operation:
         case ops.CreateTrait(name=name):
             return f'create trait {name}', []
@@ -132,30 +133,32 @@ def _parts(  # noqa: PLR0911 (a row for each operation)
             return f'create resource class {name}', []
         case ops.CreateProvider(parent_uuid=parent):
             below = f' below {parent}' if parent else ''
-            return f'create provider {_who(operation)}{below}', []
+            return f'create provider {_provider(operation)}{below}', []
         case ops.UpdateProvider():
             old = _title(operation.old_name, operation.uuid)
             return f'update provider {old}', _moves(operation)
         case ops.DeleteProvider():
-            head = f'delete provider {_who(operation)}'
+            head = f'delete provider {_provider(operation)}'
             return head, [
                 render_inventory.shown(operation.cause)
             ] if operation.cause else []
         case ops.SetTraits():
-            return f'set traits of {_who(operation)}', _names(operation)
+            return f'set traits of {_provider(operation)}', _names(operation)
         case ops.SetAggregates():
-            return f'set aggregates of {_who(operation)}', _names(operation)
+            return f'set aggregates of {_provider(operation)}', _names(
+                operation
+            )
         case ops.SetInventories():
-            head = f'set inventories of {_who(operation)}'
+            head = f'set inventories of {_provider(operation)}'
             return head, render_inventory.marks(operation)
         case ops.Reshape():
-            head = f'reshape {_who(operation)}'
+            head = f'reshape {_provider(operation)}'
             return head, render_reshape.marks(operation, error_text.printable)
         case _:
             assert_never(operation)
 
 
-def _who(operation: ops.ProviderOperation) -> str:
+def _provider(operation: ops.ProviderOperation) -> str:
     return _title(operation.name, operation.uuid)
 
 
@@ -179,7 +182,7 @@ def _names(operation: ops.SetTraits | ops.SetAggregates) -> list[str]:
 
 
 def _wrapped(marks: Sequence[str], width: int = 72) -> Iterator[str]:
-    """Put marks on lines of bearable length, each mark whole."""
+    """Yield lines of marks, filled up to the width; no mark is broken."""
     current = ''
     for mark in marks:
         if current and len(current) + len(mark) + 2 > width:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inventories, as they are and as they change, for people and for programs.
+"""Inventories and removed names, as text and as data.
 
-Pure: no I/O, configuration, logging or clock. The glyphs are those of every
+Pure: no I/O, configuration, logging or clock. The marks are those of every
 plan: + comes, - goes, ~ changes, ! is another's. Used by ``render.py``.
 """
 
@@ -15,7 +15,7 @@ from ..operations import operations as ops
 
 
 def marks(operation: ops.SetInventories) -> list[str]:
-    """Return a mark for each record that comes, goes or changes."""
+    """Return a mark for each resource class that comes, changes or goes."""
     now, before = operation.inventories, operation.before
     return [
         *(f'+{rc} {_record(now[rc])}' for rc in sorted(operation.added)),
@@ -35,7 +35,7 @@ def gone(name: str, operation: ops.SetOperation) -> str:
 
 
 def shown(cause: removal.Cause) -> str:
-    """Return a cause fit for a line; a file's path may not be."""
+    """Return a cause in printable characters; a file's path may have others."""
     return error_text.printable(str(cause))
 
 
@@ -46,21 +46,21 @@ def causes_data(operation: ops.SetOperation) -> dict[str, Any]:
     }
 
 
-def _record(one: inventory.Inventory) -> str:
-    """Return a record in the order people read it, defaults left out."""
-    usual = inventory.Inventory(total=one.total).to_record()
-    if one.max_unit == one.total:
-        usual['max_unit'] = one.total
+def _record(new: inventory.Inventory) -> str:
+    """Return a record as text: the total, then all but the defaults."""
+    usual = inventory.Inventory(total=new.total).to_record()
+    if new.max_unit == new.total:
+        usual['max_unit'] = new.total
     fields = [
         f'{field}={value:.10g}'
-        for field, value in one.to_record().items()
+        for field, value in new.to_record().items()
         if value != usual[field]
     ]
-    return ' '.join([str(one.total), *fields])
+    return ' '.join([str(new.total), *fields])
 
 
 def _difference(before: inventory.Inventory, now: inventory.Inventory) -> str:
-    """Return the fields that changed; a database's rounding is no change."""
+    """Return the changed fields; a database's rounding does not count."""
     old = before.to_record()
     return ' '.join(
         f'{field}={old[field]:.10g}→{value:.10g}'
@@ -69,18 +69,18 @@ def _difference(before: inventory.Inventory, now: inventory.Inventory) -> str:
     )
 
 
-def _same(field: str, one: float, other: float) -> bool:
+def _same(field: str, old: float, new: float) -> bool:
     if field == 'allocation_ratio':
-        return math.isclose(one, other, rel_tol=inventory.RATIO_TOLERANCE)
-    return one == other
+        return math.isclose(old, new, rel_tol=inventory.RATIO_TOLERANCE)
+    return old == new
 
 
 def data(operation: ops.SetInventories) -> dict[str, Any]:
-    """Return what is set and what changes by it, as data."""
+    """Return the inventories that are set, and the changes, as data."""
     return {
         'inventories': {
-            rc: one.to_record()
-            for rc, one in sorted(operation.inventories.items())
+            rc: record.to_record()
+            for rc, record in sorted(operation.inventories.items())
         },
         'added': sorted(operation.added),
         'changed': sorted(operation.changed),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A reshape for people, in sums, and for programs, consumer by consumer.
+"""A reshape as text, in sums, and as data, consumer by consumer.
 
 Pure: no I/O, configuration, logging or clock. Used by ``render.py``.
 """
@@ -17,11 +17,11 @@ from . import render_inventory
 def marks(
     operation: ops.Reshape, shown: Callable[[str], str] = str
 ) -> list[str]:
-    """Return what moves, with how many consumers, and what is offered then.
+    """Return the sums that move, and the marks of the new inventories.
 
     :param shown: makes a provider's name fit for a line
     """
-    names = {one.uuid: shown(one.name) for one in operation.inventories}
+    names = {part.uuid: shown(part.name) for part in operation.inventories}
     changes: dict[tuple[bool, str, str], list[int]]
     changes = collections.defaultdict(list)
     for move in operation.moves:
@@ -29,14 +29,14 @@ def marks(
             changes[more > 0, names.get(uuid, uuid), rc].append(abs(more))
     return [
         *(
-            f'{sum(some)} {rc} {"to" if comes else "from"} {name} '
-            f'({_consumers(len(some))})'
-            for (comes, name, rc), some in sorted(changes.items())
+            f'{sum(amounts)} {rc} {"to" if comes else "from"} {name} '
+            f'({_consumers(len(amounts))})'
+            for (comes, name, rc), amounts in sorted(changes.items())
         ),
         *(
-            f'{names[one.uuid]}: {mark}'
-            for one in operation.inventories
-            for mark in render_inventory.marks(one)
+            f'{names[part.uuid]}: {mark}'
+            for part in operation.inventories
+            for mark in render_inventory.marks(part)
         ),
     ]
 
@@ -46,11 +46,11 @@ def data(operation: ops.Reshape) -> dict[str, Any]:
     return {
         'inventories': [
             {
-                'provider': one.name,
-                'uuid': one.uuid,
-                **render_inventory.data(one),
+                'provider': part.name,
+                'uuid': part.uuid,
+                **render_inventory.data(part),
             }
-            for one in operation.inventories
+            for part in operation.inventories
         ],
         'consumers': [
             {
@@ -68,4 +68,4 @@ def _consumers(count: int) -> str:
 
 
 def _parts(parts: alloc.Parts) -> dict[str, dict[str, int]]:
-    return {uuid: dict(some) for uuid, some in sorted(parts.items())}
+    return {uuid: dict(amounts) for uuid, amounts in sorted(parts.items())}

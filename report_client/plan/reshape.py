@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which writes of inventories become one, because allocations move with them.
+"""The inventory writes that become one reshape, because allocations move.
 
 Pure: no I/O, configuration, logging or clock. Placement moves inventory and
-what is allocated of it in one transaction. It is sent what it needs for that
-and no more: the inventories of the providers that give or take something, as
-far as they change by it, and the consumers that have something elsewhere
-afterwards. What takes has its traits and aggregates before, what gives changes
-them after. Used by ``diff.py``.
+its allocations in one transaction. The reshape contains no more than that
+needs: the inventories of the providers that give or take an amount, as far as
+they change by it, and the consumers whose allocations change. A provider that
+takes has its traits and aggregates set before the reshape; a provider that
+gives has them changed after it. Used by ``diff.py``.
 """
 
 import dataclasses
@@ -28,98 +28,106 @@ def fold(
     contents: Contents,
     moves: tuple[alloc.Move, ...],
 ) -> Folded:
-    """Return the reshape, and what is left to be written beside it."""
+    """Return the reshape, and the stages that remain beside it."""
     moves = tuple(move for move in moves if any(move.changes()))
     gives, takes = alloc.providers(moves)
-    left, parts = dict(contents), dict[str, ops.SetInventories]()
+    remaining, parts = dict(contents), dict[str, ops.SetInventories]()
     for uuid in (u for u in (*after, *before) if u in gives | takes):
         if uuid not in after:
-            one = before[uuid]
-            part = _emptied(one) if one.inventories else None
+            part = _emptied(before[uuid])
         elif uuid in gives and uuid in takes:
-            part, left[uuid] = _both(before[uuid], contents[uuid])
+            part, remaining[uuid] = _both(before[uuid], contents[uuid])
         elif uuid in gives:
-            part, left[uuid] = _giving(contents[uuid])
+            part, remaining[uuid] = _giving(contents[uuid])
         else:
-            part, left[uuid] = _taking(contents[uuid])
+            part, remaining[uuid] = _taking(contents[uuid])
         if part is not None:
             parts[uuid] = part
-    if not parts:  # placement wants at least one
+    if not parts:  # placement wants at least one inventory
         parts = {
-            uuid: _unchanged(after[uuid], left[uuid])
+            uuid: _unchanged(after[uuid], remaining[uuid])
             for uuid in after
             if uuid in gives | takes
         }
     root = provider.root({**before, **after}, next(iter(parts)))
-    return (
-        ops.Reshape(
-            uuid=root.uuid,
-            name=root.name,
-            inventories=tuple(parts.values()),
-            moves=moves,
-        ),
-    ), left
+    reshape = ops.Reshape(
+        uuid=root.uuid,
+        name=root.name,
+        inventories=tuple(parts.values()),
+        moves=moves,
+    )
+    return (reshape,), remaining
 
 
 def _giving(
-    one: contents.Stages,
+    stages: contents.Stages,
 ) -> tuple[ops.SetInventories | None, contents.Stages]:
-    """What it loses goes with the allocations, all else comes after."""
-    if one.shrink:
-        part, grow = one.shrink[0], one.grow
-    elif one.grow and not one.labels:
-        part, grow = one.grow[0], ()
+    """Return the part of a provider that only gives, and the remaining stages.
+
+    What it loses goes with the allocations; all else comes after the reshape.
+    """
+    if stages.shrink:
+        part, grow = stages.shrink[0], stages.grow
+    elif stages.grow and not stages.labels:
+        part, grow = stages.grow[0], ()
     else:
-        return None, one
-    return part, contents.Stages(late_labels=one.labels, grow=grow)
+        return None, stages
+    return part, contents.Stages(late_labels=stages.labels, grow=grow)
 
 
 def _taking(
-    one: contents.Stages,
+    stages: contents.Stages,
 ) -> tuple[ops.SetInventories | None, contents.Stages]:
-    """What it gets comes with the allocations, all else is before."""
-    part = one.grow[0] if one.grow else None
-    return part, dataclasses.replace(one, grow=())
+    """Return the part of a provider that only takes, and the remaining stages.
+
+    What it gets comes with the allocations; all else comes before the reshape.
+    """
+    part = stages.grow[0] if stages.grow else None
+    return part, dataclasses.replace(stages, grow=())
 
 
 def _both(
-    old: provider.Provider, one: contents.Stages
+    old: provider.Provider, stages: contents.Stages
 ) -> tuple[ops.SetInventories | None, contents.Stages]:
-    """It is one write, for what goes is allocated and what comes is too."""
-    last = (*one.shrink, *one.grow)[-1:]
-    if not last:
-        return None, one
+    """Return the part of a provider that gives and takes, and the rest.
+
+    All of its inventory is one write, because allocations go and come with it.
+    """
+    writes = (*stages.shrink, *stages.grow)
+    if not writes:
+        return None, stages
     part = dataclasses.replace(
-        last[0],
+        writes[-1],
         before=old.inventories,
-        foreign=frozenset[str]().union(
-            *(i.foreign for i in (*one.shrink, *one.grow))
-        ),
-        causes={
-            name: cause
-            for i in (*one.shrink, *one.grow)
-            for name, cause in i.causes.items()
-        },
+        foreign=frozenset[str]().union(*(w.foreign for w in writes)),
+        causes={rc: why for w in writes for rc, why in w.causes.items()},
     )
-    return part, contents.Stages(labels=one.labels)
+    return part, contents.Stages(labels=stages.labels)
 
 
-def _emptied(one: provider.Provider) -> ops.SetInventories:
-    """Return what is left of a provider that will be deleted."""
+def _emptied(old: provider.Provider) -> ops.SetInventories | None:
+    """Return the write that empties a provider before it is deleted."""
+    if not old.inventories:
+        return None
     return ops.SetInventories(
-        uuid=one.uuid,
-        name=one.name,
+        uuid=old.uuid,
+        name=old.name,
         inventories={},
-        before=one.inventories,
-        causes=dict.fromkeys(one.inventories, _DELETED),
+        before=old.inventories,
+        causes=dict.fromkeys(old.inventories, _DELETED),
     )
 
 
 def _unchanged(
-    one: provider.Provider, left: contents.Stages
+    wanted: provider.Provider, remaining: contents.Stages
 ) -> ops.SetInventories:
-    """Return a write of what is there before anything of it grows."""
-    there = left.grow[0].before if left.grow else one.inventories
+    """Return a write of the inventory as it is before any of it grows."""
+    current = (
+        remaining.grow[0].before if remaining.grow else wanted.inventories
+    )
     return ops.SetInventories(
-        uuid=one.uuid, name=one.name, inventories=there, before=there
+        uuid=wanted.uuid,
+        name=wanted.name,
+        inventories=current,
+        before=current,
     )

@@ -62,7 +62,10 @@ def test_a_capacity_that_may_not_go_keeps_its_traits(
     placement.fault(PUT_INVENTORIES, 400)
     result = agent.cycle()
     assert result.status is Status.FAILED
-    assert 'left, for what it depends on was refused' in result.reason
+    assert (
+        'not sent, because an operation that it depends on was refused'
+        in result.reason
+    )
     assert set(operator.inventories()) == {'VCPU', 'VGPU'}
     assert operator.traits() == {*OWN, 'CUSTOM_GPU'}
     agent.done()
@@ -199,7 +202,12 @@ def test_a_tree_whose_root_is_refused_comes_whole_in_the_next_cycle(
     placement.fault('POST /resource_providers', status)
     result = agent.cycle()
     assert result.status is Status.FAILED
-    assert result.reason.count('left, for what it depends on was refused') == 5
+    assert (
+        result.reason.count(
+            'not sent, because an operation that it depends on was refused'
+        )
+        == 5
+    )
     assert sent(placement)[-1] == 'POST /resource_providers'
     for _ in range(2):  # the first one waits, for it was refused
         agent.cycle()

@@ -57,7 +57,7 @@ def test_while_it_is_open_no_request_is_begun(watched):
 def test_a_look_that_is_answered_closes_it_and_it_counts_anew(watched):
     for _ in range(2):
         assert ends(watched, *'abc') == [FAILS, FAILS, OPENS]
-        with watched.looking():
+        with watched.observing():
             pass
     assert ends(watched, 'c') == [FAILS]
 
@@ -65,23 +65,23 @@ def test_a_look_that_is_answered_closes_it_and_it_counts_anew(watched):
 def test_a_look_that_fails_leaves_it_open(watched):
     ends(watched, 'a', 'b', 'c')
     away = placement_errors.Unreachable('no connection')
-    with pytest.raises(errors.Unavailable), watched.looking():
+    with pytest.raises(errors.Unavailable), watched.observing():
         raise away
     assert ends(watched, 'd') == [AWAY]
 
 
 def test_a_look_from_before_it_opened_leaves_it_open(watched):
-    with watched.looking():
+    with watched.observing():
         ends(watched, 'a', 'b', 'c')
     assert ends(watched, 'd') == [AWAY]
-    with watched.looking():
+    with watched.observing():
         pass
     assert ends(watched, 'd') == [FAILS]
 
 
 def test_a_look_counts_for_nothing_while_it_is_closed(watched):
     ends(watched, 'a', 'b')
-    with watched.looking():
+    with watched.observing():
         pass
     assert ends(watched, 'c') == [OPENS]
 

@@ -138,7 +138,7 @@ def test_a_line_is_logged_for_each_operation_that_was_done(bench, caplog):
 def test_nothing_is_sent_after_a_reshape(bench):
     plan = reshaping(traits='A')
     with pytest.raises(
-        placement_errors.Reshaped, match='looked at before anything'
+        placement_errors.Reshaped, match='observed again before anything'
     ) as caught:
         bench.executor.apply(plan)
     traits, reshape, _ = plan.operations

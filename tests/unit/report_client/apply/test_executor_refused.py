@@ -15,7 +15,7 @@ TWO, FOUR = inventory.Inventory(total=2), inventory.Inventory(total=4)
 REFUSED = placement_errors.BadRequest('HTTP 400: no')
 FAULT = placement_errors.ServerFault('HTTP 500: odd')
 TAKEN = placement_errors.NameTaken('HTTP 409: taken')
-LEFT = 'left, for what it depends on was refused'
+LEFT = 'not sent, because an operation that it depends on was refused'
 
 
 @pytest.fixture
