@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What decides beside the tree: authority, ratios, and the operator's orders.
+"""The rules that decide beside the tree: authority, ratios, operator's orders.
 
-Pure: no I/O, configuration, logging or clock. The resource tracker makes a
-Policy for each node, ``resolve.py`` and ``claims.py`` go by it.
+Pure: no I/O, configuration, logging or clock. The node planner makes a Policy
+for each node; ``resolve.py`` and ``claims.py`` follow it.
 """
 
 import dataclasses
@@ -22,27 +22,30 @@ _MASK = re.compile(r'[A-Z0-9_*?]{1,255}')
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Orders:
-    """What the operator says of names, whatever the sources assert.
+    """The operator's orders about names, whatever the sources assert.
 
-    :ivar masked: traits that are never reported, with ``*`` and ``?``
-    :ivar prune: names that go in this cycle where no source holds them
+    :ivar masked: patterns, with ``*`` and ``?``, of traits that are never
+        reported
+    :ivar prune: names that are removed in this cycle if no source claims them
     """
 
     masked: Collection[str] = ()
     prune: Collection[str] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what names nothing, or what must not be pruned.
+        """Refuse a mask that matches no trait, or a protected name.
 
-        :raises errors.ConfigError: a mask or a name is none
+        :raises errors.InvalidName: the mask matches no trait
+        :raises errors.ConfigError: the name must not be pruned
         """
         for mask in self.masked:
             check_mask(mask)
         for name in self.prune:
             if is_protected(name):
                 raise errors.ConfigError(
-                    f'{name} is not pruned: others decide by it; "compute-'
-                    'agent provider trait remove" takes it off a provider'
+                    f'{name} is not pruned, because others decide by it; to '
+                    'remove it from one provider, run "compute-agent '
+                    'provider trait remove"'
                 )
 
 
@@ -51,9 +54,11 @@ NO_ORDERS = Orders()
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What decides of one node's providers, beside what was said of them.
+    """The rules for one node's providers.
 
-    :ivar contended: what is left as it is, for another writer undoes it
+    :ivar authority: the traits and prefixes that the driver alone decides
+    :ivar contended: the items that stay as they are, because another writer
+        undoes the agent's changes
     """
 
     node_uuid: str
@@ -63,25 +68,25 @@ class Policy:
     contended: Collection[contention.Item] = ()
 
     def __post_init__(self) -> None:
-        """Refuse an authority that would claim what nobody meant.
+        """Refuse an authority that would claim more than was meant.
 
-        :raises errors.DriverError: it is not names and prefixes
+        :raises errors.DriverError: it is no sequence of names and prefixes
         """
         given: object = self.authority
         if isinstance(given, Iterable) and not isinstance(given, str):
-            given = tuple(given)  # the driver's own may change
+            given = tuple(given)  # the driver may change its own later
             object.__setattr__(self, 'authority', given)
         _check_authority(given)
 
     def decides(self, trait: str) -> bool:
-        """Whether the driver alone decides this trait."""
+        """Return True if the driver alone decides this trait."""
         return not is_protected(trait) and any(
             trait.startswith(a[:-1]) if a.endswith('*') else trait == a
             for a in self.authority
         )
 
     def masks(self, trait: str) -> bool:
-        """Whether this trait is never to be reported."""
+        """Return True if this trait is never reported."""
         return any(
             fnmatch.fnmatchcase(trait, mask) for mask in self.orders.masked
         )
@@ -102,13 +107,17 @@ def _check_authority(given: object) -> None:
 
 
 def is_protected(name: str) -> bool:
-    """Traits that no claim to the whole takes away: others decide by them."""
+    """Return True for a trait that no complete list removes.
+
+    Others decide by it: nova by COMPUTE_STATUS_DISABLED, and each project by
+    its own OWNER_* trait.
+    """
     disabled = name == names.COMPUTE_STATUS_DISABLED
     return disabled or name.startswith(names.OWNER_PREFIX)
 
 
 def check_mask(mask: str) -> str:
-    """Return a mask that can match a trait.
+    """Return the mask if it can match a trait.
 
     :raises errors.InvalidName: it cannot
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What earlier cycles left behind: the values that the state database keeps.
+"""The record of earlier cycles, as the state database keeps it.
 
 Pure: no I/O, configuration, logging or clock. ``state/records.py`` writes and
-reads them, ``resolve.py`` judges by them.
+reads it; ``resolve.py`` decides by it.
 """
 
 import dataclasses
@@ -11,20 +11,20 @@ from collections.abc import Mapping
 from ..tree import provider
 from ..tree.assertion import Claims, Key
 
-# A source, and the node that it holds names for.
+# A source, and the node for which it claims names.
 Claimant = tuple[str, str]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What earlier cycles left behind, of the providers in question.
+    """The record of some providers.
 
     :ivar created: uuids of the providers this agent created or adopted
     :ivar ours: the names it added, by provider and kind
-    :ivar held: the names each source asserted for the node in question when
-        it last visited
-    :ivar others: the names each source asserted for another node
-    :ivar was: providers as they stood before others changed them
+    :ivar claims: the names that each source asserted for the node in question
+        when it last visited
+    :ivar others: the names that each source asserted for other nodes
+    :ivar was: the providers as they were before other writers changed them
     """
 
     created: frozenset[str] = frozenset()
@@ -40,11 +40,14 @@ class Record:
     )
 
     def claimants(self, key: Key) -> list[tuple[str, frozenset[str]]]:
-        """Return what each source holds, those of other nodes named so."""
+        """Return each source with the names it claims, own node first.
+
+        A source of another node is named ``SOURCE of NODE``.
+        """
         own = sorted(self.claims.get(key, {}).items())
         others = sorted(self.others.get(key, {}).items())
-        return own + [(f'{s} of {node}', some) for (s, node), some in others]
+        return own + [(f'{s} of {node}', names) for (s, node), names in others]
 
     def claimed_for_other_nodes(self, key: Key) -> frozenset[str]:
-        """Return what is held for other nodes."""
+        """Return the names that are claimed for other nodes."""
         return frozenset[str]().union(*self.others.get(key, {}).values())

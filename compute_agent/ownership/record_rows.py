@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record as rows: of each provider each name, and what is known of it.
+"""The record as rows: a row for each provider and each of its names.
 
 Pure: no I/O, configuration, logging or clock. ``state/state.py`` makes the accounts,
 ``state show`` prints the rows.
@@ -17,10 +17,10 @@ PROVIDER = 'provider'
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """All that is recorded of one node's providers.
+    """The record of one node's providers.
 
-    :ivar node: what the node is called; empty for what is of no node
-    :ivar names: what each provider was called when it was last seen
+    :ivar node: the node's name; empty for providers of no node
+    :ivar names: each provider's name when it was last seen
     :ivar providers: their uuids, the node's first
     """
 
@@ -37,9 +37,9 @@ class Row:
 
     :ivar ours: this agent added it; None for a provider
     :ivar created: this agent created or adopted the provider
-    :ivar held_by: the sources that asserted it when they last visited, with
+    :ivar claimed_by: the sources that asserted it when they last visited, with
         the node they did it for if that is another
-    :ivar unconfirmed: it was sent, and what became of it is not known yet
+    :ivar unconfirmed: it was sent, and no answer came
     """
 
     node: str
@@ -54,7 +54,7 @@ class Row:
 
 
 def rows(account: Account) -> Iterator[Row]:
-    """Yield the rows of one node, each provider's together."""
+    """Yield the rows of one node, provider by provider."""
     for uuid in account.providers:
         yield _row(account, uuid, None, '')
         for kind in assertion.Kind:
@@ -68,7 +68,7 @@ def _names(
     record, key = account.record, (uuid, kind)
     return frozenset[str]().union(
         record.ours.get(key, ()),
-        *(some for _, some in record.claimants(key)),
+        *(names for _, names in record.claimants(key)),
         *(i.added for i in account.intents.get(uuid, ()) if i.kind is kind),
     )
 
@@ -82,7 +82,7 @@ def _row(
         ours = name in record.ours.get((uuid, kind), ())
         claimants = record.claimants((uuid, kind))
         claimed_by = tuple(
-            source for source, some in claimants if name in some
+            source for source, names in claimants if name in names
         )
     return Row(
         node=account.node,
