@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operator's YAML file: read, checked by a schema, its lines remembered.
+"""Read an operator's YAML file, check it by a schema, and know its lines.
 
-Whatever is wrong, from a missing file to a misspelt key, is a ``FileError``:
-one line that begins with the file and the line number and says what to write
-instead. It knows no particular file: who reads one brings the schema, whose
-descriptions become that advice, and asks the ``Document`` for lines when a
-check of its own fails. Nothing is logged, kept or merged here.
+Every mistake, from a missing file to a misspelt key, is a ``FileError``: one
+line that begins with the file and the line number and says what to write
+instead. This module knows no particular file. The caller brings the schema,
+whose descriptions become that advice, and asks the ``Document`` for lines if
+one of its own checks fails. Nothing is logged, kept or merged here.
 """
 
 import dataclasses
 import pathlib
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import jsonschema
@@ -19,11 +18,11 @@ import yaml
 
 from . import errors, yaml_problems
 
-Step = str | int
-Schema = Mapping[str, Any]
+Step = yaml_problems.Step
+Schema = yaml_problems.Schema
 
-# Far above any honest file, far below what exhausts the stack (libyaml, whose
-# composer recurses, crashes the process) or the memory.
+# Far above any real file, and far below the limits of the stack (libyaml's
+# composer recurses, and a deep file crashes the process) and of the memory.
 MAX_DEPTH = 100
 MAX_REPEATED = 1_000_000
 
@@ -34,25 +33,10 @@ _MERGE = 'tag:yaml.org,2002:merge'
 _UNPRINTABLE = re.compile(
     '[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]'
 )
-# What to do about the parser's complaints, by a part of their text.
-_REMEDIES = (
-    ('start any token', 'indent with spaces; quote text that begins so'),
-    ('mapping values', 'quote text that holds ": ", or mend the indentation'),
-    (
-        'undefined alias',
-        'define its anchor above, or quote text that begins *',
-    ),
-    ('duplicate anchor', 'give each anchor a name of its own'),
-    ('another document', 'keep one document and no second "---" line'),
-    ('constructor for the tag', 'leave the tag out, or quote the text'),
-    ('unexpected end', 'close the quotation'),
-    ("',' or", 'close the bracket, or add the comma'),
-)
-_REMEDY = 'mend the indentation or the punctuation here'
 
 
 class FileError(errors.ConfigError):
-    """What is wrong on one line of a file, and what to write instead."""
+    """A mistake on one line of a file, and what to write instead."""
 
     def __init__(self, path: str, line: int, problem: str) -> None:
         super().__init__(path, line, problem)
@@ -66,10 +50,10 @@ class FileError(errors.ConfigError):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Document:
-    """A checked file: ``data`` in plain Python values, and where each stands.
+    """A checked file: ``data`` in plain Python values, and their lines.
 
-    A place in it is named by the keys and indexes that lead there; where a
-    place does not exist, the nearest one around it answers.
+    A place in it is a path of keys and indexes. If a place does not exist, the
+    line is that of the nearest place around it.
     """
 
     path: str
@@ -81,7 +65,7 @@ class Document:
         return _line(self._find(path)[1])
 
     def key_line(self, *path: Step) -> int:
-        """Return the line of the key of this place; of an item, its own."""
+        """Return the line of this place's key, or of the item of a list."""
         return _line(self._find(path)[0])
 
     def error(self, problem: str, *path: Step) -> FileError:
@@ -106,9 +90,10 @@ def read(path: str, schema: Schema) -> Document:
     """Return the file's content, checked.
 
     :param schema: a JSON schema (2020-12); the ``description`` of a part
-        completes the sentence "write ..." and should name all that may be
-        written there
-    :raises FileError: it cannot be read, is no YAML, or breaks the schema
+        completes the sentence "write ..." and should name everything that may
+        be written there
+    :raises FileError: the file cannot be read, is not YAML, or violates the
+        schema
     """
     return parse(read_text(path), path, schema)
 
@@ -116,14 +101,14 @@ def read(path: str, schema: Schema) -> Document:
 def read_text(path: str) -> str:
     """Return the file's text.
 
-    :raises FileError: it cannot be read, or is not UTF-8
+    :raises FileError: the file cannot be read, or is not UTF-8
     """
     try:
         if pathlib.Path(path).is_fifo():
             raise FileError(path, 1, 'it is a pipe; write a regular file')
         content = pathlib.Path(path).read_bytes()
     except OSError as exc:
-        raise _unreadable(path, exc) from exc
+        raise FileError(path, 1, yaml_problems.of_reading(exc)) from exc
     try:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError as exc:
@@ -135,16 +120,15 @@ def read_text(path: str) -> str:
 def parse(text: str, path: str, schema: Schema) -> Document:
     """Return this text's content, checked; ``path`` is for the messages.
 
-    :raises FileError: it is no YAML, or breaks the schema
+    :raises FileError: the text is not YAML, or violates the schema
     """
     try:
         document = _compose(text, path)
     except yaml.YAMLError as exc:
-        raise _malformed(path, exc) from exc
+        raise FileError(path, *yaml_problems.of_parser(exc)) from exc
     if document.data is None:
-        raise FileError(
-            path, 1, f'the file is empty{yaml_problems.wish(schema)}'
-        )
+        advice = yaml_problems.advice_of(schema)
+        raise FileError(path, 1, f'the file is empty{advice}')
     violation = _violation(document, schema)
     if violation is not None:
         raise violation
@@ -152,19 +136,6 @@ def parse(text: str, path: str, schema: Schema) -> Document:
 
 
 # --- reading -----------------------------------------------------------------
-
-
-def _unreadable(path: str, exc: OSError) -> FileError:
-    match exc:
-        case FileNotFoundError():
-            problem = 'there is no such file; create it or mend the path'
-        case IsADirectoryError():
-            problem = 'this is a directory; give the path of a file in it'
-        case PermissionError():
-            problem = 'it may not be read; give this user the right to read it'
-        case _:
-            problem = f'it cannot be read ({exc.strerror}); mend the path'
-    return FileError(path, 1, problem)
 
 
 def _compose(text: str, path: str) -> Document:
@@ -184,12 +155,12 @@ def _refuse_unprintable(text: str, path: str) -> None:
     found = _UNPRINTABLE.search(text)
     if found is not None:
         line = text.count('\n', 0, found.start()) + 1
-        character = f'the character U+{ord(found[0]):04X} may not be in YAML'
-        raise FileError(path, line, f'{character}; take it out')
+        problem = f'YAML does not allow the character U+{ord(found[0]):04X}'
+        raise FileError(path, line, f'{problem}; remove it')
 
 
 def _refuse_deep(text: str, path: str) -> None:
-    """Count the nesting by the parser's events, which recurse nowhere."""
+    """Refuse deep nesting, by the parser's events, which do not recurse."""
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
@@ -205,26 +176,11 @@ def _too_deep(path: str, line: int) -> FileError:
     return FileError(path, line, f'{problem}; write it flatter')
 
 
-def _malformed(path: str, exc: yaml.YAMLError) -> FileError:
-    """Return what the parser says in one line, with what to do about it."""
-    said = str(getattr(exc, 'problem', None) or exc)
-    mark = getattr(exc, 'problem_mark', None)
-    begun = getattr(exc, 'context_mark', None)
-    context = f'{getattr(exc, "context", None) or ""} {said}'
-    remedy = next((r for part, r in _REMEDIES if part in context), _REMEDY)
-    if begun is not None and mark is not None and begun.line != mark.line:
-        said += f' for what begins on line {begun.line + 1}'
-    line = mark.line + 1 if mark is not None else 1
-    return FileError(
-        path, line, yaml_problems.short(f'not YAML: {said}; {remedy}')
-    )
-
-
 class _Inspection:
-    """One walk over the nodes as aliases unfold them, before any is used.
+    """One walk over all nodes, with aliases unfolded, before any is used.
 
-    It refuses what the loader would take in silence: keys given twice, keys
-    that are no text, and aliases that never end or multiply without measure.
+    It refuses mistakes that the loader accepts silently: duplicate keys, keys
+    that are not text, and aliases that never end or multiply without limit.
     """
 
     def __init__(self, path: str, loader: Any) -> None:
@@ -235,9 +191,9 @@ class _Inspection:
         self._repeated = 0
 
     def visit(self, node: yaml.Node) -> None:
-        """Look at this node and all below it.
+        """Check this node and all nodes below it.
 
-        :raises FileError: it cannot be used as it stands
+        :raises FileError: one of them has a mistake
         """
         self._count(node)
         if isinstance(node, yaml.ScalarNode):
@@ -255,23 +211,24 @@ class _Inspection:
 
     def _count(self, node: yaml.Node) -> None:
         if id(node) in self._above:
-            problem = 'an alias in this refers to the whole of it'
+            problem = 'an alias in this value refers to the value itself'
             raise self._error(node, f'{problem}; write the content out')
         if len(self._above) > MAX_DEPTH:
             raise _too_deep(self._path, _line(node))
         self._repeated += id(node) in self._seen
         if self._repeated > MAX_REPEATED:
-            problem = f'aliases repeat more than {MAX_REPEATED} values by here'
-            raise self._error(node, f'{problem}; use fewer')
+            problem = f'aliases repeat more than {MAX_REPEATED} values so far'
+            raise self._error(node, f'{problem}; use fewer aliases')
         self._seen.add(id(node))
 
     def _scalar(self, node: yaml.ScalarNode) -> None:
-        """Have the value made here, where a failure still has its line."""
+        """Construct the value here, where an error still has its line."""
         try:
             self._loader.construct_object(node)
         except (AttributeError, TypeError, ValueError) as exc:
             kind = node.tag.rpartition(':')[2]
-            problem = f'{yaml_problems.shown(node.value)} looks like {kind} but is none'
+            shown = yaml_problems.shown(node.value)
+            problem = f'{shown} looks like {kind} and is not valid'
             raise self._error(node, f'{problem}; quote it') from exc
 
     def _keys(self, node: yaml.MappingNode) -> None:
@@ -284,11 +241,10 @@ class _Inspection:
                     key, f'the key {shown} is not text; quote it'
                 )
             if key.value in lines:
-                problem = (
-                    f'the key {yaml_problems.shown(key.value)} is given twice, first on '
-                    f'line {lines[key.value]}; keep one of them'
-                )
-                raise self._error(key, problem)
+                shown = yaml_problems.shown(key.value)
+                first = f'first on line {lines[key.value]}'
+                problem = f'the key {shown} is given twice, {first}'
+                raise self._error(key, f'{problem}; keep one of them')
             lines[key.value] = _line(key)
 
     def _error(self, node: yaml.Node, problem: str) -> FileError:
@@ -305,7 +261,7 @@ def _line(place: yaml.Node | yaml.Event) -> int:
 def _entry(node: yaml.Node, step: Step) -> tuple[yaml.Node, yaml.Node] | None:
     """Return the key and value nodes of one step; an item is its own key."""
     if isinstance(node, yaml.MappingNode):
-        # Merged pairs (<<) stand before the mapping's own, which win.
+        # Merged pairs (<<) come before the mapping's own pairs, which win.
         for key, value in reversed(node.value):
             if key.value == step:
                 return key, value
@@ -317,24 +273,24 @@ def _entry(node: yaml.Node, step: Step) -> tuple[yaml.Node, yaml.Node] | None:
 
 
 def _violation(document: Document, schema: Schema) -> FileError | None:
-    """Return the most relevant violation, first in the file of its rank."""
+    """Return the most relevant violation; of equals, the first in the file."""
     validator = jsonschema.Draft202012Validator(schema)
     found = list(validator.iter_errors(document.data))
 
     def rank(error: jsonschema.ValidationError) -> tuple[Any, ...]:
-        # The library's own ranking puts the last of equals first: its third
-        # part on is kept, the place is taken from the file.
-        usual: Any = jsonschema.exceptions.relevance(error)
+        # The library puts the last of equals first. The line replaces the
+        # second part of its ranking; the third part and the rest stay.
+        relevance: Any = jsonschema.exceptions.relevance(error)
         path = error.absolute_path
-        return (-len(path), -document.line(*path), *usual[2:])
+        return (-len(path), -document.line(*path), *relevance[2:])
 
     best = jsonschema.exceptions.best_match(found, key=rank)
     if best is None:
         return None
-    return _in_words(document, best, len(found) - 1)
+    return _error_of(document, best, len(found) - 1)
 
 
-def _in_words(
+def _error_of(
     document: Document, error: jsonschema.ValidationError, others: int
 ) -> FileError:
     path = tuple(error.absolute_path)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a YAML file, in words: one line, with what to write.
+"""Describe problems of a YAML file: one line, with what to write instead.
 
 Pure: no I/O, configuration, logging or clock. The ``description`` of a part of
-a schema completes "write ..." in the line about it. Used by ``yaml_file.py``.
+a schema completes "write ..." in the line about it. Used by ``yaml_file.py``
+and ``state/handover.py``.
 """
 
 import difflib
@@ -18,10 +19,25 @@ Schema = Mapping[str, Any]
 
 _LONGEST = 60
 _LONGEST_LINE = 200
+# Part of a message of the parser → what to do about it.
+_REMEDIES = (
+    ('start any token', 'indent with spaces; quote text that begins so'),
+    ('mapping values', 'quote text that holds ": ", or fix the indentation'),
+    (
+        'undefined alias',
+        'define its anchor above, or quote text that begins *',
+    ),
+    ('duplicate anchor', 'give each anchor a name of its own'),
+    ('another document', 'keep one document and no second "---" line'),
+    ('constructor for the tag', 'remove the tag, or quote the text'),
+    ('unexpected end', 'close the quotation'),
+    ("',' or", 'close the bracket, or add the comma'),
+)
+_REMEDY = 'fix the indentation or the punctuation here'
 
 
 def of_schema(error: jsonschema.ValidationError) -> tuple[str | None, str]:
-    """Return what a violation is about: the wrong key, if it is one, and why."""
+    """Return the key that violates the schema, if a key does, and why."""
     instance: Any = error.instance
     schema = _schema(error)
     if error.validator == 'additionalProperties':
@@ -30,6 +46,32 @@ def of_schema(error: jsonschema.ValidationError) -> tuple[str | None, str]:
     if error.validator == 'required':
         return None, _missing(instance, schema)
     return None, _wrong(error)
+
+
+def of_parser(exc: Exception) -> tuple[int, str]:
+    """Return the line of an error of the YAML parser, and the problem."""
+    problem = str(getattr(exc, 'problem', None) or exc)
+    mark = getattr(exc, 'problem_mark', None)
+    begin = getattr(exc, 'context_mark', None)
+    context = f'{getattr(exc, "context", None) or ""} {problem}'
+    remedy = next((r for part, r in _REMEDIES if part in context), _REMEDY)
+    if begin is not None and mark is not None and begin.line != mark.line:
+        problem += f' for what begins on line {begin.line + 1}'
+    line = mark.line + 1 if mark is not None else 1
+    return line, short(f'not YAML: {problem}; {remedy}')
+
+
+def of_reading(exc: OSError) -> str:
+    """Return why a file could not be read, and what to do."""
+    match exc:
+        case FileNotFoundError():
+            return 'the file does not exist; create it or correct the path'
+        case IsADirectoryError():
+            return 'this is a directory; give the path of a file in it'
+        case PermissionError():
+            return 'permission denied; give this user the right to read it'
+        case _:
+            return f'it cannot be read ({exc.strerror}); correct the path'
 
 
 def place(path: Iterable[Step]) -> str:
@@ -42,7 +84,7 @@ def place(path: Iterable[Step]) -> str:
 
 
 def _schema(error: jsonschema.ValidationError) -> Schema:
-    """Return the part of the schema that failed; ``false`` says nothing."""
+    """Return the part of the schema that failed; empty for ``false``."""
     return error.schema if isinstance(error.schema, Mapping) else {}
 
 
@@ -56,7 +98,7 @@ def _unknown(key: str, schema: Schema) -> str:
     known = list(schema.get('properties', ()))
     close = difflib.get_close_matches(key, known, n=1)
     advice = f'write {close[0] if close else "one of " + ", ".join(known)}'
-    rest = advice if known else 'leave it out'
+    rest = advice if known else 'remove it'
     return f'the key {shown(key)} is unknown here; {rest}'
 
 
@@ -69,27 +111,27 @@ def _missing(instance: Mapping[str, Any], schema: Schema) -> str:
 
 
 def _wrong(error: jsonschema.ValidationError) -> str:
-    """Return what the place should hold, as its schema describes it.
+    """Return the value that is wrong, and what its schema wants instead.
 
-    Where alternatives failed, the choice between them has the description.
+    If alternatives failed, the choice between them has the description.
     """
     choice: Any = error
     while choice and choice.absolute_path == error.absolute_path:
-        advice = wish(_schema(choice))
+        advice = advice_of(_schema(choice))
         if advice:
             return f'{shown(error.instance)} is wrong here{advice}'
         choice = choice.parent
     return short(error.message)
 
 
-def wish(schema: Schema) -> str:
-    """Return what to write instead, as the schema describes it."""
+def advice_of(schema: Schema) -> str:
+    """Return what to write instead, by the schema's description."""
     description = schema.get('description')
     return f'; write {description}' if description else ''
 
 
 def shown(value: object) -> str:
-    """Return a value as its writer knows it, short and on one line."""
+    """Return a value as it is written in YAML, short and on one line."""
     match value:
         case None:
             return 'an empty value'
@@ -105,5 +147,5 @@ def shown(value: object) -> str:
 
 
 def short(text: str) -> str:
-    """Return a text on one line of bearable length."""
+    """Return a text on one line of limited length."""
     return textwrap.shorten(text, _LONGEST_LINE, placeholder=' ...')

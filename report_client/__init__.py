@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that speaks with the placement service, and nothing else."""
+"""The client of the placement service; begin with ``client.py``.
+
+``http/`` sends requests, ``observe/`` reads, ``plan/`` compares, ``apply/``
+writes. ``api/`` and ``candidates/`` are for people and other programs.
+"""

@@ -1,28 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What placement can answer instead of yes, by what the caller does next.
+"""Placement's error answers as exceptions, by what the caller does next.
 
-LookAgain
-├── Conflict          another writer came between: 409 placement.concurrent_…
-│   └── Exists        what was to be created is there, and was not seen
-├── Reshaped          done, but no generation is told: the tree is re-read
-└── LookOnce
-    └── Vanished      404, or 400 for a name: names and providers are re-read
-        └── UnknownName   the 400: a trait or resource class placement lacks
+Replan
+├── Conflict          another writer changed the provider (409): plan again
+│   └── Exists        a provider to be created exists, and was not observed
+└── Reshaped          allocations moved; generations are unknown: plan again
+ReplanOnce            (a Replan)
+└── NotFound          a provider is missing (404): plan again, once
+    └── UnknownName   placement lacks a trait or resource class (400)
 UnknownState
-├── MalformedAnswer   no JSON, or JSON of another shape
-└── ServerFault       500: fails its provider, the others go on
+├── MalformedAnswer   the answer is not JSON, or has another shape
+└── ServerFault       500: fails its provider; the others go on
 Unavailable
-├── Unreachable       no connection, no answer in time, 502 503 504, 429
-│   └── FailsInside   500 for several providers in a row, this one the last
-└── NotAuthorised     401, 403, or no token to be had
+├── Unreachable       no connection, no answer in time, 502, 503, 504, 429
+│   └── FailsInside   500 for several providers in a row; this is the last one
+└── NotAuthorised     401, 403, or no token could be fetched
 Refused
-├── InUse             allocations, or children, stand against it
+├── InUse             allocations or children prevent it
 ├── NotAllowed        403 for this one request: it needs another role
-├── NameTaken         the provider's name stands under another uuid
-├── NotFound          what somebody named is not in placement
+├── NameTaken         another uuid has the provider's name
+├── DoesNotExist      a person named something that placement does not have
 └── BadRequest        any other 4xx
 ConfigError
-└── TooOld            the service lacks the microversion this client needs
+└── TooOld            placement lacks the microversion that the client needs
+
+``http/error_mapping.py`` raises them for answers. A missing provider is
+``NotFound`` if the agent planned with it, because a new plan helps. It is
+``DoesNotExist`` if a person named it, because repeating the request does not.
 """
 
 import dataclasses
@@ -33,7 +37,11 @@ from compute_agent.tree import provider
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What placement said: the part of it that is worth keeping."""
+    """The parts of an error answer that go into messages.
+
+    :ivar code: placement's error code, '' if the answer has none
+    :ivar request_id: the ``X-Openstack-Request-Id`` of the answer, or ''
+    """
 
     status: int
     code: str = ''
@@ -41,17 +49,20 @@ class Answer:
     request_id: str = ''
 
     def __str__(self) -> str:
-        said = ' '.join(self.detail.split())[:300]
+        detail = ' '.join(self.detail.split())[:300]
         tail = f' [{self.request_id}]' if self.request_id else ''
-        return f'HTTP {self.status}: {said}{tail}'
+        return f'HTTP {self.status}: {detail}{tail}'
 
 
 class Conflict(errors.Replan):
-    """The provider's generation moved since it was read."""
+    """The provider's generation changed since it was read (409)."""
 
 
 class Exists(Conflict):
-    """A provider that was to be created is there, and nothing led to it."""
+    """A provider to be created exists already, and was not observed.
+
+    :ivar uuid: its uuid
+    """
 
     def __init__(self, name: str, uuid: str) -> None:
         super().__init__(f'{provider.title(name, uuid)} exists already')
@@ -59,35 +70,35 @@ class Exists(Conflict):
 
 
 class Reshaped(errors.Replan):
-    """Allocations were moved; what is left is planned on what is there now."""
+    """Allocations were moved; the rest is planned on a new observation."""
 
     is_conflict = False
 
 
 class NotFound(errors.ReplanOnce):
-    """A provider, or a name, is not (or no longer) there."""
+    """A provider or a name does not exist, or was deleted (404)."""
 
 
 class UnknownName(NotFound):
-    """Placement knows no such trait or resource class (400)."""
+    """Placement does not know a trait or resource class (400)."""
 
 
 class MalformedAnswer(errors.UnknownState):
-    """The answer cannot be understood, so it says nothing."""
+    """The answer is not as documented; no part of it is used."""
 
 
 class ServerFault(errors.UnknownState):
-    """Placement failed inside (500); whether it acted is not known."""
+    """Placement failed inside (500); it may have acted."""
 
 
 class Unreachable(errors.Unavailable):
-    """Placement did not answer; whether it acted is not known."""
+    """Placement did not answer; it may have acted."""
 
 
 class FailsInside(Unreachable):
-    """Placement failed inside, for this provider as for those before it.
+    """Placement failed inside (500) for several providers in a row.
 
-    :ivar fault: how it did for this one
+    :ivar fault: the failure for the last one
     """
 
     def __init__(self, text: str, fault: ServerFault) -> None:
@@ -96,39 +107,43 @@ class FailsInside(Unreachable):
 
 
 class NotAuthorised(errors.Unavailable):
-    """Placement, or keystone, does not let this agent in."""
+    """Placement or keystone refuses the agent's user (401, 403)."""
 
 
 class InUse(errors.Refused):
-    """Allocations or children stand against it; the operator decides."""
+    """Allocations or children prevent the change; the operator decides."""
 
 
 class NotAllowed(errors.Refused):
-    """The user may do most things in placement, but not this."""
+    """The user lacks the role for this request, not for others (403)."""
 
 
 class NameTaken(errors.Refused):
-    """The name a provider should have belongs to another uuid."""
+    """Another provider has the name that a provider should get."""
 
     @classmethod
     def by(cls, other: str, name: str, uuid: str) -> 'NameTaken':
-        """Return the error that says who has the name, and what to do."""
+        """Return the error that names the name's holder and the remedy.
+
+        :param other: the uuid of the provider that has the name
+        :param uuid: the uuid that should have it
+        """
         return cls(
-            f'the name {name} belongs to provider {other} in placement, and '
-            f'this agent knows it as {uuid}: "compute-agent provider adopt '
-            f'{other}" gives that uuid to a host that was installed anew; '
-            'else give the other one another name ("compute-agent provider '
-            f'rename {other} NEW_NAME"), or delete it'
+            f'the name {name} belongs to provider {other} in placement, but '
+            f'this agent knows {name} as {uuid}: if the host was reinstalled, '
+            f'"compute-agent provider adopt {other}" gives it that uuid; else '
+            'rename the other provider ("compute-agent provider rename '
+            f'{other} NEW_NAME") or delete it'
         )
 
 
 class DoesNotExist(errors.Refused):
-    """There is no such provider, trait or class; whoever named it decides."""
+    """A provider, trait or class that a person named does not exist."""
 
 
 class BadRequest(errors.Refused):
-    """Placement refused the request for a reason of its own."""
+    """Placement refused the request for any other reason (4xx)."""
 
 
 class TooOld(errors.ConfigError):
-    """This placement is older than the client can work with."""
+    """This placement is too old for the client or the request."""

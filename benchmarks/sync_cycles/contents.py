@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in placement's database, past placement: strangers in, rows out.
+"""Direct access to the rows in placement's database, without its API.
 
-``bench.py`` fills a crowded cloud by this, and checks that a measured cycle
-did what it should have done. Its statements mean the same to both databases.
+``bench.py`` fills a crowded cloud with it, and checks that a measured cycle
+wrote what it should. The statements work on both databases.
 """
 
 from . import cloud, databases
@@ -27,15 +27,15 @@ _TOGETHER = 1000  # rows of one statement
 
 
 class Wrong(Exception):
-    """Placement does not hold what the agent was to put there."""
+    """Placement does not have what the agent should have written."""
 
 
 def check(
     known: databases.Databases, name: str, nodes: list[cloud.Provider]
 ) -> None:
-    """Raise if placement does not hold these nodes as they are.
+    """Check that placement has these nodes with all their contents.
 
-    :raises Wrong: with the first rows that differ
+    :raises Wrong: rows differ; the error names the first ones
     """
     wanted = cloud.rows(nodes)
     for kind, query in _QUERIES.items():
@@ -47,7 +47,7 @@ def check(
 
 
 def add_strangers(known: databases.Databases, name: str, count: int) -> None:
-    """Add so many root providers, empty, that no agent here reports."""
+    """Add empty root providers that no agent here reports."""
     now = 'current_timestamp, current_timestamp'  # placement compares them
     for begin in range(0, count, _TOGETHER):
         numbers = range(begin, min(begin + _TOGETHER, count))

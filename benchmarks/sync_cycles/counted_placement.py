@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement as uwsgi loads it, every request noted before it is answered.
+"""Placement's application for uwsgi; it logs every request.
 
-It runs in placement's environment. Workers append whole lines to one file,
-named by ``BENCH_REQUESTS``; they are there once the answer is.
+It runs in placement's environment. Workers append whole lines to the file in
+``BENCH_REQUESTS``, before they send the answer.
 """
 
 import os

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What placement's database is to the benchmark, and SQLite as one.
+"""Placement's database as the benchmark uses it, and its SQLite variant.
 
-``postgresql.py`` has the other one. ``bench.py`` keeps a database as it was
-after a first sync and starts each scenario from a copy.
+``postgresql.py`` has the other variant. ``bench.py`` keeps the database of a
+first sync, and starts each scenario from a copy.
 """
 
 import contextlib
@@ -15,31 +15,31 @@ from typing import Protocol
 class Databases(Protocol):
     """The databases of one server.
 
-    :ivar workers: how many processes of placement it serves
-    :ivar pid: its process, None where it has none
+    :ivar workers: the number of placement's processes that it serves
+    :ivar pid: its process, or None
     """
 
     workers: int
     pid: int | None
 
     def create(self, name: str) -> None:
-        """Make an empty database, in place of what was there."""
+        """Create an empty database; an existing one is replaced."""
 
     def copy(self, source: str, target: str) -> None:
-        """Make a copy of a database that nobody uses."""
+        """Copy a database that is not in use."""
 
     def url(self, name: str) -> str:
-        """Return how placement is to connect to it."""
+        """Return the URL of a database, for placement."""
 
     def run(self, name: str, sql: str) -> None:
         """Execute statements."""
 
     def rows(self, name: str, query: str) -> Sequence[str]:
-        """Return the rows, the columns of each with ``|`` between them."""
+        """Return the rows, with ``|`` between the columns."""
 
 
 class SQLite:
-    """SQLite files in one directory: one worker, for it refuses writers."""
+    """SQLite files in one directory; it allows only one writing worker."""
 
     workers = 1
     pid: int | None = None
@@ -48,20 +48,20 @@ class SQLite:
         self._folder = folder
 
     def create(self, name: str) -> None:
-        """Make an empty database, in place of what was there."""
+        """Create an empty database; an existing one is replaced."""
         for path in self._folder.glob(f'{name}.sqlite*'):
             path.unlink()
         with self._connected(name) as connection:
             connection.execute('PRAGMA journal_mode = WAL')
 
     def copy(self, source: str, target: str) -> None:
-        """Make a copy of a database that nobody uses."""
+        """Copy a database that is not in use."""
         self.create(target)
         with self._connected(source) as one, self._connected(target) as other:
             one.backup(other)
 
     def url(self, name: str) -> str:
-        """Return how placement is to connect to it."""
+        """Return the URL of a database, for placement."""
         return f'sqlite:///{self._path(name)}'
 
     def run(self, name: str, sql: str) -> None:
@@ -70,7 +70,7 @@ class SQLite:
             connection.executescript(sql)
 
     def rows(self, name: str, query: str) -> Sequence[str]:
-        """Return the rows, the columns of each with ``|`` between them."""
+        """Return the rows, with ``|`` between the columns."""
         with self._connected(name) as connection:
             found = connection.execute(query).fetchall()
         return ['|'.join(map(str, row)) for row in found]

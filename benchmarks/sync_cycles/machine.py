@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run ran on: the machine, how busy it was, and the versions."""
+"""The conditions of a run: the machine, its load, and the versions."""
 
 import datetime as dt
 import importlib.metadata
@@ -21,11 +21,11 @@ _COMMIT, _UNKNOWN, _DIRTY = 'commit', 'unknown', '-dirty'
 
 
 class Other(Exception):
-    """Something else was measured, or elsewhere; the text says what."""
+    """The earlier results have other conditions; the text names them."""
 
 
 def described() -> dict[str, str]:
-    """Return it as it is now, by name."""
+    """Return the current conditions, by name."""
     now = dt.datetime.now(dt.UTC)
     pages = os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE')
     memory = f'{pages / 2**30:.0f} GiB'
@@ -41,17 +41,19 @@ def described() -> dict[str, str]:
 
 
 def gone_on(before: Mapping[str, str]) -> dict[str, str]:
-    """Return what a run that others are added to ran on, these now.
+    """Return the conditions of earlier results to which a run is added.
 
-    :raises Other: what is measured now cannot be compared with it
+    :raises Other: the two runs cannot be compared
     """
     now = described()
     if now[_COMMIT] == _UNKNOWN or now[_COMMIT].endswith(_DIRTY):
-        raise Other(f'what is measured now is no commit ({now[_COMMIT]})')
+        raise Other(f'the working tree is not a commit ({now[_COMMIT]})')
     for name in sorted((before.keys() | now.keys()) - {_BEGUN, _LOAD}):
-        was, is_now = before.get(name, _UNKNOWN), now.get(name, _UNKNOWN)
-        if was != is_now:
-            raise Other(f'{name} was {was}, and is {is_now}')
+        earlier, current = (
+            known.get(name, _UNKNOWN) for known in (before, now)
+        )
+        if earlier != current:
+            raise Other(f'{name} was {earlier}, and is {current}')
     both = {
         name: f'{before.get(name, _UNKNOWN)}; {now[name]}'
         for name in (_BEGUN, _LOAD)
@@ -60,7 +62,7 @@ def gone_on(before: Mapping[str, str]) -> dict[str, str]:
 
 
 def _commit() -> str:
-    """Return the commit that is measured, and whether it was edited."""
+    """Return the measured commit, marked as dirty if files were edited."""
     words = ('describe', '--always', '--dirty', '--exclude', '*')
     try:
         said = subprocess.run(  # noqa: S603

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processor time of a process and of all below it, from ``/proc``."""
+"""The processor time of a process and its descendants, from ``/proc``."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ _TICKS = os.sysconf('SC_CLK_TCK')
 
 
 def of_tree(root: int) -> float:
-    """Return the seconds used by a process, its descendants, and the ended."""
+    """Return the seconds of a process and its living and ended descendants."""
     known = _processes()
     tree = {root}
     while more := {p for p, (up, _) in known.items() if up in tree} - tree:
@@ -19,7 +19,7 @@ def of_tree(root: int) -> float:
 def parsed(stat: str) -> tuple[int, int]:
     """Return the parent's pid and the ticks in the text of a ``stat`` file.
 
-    The ticks of children that ended and were waited for are among them.
+    The ticks include those of ended children that the process waited for.
     """
     fields = stat.rpartition(')')[2].split()  # a name may hold anything
     return int(fields[1]), sum(map(int, fields[11:15]))

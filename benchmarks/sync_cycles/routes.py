@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which route a request took: its line without what differs by provider.
+"""Routes of requests: request lines without the names of providers.
 
-Pure. The lines are those that ``counted_placement.py`` writes.
+Pure. ``counted_placement.py`` writes the lines.
 """
 
 import collections
@@ -13,7 +13,7 @@ _NAME = re.compile(r'^/(traits|resource_classes)/[^/]+$')
 
 
 def counted(lines: Iterable[str]) -> dict[str, int]:
-    """Return how many requests took each route, the commonest first.
+    """Return the number of requests by route, the most frequent first.
 
     :param lines: ``status METHOD path?query``
     """
@@ -22,7 +22,7 @@ def counted(lines: Iterable[str]) -> dict[str, int]:
 
 
 def route(line: str) -> str:
-    """Return the route of one request, with its status if it is no 2xx."""
+    """Return the route of a request, with its status if that is not 2xx."""
     status, method, target = line.split(' ', 2)
     path, _, query = target.partition('?')
     path = _NAME.sub(r'/\1/{name}', _UUID.sub('{uuid}', path))
@@ -34,5 +34,5 @@ def route(line: str) -> str:
 
 
 def total(routes: Mapping[str, int]) -> int:
-    """Return how many requests these are."""
+    """Return the sum of the requests."""
     return sum(routes.values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the runs of one case come to, ratios, and requests an hour. Pure."""
+"""Summaries of the runs of a case, ratios, and requests per hour. Pure."""
 
 import dataclasses
 import statistics
@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from . import measurement, routes, scenarios
 
-# Cycles that are no steady ones, and the seconds from one to the next.
+# Cycles other than steady ones, and the seconds from one to the next.
 _RARE = (
     (scenarios.STALE, scenarios.REFRESH),
     (scenarios.SLOW_READ, scenarios.FULL_READ),
 )
-Cells = Mapping[tuple[str, str], 'Cell']  # (scenario, agent) → what it took
+Cells = Mapping[tuple[str, str], 'Cell']  # (scenario, agent) → its cost
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,19 +34,19 @@ class Cell:
 def places(
     measured: Sequence[measurement.Measurement],
 ) -> list[measurement.Place]:
-    """Return where something was measured, in that order."""
-    return list(dict.fromkeys(one.place for one in measured))
+    """Return the places of the measurements, in order."""
+    return list(dict.fromkeys(each.place for each in measured))
 
 
 def cells(
     measured: Sequence[measurement.Measurement], place: measurement.Place
 ) -> dict[tuple[str, str], Cell]:
-    """Return what was measured at one place, by scenario and agent."""
+    """Return the measurements at one place, by scenario and agent."""
     runs: dict[tuple[str, str], list[measurement.Measurement]] = {}
-    for one in measured:
-        if one.place == place:
-            runs.setdefault((one.scenario, one.agent), []).append(one)
-    return {key: _cell(some) for key, some in runs.items()}
+    for each in measured:
+        if each.place == place:
+            runs.setdefault((each.scenario, each.agent), []).append(each)
+    return {key: _cell(group) for key, group in runs.items()}
 
 
 def ratio(found: Cells, scenario: str, field: str = 'wall') -> float | None:

@@ -57,8 +57,8 @@ class NodeStage(_NodeCommand):
 
     Ironic checks them when it deploys the node. The command sends those that
     are traits of the node in Ironic; the others only matter to placement. The
-    node must be available, and what is staged on it already is kept. "node
-    unstage" takes the traits back.
+    node must be available, and its other values stay. "node unstage" takes the
+    traits back.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that left their driver's list: moved, gone, or nobody can tell.
+"""Nodes that left their driver's list: moved, gone, or unknown.
 
-A node that is missing from the list is no proof that it is gone: another agent
-may report it now. The driver is asked for each, and only its plain *no* makes
-a node *gone*, whose providers may be deleted. What still exists is left as it
-is and asked for again with the slow read. The resource tracker calls this.
+A node that is missing from the list may still exist: another agent may report
+it now. So the driver is asked for each one. Only if it plainly answers *no* is
+the node *gone*, and its providers may be deleted. A node that exists is left
+as it is and asked for again with the slow read. The resource tracker calls
+this module.
 """
 
 import dataclasses
@@ -37,12 +38,12 @@ class Nodes(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Departed:
-    """What became of the nodes that are not in the list.
+    """The nodes that left the driver's list, by what became of them.
 
-    :ivar gone: those that no longer exist
-    :ivar moved: those that were found to exist just now
-    :ivar unknown: those of which that cannot be told, and why
-    :ivar whole: nothing is left of the list
+    :ivar gone: the nodes that no longer exist
+    :ivar moved: the nodes that the driver just said exist
+    :ivar unknown: the nodes for which the driver cannot tell, and why
+    :ivar whole: True if the driver lists no node any more
     """
 
     gone: Sequence[Node] = ()
@@ -51,7 +52,7 @@ class Departed:
     whole: bool = False
 
     def refusal(self) -> str | None:
-        """Return why only a person may say that they go, None if they may."""
+        """Return why a person has to confirm the deletions, None if not."""
         if self.whole and len(self.gone) > 1:
             return (
                 "it is gone, and so is every node of this driver's list: is "
@@ -62,9 +63,9 @@ class Departed:
 
 
 class Departures:
-    """Keeps the list of a driver's nodes and asks for those that left.
+    """Remembers a driver's nodes and asks for those that left its list.
 
-    :param interval: seconds between two questions for a node that exists
+    :param interval: seconds after which a node that exists is asked for again
     """
 
     def __init__(
@@ -84,40 +85,40 @@ class Departures:
         self._source = f'{type(driver).__module__}:{type(driver).__name__}'
 
     def since(self, nodes: Sequence[Node]) -> Departed:
-        """Return what left since the last list; remember this one."""
+        """Return the nodes that left since the last list; remember this list."""
         known = self._nodes.of_driver(self._source)
         present = {
             node.uuid: KnownNode(name=node.name, title=node.title)
             for node in nodes
         }
-        missing = {u: one for u, one in known.items() if u not in present}
+        missing = {u: node for u, node in known.items() if u not in present}
         asked, unknown = self._ask_for(missing)
-        news = {u: k for u, k in present.items() if known.get(u) != k}
-        self._keep({**news, **asked})
+        changed = {u: n for u, n in present.items() if known.get(u) != n}
+        self._keep({**changed, **asked})
         return Departed(
             gone=[
-                _node(uuid, one)
-                for uuid, one in {**missing, **asked}.items()
-                if one.answer is virt.Existence.NO
+                _node(uuid, node)
+                for uuid, node in {**missing, **asked}.items()
+                if node.answer is virt.Existence.NO
             ],
             moved=[
-                _node(uuid, one)
-                for uuid, one in asked.items()
-                if one.answer is virt.Existence.YES
+                _node(uuid, node)
+                for uuid, node in asked.items()
+                if node.answer is virt.Existence.YES
             ],
             unknown=unknown,
             whole=not present,
         )
 
     def confirm(self, node: Node) -> None:
-        """Make sure, just before something of it goes, that it is gone.
+        """Ask once more that a node is gone, just before it is deleted.
 
-        :raises errors.UnknownState: it is not, or cannot be told
+        :raises errors.UnknownState: it exists, or the driver cannot tell
         """
-        one = KnownNode(name=node.name, title=node.title)
-        answer, why = self._ask(one)
+        known = KnownNode(name=node.name, title=node.title)
+        answer, why = self._ask(known)
         if answer is not virt.Existence.NO:
-            self._keep({node.uuid: self._answered(one, answer)})
+            self._keep({node.uuid: self._answered(known, answer)})
             raise errors.UnknownState(
                 f'it was gone, and is there again{why}: nothing of it is '
                 'removed'
@@ -132,22 +133,22 @@ class Departures:
         others: Callable[[], orphans.Others],
         gone: Collection[str],
     ) -> bool:
-        """Let other nodes have what they use of one that is gone.
+        """Pass providers that other nodes use on to those nodes.
 
-        Return whether placement still has anything of the node.
+        Return True if placement still has a provider of the node.
 
-        :param others: returns the nodes of the list, and what is seen of each
-            now; asked only where something could pass
-        :param gone: the uuids of all that are gone
-        :raises errors.UnknownState: whether one uses it cannot be told
+        :param node: a node that is gone
+        :param others: returns the listed nodes' observations; called only if
+            a provider could be passed on
+        :param gone: the uuids of all nodes that are gone
+        :raises errors.UnknownState: it is unknown if another node uses one
         """
         created = self._records.created_for([node.uuid]).get(node.uuid, ())
-        left = orphans.outside(node.uuid, seen, created)
         stays = node.uuid in seen
-        for uuid in left:
-            found = self._records.record([uuid], node.uuid).others.values()
-            holders = {holder for some in found for _, holder in some}
-            heir = orphans.heir(uuid, holders, others(), gone)
+        for uuid in orphans.outside(node.uuid, seen, created):
+            claims = self._records.record([uuid], node.uuid).others.values()
+            claimants = {claimant for names in claims for _, claimant in names}
+            heir = orphans.heir(uuid, claimants, others(), gone)
             if heir is None:
                 stays = True
             else:
@@ -155,7 +156,7 @@ class Departures:
         return stays
 
     def forget(self, nodes: Iterable[Node]) -> None:
-        """Forget nodes of which placement holds nothing any more."""
+        """Forget nodes that have no provider in placement any more."""
         gone = [node.uuid for node in nodes]
         if gone:
             self._nodes.forget(gone)
@@ -163,56 +164,59 @@ class Departures:
     def _ask_for(
         self, missing: Mapping[str, KnownNode]
     ) -> tuple[dict[str, KnownNode], list[tuple[Node, str]]]:
-        """Ask for those that are due, the longest not asked for first.
+        """Ask for the nodes that are due, the one asked longest ago first.
 
-        It ends with the first question that nobody answers: the service is
-        away, and the others would wait as long.
+        If the service is away, no other node is asked for: each question would
+        wait as long.
         """
-        due = [(u, one) for u, one in missing.items() if self._due(one)]
+        due = [(u, node) for u, node in missing.items() if self._is_due(node)]
         due.sort(key=lambda pair: pair[1].asked_at)
         asked: dict[str, KnownNode] = {}
         unknown = []
-        for uuid, one in due[:ASKED_AT_ONCE]:
+        for uuid, node in due[:ASKED_AT_ONCE]:
             try:
-                answer, why = self._ask(one)
+                answer, why = self._ask(node)
             except errors.Unavailable as exc:
                 unknown += [
-                    (_node(u, k), CANNOT_TELL.format(f' ({exc})'))
-                    for u, k in due
+                    (_node(u, n), CANNOT_TELL.format(f' ({exc})'))
+                    for u, n in due
                     if u not in asked
                 ]
                 break
-            asked[uuid] = self._answered(one, answer)
+            asked[uuid] = self._answered(node, answer)
             if answer is virt.Existence.UNKNOWN:
-                unknown.append((_node(uuid, one), CANNOT_TELL.format(why)))
+                unknown.append((_node(uuid, node), CANNOT_TELL.format(why)))
         return asked, unknown
 
-    def _due(self, one: KnownNode) -> bool:
-        """Whether to ask; who is gone is asked for before anything goes."""
-        if one.answer is virt.Existence.NO:
+    def _is_due(self, node: KnownNode) -> bool:
+        """Return True if the driver is asked for the node in this cycle.
+
+        A node that is gone is asked for later, before it is deleted.
+        """
+        if node.answer is virt.Existence.NO:
             return False
-        if one.answer is not virt.Existence.YES:
+        if node.answer is not virt.Existence.YES:
             return True
-        age = self._clock() - one.asked_at
+        age = self._clock() - node.asked_at
         return age < 0 or age >= self._interval > 0
 
-    def _ask(self, one: KnownNode) -> tuple[virt.Existence, str]:
-        """Return the driver's answer, and why it is none.
+    def _ask(self, node: KnownNode) -> tuple[virt.Existence, str]:
+        """Return the driver's answer and, if it has none, the reason.
 
         :raises errors.Unavailable: the service that knows is away
         """
         try:
-            return self._driver.node_exists(one.name), ''
+            return self._driver.node_exists(node.name), ''
         except errors.Unavailable:
             raise
         except errors.AgentError as exc:
             return virt.Existence.UNKNOWN, f' ({exc})'
-        except Exception as exc:  # noqa: BLE001 (a driver's, and said)
+        except Exception as exc:  # noqa: BLE001 (reported as the reason)
             why = f' ({type(exc).__name__}: {exc})'
             return virt.Existence.UNKNOWN, why
 
-    def _answered(self, one: KnownNode, answer: virt.Existence) -> KnownNode:
-        return dataclasses.replace(one, answer=answer, asked_at=self._clock())
+    def _answered(self, node: KnownNode, answer: virt.Existence) -> KnownNode:
+        return dataclasses.replace(node, answer=answer, asked_at=self._clock())
 
     def _keep(self, known: Mapping[str, KnownNode]) -> None:
         if known:
@@ -229,5 +233,5 @@ CANNOT_TELL = (
 )
 
 
-def _node(uuid: str, one: KnownNode) -> Node:
-    return Node(uuid=uuid, name=one.name, title=one.title)
+def _node(uuid: str, known: KnownNode) -> Node:
+    return Node(uuid=uuid, name=known.name, title=known.title)

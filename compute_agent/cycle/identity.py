@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which uuid a node has: one that outlives restarts, renames and re-installs.
+"""The uuid of a node: it outlives restarts, renames and new installations.
 
-A driver may tell it; a node that is named by a uuid has that one; the only node
-of a host has the host's, kept in a write-once file ``compute_id`` as nova keeps
-it. An existing file is read and never replaced, but by ``provider adopt``.
-Called by ``cmd`` for the resource tracker.
+The driver may tell the uuid. A node that is named by a uuid has that one. The
+only node of a host has the host's, which is kept in a write-once file
+``compute_id``, as nova does. An existing file is read and never replaced,
+except by ``provider adopt``. ``cmd`` passes it to the resource tracker.
 """
 
 import collections
@@ -30,8 +30,9 @@ def identify(
     """Return the nodes of these names with their uuids.
 
     :param by_uuid: uuid → name, as far as the driver can tell
-    :param host_uuid: asked only where it is needed
-    :raises errors.DriverError: a name or uuid twice, or no uuid to be had
+    :param host_uuid: called only if it is needed
+    :raises errors.DriverError: a name or a uuid occurs twice, or a node has
+        no uuid
     """
     known = {name: str(uuid) for uuid, name in by_uuid.items()}
     the_host = has_host_uuid(nodenames, by_uuid)
@@ -54,12 +55,12 @@ def identify(
                 'names are no uuids must implement get_nodenames_by_uuid()'
             )
         nodes.append(Node(uuid=uuid, name=name))
-    for what in ('name', 'uuid'):
-        times = collections.Counter(getattr(node, what) for node in nodes)
+    for field in ('name', 'uuid'):
+        times = collections.Counter(getattr(node, field) for node in nodes)
         twice = sorted(value for value, n in times.items() if n > 1)
         if twice:
             raise errors.DriverError(
-                f'the driver lists the {what} {twice[0]} more than once'
+                f'the driver lists the {field} {twice[0]} more than once'
             )
     return nodes
 
@@ -67,7 +68,7 @@ def identify(
 def has_host_uuid(
     nodenames: Sequence[str], by_uuid: Mapping[str, str]
 ) -> bool:
-    """Whether there is one node, and its uuid is the host's."""
+    """Return True if there is one node and it has the host's uuid."""
     return (
         len(nodenames) == 1
         and nodenames[0] not in by_uuid.values()
@@ -76,9 +77,10 @@ def has_host_uuid(
 
 
 def check(node: Node, providers: provider.Snapshot) -> None:
-    """Refuse to write under a uuid that placement knows by another name.
+    """Refuse a node whose provider has another name, or a parent.
 
-    :raises errors.Refused: it does, or has it below another provider
+    :raises errors.Refused: placement has the uuid under another name, or
+        below another provider
     """
     root = providers.get(node.uuid)
     if root is not None and root.name != node.name:
@@ -100,12 +102,12 @@ def check(node: Node, providers: provider.Snapshot) -> None:
 def host_uuid(
     state_path: pathlib.Path, others: Iterable[pathlib.Path] = ()
 ) -> str:
-    """Return this host's uuid from its file, made at the very first start.
+    """Return this host's uuid from its file; the first start writes the file.
 
-    :param others: directories where nova may have put one (beside its
+    :param others: directories where nova may have put such a file (beside its
         configuration); copies must agree
-    :raises errors.ConfigError: a file is no uuid, copies differ, or none can
-        be written
+    :raises errors.ConfigError: a file holds no uuid, copies differ, or the
+        file cannot be written
     """
     found: dict[str, pathlib.Path] = {}
     for path, uuid in _files(state_path, others):
@@ -124,12 +126,12 @@ def host_uuid(
 def adopt(
     uuid: str, state_path: pathlib.Path, others: Iterable[pathlib.Path] = ()
 ) -> list[pathlib.Path]:
-    """Give this host another uuid; return where its old files are kept.
+    """Give this host another uuid; return the copies of its old files.
 
-    Each copy is replaced where it lies, and kept beside itself under a name
-    that says whose it was.
+    Each file is replaced in place. A copy of the old one is kept beside it,
+    with the old uuid in its name.
 
-    :raises errors.ConfigError: a file cannot be written; which says so
+    :raises errors.ConfigError: a file cannot be written
     """
     kept = []
     for path, old in _files(state_path, others):
@@ -151,7 +153,7 @@ def adopt(
 def _files(
     state_path: pathlib.Path, others: Iterable[pathlib.Path]
 ) -> Iterator[tuple[pathlib.Path, str]]:
-    """Yield the files of this host's uuid, and what they hold."""
+    """Yield each file of this host's uuid, with the uuid in it."""
     for path in dict.fromkeys(d / FILE_NAME for d in (state_path, *others)):
         if uuid := _read(path):
             yield path, uuid
@@ -177,7 +179,7 @@ def _read(path: pathlib.Path) -> str | None:
 
 
 def _write(path: pathlib.Path) -> str:
-    """Make the file so that two starts at once agree on one uuid."""
+    """Write the file so that two simultaneous starts agree on one uuid."""
     uuid = str(uuidlib.uuid4())
     mine = path.with_name(f'{FILE_NAME}.{os.getpid()}')
     with _writing(path, 'give a directory this user may write'):
@@ -199,9 +201,9 @@ def _write(path: pathlib.Path) -> str:
 
 @contextlib.contextmanager
 def _writing(path: pathlib.Path, advice: str) -> Iterator[None]:
-    """Say in one line which file cannot be written.
+    """Turn an OSError into one line that names the file.
 
-    :raises errors.ConfigError: in place of any error of files
+    :raises errors.ConfigError: in place of the OSError
     """
     try:
         yield

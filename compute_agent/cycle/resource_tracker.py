@@ -110,9 +110,7 @@ class ResourceTracker(Generic[Op]):
         # Nodes with refused writes go last: they may end the cycle for all
         # nodes after them.
         was_refused = self._control.back_off.knows
-        ordered = sorted(
-            cycles, key=lambda cycle: was_refused(cycle.node.uuid)
-        )
+        ordered = sorted(cycles, key=lambda c: was_refused(c.node.uuid))
         self._in_parallel(ordered, lambda c: c.begin(seen[c.node.uuid]), tell)
         self._planner.end([node.uuid for node in nodes])
         others: list[NodeResult[Op]] = []

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """When the daemon's next cycle begins: apart from those of other agents.
 
-Pure but for the dice it is given. Thousands of agents are started together,
-told to reload together and lose placement together, and must not come together
-ever after. So the first cycle waits a random time; the regular ones keep the
-phase of the first, whatever came between; and an outage is met with growing
-waits at random (full jitter), after which the phase is as it was. The service
-and ``cmd`` ask it.
+Pure except for the random numbers that it is given. Thousands of agents are
+started together, told to reload together and lose placement together. Their
+cycles must not stay together afterwards. So the first cycle waits a random
+time; the regular cycles keep the phase of the first; and after an outage the
+waits grow at random (full jitter), while the phase stays as it was. The
+service and ``cmd`` call it.
 """
 
 import math
@@ -14,9 +14,11 @@ import random
 from collections.abc import Callable
 
 FIRST_WAIT = 1.0  # seconds, after the first failed cycle; doubles from there
-LONGEST_WAIT = 60.0  # seconds, where no interval says how long
+LONGEST_WAIT = 60.0  # seconds, if there is no interval
 LEAST_WAIT = 0.1  # seconds, after any failed cycle
-NEAR = 0.1  # of an interval: a regular cycle so soon after another is left out
+NEAR = (
+    0.1  # of an interval: a regular cycle this soon after another is skipped
+)
 
 Spread = Callable[[float, float], float]
 
@@ -26,17 +28,17 @@ def fuzzy_delay(
 ) -> float:
     """Return the seconds to wait before the first cycle.
 
-    More than an interval would spread no better.
+    A delay longer than the interval would not spread the agents further.
     """
     return spread(0.0, longest if interval < 0 else min(longest, interval))
 
 
-class Timetable:
-    """Says how long to wait after each cycle.
+class Schedule:
+    """Tells how long to wait after each cycle.
 
-    :param phase: a moment at which a regular cycle may begin; so are all that
-        are whole intervals away from it
-    :param spread: a random number between two
+    :param phase: a moment at which a regular cycle may begin; the others are
+        whole intervals away from it
+    :param spread: returns a random number between two numbers
     """
 
     def __init__(self, phase: float, spread: Spread = random.uniform) -> None:
@@ -47,20 +49,20 @@ class Timetable:
     def after_success(
         self, interval: float, *, began: float, now: float
     ) -> float | None:
-        """Return the seconds to wait, None for ever.
+        """Return the seconds to wait; None if there is no other cycle.
 
         A cycle that took longer than the interval is followed at once.
 
-        :param interval: below 0 there is no other cycle
+        :param interval: seconds; below 0 for no other cycle
         """
         self._failures = 0
         if interval < 0:
             return None
-        turn = math.floor((began - self._phase) / interval + NEAR) + 1
-        return max(0.0, self._phase + turn * interval - now)
+        number = math.floor((began - self._phase) / interval + NEAR) + 1
+        return max(0.0, self._phase + number * interval - now)
 
     def after_failure(self, interval: float) -> float:
-        """Return the seconds to wait: full jitter, up to the interval."""
+        """Return the seconds to wait: at random, up to the interval."""
         limit = FIRST_WAIT * 2**self._failures
         longest = max(LONGEST_WAIT if interval < 0 else interval, FIRST_WAIT)
         if limit < longest:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon's loop: a cycle, a wait, and a word only when something changes.
+"""The daemon's loop: a cycle, a wait, and a log line only for news.
 
-An outage is said once, and so is its end; a node's trouble is said when it
-begins, changes and ends. How long a wait is, ``schedule.py`` says. The loop
-ends between two cycles when ``stop`` is set. Signals, threads and wiring are
-``cmd``'s.
+The start and the end of an outage are logged once each; a node's trouble is
+logged when it begins, changes and ends. ``schedule.py`` decides how long the
+loop waits. The loop ends between two cycles once ``stop`` is set. Signals,
+threads and wiring belong to ``cmd``.
 """
 
 import logging
@@ -22,26 +22,26 @@ Results = Sequence[resource_tracker.NodeResult[Operation]]
 
 
 class Stop(Protocol):
-    """What ends the loop; a ``threading.Event`` will do.
+    """The signal that ends the loop, such as a ``threading.Event``.
 
-    Its ``wait`` may return early, and the next cycle begins then.
+    ``wait`` may return early; then the next cycle begins early.
     """
 
     def is_set(self) -> bool:
-        """Whether to end."""
+        """Return True if the loop is to end."""
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Return after so many seconds, or when to end."""
+        """Return after so many seconds, or earlier if the loop is to end."""
 
 
 class Service:
     """Runs cycles until told to stop.
 
     :param cycle: does one cycle; raises AgentError if it could not begin
-    :param interval: seconds from one cycle to the next; below 0 there is one
-        successful cycle only; it may be changed between two cycles
-    :param done: called with the results of each cycle that was no outage
-    :param clock: seconds that only grow
+    :param interval: seconds from one cycle to the next; below 0 for a single
+        successful cycle; it may be changed between two cycles
+    :param done: called with the results of each cycle without an outage
+    :param clock: a monotonic clock, in seconds
     """
 
     def __init__(
@@ -58,15 +58,16 @@ class Service:
         self._stop = stop
         self._done = done
         self._clock = clock
-        self._times = schedule.Timetable(clock())
+        self._times = schedule.Schedule(clock())
         self._said: dict[str, tuple[str, frozenset[str]]] = {}
         self._away_since: float | None = None
 
     def run(self) -> None:
         """Run cycles until ``stop`` is set.
 
-        :raises errors.ConfigError: the very first cycle says that the
-            configuration is wrong; later ones may be mended meanwhile
+        :raises errors.ConfigError: the first cycle finds the configuration
+            wrong; in a later cycle the loop goes on, for an operator may
+            correct it meanwhile
         """
         first = True
         while not self._stop.is_set():
@@ -84,8 +85,8 @@ class Service:
     def _tried(self) -> tuple[Results, errors.AgentError | None]:
         """Do one cycle; return its results, or why there are none.
 
-        The trouble is returned and not said here: inside of an ``except``
-        oslo.log would say it twice.
+        The error is returned, not logged here: inside an ``except`` block
+        oslo.log would log it twice.
         """
         try:
             return self._cycle(), None
@@ -97,7 +98,7 @@ class Service:
             return (), errors.AgentError(f'unexpected: {exc!r}')
 
     def _done_since(self, began: float, results: Results) -> float | None:
-        """Say what is new; return the seconds to wait, None for ever."""
+        """Log the news; return the seconds to wait, None for no other cycle."""
         self._report(results, self._clock() - began)
         away = [r for r in results if r.outage]
         if away:
@@ -109,16 +110,16 @@ class Service:
         )
 
     def _tell(self, results: Results) -> None:
-        """Hand the results on; what fails there is no reason to stop."""
+        """Hand the results on; an error there does not end the loop."""
         try:
             self._done(results)
-        except Exception as exc:  # noqa: BLE001 (whatever it is)
+        except Exception as exc:  # noqa: BLE001 (any error)
             LOG.warning('the results could not be shown: %s', exc)
 
     def _outage(self, exc: errors.AgentError) -> float:
-        """Say it, once; return the seconds to wait."""
+        """Log an outage once; return the seconds to wait."""
         if self._stop.is_set():
-            return 0.0  # it was cut short, and is not tried again
+            return 0.0  # the cycle was cut short and is not repeated
         if self._away_since is None:
             self._away_since = self._clock()
             LOG.error('%s; retrying until it is mended', exc)
@@ -133,7 +134,7 @@ class Service:
             self._away_since = None
 
     def _report(self, results: Results, seconds: float) -> None:
-        """Say each node's news, and one line for the cycle if there is any."""
+        """Log each node's news, and one line for a cycle that has any."""
         news = [r for r in results if self._node_news(r)]
         here = {r.node.uuid for r in results}
         self._said = {u: s for u, s in self._said.items() if u in here}
@@ -152,9 +153,9 @@ class Service:
     def _node_news(
         self, result: resource_tracker.NodeResult[Operation]
     ) -> bool:
-        """Say what is new of a node; return whether anything is.
+        """Log the news of a node; return True if there are any.
 
-        An outage is the service's trouble, and said once for all nodes.
+        An outage is logged once for all nodes, not here.
         """
         if result.outage:
             return False
@@ -177,7 +178,7 @@ class Service:
 
 
 def _again(result: resource_tracker.NodeResult[Operation]) -> str:
-    """Return when what was refused is tried again, if that is known."""
+    """Return when refused operations are tried again, if that is known."""
     if result.again_in is None:
         return ''
     return f'; again in about {result.again_in:.0f} s'

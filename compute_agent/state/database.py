@@ -63,7 +63,7 @@ class Database:
                 return opened
 
     @classmethod
-    def look(cls, directory: pathlib.Path) -> 'Database':
+    def open_copy(cls, directory: pathlib.Path) -> 'Database':
         """Return a copy of a directory's database; empty if it has none.
 
         :raises errors.ConfigError: the file cannot be read, or is not a

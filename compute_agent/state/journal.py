@@ -79,7 +79,7 @@ class Journal:
                 _drop(db, intent)
             for reading in readings:
                 self._save(db, reading)
-                self._snapshot.drop_was(db, reading.provider.uuid)
+                self._snapshot.drop_prior_state(db, reading.provider.uuid)
             for uuid in gone:
                 self._forget(db, uuid)
 
@@ -133,10 +133,10 @@ class Journal:
         """
         with self._database.writing() as db:
             for reading in readings:
-                if since is None or not self._recency.is_passed(
+                if since is None or not self._recency.is_outdated(
                     reading.provider, since
                 ):
-                    self._snapshot.keep_was(db, reading)
+                    self._snapshot.keep_prior_state(db, reading)
                     self._save(db, reading)
 
     def forget(self, uuids: Iterable[str]) -> None:

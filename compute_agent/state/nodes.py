@@ -166,7 +166,7 @@ class Nodes:
         self._rows = None
 
     def _providers(self, db: sqlite3.Connection, node_uuid: str) -> set[str]:
-        """Return a node's root, its tree, and what was created for it."""
+        """Return a node's root, its tree, and the providers created for it."""
         return {
             node_uuid,
             *self._records.created_for([node_uuid]).get(node_uuid, ()),
@@ -210,7 +210,7 @@ class Nodes:
 
 
 def _read(db: sqlite3.Connection) -> list[_Row]:
-    """Return every driver's nodes, and what it last said of each."""
+    """Return every driver's nodes, each with its last answer."""
     rows = db.execute(
         'select uuid, name, title, driver, answer, asked_at from node'
         ' order by name, uuid'
@@ -233,7 +233,7 @@ def _read(db: sqlite3.Connection) -> list[_Row]:
 def _keep(
     db: sqlite3.Connection, uuid: str, driver: str, known: KnownNode
 ) -> None:
-    """Record that a driver has this node, and what it said of it."""
+    """Record that a driver has this node, and its last answer."""
     answer = None if known.answer is None else known.answer.value
     db.execute(
         'replace into node values (?, ?, ?, ?, ?, ?)',

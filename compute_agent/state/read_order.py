@@ -33,8 +33,8 @@ class Recency:
         """True if a provider was updated since this moment."""
         return self._learnt.get(uuid, (0, 0))[0] > moment
 
-    def is_passed(self, seen: provider.Provider, moment: int) -> bool:
-        """True if a provider's generation is higher than the one seen.
+    def is_outdated(self, seen: provider.Provider, moment: int) -> bool:
+        """True if a provider has a higher generation than the one seen.
 
         :param moment: when the observation began that saw the provider; older
             updates do not count

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record in the state database: what this agent added, and to what.
+"""The record in the state database: the additions of this agent.
 
 The tables ``created`` (providers that this agent created), ``ours`` (names
 that it added) and ``held`` (which source claims which names for which node).
@@ -213,21 +213,21 @@ class Records:
         self, db: sqlite3.Connection, wanted: Mapping[str, frozenset[str]]
     ) -> dict[str, Record]:
         """Read the records of several nodes at once, and cache them."""
-        uuids = {uuid for some in wanted.values() for uuid in some}
-        was = self._snapshot.was(db, uuids)
+        uuids = frozenset[str]().union(*wanted.values())
+        prior = self._snapshot.prior_states(db, uuids)
         ours, claims, created = _rows_of(db, uuids)
         found = {}
-        for node_uuid, some in wanted.items():
-            keys = [(uuid, kind) for uuid in some for kind in assertion.Kind]
+        for node_uuid, of_node in wanted.items():
+            keys = [(u, kind) for u in of_node for kind in assertion.Kind]
             own, others = _by_node(claims, keys, node_uuid)
             found[node_uuid] = Record(
-                created=some & created,
+                created=of_node & created,
                 ours={
                     key: frozenset(ours[key]) for key in keys if key in ours
                 },
                 claims=own,
                 others=others,
-                was={uuid: was[uuid] for uuid in some & was.keys()},
+                was={uuid: prior[uuid] for uuid in of_node & prior.keys()},
             )
         for node_uuid, record in found.items():
             self._cache.keep_record(wanted[node_uuid], node_uuid, record)
@@ -276,9 +276,10 @@ def _by_node(
     own: dict[Key, dict[str, frozenset[str]]] = {}
     others: dict[Key, _ByClaimant] = {}
     for key in keys:
-        for (source, claimed_for), names in claims.get(key, {}).items():
+        for claimant, names in claims.get(key, {}).items():
+            source, claimed_for = claimant
             if claimed_for == node_uuid:
                 own.setdefault(key, {})[source] = names
             else:
-                others.setdefault(key, {})[source, claimed_for] = names
+                others.setdefault(key, {})[claimant] = names
     return own, others

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The snapshot in the state database: what was last read of placement.
+"""The snapshot in the state database: the last readings of placement.
 
 The tables ``reading`` (providers as last read), ``was`` (providers as they
 stood before others changed them), ``known`` (the names that placement knows)
@@ -20,7 +20,7 @@ from .database import Database, packed, unpacked
 
 
 class Snapshot:
-    """What was last read of one placement service.
+    """The last readings of one placement service.
 
     :param site: the placement service
     """
@@ -129,7 +129,7 @@ class Snapshot:
             ),
         )
 
-    def keep_was(
+    def keep_prior_state(
         self, db: sqlite3.Connection, reading: provider.Reading
     ) -> None:
         """Keep the last reading of a provider if this one differs from it.
@@ -141,15 +141,15 @@ class Snapshot:
         last = self._read(db, [uuid]).get(uuid)
         if last is None:
             return
-        was = _packed_contents(last.provider)
-        if was != _packed_contents(reading.provider):
+        prior = _packed_contents(last.provider)
+        if prior != _packed_contents(reading.provider):
             self._cache.drop(uuid)
             db.execute(
                 'insert or ignore into was values (?, ?, ?)',
-                (self._new_site_id(db), uuid, was),
+                (self._new_site_id(db), uuid, prior),
             )
 
-    def was(
+    def prior_states(
         self, db: sqlite3.Connection, uuids: Iterable[str]
     ) -> dict[str, provider.Provider]:
         """Return the providers as they stood before others changed them."""
@@ -163,7 +163,7 @@ class Snapshot:
             for uuid, content in found
         }
 
-    def drop_was(self, db: sqlite3.Connection, uuid: str) -> None:
+    def drop_prior_state(self, db: sqlite3.Connection, uuid: str) -> None:
         """Drop how a provider stood before, because it was written to."""
         self._cache.drop(uuid)
         db.execute(
@@ -173,7 +173,7 @@ class Snapshot:
 
     def forget(self, db: sqlite3.Connection, uuid: str) -> None:
         """Drop what was read of a provider at this placement service."""
-        self.drop_was(db, uuid)
+        self.drop_prior_state(db, uuid)
         db.execute(
             'delete from reading where site = ? and uuid = ?',
             (self._site_id(db), uuid),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of this agent: what it added, and what it last saw.
+"""The state of this agent: its record, and its snapshot of placement.
 
 SQLite in ``state_path``, WAL. The *record* (``records.py``, and the intents in
 ``journal.py``) must be durable before a request is sent. The *snapshot*
@@ -8,7 +8,7 @@ kept by placement service (``site``): another spelling of an endpoint costs a
 full read and no record. ``nodes.py`` has the nodes that the drivers reported.
 
 The parts share one database and one cache (``cache.py``). A public method of a
-part is one look at the database or one whole write. A method that takes a
+part is one read of the database or one whole write. A method that takes a
 connection is a step of a transaction that its caller opened. A write that
 changes what several parts own is a method of ``journal.py`` if it is about
 providers, and of ``nodes.py`` if it is about a whole node. Nothing here knows
@@ -24,9 +24,9 @@ from . import cache, database, journal, nodes, records, snapshot
 class State:
     """The state for one placement service; threads may share it.
 
-    :ivar records: what this agent added, and which source claims it
+    :ivar records: the additions of this agent, and the sources' claims
     :ivar journal: unconfirmed writes, and the outcome of writes
-    :ivar snapshot: what was last read of placement
+    :ivar snapshot: the last readings of placement
     :ivar nodes: the nodes that the drivers reported
     :param site: the placement service; empty if only the record is wanted
     """
@@ -51,7 +51,7 @@ class State:
         return cls(database.Database.open(directory), site)
 
     @classmethod
-    def look(cls, directory: pathlib.Path, site: str = '') -> typing.Self:
+    def open_copy(cls, directory: pathlib.Path, site: str = '') -> typing.Self:
         """Return a copy of a directory's state that is never written back.
 
         For commands that only read, also while a daemon writes. Without a
@@ -60,7 +60,7 @@ class State:
         :raises errors.ConfigError: the state cannot be read, or the file is
             not a state database
         """
-        return cls(database.Database.look(directory), site)
+        return cls(database.Database.open_copy(directory), site)
 
     @classmethod
     def in_memory(cls, site: str = '') -> typing.Self:

@@ -126,18 +126,7 @@ class Providers(
             parent_uuid=parent,
         )
         wanted = names.check_aggregates(aggregates)
-        try:
-            answer = self._service.send(codec_writes.request(operation, {}))
-        except errors.NameTaken as exc:
-            raise self._taken(operation) from exc
-        except errors.BadRequest as exc:
-            if parent is None or self._rows(codec.by_uuid_path(parent)):
-                raise
-            raise errors.DoesNotExist(
-                f'provider {name} was not created: its parent {parent} does '
-                'not exist'
-            ) from exc
-        made = codec.created_provider(answer)
+        made = self._create(operation)
         try:
             if wanted:
                 self.add_aggregates(made, wanted)
@@ -147,6 +136,21 @@ class Providers(
                 f'aggregate yet: {exc}'
             ) from exc
         return made
+
+    def _create(self, operation: ops.CreateProvider) -> codec.ListedProvider:
+        parent = operation.parent_uuid
+        try:
+            answer = self._service.send(codec_writes.request(operation, {}))
+        except errors.NameTaken as exc:
+            raise self._taken(operation) from exc
+        except errors.BadRequest as exc:
+            if parent is None or self._rows(codec.by_uuid_path(parent)):
+                raise
+            raise errors.DoesNotExist(
+                f'provider {operation.name} was not created: its parent '
+                f'{parent} does not exist'
+            ) from exc
+        return codec.created_provider(answer)
 
     def delete(self, target: codec.ListedProvider) -> None:
         """Delete a provider without children and allocations.

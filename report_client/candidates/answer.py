@@ -88,8 +88,8 @@ def read(body: object) -> Answer:
         return _answer(body)
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
         raise errors.MalformedAnswer(
-            'placement answered a request for candidates with JSON in another '
-            f'shape than documented: {str(body)[:120]!r} '
+            "placement's answer to a request for candidates does not have the "
+            f'documented shape: {str(body)[:120]!r} '
             f'({type(exc).__name__}: {exc})'
         ) from exc
 

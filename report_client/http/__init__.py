@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one place that speaks HTTP to placement.
 
-Begin with ``placement.py`` (send a request, read an answer). ``codec.py`` turns
-operations into requests, ``error_mapping.py`` turns statuses into errors,
-``list_stream.py`` decodes long lists. It may import ``operations/`` only.
+Begin with ``placement.py``, which sends a request and returns its answer.
+``codec*.py`` turn operations into requests and answers into values,
+``error_mapping.py`` turns statuses into errors, ``list_stream.py`` decodes long
+lists, and ``rate_limit.py`` delays requests. It may import ``operations/``
+only.
 """

@@ -4,7 +4,7 @@
 Pure: no I/O, configuration, logging or clock. All calls use one microversion
 (1.39 where the server has it, never below 1.30); routes and codes are those of
 placement's API reference. Answers are checked for their shape: one that is not
-as documented raises ``MalformedAnswer`` and is taken for nothing.
+as documented raises ``MalformedAnswer``; no part of it is used.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ RESHAPER = '/reshaper'
 class Request:
     """One HTTP request: method, path with query, JSON body or None.
 
-    :ivar newest: the last microversion in which it is written like this
+    :ivar newest: the newest microversion with this form of the request
     """
 
     method: str
@@ -42,7 +42,10 @@ class Request:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ListedProvider:
-    """One row of ``GET /resource_providers`` (1.14): all but the contents."""
+    """A provider as ``GET /resource_providers`` lists it (1.14).
+
+    A list does not have traits, aggregates and inventories.
+    """
 
     uuid: str
     name: str
@@ -55,29 +58,32 @@ class ListedProvider:
 
 
 def in_tree_path(uuid: str) -> str:
-    """Return the path that lists one tree."""
+    """Return the path that lists one tree (1.14).
+
+    :param uuid: any provider of the tree
+    """
     return f'{PROVIDERS}?in_tree={uuid}'
 
 
 def sharing_path(aggregates: Iterable[str]) -> str:
     """Return the path that lists sharing providers.
 
-    :param aggregates: only those in one of these; none for all there are
+    :param aggregates: only members of any of these; empty for all
     """
     query = {'required': names.MISC_SHARES_VIA_AGGREGATE}
-    some = ','.join(sorted(aggregates))
-    if some:
-        query['member_of'] = f'in:{some}'
+    members = ','.join(sorted(aggregates))
+    if members:
+        query['member_of'] = f'in:{members}'
     return f'{PROVIDERS}?{urllib.parse.urlencode(query, safe=":,")}'
 
 
 def by_name_path(name: str) -> str:
-    """Return the path that lists the provider of one name."""
+    """Return the path that lists the provider with a name."""
     return f'{PROVIDERS}?{urllib.parse.urlencode({"name": name})}'
 
 
 def by_uuid_path(uuid: str) -> str:
-    """Return the path that lists the provider of one uuid."""
+    """Return the path that lists the provider with a uuid."""
     return f'{PROVIDERS}?uuid={uuid}'
 
 
@@ -99,12 +105,12 @@ COLLECTIONS = {
 
 
 def collection_path(uuid: str, kind: assertion.Kind) -> str:
-    """Return the path of one provider's names of one kind."""
+    """Return the path of one provider's traits, aggregates or inventories."""
     return f'{PROVIDERS}/{uuid}/{COLLECTIONS[kind]}'
 
 
 def allocations_path(uuid: str) -> str:
-    """Return the path of what is allocated of one provider."""
+    """Return the path of the allocations from one provider."""
     return f'{PROVIDERS}/{uuid}/allocations'
 
 
@@ -113,11 +119,11 @@ def allocations_path(uuid: str) -> str:
 
 def records(inventories: ops.Inventories) -> dict[str, Any]:
     """Return inventories as placement's JSON has them."""
-    return {rc: one.to_record() for rc, one in sorted(inventories.items())}
+    return {rc: inv.to_record() for rc, inv in sorted(inventories.items())}
 
 
 def generation_after(body: object) -> int:
-    """Return the provider's generation from the answer to a guarded write."""
+    """Return the provider's generation from the answer to a write."""
     return json_shapes.parse(
         lambda: json_shapes.generation(json_shapes.mapping(body)), body
     )
@@ -135,9 +141,9 @@ def created_generation(body: object) -> int:
 
 
 def listed_providers(body: object) -> list[ListedProvider]:
-    """Return the rows of a list of providers; ``list_stream.py`` reads long ones.
+    """Return the providers of a list; ``list_stream.py`` reads long lists.
 
-    :raises errors.MalformedAnswer: any row is not as documented
+    :raises errors.MalformedAnswer: a row is not as documented
     """
     found = json_shapes.parse(
         lambda: json_shapes.sequence(
@@ -146,7 +152,7 @@ def listed_providers(body: object) -> list[ListedProvider]:
         body,
     )
     known: dict[str, str] = {}
-    return [listed_provider(one, known) for one in found]
+    return [listed_provider(row, known) for row in found]
 
 
 def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
@@ -173,9 +179,9 @@ def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
 
 
 def allocated(body: object) -> tuple[int, dict[str, frozenset[str]]]:
-    """Return generation, and consumers by class, of one provider.
+    """Return a provider's generation, and resource class → consumer uuids.
 
-    The answer to ``GET /resource_providers/{uuid}/allocations``.
+    From the answer to ``GET /resource_providers/{uuid}/allocations``.
 
     :raises errors.MalformedAnswer: not as documented
     """
@@ -183,10 +189,10 @@ def allocated(body: object) -> tuple[int, dict[str, frozenset[str]]]:
     def read() -> tuple[int, dict[str, frozenset[str]]]:
         answer = json_shapes.mapping(body)
         found: dict[str, frozenset[str]] = {}
-        for consumer, one in json_shapes.mapping(
+        for consumer, part in json_shapes.mapping(
             answer['allocations']
         ).items():
-            for rc in json_shapes.mapping(one['resources']):
+            for rc in json_shapes.mapping(part['resources']):
                 found[rc] = found.get(rc, frozenset()) | {
                     json_shapes.string(consumer)
                 }
@@ -226,8 +232,8 @@ def created_provider(body: object) -> ListedProvider:
 def listed_provider(found: Any, known: dict[str, str]) -> ListedProvider:
     """Return one provider of a list, or of the answer to a creation.
 
-    :param known: uuids of other providers that rows of the same list named:
-        one string serves all
+    :param known: uuids that earlier rows of the list named; equal uuids become
+        one string, which saves memory
     :raises errors.MalformedAnswer: not as documented
     """
     try:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocations in placement's HTTP and JSON: what is read, and the reshaper.
+"""Allocations in placement's HTTP and JSON: reads and the reshape.
 
-Pure: no I/O, configuration, logging or clock. The reshape is sent in no newer
-microversion than 1.37: from 1.38 on each consumer's type is to be given, which
-for those from before there were types is a word placement does not take back;
-before, it leaves the type of a consumer as it is.
+Pure: no I/O, configuration, logging or clock. The reshape is sent at most at
+microversion 1.37, which leaves the type of each consumer alone. From 1.38 on
+the request must give each consumer's type; for a consumer without a type,
+placement reports a word that it does not accept in a request.
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ NO_TYPES: codec.Version = (1, 37)
 
 
 def consumer_path(consumer: str) -> str:
-    """Return the path of all that one consumer has."""
+    """Return the path of one consumer's allocations."""
     return f'{codec.CONSUMERS}{consumer}'
 
 
 def consumer(
     uuid: str, body: object
 ) -> tuple[alloc.Consumer, dict[str, int]] | None:
-    """Return a consumer and its providers' generations; None: it has nothing.
+    """Return a consumer and its providers' generations, None without allocations.
 
     The answer to ``GET /allocations/{consumer}`` (1.28; the type from 1.38).
 
@@ -71,15 +71,17 @@ def reshape(
 ) -> codec.Request:
     """Return the request that moves inventory with its allocations (1.30).
 
-    :param generations: of the providers whose inventories are sent
+    ``POST /reshaper``: 204; 409 for an outdated generation.
+
+    :param generations: provider uuid → generation, for each inventory
     """
     body: dict[str, Any] = {
         'inventories': {
-            one.uuid: {
-                'resource_provider_generation': generations[one.uuid],
-                'inventories': codec.records(one.inventories),
+            part.uuid: {
+                'resource_provider_generation': generations[part.uuid],
+                'inventories': codec.records(part.inventories),
             }
-            for one in operation.inventories
+            for part in operation.inventories
         },
         'allocations': {
             move.consumer.uuid: _consumer(move) for move in operation.moves

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What placement's refusals mean: status and code to what to do next.
+"""Map placement's error answers to exceptions, by what to do next.
 
-Pure: no I/O, configuration, logging or clock. ``placement.py``, the one place
-that speaks HTTP, asks it of every answer that is not 2xx.
+Pure: no I/O, configuration, logging or clock. ``placement.py`` calls it for
+every answer that is not 2xx.
 """
 
 import re
@@ -33,54 +33,58 @@ _BY_CODE: dict[str, type[Exception]] = {
 
 
 def is_not_placement(
-    request: codec.Request, status: int, said: Mapping[str, Any]
+    request: codec.Request, status: int, error: Mapping[str, Any]
 ) -> bool:
-    """Whether whatever refused this is no placement.
+    """Return True if another service than placement sent the error.
 
-    :param said: the first error of the body, {} or without a status if it is
-        none of placement's
+    Placement has every list, and its error bodies have a status.
+
+    :param error: the first error of the body; {} or without a status if the
+        body is not placement's
     """
-    return status in {404, 405} and (_is_list(request) or 'status' not in said)
+    return status in {404, 405} and (
+        _is_list(request) or 'status' not in error
+    )
 
 
 def error_for(
-    request: codec.Request, status: int, said: Mapping[str, Any], where: str
+    request: codec.Request, status: int, error: Mapping[str, Any], where: str
 ) -> Exception:
     """Return the error for an answer that is not 2xx.
 
-    :param said: the first error of the body
+    :param error: the first error of the body
     :param where: what the operator calls this service
     """
     answer = errors.Answer(
         status=status,
-        code=str(said.get('code', '')),
-        detail=str(said.get('detail') or said.get('title') or ''),
-        request_id=str(said.get('request_id', '')),
+        code=str(error.get('code', '')),
+        detail=str(error.get('detail') or error.get('title') or ''),
+        request_id=str(error.get('request_id', '')),
     )
     kind = _kind(request, answer)
     text = f'{request.method} {request.path}: {answer}'
     if kind is errors.NotAuthorised:
         text += (
-            f'; {where} does not let this agent in: it needs a user with the '
-            'role admin or service in [placement]'
+            f'; {where} refuses the user of this agent: [placement] needs a '
+            'user with the role admin or service'
         )
     if kind is errors.NotAllowed:
         text += (
-            '; to move what is allocated, the user in [placement] (username) '
-            'needs the role service too: add that role in keystone'
+            '; to move allocations, the user in [placement] (username) also '
+            'needs the role service: add that role in keystone'
         )
     return kind(text)
 
 
 def _is_list(request: codec.Request) -> bool:
-    """Whether every placement has what is asked for, if only as nothing."""
+    """Return True if every placement answers this, if only with an empty list."""
     route = request.path.partition('?')[0]
     lists = {codec.PROVIDERS, codec.TRAITS, codec.RESOURCE_CLASSES}
     return request.method == 'GET' and route in lists
 
 
 def _is_one(request: codec.Request) -> bool:
-    """Whether it is about one thing that may be there or not."""
+    """Return True if the request is about one object that may not exist."""
     if request.path.startswith(f'{codec.TRAITS}/'):
         return request.method != 'PUT'  # which creates it
     return request.path.startswith((codec.PROVIDERS, codec.CONSUMERS))
@@ -89,14 +93,14 @@ def _is_one(request: codec.Request) -> bool:
 def _kind(  # noqa: PLR0911 (a row for each meaning)
     request: codec.Request, answer: errors.Answer
 ) -> type[Exception]:
-    """Return the error for an answer that is not 2xx: what to do next."""
+    """Return the class of the error for an answer that is not 2xx."""
     if answer.status == 403 and request.path == codec.RESHAPER:
         return errors.NotAllowed
-    meant = _BY_STATUS.get(answer.status) or _BY_CODE.get(answer.code)
-    if meant is not None:
-        return meant
+    known = _BY_STATUS.get(answer.status) or _BY_CODE.get(answer.code)
+    if known is not None:
+        return known
     if answer.status >= 500:
-        # A race that placement's traits handler does not catch.
+        # Placement's traits handler does not catch this race.
         raced = _RACE in answer.detail
         return errors.Conflict if raced else errors.ServerFault
     if answer.status == 400 and _NO_SUCH_NAME.search(answer.detail):
@@ -104,5 +108,5 @@ def _kind(  # noqa: PLR0911 (a row for each meaning)
     if answer.status == 404 and _is_one(request):
         return errors.NotFound
     if answer.status == 409 and request.path.startswith(f'{codec.TRAITS}/'):
-        return errors.InUse  # it has no code of its own
+        return errors.InUse  # placement has no code of its own for it
     return errors.BadRequest

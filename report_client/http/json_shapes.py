@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes that parts of placement's answers have, each checked.
+"""Checked conversions of the JSON values in placement's answers.
 
-Pure: no I/O, configuration, logging or clock. Used by ``codec.py`` and its
-like, which know what an answer is made of: whatever is not as documented
-raises ``MalformedAnswer`` and is taken for nothing.
+Pure: no I/O, configuration, logging or clock. ``codec.py`` and
+``codec_allocations.py`` build values with them. An answer that is not as
+documented raises ``MalformedAnswer``; no part of it is used.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,8 +17,10 @@ _T = TypeVar('_T')
 
 
 def parse(read: Callable[[], _T], body: object) -> _T:
-    """Return what reading an answer gives.
+    """Return the value that ``read`` makes of an answer.
 
+    :param read: raises KeyError, TypeError or ValueError for a wrong shape
+    :param body: the answer, for the message
     :raises errors.MalformedAnswer: it is not as documented
     """
     try:
@@ -28,23 +30,26 @@ def parse(read: Callable[[], _T], body: object) -> _T:
 
 
 def malformed(body: object, exc: Exception) -> errors.MalformedAnswer:
-    """Return the error for JSON that is not as documented, and why."""
+    """Return the error for JSON that is not as documented."""
     return errors.MalformedAnswer(
-        'placement answered JSON of another shape than documented: '
+        "placement's answer does not have the documented shape: "
         f'{str(body)[:120]!r} ({type(exc).__name__}: {exc})'
     )
 
 
 def no_json(start: object) -> errors.MalformedAnswer:
-    """Return the error for a body that is no JSON, by how it begins."""
+    """Return the error for a body that is not JSON.
+
+    :param start: the first characters of the body
+    """
     return errors.MalformedAnswer(
-        f'placement answered no JSON: {start!r}; is there something else at '
+        f"placement's answer is not JSON: {start!r}; does another service use "
         'that address?'
     )
 
 
 def generation(body: Mapping[str, Any]) -> int:
-    """Return the generation of the provider that the answer is about."""
+    """Return the provider's generation from the answer to a read or write."""
     return count(body['resource_provider_generation'])
 
 
@@ -54,30 +59,30 @@ def strings(value: object) -> frozenset[str]:
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """Return an object."""
+    """Return a JSON object, or raise TypeError."""
     if not isinstance(value, dict):
-        raise TypeError(f'{error_text.excerpt(value)} is no object')
+        raise TypeError(f'{error_text.excerpt(value)} is not an object')
     return value
 
 
 def sequence(value: object) -> list[Any]:
-    """Return an array."""
+    """Return a JSON array, or raise TypeError."""
     if not isinstance(value, list):
-        raise TypeError(f'{error_text.excerpt(value)} is no array')
+        raise TypeError(f'{error_text.excerpt(value)} is not an array')
     return value
 
 
 def string(value: object) -> str:
-    """Return a string."""
+    """Return a string, or raise TypeError."""
     if not isinstance(value, str):
-        raise TypeError(f'{error_text.excerpt(value)} is no string')
+        raise TypeError(f'{error_text.excerpt(value)} is not a string')
     return value
 
 
 def count(value: object) -> int:
-    """Return a whole number, 0 or more."""
+    """Return a whole number from 0, or raise TypeError or ValueError."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f'{error_text.excerpt(value)} is no number')
+        raise TypeError(f'{error_text.excerpt(value)} is not a whole number')
     if value < 0:
         raise ValueError(f'{error_text.excerpt(value)} is below 0')
     return value

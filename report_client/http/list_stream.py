@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of a long list, read while its body still comes.
+"""Decode a long list of providers row by row while its body arrives.
 
-Pure: no I/O, configuration, logging or clock. ``observe/reader.py`` hands it the chunks
-of a body. All of 50,000 providers at once are 40 MB of text and four times as
-much of Python's objects; here only a few are text, one is an object, and what
-stays of each is a ``codec.ListedProvider``: 13 MiB in place of 180, in no more time than
-``json.loads`` takes (0.6 to 1.0 of it; ``make bench-rows``). ijson takes a
-quarter more, and takes a list that is not there for one of no providers.
+Pure: no I/O, configuration, logging or clock. ``observe/reader.py`` passes it
+the chunks of a body. A list of 50,000 providers is 40 MB of text, and four
+times as much as Python objects. Here only a few rows are text at a time, one is
+an object, and each becomes a ``codec.ListedProvider``: 13 MiB instead of 180,
+in 0.6 to 1.0 of the time of ``json.loads`` (``make bench-rows``). ijson takes a
+quarter more time than this module, and reads a missing list as an empty one.
 """
 
 import codecs
@@ -20,10 +20,10 @@ from compute_agent.tree import provider
 from .. import errors
 from . import codec, json_shapes
 
-CHUNK = 65_536  # of bytes, then of characters; more saves no time
+CHUNK = 65_536  # bytes, then characters; a larger chunk saves no time
 
 _KEY = 'resource_providers'
-_BLANK = ' \t\n\r'  # what JSON takes for it
+_BLANK = ' \t\n\r'  # the whitespace of JSON
 _ANY = f'[{_BLANK}]*'
 _OPENING = re.compile(rf'\{{{_ANY}"{_KEY}"{_ANY}:{_ANY}\[{_ANY}(?=\{{)')
 _AFTER = re.compile(rf'{_ANY}([],]){_ANY}')
@@ -33,10 +33,11 @@ _DECODE = json.JSONDecoder().raw_decode
 def listed_providers(
     chunks: Iterable[bytes], at_once: int = CHUNK
 ) -> list[codec.ListedProvider]:
-    """Return the rows of a list of providers: all of them.
+    """Return all providers of a list.
 
-    :param at_once: how many characters are gathered before rows are sought
-    :raises errors.MalformedAnswer: any of the body is not as documented
+    :param chunks: the body
+    :param at_once: characters that are collected before rows are decoded
+    :raises errors.MalformedAnswer: a part of the body is not as documented
     """
     text = _Text(chunks, at_once)
     found: list[codec.ListedProvider] = []
@@ -50,10 +51,10 @@ def listed_providers(
 
 
 class _Text:
-    """A body as text, decoded as far as it is wanted.
+    """A body as text, decoded only as far as needed.
 
-    :ivar start: its first characters
-    :ivar ended: whether all of it has come
+    :ivar start: its first 60 characters
+    :ivar ended: True when all of it has arrived
     """
 
     def __init__(self, chunks: Iterable[bytes], at_once: int) -> None:
@@ -62,13 +63,14 @@ class _Text:
         self.start = ''
         self.ended = False
 
-    def more(self, left: str) -> str:
-        """Return what is left and at least as much again, if it comes.
+    def more(self, pending: str) -> str:
+        """Return the pending text and at least as much again, if it comes.
 
-        So a value longer than a chunk is tried a few times, not for each.
+        The text doubles, so that a row longer than a chunk is tried a few
+        times, not once for each chunk.
         """
-        wanted = max(self._at_once, len(left))
-        parts = [left]
+        wanted = max(self._at_once, len(pending))
+        parts = [pending]
         for part in self._parts:
             parts.append(part)
             wanted -= len(part)
@@ -80,38 +82,39 @@ class _Text:
         self.start = self.start or text[:60]
         return text
 
-    def rest(self, left: str) -> str:
-        """Return what is left and all that still comes."""
-        return left + ''.join(self._parts)
+    def rest(self, pending: str) -> str:
+        """Return the pending text and all text that still comes."""
+        return pending + ''.join(self._parts)
 
 
 def _rows(text: _Text) -> Iterator[Any]:
     """Yield each row as it is decoded.
 
-    :raises ValueError, RecursionError: it is no JSON
+    :raises ValueError, RecursionError: the text is not JSON
     """
-    left = text.more('')
-    opening = _OPENING.match(left)
+    pending = text.more('')
+    opening = _OPENING.match(pending)
     if opening is None:
-        yield from _whole(text.rest(left))
+        yield from _whole(text.rest(pending))
         return
     at, after = opening.end(), ','
     while after == ',':
-        row, end = _row(left, at)
+        row, end = _row(pending, at)
         if end is None and text.ended:
-            raise ValueError('no whole row')
+            raise ValueError('incomplete row')
         if end is None:
-            left, at = text.more(left[at:]), 0
+            pending, at = text.more(pending[at:]), 0
             continue
         yield row
         at, after = end.end(), end[1]
-    _check_end(text.rest(left[at:]))
+    _check_end(text.rest(pending[at:]))
 
 
 def _row(text: str, at: int) -> tuple[Any, re.Match[str] | None]:
-    """Return the row that begins here, and the match of what ends it.
+    """Return the row that begins here, and the match of its delimiter.
 
-    None if it does not end here: it may be wrong, or be cut off by the chunk.
+    The match is None if the row does not end in this text: it is malformed, or
+    the chunk cuts it off.
     """
     try:
         row, end = _DECODE(text, at)
@@ -121,10 +124,10 @@ def _row(text: str, at: int) -> tuple[Any, re.Match[str] | None]:
 
 
 def _whole(text: str) -> list[Any]:
-    """Return the rows of what does not begin as a list of some rows.
+    """Return the rows of a body that does not begin with a list with rows.
 
-    That is an empty list, one that stands behind something else, or another
-    thing: the last two are rare, and may be read all at once.
+    The list is empty or follows another key, or the body is something else.
+    The last two are rare, so the body is decoded at once.
     """
     body = json.loads(text) if text else None
     return json_shapes.parse(
@@ -133,22 +136,22 @@ def _whole(text: str) -> list[Any]:
 
 
 def _check_end(text: str) -> None:
-    """Refuse a body that does not end as one after its list.
+    """Check the end of a body after its list.
 
-    :raises ValueError: it does not, or it holds a second list
+    :raises ValueError: the end is malformed, or has a second list
     """
     if _KEY in json.loads('{"": []' + text):
-        raise ValueError(f'two of {_KEY}')
+        raise ValueError(f'{_KEY} twice')
 
 
 def _no_list(
     text: _Text, found: list[codec.ListedProvider]
 ) -> errors.MalformedAnswer:
-    """Return the error for a body that is no JSON, by how much of it was."""
+    """Return the error for a body that is malformed after these rows."""
     if not found:
         return json_shapes.no_json(text.start)
     last = provider.title(found[-1].name, found[-1].uuid)
     return errors.MalformedAnswer(
-        'placement answered a list of providers that breaks off or goes wrong '
-        f'after {len(found)}, the last of them {last}'
+        "placement's list of providers breaks off or is malformed after "
+        f'{len(found)} providers; the last one is {last}'
     )

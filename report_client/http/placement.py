@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one place that speaks HTTP with placement.
 
-It sends a request at the newest microversion both sides have and returns the
-body, or raises one of ``errors.py``: never None, never False. There is no
-discovery call: the first answer of a server that is older (406) says what it
-has. Retries are the caller's; authentication is keystoneauth's.
+It sends a request at the newest microversion that both sides have. It returns
+the body, or raises an error of ``errors.py``; it never returns None or False
+for a failure. It sends no discovery request: an older server's first answer
+(406) gives the server's versions. The caller retries; keystoneauth
+authenticates.
 """
 
 import contextlib
@@ -18,6 +19,7 @@ import requests
 from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import error_text
+from compute_agent import errors as agent_errors
 
 from .. import errors
 from . import codec, error_mapping, json_shapes, list_stream
@@ -27,13 +29,19 @@ _T = TypeVar('_T')
 LOG = logging.getLogger(__name__)
 
 _ADDRESS = re.compile(r'https?://[^/\s]+')
+_NO_TOKEN = (
+    ksa_exceptions.Unauthorized,
+    ksa_exceptions.Forbidden,
+    ksa_exceptions.MissingAuthPlugin,
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What placement answered to a request that it carried out.
+    """Placement's answer to a request that succeeded.
 
-    :ivar body: decoded, None if there is none
+    :ivar status: 2xx
+    :ivar body: decoded JSON, None if the answer has no body
     """
 
     status: int
@@ -41,7 +49,7 @@ class Reply:
 
 
 class Response(Protocol):
-    """The part of a requests.Response that is used."""
+    """The part of a requests.Response that this module uses."""
 
     @property
     def status_code(self) -> int:
@@ -49,20 +57,20 @@ class Response(Protocol):
 
     @property
     def content(self) -> bytes | Any:
-        """The body as it came."""
+        """The undecoded body."""
 
     def json(self) -> Any:
         """Return the decoded body."""
 
     def iter_content(self, chunk_size: int) -> Iterator[bytes]:
-        """Yield the body as it comes."""
+        """Yield the body as it arrives."""
 
     def close(self) -> None:
-        """Let the connection go, whatever of the body still comes."""
+        """Release the connection, even if the body has not all arrived."""
 
 
 class Adapter(Protocol):
-    """The part of a keystoneauth1 Adapter that is used."""
+    """The part of a keystoneauth1 Adapter that this module uses."""
 
     def request(self, url: str, method: str, **kwargs: Any) -> Response:
         """Send one request."""
@@ -71,8 +79,8 @@ class Adapter(Protocol):
 class Placement:
     """Placement's API over one keystoneauth adapter; threads may share it.
 
-    :param where: what the operator calls this service, for messages
-    :param hint: what to look at when it does not answer
+    :param where: the service's name and address, for messages
+    :param hint: advice for messages, if the service does not answer
     """
 
     def __init__(
@@ -86,56 +94,56 @@ class Placement:
     def get(self, path: str, needed: codec.Version = codec.OLDEST) -> Any:
         """Return the body of one read.
 
-        :param needed: the microversion that this request first works in
+        :param needed: the oldest microversion that has this request
         """
         return self.send(codec.Request(method='GET', path=path), needed)
 
     def read(
         self,
         path: str,
-        taken_in: Callable[[Iterable[bytes]], _T],
+        decode: Callable[[Iterable[bytes]], _T],
         needed: codec.Version = codec.OLDEST,
     ) -> _T:
-        """Return what is made of the body of one read while it still comes.
+        """Return the body of one read, decoded while it arrives.
 
-        :param taken_in: makes it of chunks of bytes, to the last
-        :raises errors.Unreachable: it broke off
-        :raises report_client.errors: as :meth:`send`, and what it raises
+        :param decode: makes the result of all chunks of the body
+        :raises errors.Unreachable: the connection broke off
+        :raises report_client.errors: as :meth:`send`, and errors of ``decode``
         """
         request = codec.Request(method='GET', path=path)
         with contextlib.closing(
-            self._carried_out(request, needed, stream=True)
+            self._send(request, needed, stream=True)
         ) as response:
-            return taken_in(self._chunks(response))
+            return decode(self._chunks(response))
 
     def send(
         self, request: codec.Request, needed: codec.Version = codec.OLDEST
     ) -> Any:
         """Send one request; return the decoded body, None if there is none.
 
-        :raises report_client.errors: everything but a 2xx, by what to do next
+        :raises report_client.errors: the answer is not 2xx
         """
         return self.reply(request, needed).body
 
     def reply(
         self, request: codec.Request, needed: codec.Version = codec.OLDEST
     ) -> Reply:
-        """Send one request; return which 2xx came, and the body.
+        """Send one request; return the status and the body of a 2xx answer.
 
         :raises errors.TooOld: this placement is older than ``needed``, or has
-            no version that this agent speaks
-        :raises report_client.errors: everything but a 2xx, by what to do next
+            no version that this agent supports
+        :raises report_client.errors: the answer is not 2xx
         """
-        response = self._carried_out(request, needed, stream=False)
+        response = self._send(request, needed, stream=False)
         body = _json(response) if response.content else None
         return Reply(status=response.status_code, body=body)
 
-    def _carried_out(
+    def _send(
         self, request: codec.Request, needed: codec.Version, *, stream: bool
     ) -> Response:
-        """Return the answer to a request that placement carried out.
+        """Return the 2xx response to a request.
 
-        :param stream: leave its body to come
+        :param stream: do not read the body yet
         """
         sent = self._version
         self._check(request, needed)
@@ -146,11 +154,11 @@ class Placement:
         if response.status_code == 406:
             raise self._no_version(response)
         if response.status_code >= 300:
-            raise self._refusal(request, response)
+            raise self._error(request, response)
         return response
 
     def _check(self, request: codec.Request, needed: codec.Version) -> None:
-        """Refuse what this placement is known to be too old for."""
+        """Refuse a request if this placement is known to be too old for it."""
         if needed > self._version:
             raise errors.TooOld(
                 f'{self.where} has API version {_dotted(self._version)}; '
@@ -159,11 +167,11 @@ class Placement:
             )
 
     def _answer(self, request: codec.Request, *, stream: bool) -> Response:
-        """Send one request; of a refusal, the body is there as well."""
+        """Send one request; read the body too if the answer is an error."""
         response = self._request(request, stream=stream)
         if response.status_code >= 300:
             try:
-                _ = response.content  # which frees the connection, too
+                _ = response.content  # this also releases the connection
             except requests.RequestException as exc:
                 raise self._broken_off(exc) from exc
         return response
@@ -179,54 +187,55 @@ class Placement:
                 headers={'Accept': 'application/json'},
                 stream=stream,
             )
-        except (
-            ksa_exceptions.Unauthorized,
-            ksa_exceptions.Forbidden,
-            ksa_exceptions.MissingAuthPlugin,
-        ) as exc:
-            raise errors.NotAuthorised(
+        except requests.RequestException as exc:
+            # keystoneauth reads the body for its log.
+            raise self._broken_off(exc) from exc
+        except Exception as exc:
+            raise self._unanswered(exc) from exc
+
+    def _unanswered(self, exc: Exception) -> agent_errors.Unavailable:
+        """Return the error for a request that got no answer."""
+        if isinstance(exc, _NO_TOKEN):
+            return errors.NotAuthorised(
                 f'no token for {self.where}: {exc}; check auth_type, user '
                 'and password in [placement]'
-            ) from exc
-        except ksa_exceptions.EndpointNotFound as exc:
-            raise errors.Unreachable(
+            )
+        if isinstance(exc, ksa_exceptions.EndpointNotFound):
+            return errors.Unreachable(
                 f'no endpoint for {self.where} in the catalog: check '
                 'region_name, valid_interfaces and service_type in '
                 '[placement], or set endpoint_override'
-            ) from exc
-        except ksa_exceptions.ClientException as exc:
+            )
+        if isinstance(exc, ksa_exceptions.ClientException):
             cause, address = error_text.cause(exc), _ADDRESS.search(str(exc))
             if address and address[0] not in self.where:
                 cause += f' at {address[0]}'
-            raise errors.Unreachable(
+            return errors.Unreachable(
                 f'{self.where} cannot be reached ({cause}): {self._hint}'
-            ) from exc
-        except requests.RequestException as exc:  # its log reads the body
-            raise self._broken_off(exc) from exc
-        except Exception as exc:
-            # What libraries raise for a missing certificate, an address that
-            # is none, an option that is missing: no request was answered.
-            raise errors.Unreachable(
-                f'{self.where} cannot be asked ({type(exc).__name__}: '
-                f'{error_text.short(exc)}): check the options in [placement]'
-            ) from exc
+            )
+        # Libraries raise others for a missing certificate, an invalid address
+        # or a missing option.
+        return errors.Unreachable(
+            f'no request can be sent to {self.where} ({type(exc).__name__}: '
+            f'{error_text.short(exc)}): check the options in [placement]'
+        )
 
     def _chunks(self, response: Response) -> Iterator[bytes]:
-        """Yield a body as it comes."""
+        """Yield a body as it arrives."""
         try:
             yield from response.iter_content(list_stream.CHUNK)
         except requests.RequestException as exc:
             raise self._broken_off(exc) from exc
 
     def _broken_off(self, exc: Exception) -> errors.Unreachable:
-        """Return the error for an answer that began, and did not end."""
+        """Return the error for an answer that began but did not end."""
         return errors.Unreachable(
             f'{self.where} broke off its answer ({error_text.cause(exc)}): '
             f'{self._hint}'
         )
 
     def _negotiate(self, response: Response, sent: codec.Version) -> bool:
-        """Take the server's newest version; return whether to ask again."""
+        """Adopt the server's newest version; return True if it is a new one."""
         newest = _version(_errors(response).get('max_version'))
         if newest is None:
             return False
@@ -240,10 +249,10 @@ class Placement:
         return sent != self._version
 
     def _no_version(self, response: Response) -> errors.TooOld:
-        """Return the error for a 406 that taught nothing."""
-        said = _errors(response)
-        oldest = _version(said.get('min_version'))
-        newest = _version(said.get('max_version'))
+        """Return the error for a 406 without a version to try."""
+        error = _errors(response)
+        oldest = _version(error.get('min_version'))
+        newest = _version(error.get('max_version'))
         advice = 'upgrade placement'
         if oldest is None or newest is None:
             offer = 'does not say which it takes'
@@ -258,20 +267,18 @@ class Placement:
             '[placement] if that is not placement itself'
         )
 
-    def _refusal(
-        self, request: codec.Request, response: Response
-    ) -> Exception:
-        status, said = response.status_code, _errors(response)
-        if error_mapping.is_not_placement(request, status, said):
+    def _error(self, request: codec.Request, response: Response) -> Exception:
+        status, error = response.status_code, _errors(response)
+        if error_mapping.is_not_placement(request, status, error):
             return errors.Unreachable(
                 f'there is no placement at {self.where} (HTTP {status}): '
                 f'{self._hint}'
             )
-        return error_mapping.error_for(request, status, said, self.where)
+        return error_mapping.error_for(request, status, error, self.where)
 
 
 def _version(text: object) -> codec.Version | None:
-    """Return a microversion from a server's answer, None for no such."""
+    """Return a microversion from a server's answer, None if it is invalid."""
     match = re.fullmatch(r'([0-9]{1,4})\.([0-9]{1,4})', str(text))
     return (int(match[1]), int(match[2])) if match else None
 

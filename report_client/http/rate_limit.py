@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a request to placement waits, so that there are not too many.
+"""Limit the rate of requests to placement.
 
-Pure: no I/O, configuration or log; the clock is given, and waiting is the
-caller's. A token bucket that holds a second's worth, kept as the one moment at
-which it will be full again: a token is taken by moving that on. Who asks first
-goes first. The connection asks it before everything it sends.
+Pure: no I/O, configuration or logging; the clock is a parameter, and the caller
+does the waiting. It is a token bucket that holds the requests of one second.
+Its only state is the moment at which the bucket will be full again; taking a
+token moves that moment on. Requests are served in the order in which they ask.
+The throttled session asks before each request that it sends.
 """
 
 import threading
 from collections.abc import Callable
 
-BURST = 1.0  # seconds' worth of requests that may go at once
+BURST = 1.0  # seconds whose requests may be sent at once
 
 
 class RateLimit:
-    """Gives requests their turn; threads may share it.
+    """Tells each request how long to wait; threads may share it.
 
-    :param rate: returns the requests a second there may be, as it is now; 0
-        is no limit
-    :param clock: seconds that only grow
+    :param rate: returns the current limit in requests per second; 0 for none
+    :param clock: monotonic seconds
     """
 
     def __init__(
@@ -31,16 +31,16 @@ class RateLimit:
         self._full_at = 0.0
 
     def reserve(self) -> float:
-        """Take a turn; return the seconds until it comes."""
+        """Take a token; return the seconds to wait before the request."""
         rate = self._rate()
         if not rate:
             return 0.0
         each = 1 / rate
         with self._taking:
             now = self._clock()
-            # Another limit begins anew: turns by the old one are no measure.
+            # A new rate starts with a full bucket.
             idle = rate != self._before or self._full_at < now
             self._before = rate
             self._full_at = (now if idle else self._full_at) + each
             wait = self._full_at - max(BURST, each) - now
-        return max(0.0, round(wait, 6))  # sums of fractions are not exact
+        return max(0.0, round(wait, 6))  # float sums are not exact

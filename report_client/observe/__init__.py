@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading placement: one snapshot per node, with as few requests as possible.
+"""Read placement: one snapshot per node, with as few requests as possible.
 
 Begin with ``observer.py``. ``list_strategy.py`` chooses the list requests,
-``readings.py`` decides what is read again, ``verify.py`` reads anew what is
-about to be written. It may import ``http/`` and ``operations/``.
+``cached_reader.py`` decides which providers are read again, ``sharing.py``
+finds sharing providers, and ``verify.py`` reads again what a plan would write.
+It may import ``http/`` and ``operations/``.
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Providers for a look: remembered where they stand still, else read again.
+"""Take providers from the store if they are unchanged, else read them again.
 
-Threads look side by side, and write. What the store learnt while a look was
-under way is newer than the look's list, and is neither taken for a generation
-that fell nor overwritten. It writes nothing to placement; ``observer.py`` calls
-it.
+Threads observe and write in parallel. If the store learnt something while an
+observation was being made, that is newer than the observation's list: it is
+neither taken for a fallen generation nor overwritten. This module writes
+nothing to placement; ``observer.py`` and ``sharing.py`` call it.
 """
 
 import dataclasses
@@ -13,8 +13,7 @@ import zlib
 from collections.abc import Callable, Container, Mapping, Sequence
 
 from compute_agent import errors
-from compute_agent.tree import assertion, provider
-from compute_agent.tree import intents as intentions
+from compute_agent.tree import assertion, intents, provider
 
 from ..http import codec
 from . import observation, reader, store
@@ -27,187 +26,203 @@ class CachedReader:
 
     :param clock: seconds since the epoch
     :param interval: seconds after which a provider is read again although its
-        generation stands still; 0 for never
+        generation is unchanged; 0 for never
     """
 
     def __init__(
         self,
         read: reader.Reader,
-        kept: store.State,
+        state: store.State,
         *,
         clock: Callable[[], float],
         interval: float,
     ) -> None:
         self._reader = read
-        self._store = kept
+        self._store = state
         self._clock = clock
         self._interval = interval
 
     def recall(
         self,
-        look: observation.ObservationBuilder,
-        kept: Mapping[str, provider.Reading],
+        builder: observation.ObservationBuilder,
+        stored: Mapping[str, provider.Reading],
     ) -> bool:
-        """Take a look's own tree from memory, if all of it stands still.
+        """Add a node's own tree from the store, if all of it is unchanged.
 
-        Return whether it does; nothing is noted of a look if not.
-
-        :param kept: what was last read, of these providers and others
+        :param stored: uuid → last reading, of these providers and others
+        :return: False, with nothing added, if a provider must be read again
         """
         found = {}
-        for row in look.rows:
-            old = self._remembered(look, row, kept)
-            if old is None:
+        for row in builder.rows:
+            reading = self._reusable(builder, row, stored)
+            if reading is None:
                 return False
-            found[row.uuid] = old
-        look.readings |= found
+            found[row.uuid] = reading
+        builder.readings |= found
         return True
 
     def read(
         self,
-        look: observation.ObservationBuilder,
+        builder: observation.ObservationBuilder,
         rows: Sequence[codec.ListedProvider],
     ) -> None:
-        """Read these providers for one look, where not remembered.
+        """Add these providers, from the store or from placement.
 
-        :raises errors.UnknownState: one cannot be, or its generation fell
+        Three requests for each provider that must be read again
+        (``reader.Reader.provider``).
+
+        :raises errors.UnknownState: a generation fell
+        :raises errors.AgentError: a provider cannot be read
         """
-        kept = self._store.snapshot.readings(row.uuid for row in rows)
-        passed = self._passed(look, rows, kept)
-        kept = self._without_regressed(
-            look, [row for row in rows if row.uuid not in passed], kept
-        )
+        stored = self._store.snapshot.readings(row.uuid for row in rows)
+        outdated = self._outdated_rows(builder, rows, stored)
+        current = [row for row in rows if row.uuid not in outdated]
+        stored = self._without_fallen(builder, current, stored)
         new = []
         for row in rows:
-            intents = look.intents.get(row.uuid, [])
-            old = self._remembered(look, row, kept, passed)
-            if old is None:
-                old = self._reader.provider(row)
-                new.append(old)
-                look.fresh |= {(row.uuid, kind) for kind in assertion.Kind}
-            look.readings[row.uuid] = old
-            look.notes[row.uuid] = self._settle(intents, old)
+            reading = self._reusable(builder, row, stored, outdated)
+            if reading is None:
+                reading = self._reader.provider(row)
+                new.append(reading)
+                builder.fresh |= {(row.uuid, kind) for kind in assertion.Kind}
+            builder.readings[row.uuid] = reading
+            unconfirmed = builder.intents.get(row.uuid, [])
+            builder.notes[row.uuid] = self._resolve(unconfirmed, reading)
         if new:
-            self._store.journal.save(new, since=look.since)
+            self._store.journal.save(new, since=builder.since)
 
     def is_overdue(self, read_at: float, share: float = 1) -> bool:
-        """Whether this share of the slow read's interval has passed."""
+        """Return True if the interval of the slow full read has passed.
+
+        :param share: the part of the interval that counts
+        """
         if not self._interval and read_at > 0:
             return False
         age = self._clock() - read_at
         return age < 0 or age >= self._interval * share
 
-    def _remembered(
+    def _reusable(
         self,
-        look: observation.ObservationBuilder,
+        builder: observation.ObservationBuilder,
         row: codec.ListedProvider,
-        kept: Mapping[str, provider.Reading],
-        passed: Container[str] = (),
+        stored: Mapping[str, provider.Reading],
+        outdated: Container[str] = (),
     ) -> provider.Reading | None:
-        """Return what is remembered of a provider, None if it is to be read.
+        """Return the stored reading, None if the provider must be read again.
 
-        :param passed: those whose rows are older than what is known
+        :param outdated: providers whose rows are older than the store
         """
-        old = kept.get(row.uuid)
-        if old is None or row.uuid in look.intents or self._due(old):
+        reading = stored.get(row.uuid)
+        if (
+            reading is None
+            or row.uuid in builder.intents
+            or self._is_due(reading)
+        ):
             return None
-        stale = row.uuid not in passed and _is_stale(row, old)
-        return None if stale else old
+        stale = row.uuid not in outdated and _is_stale(row, reading)
+        return None if stale else reading
 
-    def _passed(
+    def _outdated_rows(
         self,
-        look: observation.ObservationBuilder,
+        builder: observation.ObservationBuilder,
         rows: Sequence[codec.ListedProvider],
-        kept: dict[str, provider.Reading],
+        stored: Mapping[str, provider.Reading],
     ) -> set[str]:
-        """Return the providers whose rows are older than what is known.
+        """Return the providers whose rows are older than the store.
 
-        :raises errors.UnknownState: another thread saw one fall
+        :raises errors.UnknownState: another thread saw a generation fall
         """
-        newer = self._store.journal.newer(kept, look.since)
-        passed = [
-            kept[row.uuid]
+        newer = self._store.journal.newer(stored, builder.since)
+        outdated = [
+            stored[row.uuid]
             for row in rows
-            if row.uuid in newer and kept[row.uuid].is_above(row.generation)
+            if row.uuid in newer and stored[row.uuid].is_above(row.generation)
         ]
-        _check_not_fallen([old for old in passed if old.suspect])
-        return {old.provider.uuid for old in passed}
+        _check_not_fallen([reading for reading in outdated if reading.suspect])
+        return {reading.provider.uuid for reading in outdated}
 
-    def _without_regressed(
+    def _without_fallen(
         self,
-        look: observation.ObservationBuilder,
+        builder: observation.ObservationBuilder,
         rows: Sequence[codec.ListedProvider],
-        kept: dict[str, provider.Reading],
+        stored: dict[str, provider.Reading],
     ) -> dict[str, provider.Reading]:
-        """A generation never falls: unknown at first, then another provider.
+        """Return the stored readings without those of re-created providers.
 
-        :raises errors.UnknownState: one fell that had not in the last look
+        A generation never falls. If one does, the provider's state is unknown
+        in the first cycle. In the second it counts as another provider, and
+        the record of the old one is dropped.
+
+        :raises errors.UnknownState: a generation fell for the first time
         """
         fallen = [
-            kept[row.uuid]
+            stored[row.uuid]
             for row in rows
-            if row.uuid in kept and kept[row.uuid].is_above(row.generation)
+            if row.uuid in stored and stored[row.uuid].is_above(row.generation)
         ]
-        suspects = [old for old in fallen if not old.suspect]
+        suspects = [reading for reading in fallen if not reading.suspect]
         if suspects:
             self._store.journal.save(
-                [dataclasses.replace(old, suspect=True) for old in suspects],
-                since=look.since,
+                [dataclasses.replace(r, suspect=True) for r in suspects],
+                since=builder.since,
             )
         _check_not_fallen(suspects)
-        for old in fallen:
+        for reading in fallen:
             LOG.warning(
-                '%s was deleted and created again by another: what this '
-                'agent added to the old one is forgotten',
-                old.provider,
+                '%s was deleted and created again by another writer: the '
+                'record of what this agent added to the old provider is '
+                'dropped',
+                reading.provider,
             )
-        gone = {old.provider.uuid for old in fallen}
-        if gone:
-            self._store.journal.forget(gone)
-        return {u: r for u, r in kept.items() if u not in gone}
+        deleted = {reading.provider.uuid for reading in fallen}
+        if deleted:
+            self._store.journal.forget(deleted)
+        return {u: r for u, r in stored.items() if u not in deleted}
 
-    def _settle(
+    def _resolve(
         self,
-        intents: Sequence[intentions.Intent],
+        unconfirmed: Sequence[intents.Intent],
         reading: provider.Reading,
     ) -> tuple[str, ...]:
-        if not intents:
+        """Record the outcome of unconfirmed intents; return notes about it."""
+        if not unconfirmed:
             return ()
-        settlement = intentions.settle(intents, reading.provider)
-        self._store.journal.record_outcome(settlement.done, settlement.dropped)
-        return settlement.notes
+        settled = intents.settle(unconfirmed, reading.provider)
+        self._store.journal.record_outcome(settled.done, settled.dropped)
+        return settled.notes
 
-    def _due(self, old: provider.Reading) -> bool:
-        """Whether it is time to read a provider that seems unchanged.
+    def _is_due(self, reading: provider.Reading) -> bool:
+        """Return True if it is time to read a provider that seems unchanged.
 
-        Spread by uuid over a tenth of the interval, so that providers read
-        together do not stay together.
+        The uuid spreads the time over a tenth of the interval, so that
+        providers that were read together are not always read together.
         """
-        spread = zlib.crc32(old.provider.uuid.encode()) / 0xFFFFFFFF
-        return self.is_overdue(old.read_at, 0.9 + 0.1 * spread)
+        spread = zlib.crc32(reading.provider.uuid.encode()) / 0xFFFFFFFF
+        return self.is_overdue(reading.read_at, 0.9 + 0.1 * spread)
 
 
 def _check_not_fallen(suspects: Sequence[provider.Reading]) -> None:
-    """Act on nothing where a generation fell for the first time.
+    """Raise if there are providers whose generation fell for the first time.
 
-    :raises errors.UnknownState: one did
+    :raises errors.UnknownState: there are some
     """
     if suspects:
-        who = ', '.join(str(old.provider) for old in suspects)
+        providers = ', '.join(str(reading.provider) for reading in suspects)
         raise errors.UnknownState(
-            f'{who}: the generation fell; if it has in the next cycle too, '
-            'they count as deleted and created anew by another'
+            f'{providers}: the generation fell, so this cycle changes nothing '
+            'here; if the next cycle sees the same, the provider counts as '
+            'deleted and created again by another writer'
         )
 
 
-def _is_stale(row: codec.ListedProvider, old: provider.Reading) -> bool:
-    """Whether what is remembered is not, or may not be, what is there."""
-    if old.suspect:
+def _is_stale(row: codec.ListedProvider, reading: provider.Reading) -> bool:
+    """Return True if the stored reading may differ from placement."""
+    if reading.suspect:
         return True
-    one = old.provider
+    stored = reading.provider
     return (row.generation, row.name, row.parent_uuid, row.root_uuid) != (
-        one.generation,
-        one.name,
-        one.parent_uuid,
-        old.root_uuid,
+        stored.generation,
+        stored.name,
+        stored.parent_uuid,
+        reading.root_uuid,
     )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which list shows the generations of our trees at the least cost.
+"""Choose the lists that show our trees' generations at the least cost.
 
-The whole list of providers is one request for any number of trees, but as
-large as the cloud: where that has many more providers than we have trees, a
-list for each tree is quicker and smaller. It reads nothing else and writes
-nothing to placement; ``observer.py`` asks it.
+The complete list of providers is one request for any number of trees, but as
+large as the cloud. If the cloud has many more providers than we have trees, a
+list for each tree is quicker and smaller. This module reads lists only, and
+writes nothing to placement; ``observer.py`` calls it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,31 +15,31 @@ from compute_agent.tree import provider
 from ..http import codec
 from . import reader, store
 
-# A tree's own list costs the server some 3.5 ms, the whole list 18 us for each
-# provider of it, and as much here to take it apart.
+# A list of one tree costs the server about 3.5 ms. The complete list costs it
+# 18 us for each provider, and as much here for decoding.
 PROVIDERS_PER_TREE = 200
-RECOUNT = 86400.0  # seconds after which a crowd may have gone
+RECOUNT = 86400.0  # seconds until the providers of the cloud are counted again
 
 Rows = Sequence[codec.ListedProvider]
 
 
 class ListStrategy:
-    """Asks for lists of providers.
+    """Reads lists of providers.
 
     :param clock: seconds since the epoch
-    :param workers: how many trees are asked for at a time
+    :param workers: the number of trees that are listed in parallel
     """
 
     def __init__(
         self,
         read: reader.Reader,
-        kept: store.State,
+        state: store.State,
         *,
         clock: Callable[[], float],
         workers: int,
     ) -> None:
         self._reader = read
-        self._store = kept
+        self._store = state
         self._clock = clock
         self._workers = workers
         self._names: frozenset[str] | None = None
@@ -47,9 +47,13 @@ class ListStrategy:
     def trees(
         self, node_uuids: Sequence[str]
     ) -> dict[str, Rows | errors.AgentError]:
-        """Return the rows of each node's tree; none of one that has none.
+        """Return node uuid → rows of its tree, or why they are unknown.
 
-        :raises errors.AgentError: the list that is for all cannot be read
+        ``GET /resource_providers`` (1.14), or ``?in_tree=`` for each tree. The
+        rows are empty, or missing, for a node that placement does not have.
+
+        :raises errors.AgentError: the complete list cannot be read, or the
+            service is unavailable
         """
         if len(node_uuids) == 1:
             (uuid,) = node_uuids
@@ -62,9 +66,10 @@ class ListStrategy:
         return self._all(node_uuids) if node_uuids else {}
 
     def uuid_of_name(self, name: str) -> str | None:
-        """Return the uuid of the provider that has this name, if any has.
+        """Return the uuid of the provider with this name, or None.
 
-        Asked only where the last list did not show every name there is.
+        ``GET /resource_providers?name=`` (1.0), unless the last complete list
+        shows that the name is free.
         """
         if self._names is not None and name not in self._names:
             return None
@@ -72,7 +77,7 @@ class ListStrategy:
         return next((row.uuid for row in rows if row.name == name), None)
 
     def _is_crowded(self, trees: int) -> bool:
-        """Whether so many trees are better asked for one by one."""
+        """Return True if this many trees are listed one by one at less cost."""
         size = self._store.snapshot.size()
         if size is None:
             return False
@@ -102,7 +107,7 @@ class ListStrategy:
                 found[uuid] = self._reader.list_providers(
                     codec.in_tree_path(uuid)
                 )
-            except errors.UnknownState as exc:  # is this tree's alone
+            except errors.UnknownState as exc:  # concerns this tree only
                 found[uuid] = exc
 
         parallel.each(node_uuids, ask, workers=self._workers)
@@ -112,7 +117,7 @@ class ListStrategy:
 def _trees(
     listed: Iterable[codec.ListedProvider], wanted: set[str]
 ) -> dict[str, Rows | errors.AgentError]:
-    """Return the rows of the trees that these providers are in."""
+    """Return wanted provider uuid → rows of the tree that it is in."""
     trees: dict[str, list[codec.ListedProvider]] = {}
     for row in listed:
         trees.setdefault(row.root_uuid, []).append(row)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What placement holds of one node: the value, and the value in the making.
+"""The observation of one node while ``observer.py`` makes it.
 
-Pure: no I/O, configuration, logging or clock. Made by ``observer.py``; the
-resource tracker takes its tree from it, the plan is made against it.
+Pure: no I/O, configuration, logging or clock. The finished value is the
+agent's ``tree/observation.py``.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from compute_agent.tree.observation import Observation, Part
 
 from ..http import codec
 
-# What fails one node's look; all else means the service itself is away.
+# Errors that fail one node; all others mean that the service is away.
 ONE_NODE = (errors.UnknownState, errors.Replan)
 
 
@@ -23,8 +23,13 @@ ONE_NODE = (errors.UnknownState, errors.Replan)
 class ObservationBuilder:
     """One node's observation while it is being made.
 
-    :ivar since: the store's moment when it began
+    :ivar since: the journal's moment at which the observation began
+    :ivar rows: the providers that the list showed
+    :ivar home: the providers of the node's own tree
+    :ivar fresh: the parts that were read in this cycle
     :ivar notes: lines for the operator, by provider
+    :ivar error: the reason why the node cannot be observed
+    :ivar failed: the errors of sharing providers, by provider
     """
 
     node_uuid: str
@@ -51,24 +56,27 @@ class ObservationBuilder:
         )
 
     def members(self) -> dict[str, list[str]]:
-        """Return the providers of each aggregate."""
+        """Return the providers in each aggregate."""
         found: dict[str, list[str]] = {}
         for uuid, reading in self.readings.items():
             for aggregate in reading.provider.aggregates:
                 found.setdefault(aggregate, []).append(uuid)
         return found
 
-    def reach(
+    def add_sharing(
         self, shared: 'ObservationBuilder', uuids: Iterable[str]
     ) -> None:
-        """Add these of the sharing providers."""
+        """Add these sharing providers.
+
+        :param shared: the observation of all sharing providers
+        """
         for uuid in uuids:
             if uuid not in self.home:
                 self.readings[uuid] = shared.readings[uuid]
                 self.notes[uuid] = shared.notes.get(uuid, ())
                 self.fresh |= {p for p in shared.fresh if p[0] == uuid}
 
-    def seen(self) -> Observation:
+    def build(self) -> Observation:
         """Return the finished observation."""
         return Observation(
             node_uuid=self.node_uuid,
@@ -77,5 +85,7 @@ class ObservationBuilder:
             ),
             home=frozenset(self.home),
             fresh=frozenset(self.fresh),
-            notes=tuple(n for some in self.notes.values() for n in some),
+            notes=tuple(
+                note for notes in self.notes.values() for note in notes
+            ),
         )

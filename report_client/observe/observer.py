@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading placement: what it holds of our trees, at the fewest requests.
+"""Observe our trees in placement, with as few requests as possible.
 
-A provider's generation moves with every change of its contents (1.19), and one
-list shows the generations of all, so a provider is read again only when its
-generation, name or parent is not the one in the store. What cannot be read
-completely is unknown and raises; nothing is ever taken for empty. It writes
-nothing to placement; ``client.py`` and ``plan/planner.py`` call it.
+Every change of a provider's contents changes its generation (1.19), and one
+list shows the generations of all providers. So a provider is read again only
+if its generation, name, parent or root differs from the store. If a provider
+cannot be read completely, its state is unknown and an error is raised; nothing
+is ever taken for empty. This module writes nothing to placement; ``client.py``,
+``plan/plan_maker.py`` and ``apply/executor.py`` call it.
 """
 
 import dataclasses
@@ -26,20 +27,20 @@ LOG = logging.getLogger(__name__)
 
 
 class Observer:
-    """Reads placement through one store.
+    """Observes nodes in placement, and keeps what it read in one store.
 
     :param clock: seconds since the epoch
     :param full_read_interval: seconds after which a provider is read again
-        although its generation stands still; 0 for never
-    :param sharing_interval: seconds for which others' sharing providers are
-        taken to be what they were
-    :param workers: how many nodes are read at a time
+        although its generation is unchanged; 0 for never
+    :param sharing_interval: seconds for which a list of other owners' sharing
+        providers is reused
+    :param workers: the number of nodes that are read in parallel
     """
 
     def __init__(
         self,
         service: placement.Placement,
-        kept: store.State,
+        state: store.State,
         *,
         clock: Callable[[], float],
         full_read_interval: float,
@@ -47,85 +48,92 @@ class Observer:
         workers: int = 1,
     ) -> None:
         self._reader = reader.Reader(service, clock)
-        self._store = kept
+        self._store = state
         self._lists = list_strategy.ListStrategy(
-            self._reader, kept, clock=clock, workers=workers
+            self._reader, state, clock=clock, workers=workers
         )
-        self._readings = cached_reader.CachedReader(
-            self._reader, kept, clock=clock, interval=full_read_interval
+        self._providers = cached_reader.CachedReader(
+            self._reader, state, clock=clock, interval=full_read_interval
         )
         self._sharing = sharing.SharingProviders(
             self._reader,
-            kept,
-            self._readings,
+            state,
+            self._providers,
             clock=clock,
             interval=sharing_interval,
         )
         self._workers = workers
-        self._doubted = False
-        self._asking = threading.Lock()
-        self._found: dict[str, set[str]] = {}
-        # What was seen last of each node, and the readings it was made of.
-        self._last: dict[str, _Seen] = {}
+        self._names_outdated = False
+        self._names_lock = threading.Lock()
+        self._watched: dict[str, set[str]] = {}
+        # The last observation of each node, and the readings behind it.
+        self._last: dict[str, _Finished] = {}
 
     def observe(
         self, node_uuids: Sequence[str]
     ) -> dict[str, Observation | errors.AgentError]:
-        """Return what placement holds of these nodes, or why it is unknown.
+        """Return node uuid → its observation, or why it is unknown.
 
-        One list request for all, or for each if ``list_strategy.py`` finds that
-        cheaper; one more where ``sharing.py`` has to ask. The very same
-        observation as the last time if nothing of it moved.
+        ``GET /resource_providers`` (1.14) once for all nodes, or once for each
+        node if ``list_strategy.py`` finds that cheaper; once more if
+        ``sharing.py`` has to read its list; three reads for each provider that
+        changed. If nothing of a node changed, the result is the same object as
+        in the last call.
 
-        :raises errors.AgentError: not even the list could be read
+        :param node_uuids: the nodes' provider uuids
+        :raises errors.AgentError: the list for all nodes could not be read
         """
         since = self._store.journal.moment()
-        looks = self._begun(self._listed(node_uuids), node_uuids, since)
-        self._read_own_trees(looks)
+        trees = self._list_trees(node_uuids)
+        builders = self._begin(trees, node_uuids, since)
+        self._read_own_trees(builders)
         created = self._store.records.created_for(node_uuids)
-        self._sharing.look(
-            [look for look in looks if look.error is None],
+        self._sharing.add_to(
+            [builder for builder in builders if builder.error is None],
             itertools.chain.from_iterable(created.values()),
             since,
         )
-        for look in looks:
-            made = created.get(look.node_uuid, [])
-            self._attempt(look, functools.partial(self._other_roots, made))
+        for builder in builders:
+            made = created.get(builder.node_uuid, [])
+            step = functools.partial(self._read_other_trees, made)
+            self._attempt(builder, step)
         members = self._store.snapshot.members(node_uuids)
-        for look in looks:
-            known = members.get(look.node_uuid, set())
-            known |= set(created.get(look.node_uuid, ()))
-            self._attempt(look, functools.partial(self._forget_gone, known))
+        for builder in builders:
+            known = members.get(builder.node_uuid, set())
+            known |= set(created.get(builder.node_uuid, ()))
+            step = functools.partial(self._forget_deleted, known)
+            self._attempt(builder, step)
         return {
-            look.node_uuid: look.error or self._seen(look) for look in looks
+            builder.node_uuid: builder.error or self._finish(builder)
+            for builder in builders
         }
 
     def known_names(self) -> names.KnownNames:
-        """Return the traits and classes placement knows.
+        """Return the traits and classes that placement knows.
 
-        They are kept, and asked for again with the slow read, and after the
-        service was away: it may have come back a newer one.
+        They are cached. They are read again with the slow full read, and after
+        the service was unavailable, because it may have been upgraded.
         """
-        with self._asking:  # nodes side by side need not all ask
+        with self._names_lock:  # one of the parallel nodes reads for all
             known = self._store.snapshot.known_names()
             if (
                 known is None
-                or self._doubted
-                or self._readings.is_overdue(known.read_at)
+                or self._names_outdated
+                or self._providers.is_overdue(known.read_at)
             ):
                 known = self._reader.known_names()
                 self._store.snapshot.save_known_names(known)
-                self._doubted = False
+                self._names_outdated = False
         return known
 
     def remembered_names(self) -> names.KnownNames | None:
-        """Return the names placement is remembered to know."""
+        """Return the cached traits and classes, None if there are none."""
         return self._store.snapshot.known_names()
 
     def learn_names(
         self, traits: frozenset[str], resource_classes: frozenset[str]
     ) -> None:
-        """Add names that placement knows because we just created them."""
+        """Add created names to the cached ones."""
         known = self._store.snapshot.known_names()
         if known is not None:
             self._store.snapshot.save_known_names(
@@ -137,163 +145,172 @@ class Observer:
             )
 
     def uuid_of_name(self, name: str) -> str | None:
-        """Return the uuid of the provider that has this name, if any has."""
+        """Return the uuid of the provider with this name, or None."""
         return self._lists.uuid_of_name(name)
 
     def watch_provider(self, node_uuid: str, uuid: str) -> None:
-        """Look at a provider for a node from now on, while it is there.
+        """Include a provider in a node's observations until it is deleted.
 
-        For one that the driver names, that exists, and that neither the
-        record nor an aggregate leads to.
+        For a provider that the driver names and that exists, although neither
+        the node's record nor an aggregate leads to it.
         """
-        self._found.setdefault(node_uuid, set()).add(uuid)
+        self._watched.setdefault(node_uuid, set()).add(uuid)
 
     def watch_sharing(self, uuids: Iterable[str]) -> None:
-        """Look at these, if they are shared, in each cycle from now on.
+        """Read these in each cycle from now on, if they share.
 
-        For what is said of sharing providers: what another does to it is seen
-        at once, as in a node's own tree.
+        For sharing providers that a source asserts something about: changes of
+        other writers are then observed at once, as in a node's own tree.
         """
         self._sharing.watch(uuids)
 
     def invalidate(self) -> None:
-        """Rely on nothing that was seen of sharing providers."""
+        """Drop the cached list of sharing providers."""
         self._sharing.invalidate()
 
-    # --- the steps of a look --------------------------------------------------
+    # --- the steps of an observation ------------------------------------------
 
-    def _listed(
+    def _list_trees(
         self, node_uuids: Sequence[str]
     ) -> Mapping[str, list_strategy.Rows | errors.AgentError]:
         try:
             return self._lists.trees(node_uuids)
         except (errors.Unavailable, errors.UnknownState):
-            self._doubted = True
+            self._names_outdated = True
             self.invalidate()
             raise
 
-    def _begun(
+    def _begin(
         self,
         trees: Mapping[str, list_strategy.Rows | errors.AgentError],
         node_uuids: Sequence[str],
         since: int,
     ) -> list[observation.ObservationBuilder]:
-        """Return a look for each node, with what its list showed."""
+        """Return a builder for each node, with the rows of its tree."""
         intents = self._store.journal.intents(node_uuids)
-        looks = []
+        builders = []
         for uuid in node_uuids:
             found = trees.get(uuid, ())
             error = found if isinstance(found, errors.AgentError) else None
             rows = () if isinstance(found, errors.AgentError) else found
-            look = observation.ObservationBuilder(
+            builder = observation.ObservationBuilder(
                 node_uuid=uuid, since=since, rows=rows
             )
-            look.error = error
-            look.intents = intents.get(uuid, {})
-            look.home = {row.uuid for row in rows}
-            looks.append(look)
-        return looks
+            builder.error = error
+            builder.intents = intents.get(uuid, {})
+            builder.home = {row.uuid for row in rows}
+            builders.append(builder)
+        return builders
 
     def _read_own_trees(
-        self, looks: Sequence[observation.ObservationBuilder]
+        self, builders: Sequence[observation.ObservationBuilder]
     ) -> None:
-        """Take what stands still from memory; read the others side by side."""
-        kept = self._store.snapshot.readings(
-            row.uuid for look in looks for row in look.rows
+        """Take unchanged trees from the store; read the others in parallel."""
+        stored = self._store.snapshot.readings(
+            row.uuid for builder in builders for row in builder.rows
         )
-        moved = [
-            look
-            for look in looks
-            if look.error is None and not self._readings.recall(look, kept)
+        changed = [
+            builder
+            for builder in builders
+            if builder.error is None
+            and not self._providers.recall(builder, stored)
         ]
-        step = functools.partial(self._attempt, step=self._own_tree)
-        parallel.each(moved, step, workers=self._workers)
+        step = functools.partial(self._attempt, step=self._read_own_tree)
+        parallel.each(changed, step, workers=self._workers)
 
-    def _own_tree(self, look: observation.ObservationBuilder) -> None:
-        self._readings.read(look, look.rows)
+    def _read_own_tree(self, builder: observation.ObservationBuilder) -> None:
+        self._providers.read(builder, builder.rows)
 
     def _attempt(
         self,
-        look: observation.ObservationBuilder,
+        builder: observation.ObservationBuilder,
         step: Callable[[observation.ObservationBuilder], None],
     ) -> None:
-        """Take one step for one node; what fails it does not fail others."""
-        if look.error is not None:
+        """Run one step for one node; an error fails only this node."""
+        if builder.error is not None:
             return
         try:
-            step(look)
+            step(builder)
         except observation.ONE_NODE as exc:
-            look.error = exc
+            builder.error = exc
 
-    def _other_roots(
-        self, created: Sequence[str], look: observation.ObservationBuilder
+    def _read_other_trees(
+        self, created: Sequence[str], builder: observation.ObservationBuilder
     ) -> None:
-        """Add what was created for this node and stands in other trees.
+        """Add the node's providers that are in other trees.
 
-        Or may have been: an intent may be all that a crash left of it; a
-        provider that was found is there, whoever created it. Of a tree that
-        such a one was moved into, what is not below it is not looked at.
+        These are providers that were created for the node, those with an
+        intent (after a crash it may be the only trace of a creation), and the
+        watched ones. If such a provider was moved into another tree, only it
+        and its descendants are read.
         """
-        found = self._found.get(look.node_uuid, set())
-        for uuid in [*created, *look.intents, *sorted(found)]:
-            if uuid not in look.readings:
+        watched = self._watched.get(builder.node_uuid, set())
+        for uuid in [*created, *builder.intents, *sorted(watched)]:
+            if uuid not in builder.readings:
                 rows = self._reader.list_providers(codec.in_tree_path(uuid))
-                self._readings.read(look, _below(rows, uuid))
+                self._providers.read(builder, _with_descendants(rows, uuid))
                 if not rows:
-                    found.discard(uuid)
+                    watched.discard(uuid)
 
-    def _forget_gone(
-        self, known: set[str], look: observation.ObservationBuilder
+    def _forget_deleted(
+        self, known: set[str], builder: observation.ObservationBuilder
     ) -> None:
-        """A provider that a complete list lacks is no more, nor its record."""
-        missing = known - look.readings.keys()
-        # What was never seen at this service may be at another.
+        """Drop the records of providers that the complete lists do not have.
+
+        :param known: the providers that were last seen, or created, for a node
+        """
+        missing = known - builder.readings.keys()
+        # A provider never read from this placement may exist in another one.
         last = self._store.snapshot.readings(missing) if missing else {}
         if last:
             gone = ', '.join(str(r.provider) for r in last.values())
             LOG.info('gone from placement: %s', gone)
             self._store.journal.forget(last)
-        for uuid in set(look.intents) - set(look.readings):
-            settled = intents.settle(look.intents[uuid], None)
+        for uuid in set(builder.intents) - set(builder.readings):
+            settled = intents.settle(builder.intents[uuid], None)
             self._store.journal.record_outcome((), settled.dropped)
 
-    def _seen(self, look: observation.ObservationBuilder) -> Observation:
-        """Return the finished observation: the last one if nothing moved."""
-        last = self._last.get(look.node_uuid)
-        if last is not None and last.stands(look):
-            return last.seen
-        seen = look.seen()
-        if look.readings and not look.fresh:
-            self._last[look.node_uuid] = _Seen(seen, look.readings)
+    def _finish(
+        self, builder: observation.ObservationBuilder
+    ) -> Observation:
+        """Return the observation; the last object if nothing changed."""
+        last = self._last.get(builder.node_uuid)
+        if last is not None and last.is_same(builder):
+            return last.result
+        finished = builder.build()
+        if builder.readings and not builder.fresh:
+            self._last[builder.node_uuid] = _Finished(
+                finished, builder.readings
+            )
         else:
-            self._last.pop(look.node_uuid, None)
-        return seen
+            self._last.pop(builder.node_uuid, None)
+        return finished
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Seen:
-    """An observation, and the readings it was made of."""
+class _Finished:
+    """An observation, and the readings that it consists of."""
 
-    seen: Observation
-    made_of: Mapping[str, provider.Reading]
+    result: Observation
+    readings: Mapping[str, provider.Reading]
 
-    def stands(self, look: observation.ObservationBuilder) -> bool:
-        """Whether a look found these very readings, remembered all."""
-        now = look.readings
+    def is_same(self, builder: observation.ObservationBuilder) -> bool:
+        """Return True if a builder has these readings, all from the store."""
+        readings = builder.readings
         return (
-            not look.fresh
-            and look.home == self.seen.home
-            and now.keys() == self.made_of.keys()
-            and all(now[u] is r for u, r in self.made_of.items())
+            not builder.fresh
+            and builder.home == self.result.home
+            and readings.keys() == self.readings.keys()
+            and all(readings[u] is r for u, r in self.readings.items())
         )
 
 
-def _below(
+def _with_descendants(
     rows: Sequence[codec.ListedProvider], uuid: str
 ) -> list[codec.ListedProvider]:
-    """Return the row of a provider, and those of what stands below it."""
+    """Return the rows of a provider and its descendants."""
     found, before = {uuid}, 0
-    while len(found) > before:  # no order is promised
+    while len(found) > before:  # rows have no guaranteed order
         before = len(found)
         found |= {row.uuid for row in rows if row.parent_uuid in found}
     return [row for row in rows if row.uuid in found]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading placement: lists, whole providers, and the names it knows.
+"""Read lists, whole providers, and known names from placement.
 
-What comes back is complete and well-formed, or an error is raised. It
-remembers nothing; ``observer.py`` decides what need not be read at all.
+Each method returns a complete, well-formed result or raises an error. Nothing
+is cached here; ``observer.py`` decides which providers need not be read.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,16 +14,16 @@ from compute_agent.tree import assertion, names, provider
 from .. import errors as placement_errors
 from ..http import codec, codec_allocations, list_stream, placement
 
-REREADS = 4  # times what is older than the rest of a provider is read anew
+REREADS = 4  # times that outdated parts of a provider are read again
 
-# The fields of a Provider, by the kind of what is in them.
+# The fields of a Provider, by the kind of their contents.
 FIELDS = {
     assertion.Kind.TRAIT: 'traits',
     assertion.Kind.AGGREGATE: 'aggregates',
     assertion.Kind.INVENTORY: 'inventories',
 }
 
-# What was read of each kind, and at which generation.
+# Kind → the generation at which it was read, and its contents.
 _Parts = Mapping[assertion.Kind, tuple[int, Any]]
 
 
@@ -40,15 +40,21 @@ class Reader:
         self._clock = clock
 
     def list_providers(self, path: str) -> list[codec.ListedProvider]:
-        """Return the rows of one list of providers."""
+        """Return the providers of one list.
+
+        :param path: ``GET /resource_providers`` with a query (1.14)
+        """
         return self._service.read(path, list_stream.listed_providers)
 
     def provider(self, row: codec.ListedProvider) -> provider.Reading:
-        """Read one provider whole, all parts at one generation.
+        """Return one provider with all parts at the same generation.
 
-        What is older than the newest part is read again, a few times.
+        ``GET /resource_providers/{uuid}/traits`` (1.6), ``…/aggregates`` (1.19)
+        and ``…/inventories`` (1.0). Parts that are older than the newest one
+        are read again, up to 4 times.
 
-        :raises errors.LookAgain: it moved all the while
+        :raises errors.Conflict: it changed during all of these reads
+        :raises errors.NotFound: it was deleted (404)
         """
         parts = {kind: self.contents(row.uuid, kind) for kind in FIELDS}
         for _ in range(REREADS):
@@ -57,23 +63,28 @@ class Reader:
         if not _older(parts):
             return _reading(row, parts, self._clock())
         raise placement_errors.Conflict(
-            f'{provider.title(row.name, row.uuid)}: changed by others all the '
-            'while it was read'
+            f'{provider.title(row.name, row.uuid)}: other writers changed it '
+            'during each attempt to read it'
         )
 
     def contents(self, uuid: str, kind: assertion.Kind) -> tuple[int, Any]:
-        """Return generation and content of one provider's one kind."""
+        """Return the generation and one kind of a provider's contents."""
         path = codec.collection_path(uuid, kind)
         return codec.contents(kind, self._service.get(path))
 
     def allocated(self, uuid: str) -> tuple[int, dict[str, frozenset[str]]]:
-        """Return generation and consumers by class of one provider."""
+        """Return a provider's generation, and resource class → consumer uuids.
+
+        ``GET /resource_providers/{uuid}/allocations``: 200, 404.
+        """
         return codec.allocated(self._service.get(codec.allocations_path(uuid)))
 
     def consumer(self, uuid: str) -> tuple[alloc.Consumer, dict[str, int]]:
-        """Return all that a consumer has, and its providers' generations.
+        """Return a consumer's allocations, and its providers' generations.
 
-        :raises errors.LookAgain: it has nothing any more
+        ``GET /allocations/{consumer}`` (1.28; the type from 1.38): 200.
+
+        :raises errors.Conflict: the consumer has no allocations any more
         """
         body = self._service.get(codec_allocations.consumer_path(uuid))
         found = codec_allocations.consumer(uuid, body)
@@ -84,11 +95,14 @@ class Reader:
         return found
 
     def known_names(self) -> names.KnownNames:
-        """Return the traits and resource classes that placement knows."""
+        """Return the traits and resource classes that placement knows.
+
+        ``GET /traits`` (1.6) and ``GET /resource_classes`` (1.2): 200.
+        """
         return names.KnownNames(
-            traits=codec.traits(self._service.get('/traits')),
+            traits=codec.traits(self._service.get(codec.TRAITS)),
             resource_classes=codec.resource_classes(
-                self._service.get('/resource_classes')
+                self._service.get(codec.RESOURCE_CLASSES)
             ),
             read_at=self._clock(),
         )
@@ -99,9 +113,9 @@ def _newest(parts: _Parts) -> int:
 
 
 def _older(parts: _Parts) -> list[assertion.Kind]:
-    """Return the kinds that were read before the provider moved."""
+    """Return the kinds that are older than the newest one."""
     newest = _newest(parts)
-    return [kind for kind, (at, _) in parts.items() if at != newest]
+    return [kind for kind, (read_at, _) in parts.items() if read_at != newest]
 
 
 def _reading(

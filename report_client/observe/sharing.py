@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sharing providers that nodes reach through their aggregates.
+"""Find the sharing providers that nodes reach through their aggregates.
 
-One list shows them for all nodes. What it showed is good for a while, as long
-as this agent writes nothing and nothing of it is the agent's own: others' pools
-are what a driver looks at, and whatever is written is read afresh all the same.
-A pool that is spoken of, was created for one of the nodes or is in their trees
-is asked for in each cycle. It writes nothing to placement; ``observer.py`` calls
-it.
+One list shows them for all nodes. The list is reused for a while, as long as
+this agent writes nothing and the list has none of its own providers. Drivers
+only look at other owners' sharing providers, and every write is preceded by a
+fresh read anyway. If the list has a provider that a node's tree contains, that
+this agent created for a node, or that a source asserts something about, it is
+read again in each cycle. This module writes nothing to placement; ``observer.py`` calls it.
 """
 
 import dataclasses
@@ -15,142 +15,157 @@ from collections.abc import Callable, Iterable, Sequence
 from ..http import codec
 from . import cached_reader, observation, reader, store
 
-MAX_AGGREGATES = 50  # in one query: 2 KB of a request line
+MAX_AGGREGATES = 50  # in one query, which are 2 KB of the request line
 
 
 class SharingProviders:
-    """Finds sharing providers, and adds them to the looks of nodes.
+    """Finds sharing providers, and adds them to nodes' observations.
 
     :param clock: seconds since the epoch
-    :param interval: seconds for which a list is good
+    :param interval: seconds for which a list is reused
     """
 
     def __init__(
         self,
         read: reader.Reader,
-        kept: store.State,
-        readings: cached_reader.CachedReader,
+        state: store.State,
+        providers: cached_reader.CachedReader,
         *,
         clock: Callable[[], float],
         interval: float,
     ) -> None:
         self._reader = read
-        self._store = kept
-        self._readings = readings
+        self._store = state
+        self._providers = providers
         self._clock = clock
         self._interval = interval
-        self._last: _Seen | None = None
-        self._doubts = 0
-        self._spoken = set[str]()
+        self._cached: _CachedList | None = None
+        self._invalidations = 0
+        self._watched = set[str]()
 
     def watch(self, uuids: Iterable[str]) -> None:
-        """Ask in each cycle from now on where these are shared."""
-        self._spoken.update(uuids)
+        """Read the list in each cycle from now on, if it has one of these."""
+        self._watched.update(uuids)
 
     def invalidate(self) -> None:
-        """Ask in the next look; what a list under way shows is not kept."""
-        self._doubts += 1
-        self._last = None
+        """Drop the cached list; do not cache one that is being read now."""
+        self._invalidations += 1
+        self._cached = None
 
-    def look(
+    def add_to(
         self,
-        looks: Sequence[observation.ObservationBuilder],
+        builders: Sequence[observation.ObservationBuilder],
         created: Iterable[str],
         since: int,
     ) -> None:
         """Add to each node the sharing providers of its aggregates.
 
-        One that cannot be read fails the nodes that it may serve.
+        ``GET /resource_providers?required=MISC_SHARES_VIA_AGGREGATE`` (1.18;
+        ``member_of`` 1.3), unless the cached list is good. A sharing provider
+        that cannot be read fails the nodes that it may serve.
 
-        :param created: providers that this agent created for these nodes
+        :param created: uuids of providers that this agent created for these
+            nodes
+        :param since: the store's moment when the observation began
         :raises errors.AgentError: the list cannot be read
         """
-        reach = [(look, look.aggregates()) for look in looks]
-        every = frozenset[str]().union(*(some for _, some in reach))
+        wanted = [(builder, builder.aggregates()) for builder in builders]
+        every = frozenset[str]().union(*(own for _, own in wanted))
         if not every:
             return
-        shared = self._recalled(every, _own(looks).union(created))
+        shared = self._recall(every, _own(builders).union(created))
         if shared is None:
-            shared = self._asked(every, looks, since)
+            shared = self._read(every, builders, since)
         members = shared.members()
-        last = self._store.snapshot.readings(shared.failed)
-        for look, some in reach:
-            near = [u for one in some for u in members.get(one, ())]
-            look.reach(shared, near)
+        known = self._store.snapshot.readings(shared.failed)
+        for builder, own in wanted:
+            near = [u for aggregate in own for u in members.get(aggregate, ())]
+            builder.add_sharing(shared, near)
             for uuid, error in shared.failed.items():
-                # One that never was read may be in any aggregate.
-                known = last.get(uuid)
-                if some and (
-                    known is None or known.provider.aggregates & some
+                # A provider that was never read may be in any aggregate.
+                reading = known.get(uuid)
+                if own and (
+                    reading is None or reading.provider.aggregates & own
                 ):
-                    look.error = error
+                    builder.error = error
 
-    def _recalled(
+    def _recall(
         self, aggregates: frozenset[str], own: set[str]
     ) -> observation.ObservationBuilder | None:
-        """Return what the last list showed, None if that is not enough."""
-        last = self._good()
-        if last is None or not aggregates <= last.aggregates:
+        """Return the providers of the cached list, None to read it again."""
+        cached = self._good()
+        if cached is None or not aggregates <= cached.aggregates:
             return None
-        known = last.look.readings.keys()
-        if not (known.isdisjoint(own) and known.isdisjoint(self._spoken)):
+        listed = cached.shared.readings.keys()
+        if not (listed.isdisjoint(own) and listed.isdisjoint(self._watched)):
             return None
-        return last.look
+        return cached.shared
 
-    def _good(self) -> '_Seen | None':
-        """Return what the last list showed, None if that is too old."""
-        last = self._last
-        if last is None:
+    def _good(self) -> '_CachedList | None':
+        """Return the cached list, None if it is too old."""
+        cached = self._cached
+        if cached is None:
             return None
-        age = self._clock() - last.asked_at
-        return last if 0 <= age < self._interval else None
+        age = self._clock() - cached.read_at
+        return cached if 0 <= age < self._interval else None
 
-    def _asked(
+    def _read(
         self,
         aggregates: frozenset[str],
-        looks: Sequence[observation.ObservationBuilder],
+        builders: Sequence[observation.ObservationBuilder],
         since: int,
     ) -> observation.ObservationBuilder:
-        """Return what a list shows now; remember it if it is complete.
+        """Read the list and its providers; cache them if all could be read.
 
-        It is of the last one's aggregates too: those of other nodes, which
-        are looked at apart.
+        The list also has the aggregates of the cached list, because other
+        nodes, which are observed separately, need them.
         """
-        doubts, asked_at, last = self._doubts, self._clock(), self._good()
-        self._last = None
-        if last is not None:
-            aggregates |= last.aggregates
-        few = aggregates
+        invalidations, read_at = self._invalidations, self._clock()
+        cached = self._good()
+        self._cached = None
+        if cached is not None:
+            aggregates |= cached.aggregates
+        in_query = aggregates
         if len(aggregates) > MAX_AGGREGATES:
-            few = frozenset()
-        rows = self._reader.list_providers(codec.sharing_path(few))
+            in_query = frozenset()
+        rows = self._reader.list_providers(codec.sharing_path(in_query))
+        shared = self._read_rows(rows, builders, since)
+        if not shared.failed and invalidations == self._invalidations:
+            reusable = dataclasses.replace(shared, fresh=set(), notes={})
+            self._cached = _CachedList(reusable, aggregates, read_at)
+        return shared
+
+    def _read_rows(
+        self,
+        rows: Sequence[codec.ListedProvider],
+        builders: Iterable[observation.ObservationBuilder],
+        since: int,
+    ) -> observation.ObservationBuilder:
+        """Return the providers of a list; ``failed`` has the errors."""
         shared = observation.ObservationBuilder(
             node_uuid='', since=since, rows=rows
         )
-        for look in looks:
-            for uuid, intents in look.intents.items():
-                there = shared.intents.get(uuid, ())
-                shared.intents[uuid] = (*there, *intents)
+        for builder in builders:
+            for uuid, intents in builder.intents.items():
+                earlier = shared.intents.get(uuid, ())
+                shared.intents[uuid] = (*earlier, *intents)
         for row in rows:
             try:
-                self._readings.read(shared, [row])
+                self._providers.read(shared, [row])
             except observation.ONE_NODE as exc:
                 shared.failed[row.uuid] = exc
-        if not shared.failed and doubts == self._doubts:
-            again = dataclasses.replace(shared, fresh=set(), notes={})
-            self._last = _Seen(again, aggregates, asked_at)
         return shared
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Seen:
-    """What a list showed, for which aggregates, and when."""
+class _CachedList:
+    """The providers of a list, the aggregates it covers, and its time."""
 
-    look: observation.ObservationBuilder
+    shared: observation.ObservationBuilder
     aggregates: frozenset[str]
-    asked_at: float
+    read_at: float
 
 
-def _own(looks: Iterable[observation.ObservationBuilder]) -> set[str]:
-    """Return what is in nodes' own trees, or was written and not confirmed."""
-    return {u for look in looks for u in (*look.home, *look.intents)}
+def _own(builders: Iterable[observation.ObservationBuilder]) -> set[str]:
+    """Return the providers in nodes' own trees or with unconfirmed intents."""
+    return {u for b in builders for u in (*b.home, *b.intents)}

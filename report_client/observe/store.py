@@ -55,7 +55,7 @@ class Journal(Protocol):
 
 
 class Snapshot(Protocol):
-    """What was last read of placement."""
+    """The last readings of placement."""
 
     def readings(self, uuids: Iterable[str]) -> dict[str, provider.Reading]:
         """Return the last readings of these providers, if there are any.
@@ -88,7 +88,7 @@ class State(Protocol):
 
     @property
     def snapshot(self) -> Snapshot:
-        """What was last read of placement."""
+        """The last readings of placement."""
 
     @property
     def records(self) -> CreatedProviders:

@@ -302,7 +302,7 @@ def test_what_is_not_known_is_a_line_beside_the_rows(cli):
         ),
         (
             ['resources:VCPU=1', '--why-not', 'cn1', '--limit', '1'],
-            '--why-not is about all candidates: leave --limit out',
+            '--why-not considers all candidates: leave --limit out',
         ),
         (
             ['resources:VCPU=1', '--in-tree', 'cn9'],

@@ -139,7 +139,8 @@ def test_one_that_is_left_out_of_the_answer_is_said_to_be(explain, capped):
             left_out.append(str(exc))
     assert len(left_out) == 3
     assert re.fullmatch(
-        'cn. meets the request, but placement leaves it out: it stops after 1 '
+        'cn. meets the request, but placement leaves it out: placement '
+        'stops after 1 '
         f'ways; raise {CAPPED}, or set '
         'allocation_candidates_generation_strategy = breadth-first there',
         left_out[0],

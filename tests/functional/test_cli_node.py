@@ -192,7 +192,7 @@ def test_a_driver_without_this_is_said(run, words):
     assert result.code == 1
     assert result.line == (
         'compute-agent: driver fake cannot stage requested traits on its nodes; '
-        '[DEFAULT] compute_driver = ironic does'
+        '[DEFAULT] compute_driver = ironic can'
     )
 
 

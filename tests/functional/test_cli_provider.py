@@ -108,7 +108,7 @@ def test_conditions_hold_together(known, options, found):
         (['--member-of', 'rack'], "aggregate 'rack' is not a uuid"),
         (['--in-tree', 'cn9'], 'no provider is called cn9'),
         (['--uuid', 'cn1'], "provider 'cn1' is not a uuid"),
-        (['-c', 'Nmae'], "no column 'Nmae' here; there are Name, UUID"),
+        (['-c', 'Nmae'], "no column 'Nmae'; the columns are Name, UUID"),
     ],
 )  # fmt: skip
 def test_a_condition_that_is_wrong_is_one_line(known, options, said):
@@ -122,7 +122,7 @@ def test_groups_are_candidates_alone_as_placement_has_them(known):
     assert result.code == 1
     assert '--required1: this command has no groups' in result.err
     told = known.run('provider', 'list', '--help').out
-    assert 'are for "candidates"' in ' '.join(told.split())
+    assert 'candidates: use "candidates"' in ' '.join(told.split())
 
 
 def test_any_of_on_an_older_placement_is_one_line(cli, requests_mock):

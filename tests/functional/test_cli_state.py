@@ -467,6 +467,8 @@ def test_a_file_that_cannot_be_read_is_named(commands, tmp_path, name, said):
 
 def test_a_record_makes_the_state_it_is_the_first_of(commands):
     commands.imported(json.dumps(RECORD))
-    with contextlib.closing(state.State.look(commands.directory('b'))) as b:
+    with contextlib.closing(
+        state.State.open_copy(commands.directory('b'))
+    ) as b:
         assert b.records.record([NODE], NODE).created == {NODE}
         assert list(b.nodes.of_driver('rack:Rack')) == [NODE]

@@ -103,7 +103,7 @@ def test_a_list_is_printed_in_every_format_with_the_same_column(known):
 def test_a_column_that_is_none_is_refused_before_a_request(cli, requests_mock):
     result = cli.run('trait', 'list', '-c', 'Nam')
     assert result.code == 1
-    assert result.line.endswith("no column 'Nam' here; there are Name")
+    assert result.line.endswith("no column 'Nam'; the columns are Name")
     assert requests_mock.request_history == []
 
 
@@ -185,7 +185,7 @@ def test_what_is_added_and_what_was_there_are_told_apart(known):
 @pytest.mark.parametrize(
     ('name', 'said'),
     [
-        ('HW_CPU_X86_AVX2', 'HW_CPU_X86_AVX2 is a standard trait'),
+        ('HW_CPU_X86_AVX2', 'HW_CPU_X86_AVX2: it is a standard trait'),
         ('HW_CPU_X86_AVX22', 'did you mean HW_CPU_X86_AVX2?'),
         ('custom_gold', 'did you mean CUSTOM_GOLD?'),
         ('GOLD', 'custom traits begin with CUSTOM_'),
@@ -322,8 +322,8 @@ def test_a_success_that_placement_does_not_have_is_none(
 
 
 PRUNED = [
-    'CUSTOM_OLD: no provider has it; delete it',
-    'CUSTOM_SPARE: no provider has it; delete it',
+    'CUSTOM_OLD: no provider has it; remove it',
+    'CUSTOM_SPARE: no provider has it; remove it',
 ]
 
 

@@ -6,6 +6,7 @@ import gzip
 import http.client
 import json
 import logging
+import re
 import socket
 import socketserver
 import struct
@@ -134,8 +135,8 @@ def test_what_is_too_new_for_it_is_not_asked(placement, service, newest):
         (403, errors.NotAuthorised, 'the role admin or service'),
         ((404, '<h1>no</h1>'), errors.Unreachable, 'there is no placement'),
         ((302, ''), errors.BadRequest, 'HTTP 302'),
-        ((204, None), errors.MalformedAnswer, 'None is no object'),
-        ((200, '<h1>hi</h1>'), errors.MalformedAnswer, 'answered no JSON'),
+        ((204, None), errors.MalformedAnswer, 'None is not an object'),
+        ((200, '<h1>hi</h1>'), errors.MalformedAnswer, 'answer is not JSON'),
     ],
 )
 def test_a_refusal_is_what_it_is_to_other_requests(
@@ -313,7 +314,12 @@ def test_a_list_that_comes_whole_keeps_its_connection(
     ('answer', 'after', 'said'),
     [
         (head(len(BODY)) + BODY[:HALF], 'close', 'IncompleteRead'),
-        (head(len(BODY)) + BODY[:HALF], 'reset', 'Connection reset by peer'),
+        # The kernel decides if the client sees the reset or an early end.
+        (
+            head(len(BODY)) + BODY[:HALF],
+            'reset',
+            'Connection reset by peer|IncompleteRead',
+        ),
         (head(len(BODY)) + BODY[:-1], 'close', 'IncompleteRead'),
         (head(len(BODY)), 'close', 'IncompleteRead'),
         (head(0) + chunks(BODY[:HALF]), 'close', 'invalid literal'),
@@ -343,7 +349,7 @@ def test_a_list_that_breaks_off_is_no_list(
     with pytest.raises(errors.Unreachable) as raised:
         listed(service_at(server.url))
     assert str(raised.value).startswith(f'{WHERE} broke off its answer (')
-    assert said in str(raised.value)
+    assert re.search(said, str(raised.value))
     assert '\n' not in str(raised.value)
 
 
@@ -385,7 +391,9 @@ def test_one_that_stops_coming_ends_the_wait(server, service_at, connected):
 def test_of_no_length_and_cut_it_is_malformed(server, service_at):
     answer = b'HTTP/1.0 200 OK\r\n\r\n' + BODY[:HALF]
     server.answers = [(answer, 'close')]
-    with pytest.raises(errors.MalformedAnswer, match=r'wrong after \d+, the'):
+    with pytest.raises(
+        errors.MalformedAnswer, match=r'malformed after \d+ providers'
+    ):
         listed(service_at(server.url))
 
 
@@ -393,7 +401,7 @@ def test_a_wrong_row_lets_the_connection_go_at_once(server, service_at):
     wrong = json.dumps({'resource_providers': [{'uuid': 5}, *ROWS]}).encode()
     server.answers = [(head(9 * len(wrong)) + wrong, 'on')]
     service = service_at(server.url)
-    with pytest.raises(errors.MalformedAnswer, match='5 is no string'):
+    with pytest.raises(errors.MalformedAnswer, match='5 is not a string'):
         listed(service)
     assert server.ended.acquire(timeout=WAIT)
 

@@ -217,7 +217,7 @@ def test_a_sharing_provider_of_another_is_left_alone_and_that_is_noted(
     files.write('a.yaml', entry({'name': 'nfs'}, 'CUSTOM_FAST'))
     (result,) = agent.done()
     (note,) = [n for n in result.notes if 'nfs' in n]
-    assert 'a sharing provider that this agent did not create' in note
+    assert 'this agent did not create that sharing provider' in note
     assert operator.traits(SHARED) == {'MISC_SHARES_VIA_AGGREGATE'}
 
 
@@ -237,7 +237,7 @@ def test_a_class_of_the_driver_stands_the_rest_is_done_and_the_node_failed(
     for _ in range(2):
         result = agent.cycle()
         assert result.status is Status.FAILED
-        assert 'CUSTOM_FPGA of' in result.reason
+        assert 'CUSTOM_FPGA at' in result.reason
         assert totals(operator) == {'VCPU': 8, 'CUSTOM_FPGA': 1, 'CUSTOM_X': 2}
         assert 'CUSTOM_A' in operator.traits()
 

@@ -102,7 +102,7 @@ UNKNOWN = (
     Defect(
         name='a node that is not listed is gone, unasked',
         file='compute_agent/cycle/departed_nodes.py',
-        find="return self._driver.node_exists(one.name), ''",
+        find="return self._driver.node_exists(node.name), ''",
         put="return virt.Existence.NO, ''",
         tests=(
             'tests/functional/test_departures.py::test_what_cannot_be_told_removes_nothing',
@@ -443,7 +443,7 @@ BOUNDS = (
     Defect(
         name='one node that is refused starves the others',
         file='compute_agent/cycle/resource_tracker.py',
-        find='sorted(cycles, key=lambda cycle: was_refused(cycle.node.uuid))',
+        find='sorted(cycles, key=lambda c: was_refused(c.node.uuid))',
         put='cycles',
         tests=(
             'tests/functional/test_refusals_over_cycles.py::test_one_node_of_many_broken_providers_does_not_starve_the_others',

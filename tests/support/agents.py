@@ -3,8 +3,8 @@
 
 ``agent_factory(describe)`` builds an agent as the command line does, around a
 driver written in the test: a function of a tree and a node's name. Every call
-makes another agent; on another's ``state`` it is that one, restarted.
-``operator`` is somebody else who reads and writes the same placement.
+makes a new agent; with the ``state`` of another agent, it is that one after a
+restart. ``operator`` is another writer on the same placement.
 """
 
 import collections.abc
@@ -50,7 +50,7 @@ Describe: typing.TypeAlias = collections.abc.Callable[
 
 @dataclasses.dataclass(slots=True)
 class Clock:
-    """The time, moved by hand."""
+    """A clock that a test sets."""
 
     now: float = 1_700_000_000.0
 
@@ -59,7 +59,7 @@ class Clock:
 
 
 class Driver(virt.ComputeDriver):
-    """A driver whose description is a function; the test may change all.
+    """A driver whose description is a function; a test may change it.
 
     :ivar nodes: uuid → name
     """
@@ -108,15 +108,15 @@ class Agent:
         self.tracker = wired.tracker
 
     def sync(self) -> list[agent.NodeResult]:
-        """Do one cycle; return each node's result."""
+        """Run one cycle; return each node's result."""
         return self.tracker.sync()
 
     def plan(self) -> list[agent.NodeResult]:
-        """Return each node's result of a cycle that writes nothing."""
+        """Plan a cycle; return each node's result."""
         return self.tracker.plan()
 
     def cycle(self) -> agent.NodeResult:
-        """Do one cycle of the only node; return its result."""
+        """Run one cycle of the only node; return its result."""
         (result,) = self.sync()
         return result
 
@@ -125,7 +125,7 @@ class Agent:
         tree: provider_tree.ProviderTree,
         seen: observation.Observation,
     ) -> diff.Plan:
-        """Return the plan for a tree that the test edited, its owners heeded."""
+        """Return the plan for a tree that the test edited, after resolving it."""
         uuids = {*seen.providers, *tree.get_provider_uuids()}
         resolved = resolve.resolve(
             tree,
@@ -141,7 +141,7 @@ class Agent:
         return self.client.plan(seen, wanted)
 
     def done(self) -> list[agent.NodeResult]:
-        """Do one cycle, in which every node is done."""
+        """Run one cycle; every node must be done."""
         results = self.sync()
         for result in results:
             assert result.status is resource_tracker.Status.DONE, result
@@ -149,7 +149,7 @@ class Agent:
 
 
 class AgentFactory:
-    """Makes agents for one placement, and closes the states it opened."""
+    """Makes agents for one placement; closes the states that it opened."""
 
     def __init__(self, service: typing.Any) -> None:
         self._service = service
@@ -175,10 +175,10 @@ class AgentFactory:
     ) -> Agent:
         """Return an agent.
 
-        :param driver: a driver, or a function that describes
-        :param state: a state, the directory of one, or None for a new one
-        :param nodes: uuid → name; for a function only, as is ``authority``
-        :param max_deletions: None for no limit at all, as with ``--yes``
+        :param driver: a driver, or a function that describes a node
+        :param state: a state, its directory, or None for a new state
+        :param nodes: uuid → name; only for a function, like ``authority``
+        :param max_deletions: None lifts all limits, like ``--yes``
         """
         if not isinstance(driver, virt.ComputeDriver):
             driver = Driver(driver, nodes=nodes, authority=authority)
@@ -232,7 +232,7 @@ class AgentFactory:
 def _control(
     deletions: int | None, percent: float
 ) -> resource_tracker.Control:
-    """Return what tries again what was refused in every cycle."""
+    """Return a control whose backoff retries refused writes in every cycle."""
     limits = deletions is not None and blast_radius.Limits(
         deletions=deletions, percent=percent
     )
@@ -243,7 +243,7 @@ def _control(
 
 
 class Operator:
-    """Somebody else who works on the same placement, recorded nowhere."""
+    """Another writer on the same placement; no agent records its writes."""
 
     def __init__(self, placement: typing.Any) -> None:
         self._placement = placement
@@ -279,14 +279,14 @@ class Operator:
         return dict(self._read(uuid, 'inventories'))
 
     def add_traits(self, *names: str, uuid: str = NODE) -> None:
-        """Add traits to a provider, made first if they are custom ones."""
+        """Add traits to a provider; create the custom ones."""
         for name in names:
             if name.startswith('CUSTOM_'):
                 self._placement.put(f'/traits/{name}')
         self._write(uuid, 'traits', sorted(self.traits(uuid) | set(names)))
 
     def remove_traits(self, *names: str, uuid: str = NODE) -> None:
-        """Take traits off a provider."""
+        """Remove traits from a provider."""
         self._write(uuid, 'traits', sorted(self.traits(uuid) - set(names)))
 
     def set_aggregates(self, *uuids: str, uuid: str = NODE) -> None:
@@ -305,13 +305,13 @@ class Operator:
     def change_inventory(
         self, rc: str, uuid: str = NODE, **fields: float
     ) -> None:
-        """Change fields of one record, which is made if need be."""
+        """Change fields of one inventory; create it if missing."""
         records = self.inventories(uuid)
         records[rc] = {**records.get(rc, {}), **fields}
         self.set_inventories(records, uuid)
 
     def allocate(self, consumer: str, rc: str, uuid: str = NODE) -> None:
-        """Let a consumer have one of a class; its provider moves on."""
+        """Allocate one unit of a class; this raises the generation."""
         self._placement.put(
             f'/allocations/{consumer}',
             {
@@ -324,7 +324,7 @@ class Operator:
         )
 
     def holdings(self) -> dict[str, typing.Any]:
-        """Return all there is by provider name, less the generations."""
+        """Return all providers by name, without the generations."""
         listed = self._placement.get('/resource_providers')
         providers = listed['resource_providers']
         names = {p['uuid']: p['name'] for p in providers}
@@ -377,5 +377,5 @@ def agent_factory(
 
 @pytest.fixture
 def operator(placement: typing.Any) -> Operator:
-    """Somebody else on this test's placement."""
+    """Another writer on this test's placement."""
     return Operator(placement)

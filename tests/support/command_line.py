@@ -67,7 +67,7 @@ PATIENT = ('-c', _TELLING % 'None')
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a command left: exit code, stdout, stderr."""
+    """The result of a command: exit code, stdout, stderr."""
 
     code: int
     out: str
@@ -88,7 +88,7 @@ class Result:
 
 
 class CommandLine:
-    """Files in a folder of their own, and commands that read them."""
+    """Configuration files in a folder, and commands that read them."""
 
     def __init__(
         self,

@@ -112,7 +112,7 @@ def _when_met(
     ) -> tuple[argparse.Namespace, list[str]]:
         words = sys.argv[1:] if args is None else list(args)
         found = [_OPTION.fullmatch(word) for word in words]
-        options = [f'--{one[1]}{one[2]}' for one in found if one and one[2]]
+        options = [f'--{m[1]}{m[2]}' for m in found if m and m[2]]
         for option in dict.fromkeys(options):
             react(option)
         return known(words, namespace)

@@ -48,7 +48,8 @@ class ProviderChange(command.Report):
         data = {**render.operation_data(done), 'changed': changed}
         if isinstance(done, operations.SetInventories):
             data['changed_classes'] = sorted(done.changed)
-        del data['foreign']  # only an agent's record tells who added it
+        for key in ('causes', 'foreign'):  # only an agent's plan has them
+            data.pop(key, None)
         text = render.line(done)
         return data, text if changed else f'{text}: {render.NOTHING}', 0
 

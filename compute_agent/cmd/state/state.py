@@ -53,7 +53,9 @@ class StateExport(command.AgentCommand):
         with contextlib.ExitStack() as stack:
             if parsed_args.forget:
                 stack.enter_context(lock.hold(directory))
-            with contextlib.closing(state.State.look(directory)) as opened:
+            with contextlib.closing(
+                state.State.open_copy(directory)
+            ) as opened:
                 node = handover.find(opened.nodes.all(), parsed_args.node)
                 exported = opened.nodes.export_record(node)
             self._print(exported)

@@ -52,7 +52,7 @@ class StateShow(listing.Listing):
         from ...state import state as state_database  # noqa: PLC0415
 
         directory = state.state_path(self)
-        opened = state_database.State.look(directory)
+        opened = state_database.State.open_copy(directory)
         with contextlib.closing(opened):
             node = None
             if parsed_args.node is not None:

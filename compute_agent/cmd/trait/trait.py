@@ -139,9 +139,9 @@ class TraitAdd(trait_change.TraitChange):
 
 
 class TraitRemove(trait_change.TraitChange):
-    """Delete custom traits that no provider has.
+    """Remove custom traits that no provider has.
 
-    If a trait cannot be deleted, the command prints a line on stderr, goes on
+    If a trait cannot be removed, the command prints a line on stderr, goes on
     with the others, and exits with 1.
     """
 
@@ -160,7 +160,7 @@ class TraitRemove(trait_change.TraitChange):
 
 
 class TraitPrune(command.Report):
-    """Delete all custom traits that no provider has.
+    """Remove all custom traits that no provider has.
 
     The command lists them, and asks. An agent may just have created one of
     them in order to add it to a provider; it then creates the trait again.
@@ -182,7 +182,7 @@ class TraitPrune(command.Report):
         unused = service.names(names.CUSTOM_PREFIX, associated=False)
         if not unused:
             return _pruned(unused), 'every custom trait is in use', 0
-        plan = [f'{name}: no provider has it; delete it' for name in unused]
+        plan = [f'{name}: no provider has it; remove it' for name in unused]
         refused = confirm.refused(self, plan, yes=parsed_args.yes)
         if refused:
             return _pruned(unused), *refused

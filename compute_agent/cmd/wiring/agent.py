@@ -162,7 +162,7 @@ def open_agent(
     gc.set_threshold(*GARBAGE)
     driver = configuration.load_driver(conf)
     service = placement.placement_service(conf, wait)
-    open_state = State.look if read_only else State.open
+    open_state = State.open_copy if read_only else State.open
     opened = open_state(agent_settings.state_path(conf), placement.site(conf))
     with contextlib.closing(opened) as state:
         yield build_agent(

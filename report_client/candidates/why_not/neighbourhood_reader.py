@@ -73,7 +73,8 @@ class NeighbourhoodReader:
             return {rc: operator.index(n) for rc, n in body['usages'].items()}
         except (AttributeError, KeyError, TypeError) as exc:
             raise errors.MalformedAnswer(
-                'placement answered usages in another shape than documented: '
+                "placement's answer with usages does not have the documented "
+                'shape: '
                 f'{str(body)[:120]!r}'
             ) from exc
 

@@ -88,9 +88,9 @@ def split(request: Request) -> tuple[Requirement, ...]:
 def restricted_to(request: Request, parts: Collection[Requirement]) -> Request:
     """Return the request with only these requirements, and without a limit.
 
-    Requirements that placement takes only together with omitted ones are
-    omitted as well: conditions of a group without resources, unless the group
-    is in a same_subtree that remains.
+    Placement refuses conditions of a group without resources, unless the group
+    is in a ``same_subtree``, and groups in a ``same_subtree`` that ask for
+    nothing. Both are omitted as well.
 
     :raises errors.ConfigError: the requirements include no amount
     """

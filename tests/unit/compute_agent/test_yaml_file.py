@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operator's file is read whole, or refused in one line that helps."""
+"""An operator's file is read as a whole, or refused in one helpful line."""
 
 import pathlib
 import pickle
@@ -105,7 +105,7 @@ SCHEMA_MISTAKES = [
     ),
     (
         'hosts:\n- name: a\n  labels: {x-a: 1, y: 2}\n',
-        "f.yaml:3: hosts[0].labels: the key 'y' is unknown here; leave it out",
+        "f.yaml:3: hosts[0].labels: the key 'y' is unknown here; remove it",
     ),
     (
         'hosts:\n- name: a\n  size: large\n',
@@ -188,30 +188,30 @@ UNUSABLE = [
     ('? [a]\n: b\n', 'f.yaml:1: the key a list is not text; quote it'),
     (
         'hosts:\n- name: 2024-99-99\n',
-        "f.yaml:2: '2024-99-99' looks like timestamp but is none; quote it",
+        "f.yaml:2: '2024-99-99' looks like timestamp and is not valid; quote it",
     ),
-    ('a: 0x_\n', "f.yaml:1: '0x_' looks like int but is none; quote it"),
+    ('a: 0x_\n', "f.yaml:1: '0x_' looks like int and is not valid; quote it"),
     (
         'a: !!timestamp x\n',
-        "f.yaml:1: 'x' looks like timestamp but is none; quote it",
+        "f.yaml:1: 'x' looks like timestamp and is not valid; quote it",
     ),
     (
         'a: 1\nb: &x\n  c: *x\n',
         (
-            'f.yaml:2: an alias in this refers to the whole of it; write the '
-            'content out'
+            'f.yaml:2: an alias in this value refers to the value itself; '
+            'write the content out'
         ),
     ),
     (
         '&x [1, [2, *x]]\n',
         (
-            'f.yaml:1: an alias in this refers to the whole of it; write the '
-            'content out'
+            'f.yaml:1: an alias in this value refers to the value itself; '
+            'write the content out'
         ),
     ),
     (
         'a: 1\nb: "\x00"\n',
-        'f.yaml:2: the character U+0000 may not be in YAML; take it out',
+        'f.yaml:2: YAML does not allow the character U+0000; remove it',
     ),
     (
         'a:\n ' + '[' * 200 + ']' * 200,
@@ -258,18 +258,18 @@ REMEDIES = [
     ('hosts:\n\t- name: a\n', 'indent with spaces; quote text that begins so'),
     (
         'hosts:\n- name: a: b\n',
-        'quote text that holds ": ", or mend the indentation',
+        'quote text that holds ": ", or fix the indentation',
     ),
     (
         'hosts: *h\n',
         'define its anchor above, or quote text that begins *',
     ),
     ('a: &x 1\nb: &x 2\n', 'give each anchor a name of its own'),
-    ('a: !x 1\n', 'leave the tag out, or quote the text'),
+    ('a: !x 1\n', 'remove the tag, or quote the text'),
     ('a: "b\n', 'close the quotation'),
     ('a: [b\n', 'close the bracket, or add the comma'),
     ('a: {b\n', 'close the bracket, or add the comma'),
-    ('- a\nb: 1\n', 'mend the indentation or the punctuation here'),
+    ('- a\nb: 1\n', 'fix the indentation or the punctuation here'),
 ]
 
 
@@ -295,7 +295,10 @@ def test_aliases_that_multiply_are_refused_before_they_are_unfolded():
         copies = ', '.join([f'*a{i - 1}'] * 10)
         lines.append(f'a{i}: &a{i} [{copies}]')
     told = said('\n'.join(lines))
-    assert 'aliases repeat more than 1000000 values by here; use fewer' in told
+    assert (
+        'aliases repeat more than 1000000 values so far; use fewer aliases'
+        in told
+    )
 
 
 def test_aliases_that_deepen_each_other_are_refused():
@@ -362,7 +365,7 @@ def told_of(path):
 
 def test_a_missing_file_is_told(tmp_path):
     assert told_of(tmp_path / 'f.yaml') == (
-        ':1: there is no such file; create it or mend the path'
+        ':1: the file does not exist; create it or correct the path'
     )
 
 
@@ -375,7 +378,7 @@ def test_a_directory_is_told(tmp_path):
 def test_a_file_below_a_file_is_told(tmp_path):
     (tmp_path / 'f').touch()
     assert told_of(tmp_path / 'f' / 'g') == (
-        ':1: it cannot be read (Not a directory); mend the path'
+        ':1: it cannot be read (Not a directory); correct the path'
     )
 
 
@@ -386,7 +389,7 @@ def test_a_file_one_may_not_read_is_told(monkeypatch, tmp_path):
 
     monkeypatch.setattr(pathlib.Path, 'read_bytes', refuse)
     assert told_of(tmp_path / 'f.yaml') == (
-        ':1: it may not be read; give this user the right to read it'
+        ':1: permission denied; give this user the right to read it'
     )
 
 

@@ -171,7 +171,7 @@ def test_what_is_no_commit_is_added_to_nothing(earlier, commit, now):
     data['machine']['commit'] = now
     earlier.write_text(json.dumps(data))
     commit(now)
-    with pytest.raises(SystemExit, match=f'is no commit .{now}'):
+    with pytest.raises(SystemExit, match=f'is not a commit .{now}'):
         add_to(earlier)
 
 

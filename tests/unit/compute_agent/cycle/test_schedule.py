@@ -19,7 +19,7 @@ def longest(_low, high):
 
 @pytest.fixture
 def times():
-    return schedule.Timetable(1000.0, longest)
+    return schedule.Schedule(1000.0, longest)
 
 
 # --- the first cycle ---------------------------------------------------------
@@ -85,7 +85,7 @@ def test_another_interval_keeps_the_phase(times):
     spent=st.floats(0, 1e5),
 )
 def test_the_next_one_is_in_phase_or_overdue(phase, interval, past, spent):
-    times = schedule.Timetable(phase)
+    times = schedule.Schedule(phase)
     began = phase + past
     wait = times.after_success(interval, began=began, now=began + spent)
     assert 0 <= wait <= 1.1 * interval + 1e-3
@@ -104,9 +104,9 @@ def test_waits_double_up_to_the_interval(times):
 
 
 def test_waits_are_at_random_from_almost_nothing():
-    times = schedule.Timetable(0, lambda low, _high: low)
+    times = schedule.Schedule(0, lambda low, _high: low)
     assert {times.after_failure(MINUTE) for _ in range(9)} == {0.1}
-    found = schedule.Timetable(0)
+    found = schedule.Schedule(0)
     assert len({found.after_failure(MINUTE) for _ in range(20)}) == 20
 
 
@@ -151,7 +151,7 @@ class Cloud:
     def _live(self, until: float) -> None:
         spread = self._dice.uniform
         now = schedule.fuzzy_delay(MINUTE, MINUTE, spread)
-        times = schedule.Timetable(now, spread)
+        times = schedule.Schedule(now, spread)
         while now < until:
             self.asked[int(now)] += 1
             if self._away.start <= now < self._away.stop:

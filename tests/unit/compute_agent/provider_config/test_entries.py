@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Provider-config files as values: nova's format, and mistakes with lines.
 
-A case is a file in ``tests/provider_config``; its last lines, ``# =>``, are
-what it gives: an entry with its names, a warning, or an error.
+A case is a file in ``tests/provider_config``. Its last lines, ``# =>``, are
+the expected result: an entry with its names, a warning, or an error.
 """
 
 import pathlib
@@ -26,7 +26,7 @@ def parse(text, path='FILE'):
 
 
 def given(text):
-    """Return what a text gives, in the words of the cases."""
+    """Return the result of a text, as the cases write it."""
     try:
         file = parse(text)
         entries.combine(file.entries)

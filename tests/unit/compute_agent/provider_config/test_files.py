@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operator's files: which are read, what stays in force, what is said."""
+"""Which files are read, which set stays in force, and what is logged."""
 
 import logging
 import os
@@ -27,7 +27,7 @@ def text(identification='{uuid: $COMPUTE_NODE}', trait='CUSTOM_A', minor=0):
 class Folder:
     """A directory of files, and the agent's view of it.
 
-    :ivar given: an operator named it
+    :ivar given: True if an operator named it
     """
 
     def __init__(self, path):
@@ -41,7 +41,7 @@ class Folder:
         (self.path / name).write_text(text(*arguments, **how))
 
     def merged(self, *nodes):
-        """Have these nodes described; return who asserted which traits."""
+        """Merge the files for these nodes; return the traits by file."""
         said = {}
         for uuid, name in nodes or [(NODE, 'cn1')]:
             tree = provider_tree.ProviderTree.from_providers(
@@ -62,10 +62,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def unreadable(monkeypatch):
-    """Make every directory one that may not be listed.
-
-    The tests may run as root, who may list any.
-    """
+    """Refuse to list any directory: the tests may run as root."""
 
     def refuse(path):
         raise PermissionError(13, 'Permission denied', str(path))
@@ -152,7 +149,7 @@ def test_a_directory_among_the_files_is_a_mistake(folder):
 
 def test_a_link_that_leads_nowhere_is_a_mistake(folder):
     (folder.path / 'a.yaml').symlink_to('nowhere')
-    with pytest.raises(errors.ConfigError, match='there is no such file'):
+    with pytest.raises(errors.ConfigError, match='the file does not exist'):
         folder.files.begin()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators' files assert onto a tree, and what they give up."""
+"""The assertions of operators' files onto a tree, and claims that end."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def entry(*traits, path=A, line=4, uuid=None, name=None, **classes):
 
 
 def recorded(created=(), ours=(), **held):
-    """Return a record of the node: ``CUSTOM_A=FROM_A`` for who holds what."""
+    """Return a record of the node; ``CUSTOM_A=FROM_A`` is a claim."""
     by_source: dict[str, frozenset[str]] = {}
     for name, source in held.items():
         by_source[source] = by_source.get(source, frozenset()) | {name}

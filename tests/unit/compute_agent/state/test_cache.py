@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the state remembers between two looks, and when it no longer does."""
+"""The cache returns the same objects until something of them is written."""
 
 import dataclasses
 
@@ -27,11 +27,11 @@ def kept():
 
 
 def records(kept):
-    """What is recorded of the shared provider, as each of the nodes has it."""
+    """The records of the shared provider, as read for each of the nodes."""
     return [kept.records.record({one, SHARED}, one) for one in (NODE, OTHER)]
 
 
-def test_what_was_not_written_is_the_very_same(kept):
+def test_unwritten_values_are_the_same_objects(kept):
     first = kept.snapshot.readings([NODE, OTHER])
     kept.journal.save([reading(OTHER, generation=2)])
     again = kept.snapshot.readings([NODE, OTHER])
@@ -41,7 +41,7 @@ def test_what_was_not_written_is_the_very_same(kept):
     assert all(a is b for a, b in zip(before, records(kept), strict=True))
 
 
-def test_one_that_is_not_there_is_looked_for_again(kept):
+def test_a_missing_reading_is_not_cached(kept):
     new = '44444444-4444-4444-8444-444444444444'
     assert kept.snapshot.readings([NODE, new]).keys() == {NODE}
     kept.journal.save([reading(new)])
@@ -66,7 +66,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize('write', WRITES.values(), ids=WRITES)
-def test_after_each_write_it_is_read_anew_for_every_node(kept, write):
+def test_each_write_drops_the_records_of_every_node(kept, write):
     kept.journal.begin(NODE, [CREATION], HELD)
     before = records(kept)
     write(kept)
@@ -74,7 +74,7 @@ def test_after_each_write_it_is_read_anew_for_every_node(kept, write):
     assert all(a is not b for a, b in zip(before, after, strict=True))
 
 
-def test_what_it_says_after_a_write_is_what_a_new_look_says(kept):
+def test_a_record_after_a_write_has_the_written_values(kept):
     kept.journal.begin(NODE, [CREATION], HELD)
     records(kept)
     kept.journal.record_outcome(
@@ -89,13 +89,13 @@ def test_what_it_says_after_a_write_is_what_a_new_look_says(kept):
     }
 
 
-def test_other_providers_are_another_question(kept):
+def test_a_record_of_other_providers_is_read_from_the_database(kept):
     kept.journal.begin(NODE, [], HELD)
     assert kept.records.record({NODE}, NODE).claims == {}
     assert kept.records.record({NODE, SHARED}, NODE).claims == HELD
 
 
-def test_a_write_that_fails_leaves_what_was_there(kept):
+def test_a_failed_write_changes_no_cached_value(kept):
     broken = dataclasses.replace(reading(NODE, generation=2), root_uuid=None)
     kept.snapshot.readings([NODE])
     with pytest.raises(errors.Unavailable):
@@ -104,7 +104,7 @@ def test_a_write_that_fails_leaves_what_was_there(kept):
     assert {r.provider.generation for r in found.values()} == {1}
 
 
-def test_the_names_are_remembered_until_they_are_written(kept):
+def test_known_names_are_cached_until_they_are_written(kept):
     assert kept.snapshot.known_names() is None
     known = names.KnownNames(
         traits=frozenset({'CUSTOM_A'}), resource_classes=frozenset({'VCPU'})
@@ -116,7 +116,7 @@ def test_the_names_are_remembered_until_they_are_written(kept):
     assert kept.snapshot.known_names() is None
 
 
-def test_how_many_providers_there_are_is_kept_by_service(tmp_path):
+def test_the_number_of_providers_is_kept_by_site(tmp_path):
     with_size = state.State.open(tmp_path, 'here')
     assert with_size.snapshot.size() is None
     size = provider.Size(providers=50_000, counted_at=2.5)
@@ -129,7 +129,7 @@ def test_how_many_providers_there_are_is_kept_by_service(tmp_path):
         opened.close()
 
 
-def test_the_nodes_are_remembered_until_they_are_written(kept):
+def test_the_nodes_are_cached_until_they_are_written(kept):
     known = KnownNode(name='node-1')
     kept.nodes.keep('rack:Rack', {NODE: known})
     assert kept.nodes.of_driver('rack:Rack') == {NODE: known}
@@ -150,9 +150,7 @@ def test_the_nodes_are_remembered_until_they_are_written(kept):
     ],
     ids=['forget nodes', 'pass on', 'adopt', 'keep nodes'],
 )
-def test_what_is_written_of_another_node_leaves_the_memory_of_this_one(
-    kept, write
-):
+def test_a_write_for_another_node_drops_nothing_of_this_one(kept, write):
     kept.records.record({NODE}, NODE)
     before = (
         kept.snapshot.readings([NODE])[NODE],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node's record as data: it comes back as it went, or is refused whole."""
+"""A node's record as data is read back unchanged, or refused as a whole."""
 
 import copy
 import json

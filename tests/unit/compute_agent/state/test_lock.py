@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One writer per state directory, and a dead one's lock is nobody's."""
+"""One process writes to a state directory; its lock ends with it."""
 
 import contextlib
 import os

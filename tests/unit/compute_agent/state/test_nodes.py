@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nodes the state knows, and the record of one that changes its agent."""
+"""The nodes of the state, and the record of a node that changes its agent."""
 
 import contextlib
 import dataclasses
@@ -127,7 +127,7 @@ def test_forgotten_nodes_are_known_no_more_and_their_record_stays(state):
 
 
 def test_nodes_outlast_their_providers(state):
-    """What a driver still has may only have lost its provider."""
+    """The driver may still have a node whose provider was deleted."""
     state.nodes.keep(DRIVER, {NODE: known('node-1')})
     state.journal.forget([NODE])
     assert set(state.nodes.of_driver(DRIVER)) == {NODE}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was learnt of a provider since a moment."""
+"""An observation that another thread overtook is recognised."""
 
 import pytest
 
@@ -13,36 +13,36 @@ def at(generation):
 
 @pytest.fixture
 def known():
-    """It is known that a provider was at its fifth generation."""
+    """The fifth generation of a provider is known."""
     made = read_order.Recency()
     made.learn('u', 5)
     return made
 
 
-def test_of_what_was_never_learnt_nothing_is_newer(known):
+def test_an_unknown_provider_is_neither_newer_nor_outdated(known):
     assert not known.is_newer('another', 0)
-    assert not known.is_passed(at(1), known.now())
+    assert not known.is_outdated(at(1), known.now())
 
 
-def test_what_was_learnt_before_a_look_does_not_pass_what_it_saw(known):
+def test_an_update_before_the_observation_does_not_count(known):
     now = known.now()
     assert not known.is_newer('u', now)
-    assert not known.is_passed(at(4), now)
+    assert not known.is_outdated(at(4), now)
 
 
 @pytest.mark.parametrize(
     ('generation', 'passed'),
     [(None, True), (4, True), (5, False), (6, False)],
 )
-def test_what_was_learnt_since_passes_what_is_of_a_lower_generation(
+def test_an_update_since_then_outdates_a_lower_generation(
     known, generation, passed
 ):
     before = known.now() - 1
     assert known.is_newer('u', before)
-    assert known.is_passed(at(generation), before) is passed
+    assert known.is_outdated(at(generation), before) is passed
 
 
-def test_each_lesson_is_a_moment_of_its_own(known):
+def test_each_update_is_a_moment_of_its_own(known):
     before = known.now()
     known.learn('another', None)
     assert known.is_newer('another', before)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records that are read for many nodes at once: each as it is read alone."""
+"""Records that are read for many nodes at once, before they are asked for."""
 
 import contextlib
 import dataclasses
@@ -34,9 +34,9 @@ def intent(node_uuid, uuid, kind=None, *names):
 def directory(tmp_path):
     """A state directory in which every node has a record of its own.
 
-    The first was created and is ours in part, the next one's traits were
-    changed by another; the shared provider is held for two of them, the
-    stranger is of no node.
+    The first node was created and some of its names are ours. Somebody else
+    changed the traits of the second. The shared provider has claims for two
+    nodes. The stranger belongs to no node.
     """
     first, second, third = NODES[:3]
     kept = state_module.State.open(tmp_path, 'here')
@@ -61,7 +61,7 @@ def directory(tmp_path):
 
 @pytest.fixture
 def opened(directory):
-    """The same state twice, neither of which was asked for anything."""
+    """The same state twice, with empty caches."""
     both = [state_module.State.open(directory, 'here') for _ in range(2)]
     yield both
     for one in both:
@@ -69,8 +69,8 @@ def opened(directory):
 
 
 @pytest.mark.parametrize('strangers', [0, 300])
-def test_each_is_what_it_is_alone(opened, strangers):
-    """However many nodes there are: a query returns those of 500."""
+def test_preloaded_records_equal_those_read_one_by_one(opened, strangers):
+    """For more nodes than one query returns, too (500)."""
     alone, together = opened
     wanted = {}
     for node, uuids in WANTED.items():
@@ -79,7 +79,7 @@ def test_each_is_what_it_is_alone(opened, strangers):
             wanted[stranger] = frozenset({stranger})
         wanted[node] = uuids
     together.records.preload(wanted)
-    together.close()  # what it had not read it could not read now
+    together.close()  # so that every record must come from the cache
     found = {n: together.records.record(some, n) for n, some in WANTED.items()}
     assert found == {
         n: alone.records.record(some, n) for n, some in WANTED.items()
@@ -96,7 +96,7 @@ def test_each_is_what_it_is_alone(opened, strangers):
     }
 
 
-def test_what_is_remembered_stays_the_very_same(opened):
+def test_unchanged_records_stay_the_same_objects(opened):
     one, _ = opened
     known = {n: one.records.record(some, n) for n, some in WANTED.items()}
     one.journal.save([dataclasses.replace(reading(NODES[4]), read_at=2.0)])
@@ -114,9 +114,7 @@ def test_what_is_remembered_stays_the_very_same(opened):
         ("update was set content = '{'", NODES[1]),
     ],
 )
-def test_a_damaged_row_is_the_trouble_of_its_node_alone(
-    directory, opened, damage, node
-):
+def test_a_damaged_row_fails_only_its_node(directory, opened, damage, node):
     with contextlib.closing(
         sqlite3.connect(directory / 'state.sqlite', isolation_level=None)
     ) as db:
@@ -131,8 +129,8 @@ def test_a_damaged_row_is_the_trouble_of_its_node_alone(
         )
 
 
-def test_what_is_remembered_of_more_stays_the_very_same(opened):
-    """A plan is about what is described too, which need not be there."""
+def test_preloading_keeps_a_cached_record_of_more_providers(opened):
+    """A plan also covers providers that placement does not have yet."""
     one, _ = opened
     more = [*WANTED[NODES[0]], STRANGER]
     known = one.records.record(more, NODES[0])

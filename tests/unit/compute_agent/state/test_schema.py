@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state database as a file: whose it is, and when it is refused."""
+"""The state database as a file: its permissions, versions and refusals."""
 
 import concurrent.futures
 import contextlib
@@ -24,7 +24,7 @@ def opened(directory, site='here'):
 
 
 def looked(directory, site='here'):
-    return contextlib.closing(state.State.look(directory, site))
+    return contextlib.closing(state.State.open_copy(directory, site))
 
 
 def reading(generation=1):
@@ -196,8 +196,8 @@ def test_a_look_finds_its_way_to_any_directory(tmp_path, name):
 
 # --- files of earlier versions ------------------------------------------------
 
-# What an agent of version 1 left: it created a node, added a trait, held it,
-# has a write that is not confirmed, and saw placement.
+# A file of schema version 1: the agent created a node, added a trait, claimed
+# it, has a write that is not confirmed, and read placement.
 VERSION_1 = f"""
 create table site (id integer primary key, name text unique not null);
 create table created (uuid text primary key, node_uuid text not null)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the state database keeps, and that it comes back as it went in."""
+"""Everything that is written to the state is read back unchanged."""
 
 import dataclasses
 
@@ -68,7 +68,7 @@ def reading(uuid=NODE, parent=None, generation=1, root=NODE, **more):
     )
 
 
-def test_a_new_one_knows_nothing(state):
+def test_a_new_state_is_empty(state):
     assert state.records.record([NODE], NODE) == EMPTY
     assert state.snapshot.readings([NODE]) == {}
     assert state.snapshot.members([NODE]).get(NODE, set()) == set()
@@ -77,7 +77,7 @@ def test_a_new_one_knows_nothing(state):
     assert state.snapshot.known_names() is None
 
 
-def test_a_reading_comes_back_whole(state):
+def test_a_reading_is_read_back_unchanged(state):
     one, two = reading(), reading(CHILD, NODE, 7, suspect=True)
     state.journal.save([one, two])
     back = state.snapshot.readings([NODE, CHILD, OTHER])
@@ -87,13 +87,13 @@ def test_a_reading_comes_back_whole(state):
     assert ratio == 1 / 3
 
 
-def test_the_last_reading_counts(state):
+def test_the_last_reading_replaces_earlier_ones(state):
     state.journal.save([reading(generation=1)])
     state.journal.save([reading(generation=2)])
     assert state.snapshot.readings([NODE])[NODE].provider.generation == 2
 
 
-def test_members_are_those_last_seen_below_a_root(state):
+def test_members_are_the_providers_last_seen_in_a_tree(state):
     state.journal.save(
         [reading(), reading(CHILD, NODE), reading(OTHER, root=OTHER)]
     )
@@ -128,14 +128,14 @@ def test_intents_come_back_in_the_order_they_are_sent(state):
     assert state.journal.intents([OTHER]).get(OTHER, {}) == {}
 
 
-def test_an_intent_is_nobodys_until_it_is_confirmed(state):
+def test_an_open_intent_adds_nothing_to_the_record(state):
     state.journal.begin(
         NODE, [creation(), setting(TRAIT, 1, ['A'], ['A'])], {}
     )
     assert state.records.record([NODE], NODE) == EMPTY
 
 
-def test_what_is_confirmed_is_created_and_ours(state):
+def test_a_confirmed_write_is_created_and_ours(state):
     sent = [creation(), setting(TRAIT, 1, ['A', 'B'], ['A'])]
     state.journal.begin(NODE, sent, {})
     state.journal.record_outcome(sent)
@@ -146,7 +146,7 @@ def test_what_is_confirmed_is_created_and_ours(state):
     assert state.records.created_for([NODE]).get(NODE, []) == [NODE]
 
 
-def test_what_is_dropped_is_nobodys(state):
+def test_a_dropped_intent_adds_nothing_to_the_record(state):
     sent = [creation(), setting(TRAIT, 1, ['A'], ['A'])]
     state.journal.begin(NODE, sent, {})
     state.journal.record_outcome([], sent)
@@ -154,14 +154,14 @@ def test_what_is_dropped_is_nobodys(state):
     assert state.journal.intents([NODE]).get(NODE, {}) == {}
 
 
-def test_what_is_neither_stays_an_intent(state):
+def test_an_intent_that_is_neither_done_nor_dropped_stays_open(state):
     sent = [setting(TRAIT, n, ['A'], ['A']) for n in (1, 2, 3)]
     state.journal.begin(NODE, sent, {})
     state.journal.record_outcome(sent[:1], sent[2:])
     assert state.journal.intents([NODE]).get(NODE, {}) == {NODE: [sent[1]]}
 
 
-def test_what_is_ours_stays_ours_while_it_is_sent_and_goes_with_it(state):
+def test_a_name_stays_ours_until_a_write_leaves_it_out(state):
     first = setting(TRAIT, 1, ['A', 'B', 'C'], ['A', 'B'])
     state.journal.begin(NODE, [first], {})
     state.journal.record_outcome([first])
@@ -180,7 +180,7 @@ def test_kinds_do_not_mix(state):
     assert state.records.record([NODE], NODE).ours == {(NODE, TRAIT): {'A'}}
 
 
-def test_holders_are_kept_by_source(state):
+def test_claims_are_kept_by_source(state):
     held = {
         (NODE, TRAIT): {
             'driver': frozenset({'A'}),
@@ -202,7 +202,7 @@ def test_holders_are_kept_by_source(state):
     }
 
 
-def test_a_source_holds_for_one_node_what_it_does_not_for_another(state):
+def test_claims_of_one_source_are_kept_by_node(state):
     key, some = (CHILD, TRAIT), frozenset({'A'})
     state.journal.begin(NODE, [], {key: {'driver': some}})
     state.journal.begin(OTHER, [], {key: {'driver': frozenset({'B'})}})
@@ -214,7 +214,7 @@ def test_a_source_holds_for_one_node_what_it_does_not_for_another(state):
     }
 
 
-def test_a_node_that_is_forgotten_holds_nothing_anywhere(state):
+def test_claims_end_when_their_node_is_forgotten(state):
     key = (CHILD, TRAIT)
     for node in (NODE, OTHER):
         state.journal.begin(node, [], {key: {'driver': frozenset({'A'})}})
@@ -223,7 +223,7 @@ def test_a_node_that_is_forgotten_holds_nothing_anywhere(state):
     assert (record.claims, record.others) == ({key: {'driver': {'A'}}}, {})
 
 
-def test_a_record_is_of_the_providers_asked_for(state):
+def test_a_record_has_only_the_providers_asked_for(state):
     for uuid in (NODE, CHILD):
         sent = [creation(uuid), setting(TRAIT, 1, ['A'], ['A'], uuid)]
         state.journal.begin(NODE, sent, {})
@@ -237,7 +237,7 @@ def test_a_record_is_of_the_providers_asked_for(state):
 
 
 @pytest.mark.parametrize('how', ['forget', 'settle'])
-def test_a_provider_that_is_gone_leaves_nothing(state, how):
+def test_everything_about_a_deleted_provider_is_dropped(state, how):
     sent = [creation(), setting(TRAIT, 1, ['A'], ['A'])]
     state.journal.begin(
         NODE, sent, {(NODE, TRAIT): {'driver': frozenset({'A'})}}
@@ -256,14 +256,14 @@ def test_a_provider_that_is_gone_leaves_nothing(state, how):
     assert state.records.created_for([NODE]).get(NODE, []) == []
 
 
-def test_to_settle_may_save_readings_at_the_same_time(state):
+def test_an_outcome_may_have_readings(state):
     sent = [creation()]
     state.journal.begin(NODE, sent, {})
     state.journal.record_outcome(sent, readings=[reading()])
     assert state.snapshot.readings([NODE]) == {NODE: reading()}
 
 
-def test_a_generator_of_what_is_done_is_as_good_as_a_list(state):
+def test_the_intents_done_may_come_from_a_generator(state):
     sent = [creation(), setting(TRAIT, 1, ['A'], ['A'])]
     state.journal.begin(NODE, sent, {})
     state.journal.record_outcome(intent for intent in sent)
@@ -271,7 +271,7 @@ def test_a_generator_of_what_is_done_is_as_good_as_a_list(state):
     assert state.journal.intents([NODE]).get(NODE, {}) == {}
 
 
-def test_of_two_nodes_with_the_same_intent_one_is_settled(state):
+def test_equal_intents_of_two_nodes_are_dropped_one_by_one(state):
     """Both write to a provider that they share, after the same read."""
     mine = setting(TRAIT, 1, ['A'], ['A'], CHILD)
     theirs = dataclasses.replace(mine, node_uuid=OTHER)
@@ -282,7 +282,7 @@ def test_of_two_nodes_with_the_same_intent_one_is_settled(state):
     assert state.journal.intents([OTHER]).get(OTHER, {}) == {CHILD: [theirs]}
 
 
-def test_who_created_a_provider_is_who_confirmed_it(state):
+def test_a_provider_belongs_to_the_node_that_confirmed_its_creation(state):
     for node in (NODE, OTHER):
         sent = dataclasses.replace(creation(CHILD), node_uuid=node)
         state.journal.begin(node, [sent], {})
@@ -293,14 +293,14 @@ def test_who_created_a_provider_is_who_confirmed_it(state):
     ) == ([], [CHILD])
 
 
-def test_a_plan_cut_short_has_the_intents_that_are_left_only(state):
+def test_a_shorter_plan_has_only_its_own_intents(state):
     old = [setting(TRAIT, n, ['A'], ['A'], CHILD) for n in (1, 2, 3)]
     state.journal.begin(NODE, old, {})
     state.journal.begin(NODE, old[:1], {})
     assert state.journal.intents([NODE]).get(NODE, {}) == {CHILD: old[:1]}
 
 
-def test_a_reading_that_was_overtaken_is_not_kept(state):
+def test_a_reading_older_than_a_known_update_is_skipped(state):
     old, new = reading(generation=4), reading(generation=6)
     since = state.journal.moment()
     state.journal.save([new], since=since)
@@ -311,7 +311,7 @@ def test_a_reading_that_was_overtaken_is_not_kept(state):
     assert state.snapshot.readings([NODE]) == {NODE: old}
 
 
-def test_what_was_confirmed_meanwhile_stays_ours(state):
+def test_a_name_confirmed_during_an_observation_stays_ours(state):
     since = state.journal.moment()
     sent = [setting(TRAIT, 5, ['A'], ['A'])]
     state.journal.begin(NODE, sent, {})
@@ -321,8 +321,8 @@ def test_what_was_confirmed_meanwhile_stays_ours(state):
     assert state.snapshot.readings([NODE]) == {}
 
 
-def test_a_node_begun_anew_has_the_new_intents_only(state):
-    """Those of an earlier cycle are settled before; none may linger."""
+def test_a_node_that_begins_again_has_only_the_new_intents(state):
+    """The intents of an earlier cycle were resolved before."""
     old = [setting(TRAIT, n, ['A'], ['A'], CHILD) for n in (1, 2, 3)]
     state.journal.begin(NODE, old, {})
     state.journal.record_outcome([], old)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every write of the state is whole or not at all, whoever looks when."""
+"""Every write is done as a whole or not at all, among threads too."""
 
 import concurrent.futures
 import sqlite3
@@ -53,7 +53,7 @@ def breaking(*values):
     raise Broken
 
 
-def test_half_a_save_is_none(state):
+def test_a_failed_save_changes_nothing(state):
     with pytest.raises(Broken):
         state.journal.save(breaking(reading()))
     assert state.snapshot.readings([NODE]) == {}
@@ -61,7 +61,7 @@ def test_half_a_save_is_none(state):
     assert state.snapshot.readings([NODE]) == {NODE: reading()}
 
 
-def test_half_a_settling_is_none(state):
+def test_a_failed_outcome_changes_nothing(state):
     state.journal.begin(NODE, [creation()], {})
     with pytest.raises(Broken):
         state.journal.record_outcome([creation()], gone=breaking('other'))
@@ -69,7 +69,7 @@ def test_half_a_settling_is_none(state):
     assert state.journal.intents([NODE]).get(NODE, {}) == {NODE: [creation()]}
 
 
-def test_half_a_beginning_is_none(state):
+def test_a_failed_begin_changes_nothing(state):
     class Odd:
         """Whatever cannot be stored as a name."""
 
@@ -97,7 +97,7 @@ def test_half_a_beginning_is_none(state):
     ],
     ids=['record', 'readings', 'members', 'created_for', 'intents'],
 )
-def test_nobody_sees_a_write_that_is_taken_back(
+def test_no_thread_sees_a_write_that_is_rolled_back(
     state, waiting, reader, before
 ):
     """A look in the middle of the write is over by then, or waits for it."""
@@ -119,7 +119,7 @@ def test_nobody_sees_a_write_that_is_taken_back(
         assert looks[0].result() == before
 
 
-def test_many_threads_write_and_lose_nothing(state):
+def test_writes_of_many_threads_are_all_kept(state):
     uuids = [f'{n:08}-0000-4000-8000-000000000000' for n in range(64)]
     start = threading.Barrier(8)
 
@@ -138,7 +138,7 @@ def test_many_threads_write_and_lose_nothing(state):
     assert state.snapshot.members([NODE]).get(NODE, set()) == set(uuids)
 
 
-def test_a_write_that_fails_is_said_and_leaves_it_usable(tmp_path):
+def test_a_failed_write_raises_and_the_state_stays_usable(tmp_path):
     state = state_module.State.open(tmp_path, 'here')
     with sqlite3.connect(tmp_path / 'state.sqlite') as other:
         other.execute('drop table known')

@@ -48,7 +48,7 @@ def directory(tmp_path):
     return tmp_path
 
 
-@pytest.fixture(params=['open', 'look'])
+@pytest.fixture(params=['open', 'open_copy'])
 def state(request, directory):
     how = getattr(state_module.State, request.param)
     with contextlib.closing(how(directory, 'here')) as opened:

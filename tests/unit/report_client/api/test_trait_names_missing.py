@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of names that placement lacks: which stand in the way, and what is said."""
+"""Missing names: those that cannot be created, and the hint about others."""
 
 import pytest
 

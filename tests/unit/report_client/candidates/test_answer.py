@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An answer with candidates is all of it, or an error."""
+"""An answer with candidates is complete, or an error."""
 
 import copy
 

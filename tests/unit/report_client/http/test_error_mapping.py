@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What placement refuses is told apart by what to do next."""
+"""An error answer becomes the exception that says what to do next."""
 
 import pytest
 
@@ -81,9 +81,10 @@ def test_what_placement_said_is_in_one_line():
 
 def test_whoever_is_not_let_in_is_told_which_role_is_needed():
     found = str(refused('GET', '/traits', 403))
-    assert '; this placement does not let this agent in: it needs a' in found
+    assert '; this placement refuses the user of this agent: ' in found
+    assert '[placement] needs a user with the role admin or service' in found
     found = str(refused('POST', '/reshaper', 403))
-    assert 'needs the role service too' in found
+    assert 'also needs the role service' in found
 
 
 @pytest.mark.parametrize(

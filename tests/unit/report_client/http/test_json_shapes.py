@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement's answers are read as documented, or for nothing at all."""
+"""An answer that is not as documented is an error; no part of it is used."""
 
 import copy
 
@@ -282,7 +282,9 @@ def without(body, path):
 )
 def test_another_value_in_it_is_malformed(reader, path, value):
     read, body = READERS[reader]
-    with pytest.raises(errors.MalformedAnswer, match='another shape than'):
+    with pytest.raises(
+        errors.MalformedAnswer, match='not have the documented shape'
+    ):
         read(broken(body, path, value))
 
 
@@ -319,8 +321,8 @@ def test_a_malformed_answer_means_that_the_state_is_unknown():
     with pytest.raises(agent_errors.UnknownState) as caught:
         codec.traits({'traits': 'HW_CPU'})
     assert str(caught.value) == (
-        'placement answered JSON of another shape than documented: '
-        "\"{'traits': 'HW_CPU'}\" (TypeError: 'HW_CPU' is no array)"
+        "placement's answer does not have the documented shape: "
+        "\"{'traits': 'HW_CPU'}\" (TypeError: 'HW_CPU' is not an array)"
     )
     assert isinstance(caught.value.__cause__, TypeError)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A list of providers that comes in pieces is the list, or no list at all."""
+"""A list of providers that arrives in chunks is complete, or an error."""
 
 import itertools
 import json
@@ -259,8 +259,8 @@ def said(body):
 
 def test_of_what_is_no_json_the_beginning_is_shown():
     assert said('<html>' + 'x' * 999) == (
-        f'placement answered no JSON: {"<html>" + "x" * 54!r}; is there '
-        'something else at that address?'
+        f"placement's answer is not JSON: {'<html>' + 'x' * 54!r}; does "
+        'another service use that address?'
     )
 
 
@@ -269,7 +269,7 @@ def test_of_what_is_no_json_the_beginning_is_shown():
 )
 def test_of_another_thing_it_is_shown(body, shown):
     assert said(body).startswith(
-        'placement answered JSON of another shape than documented: '
+        "placement's answer does not have the documented shape: "
         f'{str(shown)!r} ('
     )
 
@@ -279,15 +279,15 @@ def test_of_another_thing_it_is_shown(body, shown):
 )
 def test_of_one_that_breaks_off_its_last_provider_is_named(cut):
     assert said(f'{{"{KEY}": [{cut}') == (
-        'placement answered a list of providers that breaks off or goes wrong '
-        f'after 2, the last of them cn1 ({UUID})'
+        "placement's list of providers breaks off or is malformed after 2 "
+        f'providers; the last one is cn1 ({UUID})'
     )
 
 
 def test_of_a_wrong_row_the_row_is_shown():
     wrong = provider(generation=-5)
     assert said(text(provider(), wrong)) == (
-        'placement answered JSON of another shape than documented: '
+        "placement's answer does not have the documented shape: "
         f'{str(wrong)[:120]!r} (ValueError: -5 is below 0)'
     )
 

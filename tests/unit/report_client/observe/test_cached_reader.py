@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a provider is read again, and what is remembered of it."""
+"""A provider is read again only if it may have changed."""
 
 import dataclasses
 

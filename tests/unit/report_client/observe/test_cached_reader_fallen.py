@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generations that are lower than known: a fall, or an older list."""
+"""A lower generation means an older list, or a re-created provider."""
 
 import dataclasses
 import logging
@@ -12,8 +12,9 @@ from compute_agent import errors
 from compute_agent.tree import assertion, provider
 
 FELL = (
-    'the generation fell; if it has in the next cycle too, they count as '
-    'deleted and created anew by another'
+    'the generation fell, so this cycle changes nothing here; if the next '
+    'cycle sees the same, the provider counts as deleted and created again by '
+    'another writer'
 )
 
 
@@ -62,8 +63,8 @@ def test_if_it_fell_twice_another_provider_stands_there(station, caplog):
     (warning,) = caplog.records
     assert warning.levelno == logging.WARNING
     assert warning.getMessage() == (
-        f'{NODE} was deleted and created again by another: what this agent '
-        'added to the old one is forgotten'
+        f'{NODE} was deleted and created again by another writer: the record '
+        'of what this agent added to the old provider is dropped'
     )
     assert not station.known(NODE).suspect
     assert station.state.records.created_for([NODE]) == {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which list is asked for, and whose rows it gives."""
+"""The list strategy chooses the cheapest lists, and returns rows by node."""
 
 import threading
 

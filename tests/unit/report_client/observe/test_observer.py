@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is observed of nodes: of which providers, and at which requests."""
+"""The observer returns the providers of nodes at the fewest requests."""
 
 import dataclasses
 import logging

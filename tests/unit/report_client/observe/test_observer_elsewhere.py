@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node has in other trees, what is gone, and which names there are."""
+"""A node's providers in other trees, deleted providers, and known names."""
 
 import logging
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which sharing providers are observed with a node, and what they fail."""
+"""Sharing providers are observed with the nodes that they serve."""
 
 import dataclasses
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the list of sharing providers is good, and for what."""
+"""The list of sharing providers is reused only while it is good."""
 
 import looking
 import pytest

@@ -93,7 +93,7 @@ def test_columns_are_chosen_and_sorted_by_name(printed):
 def test_a_column_that_is_none_is_one_line(printed):
     code, out, err = printed('-c', 'Traits')
     assert (code, out) == (1, '')
-    assert "no column 'Traits' here; there are Name, Parent, Some" in err
+    assert "no column 'Traits'; the columns are Name, Parent, Some" in err
 
 
 class NoThings(Things):

@@ -52,7 +52,11 @@ def test_the_same_said_twice_is_said_once(tmp_path):
         ),
         ('resources: 2\n', 1, 'write a mapping of resource class to amount'),
         ('resources:\n  vcpu: 2\n', 2, 'did you mean VCPU?'),
-        ('vcpus: 1\nresources:\n  VCPU: 2\n', 3, 'VCPU: 2 here, 1 by the si'),
+        (
+            'vcpus: 1\nresources:\n  VCPU: 2\n',
+            3,
+            'VCPU: 2 here, but 1 in the si',
+        ),
         ('vcpus: true\n', 1, 'vcpus: true is wrong here; write a whole numb'),
         ('swap: none\n', 1, "swap: 'none' is wrong here; write a whole numb"),
         (
@@ -85,5 +89,5 @@ def test_what_is_wrong_is_one_line_with_its_place(tmp_path, text, line, words):
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(yaml_file.FileError, match='there is no such file'):
+    with pytest.raises(yaml_file.FileError, match='the file does not exist'):
         flavor_file.read(str(tmp_path / 'none.yaml'))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What fails is found by asking for some parts at a time."""
+"""The smallest failing sets are found with few questions."""
 
 import pytest
 from hypothesis import given

@@ -16,7 +16,7 @@ SHARES = names.MISC_SHARES_VIA_AGGREGATE
 ROOT, OTHER = (f'{n * 8}-1111-4111-8111-111111111111' for n in 'ab')
 
 
-def standing(name, *traits, used=None, **records):
+def provider_with(name, *traits, used=None, **records):
     return NearProvider(
         provider=provider.Provider(
             uuid=name,
@@ -64,8 +64,8 @@ def vcpu(name='', n=2, **more):
     return Group(name=name, resources={'VCPU': n}, **more)
 
 
-NODE = standing('cn1', 'COMPUTE_NODE', VCPU={'total': 8})
-SHARE = standing('nfs', SHARES, DISK_GB={'total': 100, 'min_unit': 10})
+NODE = provider_with('cn1', 'COMPUTE_NODE', VCPU={'total': 8})
+SHARE = provider_with('nfs', SHARES, DISK_GB={'total': 100, 'min_unit': 10})
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,12 @@ def test_more_ways_are_wanted_than_there_were():
 
 def test_then_the_least_of_each_class_that_is_free_is_asked_for():
     full = {'used': {'VCPU': 8}}
-    node = standing('cn1', VCPU={'total': 8}, MEMORY_MB={'total': 9}, **full)
-    around = near(node, sharing=[SHARE, standing('b', DISK_GB={'total': 1})])
+    node = provider_with(
+        'cn1', VCPU={'total': 8}, MEMORY_MB={'total': 9}, **full
+    )
+    around = near(
+        node, sharing=[SHARE, provider_with('b', DISK_GB={'total': 1})]
+    )
     request = Request.of(vcpu())
     _, *rest = narrowed_requests.with_more_ways(request, answer([]), around)
     assert [one.groups[0].resources for one in rest] == [
@@ -145,6 +149,6 @@ def test_then_the_least_of_each_class_that_is_free_is_asked_for():
 def test_a_tree_of_many_classes_is_not_asked_for_each():
     classes = {f'CUSTOM_{n}': {'total': 1} for n in range(9)}
     found = narrowed_requests.with_more_ways(
-        Request.of(vcpu()), answer([]), near(standing('cn1', **classes))
+        Request.of(vcpu()), answer([]), near(provider_with('cn1', **classes))
     )
     assert len(list(found)) == 5

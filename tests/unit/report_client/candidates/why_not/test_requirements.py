@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A request is taken apart, and put together from what is kept of it."""
+"""A request is split into requirements, and rebuilt from some of them."""
 
 import dataclasses
 

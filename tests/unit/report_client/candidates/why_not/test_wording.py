@@ -16,7 +16,9 @@ from report_client.candidates.why_not.wording import Wording
 SHARES = names.MISC_SHARES_VIA_AGGREGATE
 
 
-def standing(name, *traits, parent=None, used=None, aggregates=(), **records):
+def provider_with(
+    name, *traits, parent=None, used=None, aggregates=(), **records
+):
     return NearProvider(
         provider=provider.Provider(
             uuid=name,
@@ -55,7 +57,7 @@ def said(neighbourhood, *parts, amounts=None):
     return f'{nearest.name}: {text}'
 
 
-NODE = standing(
+NODE = provider_with(
     'cn1',
     'CUSTOM_A',
     used={'VCPU': 7},
@@ -70,9 +72,11 @@ NODE = standing(
         'allocation_ratio': 1.5,
     },
 )
-NUMA = standing('numa0', 'CUSTOM_B', parent='cn1', VCPU=1)
-PF = standing('pf1', 'CUSTOM_C', parent='cn1', VGPU=4)
-DISK = standing('nfs', SHARES, 'CUSTOM_D', aggregates=['agg1'], DISK_GB=100)
+NUMA = provider_with('numa0', 'CUSTOM_B', parent='cn1', VCPU=1)
+PF = provider_with('pf1', 'CUSTOM_C', parent='cn1', VGPU=4)
+DISK = provider_with(
+    'nfs', SHARES, 'CUSTOM_D', aggregates=['agg1'], DISK_GB=100
+)
 
 
 @pytest.mark.parametrize(
@@ -172,12 +176,14 @@ def test_of_a_tree_the_provider_that_comes_nearest_is_named(asked, words):
 
 
 def test_the_amount_is_nearest_where_most_of_it_is_free():
-    full = standing('numa0', parent='cn1', used={'VCPU': 8}, VCPU=8)
-    half = standing('numa1', parent='cn1', used={'VCPU': 4}, VCPU=8)
-    coarse = standing(
+    full = provider_with('numa0', parent='cn1', used={'VCPU': 8}, VCPU=8)
+    half = provider_with('numa1', parent='cn1', used={'VCPU': 4}, VCPU=8)
+    coarse = provider_with(
         'numa2', parent='cn1', VCPU={'total': 64, 'step_size': 4}
     )
-    words = said(near(standing('cn1'), full, half, coarse), amount('VCPU', 5))
+    words = said(
+        near(provider_with('cn1'), full, half, coarse), amount('VCPU', 5)
+    )
     assert words.startswith('numa1: 5 asked, 4 of 8 free')
 
 
@@ -203,7 +209,7 @@ def test_a_trait_may_be_there_where_the_amount_is_out_of_step():
 
 
 def test_who_is_in_no_aggregate_is_said_to_be_in_none():
-    words = said(near(standing('cn1')), part(Kind.MEMBER_OF, 'agg1'))
+    words = said(near(provider_with('cn1')), part(Kind.MEMBER_OF, 'agg1'))
     assert words == 'cn1: it is in no aggregate'
 
 
@@ -233,7 +239,7 @@ def test_a_share_gives_what_it_has_and_no_more():
 
 
 def test_more_used_than_there_is_leaves_nothing_free():
-    over = standing('cn1', used={'VCPU': 9}, VCPU=8)
+    over = provider_with('cn1', used={'VCPU': 9}, VCPU=8)
     assert said(near(over), amount('VCPU', 1)).startswith(
         'cn1: 1 asked, 0 of 8 free'
     )
@@ -265,11 +271,13 @@ def test_every_kind_of_requirement_has_words(kind):
 
 # --- what is certain ---------------------------------------------------------
 
-LACKING = standing('cn1', VCPU=8)
-HAVING = standing('cn1', 'CUSTOM_A', aggregates=['agg1'], VCPU=8)
-CHILD = standing('numa0', parent='cn1', VCPU=8)
-ASIDE = standing('pf1', 'CUSTOM_A', aggregates=['agg1'], parent='cn1', VGPU=1)
-STORE = standing('nfs', SHARES, 'CUSTOM_A', aggregates=['agg1'], VCPU=1)
+LACKING = provider_with('cn1', VCPU=8)
+HAVING = provider_with('cn1', 'CUSTOM_A', aggregates=['agg1'], VCPU=8)
+CHILD = provider_with('numa0', parent='cn1', VCPU=8)
+ASIDE = provider_with(
+    'pf1', 'CUSTOM_A', aggregates=['agg1'], parent='cn1', VGPU=1
+)
+STORE = provider_with('nfs', SHARES, 'CUSTOM_A', aggregates=['agg1'], VCPU=1)
 
 
 @pytest.mark.parametrize(
@@ -279,21 +287,21 @@ STORE = standing('nfs', SHARES, 'CUSTOM_A', aggregates=['agg1'], VCPU=1)
         (Kind.REQUIRED, near(LACKING, ASIDE), True),
         (Kind.REQUIRED, near(LACKING, sharing=[STORE]), False),
         (Kind.REQUIRED, near(HAVING, CHILD), False),
-        (Kind.REQUIRED, near(standing('cn1', 'CUSTOM_A')), False),
-        (Kind.REQUIRED, near(standing('cn1')), True),
+        (Kind.REQUIRED, near(provider_with('cn1', 'CUSTOM_A')), False),
+        (Kind.REQUIRED, near(provider_with('cn1')), True),
         (Kind.ANY_OF, near(LACKING), True),
         (Kind.ANY_OF, near(HAVING), False),
         (Kind.FORBIDDEN, near(HAVING), True),
         (Kind.FORBIDDEN, near(HAVING, CHILD), False),
         (Kind.FORBIDDEN, near(LACKING, ASIDE), False),
-        (Kind.FORBIDDEN, near(standing('cn1')), False),
+        (Kind.FORBIDDEN, near(provider_with('cn1')), False),
         (Kind.MEMBER_OF, near(LACKING), True),
         (Kind.MEMBER_OF, near(LACKING, ASIDE), True),
         (Kind.MEMBER_OF, near(HAVING, CHILD), False),
         (Kind.NOT_MEMBER_OF, near(HAVING), True),
         (Kind.NOT_MEMBER_OF, near(HAVING, CHILD), False),
         (Kind.IN_TREE, near(LACKING), True),
-        (Kind.IN_TREE, near(standing('CUSTOM_A')), False),
+        (Kind.IN_TREE, near(provider_with('CUSTOM_A')), False),
         (Kind.IN_TREE, near(STORE), False),
         (Kind.FORBIDDEN, near(STORE), False),
         (Kind.REQUIRED, near(DISK), False),

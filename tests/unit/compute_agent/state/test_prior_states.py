@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How providers stood before others changed them, for as long as it matters."""
+"""Prior states: how providers stood before others changed them."""
 
 import dataclasses
 
@@ -40,13 +40,13 @@ def was(state):
     return found[NODE].traits if found else None
 
 
-def test_the_first_reading_and_an_equal_one_leave_nothing(state):
+def test_a_first_or_equal_reading_keeps_no_prior_state(state):
     state.journal.save([FIRST])
     state.journal.save([changed()])
     assert was(state) is None
 
 
-def test_another_s_change_leaves_what_was_there(state):
+def test_a_change_by_others_keeps_the_prior_state(state):
     state.journal.save([FIRST])
     state.journal.save([changed(traits=frozenset({'HW_A'}))])
     found = state.records.record([NODE], NODE).was[NODE]
@@ -54,14 +54,14 @@ def test_another_s_change_leaves_what_was_there(state):
     assert found.inventories == FIRST.provider.inventories
 
 
-def test_of_several_changes_the_oldest_counts(state):
+def test_of_several_changes_the_oldest_state_is_kept(state):
     state.journal.save([FIRST])
     state.journal.save([changed(traits=frozenset({'HW_A'}))])
     state.journal.save([changed(traits=frozenset())])
     assert was(state) == FIRST.provider.traits
 
 
-def test_our_own_write_ends_it_and_leaves_nothing(state):
+def test_a_write_of_ours_drops_the_prior_state(state):
     state.journal.save([FIRST])
     state.journal.save([changed(traits=frozenset())])
     intent = intents.Intent(
@@ -74,7 +74,7 @@ def test_our_own_write_ends_it_and_leaves_nothing(state):
 
 
 @pytest.mark.parametrize('forget', ['forget', 'forget_node'])
-def test_it_goes_with_its_provider(state, forget):
+def test_the_prior_state_goes_with_its_provider(state, forget):
     state.journal.save([FIRST])
     state.journal.save([changed(traits=frozenset())])
     if forget == 'forget':
@@ -84,7 +84,7 @@ def test_it_goes_with_its_provider(state, forget):
     assert was(state) is None
 
 
-def test_it_is_another_placement_s_business(state, tmp_path):
+def test_each_site_has_prior_states_of_its_own(state, tmp_path):
     state.journal.save([FIRST])
     state.journal.save([changed(traits=frozenset())])
     there = state_module.State.open(tmp_path, 'there')
@@ -92,7 +92,7 @@ def test_it_is_another_placement_s_business(state, tmp_path):
     there.close()
 
 
-def test_an_adopted_provider_is_one_that_was_created(state):
+def test_an_adopted_provider_counts_as_created(state):
     child = '22222222-2222-4222-8222-222222222222'
     state.journal.adopt(NODE, {child: 1})
     assert state.records.record([child, NODE], NODE).created == {child}
