@@ -12,8 +12,12 @@ USABLE = import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
     --editable
 PYTEST = $(BIN)/python -m pytest
-# A process for each processor; a file's tests share their servers.
-PARALLEL = --numprocesses=auto --dist=loadfile
+# A process for each processor; a file's tests share their servers. Files start
+# in the order of their names, so the many short ones of tests/unit come last
+# and no processor waits long for the other.
+PARALLEL = --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+# Fewer examples of each property, and no test that is marked "long".
+QUICK = COMPUTE_AGENT_EXAMPLES=0.2 $(PYTEST) $(PARALLEL) -m 'not long'
 COVERAGE = --cov --cov-report=term:skip-covered
 # Needs a build, or servers: not for every run.
 SLOW_TESTS = tests/package tests/full
@@ -32,7 +36,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic test test-full test-stateful churn \
-    test-mutation mutmut lint types contracts collect wheel-check bench \
+    test-planted mutmut lint types contracts collect wheel-check bench \
     bench-traits bench-rows bench-ways sample check clean
 
 help:  ## List the targets
@@ -88,10 +92,10 @@ run: .venv/run.stamp  ## Run the agent here, with a placement of its own
 demo-ironic: .venv/run.stamp $(IRONIC)  ## The agent on a real Ironic with 20 fake nodes
 	@exec $(BIN)/python -m demo
 
-test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement
-	$(PYTEST) $(PARALLEL) $(addprefix --ignore=,$(SLOW_TESTS))
+test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minutes
+	$(QUICK) $(addprefix --ignore=,$(SLOW_TESTS))
 
-test-full: .venv/dev.stamp $(IRONIC)  ## The same with coverage, and what needs real servers
+test-full: .venv/dev.stamp $(IRONIC)  ## Every test, all examples, real servers, coverage
 	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
 
 test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and other writers
@@ -100,10 +104,10 @@ test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and o
 churn: .venv/dev.stamp  ## Two agents and twenty operators at one provider, ten minutes
 	PYTHONPATH=. $(BIN)/python tests/churn/churn.py
 
-test-mutation: .venv/dev.stamp  ## Plant defects in a copy: does a test fail for each?
-	$(BIN)/python -m tests.mutation
+test-planted: .venv/dev.stamp  ## Plant known defects: does the test meant for each fail?
+	$(PYTEST) $(PARALLEL) --planted $(addprefix --ignore=,$(SLOW_TESTS))
 
-mutmut: .venv/mutation.stamp  ## Small changes to what observes, plans and applies: noticed?
+mutmut: .venv/mutation.stamp  ## Make each small change to core modules: does a test fail?
 	$(BIN)/python -m tests.mutation.small_changes
 
 lint: .venv/dev.stamp  ## Style, format and spelling

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fixtures of all tests; they live in ``tests/support``."""
 
+import importlib
 import importlib.util
 import pathlib
 import signal
@@ -70,3 +71,27 @@ def _make_importable(name: str) -> None:
 for _name in ('benchmarks', 'demo'):
     if _name not in sys.modules:
         _make_importable(_name)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of ``make test-planted``."""
+    parser.addoption(
+        '--planted',
+        action='store_true',
+        help='run the tests that must notice planted defects, with them',
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marks; load the hooks that plant defects, if asked to."""
+    config.addinivalue_line(
+        'markers', 'long: takes long and is left out of "make test"'
+    )
+    config.addinivalue_line(
+        'markers',
+        'catches(defect, case=None): fails if this defect is planted; see '
+        'tests/mutation/planted',
+    )
+    if config.getoption('--planted'):
+        sys.path.insert(0, str(HERE / 'mutation'))
+        config.pluginmanager.register(importlib.import_module('planting'))

@@ -8,8 +8,10 @@ their minds; placement is a process too. ``make churn`` runs it for long.
 import sys
 
 import churn
+import pytest
 
 
+@pytest.mark.long
 def test_two_agents_and_twenty_operators_lose_nothing_and_come_to_rest(
     tmp_path,
 ):

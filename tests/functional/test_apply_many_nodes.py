@@ -60,6 +60,7 @@ def test_a_servers_fault_is_that_nodes(placement, agent_factory, operator):
     assert 'CUSTOM_5' in operator.traits(bad)
 
 
+@pytest.mark.catches('an outage in mid-cycle is no error')
 def test_an_outage_in_the_middle_is_said_of_all_that_are_left(
     placement, agent_factory
 ):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocation ratios are an operator's, unless configuration forces one."""
 
+import pytest
 from agents import NODE
 
 from compute_agent.tree import allocation_ratios
@@ -31,6 +32,7 @@ def test_without_any_configuration_it_is_one(agent_factory, operator):
     assert ratio(operator) == 1.0
 
 
+@pytest.mark.catches('an omitted allocation ratio means 1.0')
 def test_an_operators_ratio_survives_every_change(
     placement, agent_factory, operator
 ):
@@ -92,6 +94,9 @@ def test_a_class_that_went_starts_anew(agent_factory, operator):
     assert ratio(operator) == 4.0
 
 
+@pytest.mark.catches(
+    'an allocation ratio rounded by the database is written again'
+)
 def test_a_ratio_that_a_database_rounded_is_no_change(
     placement, agent_factory, operator
 ):
@@ -103,6 +108,9 @@ def test_a_ratio_that_a_database_rounded_is_no_change(
     assert placement.writes == []
 
 
+@pytest.mark.catches(
+    "an omitted inventory field differs from placement's default"
+)
 def test_a_record_with_defaults_written_out_is_no_change(
     placement, agent_factory
 ):

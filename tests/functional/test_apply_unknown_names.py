@@ -18,6 +18,7 @@ def describe(tree, node):
     tree.add_traits(node, 'HW_CPU_X86_AVX', NEW_TRAIT, 'CUSTOM_A')
 
 
+@pytest.mark.catches('one unknown standard trait stops all other writes')
 def test_the_rest_goes_through(agent_factory, operator):
     agent_factory(describe).done()
     assert operator.traits() == {*OWN, 'HW_CPU_X86_AVX', 'CUSTOM_A'}
@@ -41,6 +42,7 @@ def test_later_cycles_write_nothing(placement, agent_factory):
     assert len(placement.requests) == 1
 
 
+@pytest.mark.catches('known names are never read again')
 def test_a_name_that_is_deleted_meanwhile_is_made_again(
     placement, agent_factory, operator
 ):

@@ -11,6 +11,7 @@ import os
 import re
 import time
 
+from examples import examples
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 from small_cloud import SHARES, Made, build
@@ -288,7 +289,7 @@ def asked_for(placement, cloud):
 
 @settings(
     deadline=None,
-    max_examples=EXAMPLES,
+    max_examples=examples(EXAMPLES),
     derandomize=not RANDOM,  # the same clouds in every run
     suppress_health_check=LENIENT,
 )
@@ -327,7 +328,7 @@ def test_it_is_silent_for_candidates_and_right_for_all_others(
 
 @settings(
     deadline=None,
-    max_examples=EXAMPLES // 2,
+    max_examples=examples(EXAMPLES // 2),
     derandomize=not RANDOM,
     suppress_health_check=LENIENT,
 )
@@ -372,7 +373,7 @@ def is_candidate(service, request_, row):
 
 @settings(
     deadline=None,
-    max_examples=EXAMPLES // 2,
+    max_examples=examples(EXAMPLES // 2),
     derandomize=not RANDOM,
     suppress_health_check=LENIENT,
 )

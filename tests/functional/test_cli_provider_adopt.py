@@ -124,6 +124,9 @@ def test_of_several_nodes_one_must_be_named_for_it(cli):
     assert cli.run(*words, '-f', 'json').data['node_uuid'] == NUMA
 
 
+@pytest.mark.catches(
+    'adopting keeps the record of an earlier provider with the same uuid'
+)
 def test_one_made_anew_by_another_is_adopted_as_the_new_one(nested):
     """What was recorded of the old one is not taken for the new one's."""
     nested.placement(f'/resource_providers/{NIC}', 'DELETE')

@@ -105,6 +105,7 @@ def writers(provider, tmp_path):
         yield started
 
 
+@pytest.mark.long
 def test_no_trait_is_lost_and_none_comes_back(provider, writers):
     before = provider.placement(PATH)['resource_provider_generation']
     for one in writers:

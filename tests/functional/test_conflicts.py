@@ -99,6 +99,7 @@ def test_a_conflict_costs_at_most_six_requests(
     assert {'CUSTOM_OTHERS', 'HW_CPU_X86_AVX2'} <= operator.traits()
 
 
+@pytest.mark.catches('replanning after conflicts has no limit')
 def test_five_looks_are_enough(placement, agent_factory, operator):
     agent = agent_factory(describe)
     agent.done()
@@ -133,6 +134,7 @@ def test_a_writer_between_two_writes_is_met_with_a_new_look(
     assert (record['total'], record['allocation_ratio']) == (9, 16.0)
 
 
+@pytest.mark.catches('a snapshot mixes generations')
 def test_a_writer_between_two_reads_costs_a_read_and_no_mixture(
     placement, agent_factory, operator
 ):
@@ -187,6 +189,7 @@ def test_the_500_of_a_traits_race_is_a_conflict(
     assert operator.traits() == {*OWN, 'HW_CPU_X86_AVX'}
 
 
+@pytest.mark.catches('a refused write is repeated under the new generation')
 def test_every_write_carries_the_generation_of_the_read_it_merged(
     placement, agent_factory, operator
 ):
@@ -211,6 +214,7 @@ def test_every_write_carries_the_generation_of_the_read_it_merged(
     assert {f'CUSTOM_N_{n}' for n in range(3)} <= set(last.body['traits'])
 
 
+@pytest.mark.catches('inventory in use is removed')
 def test_a_class_in_use_stays_reserved_until_it_is_free(
     placement, agent_factory, operator
 ):

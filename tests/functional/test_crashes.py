@@ -182,6 +182,12 @@ def _cuts(sent, way):
     ]
 
 
+@pytest.mark.catches(
+    'intents count as done before they are sent', case='change-killed before'
+)
+@pytest.mark.catches(
+    'intents are not recorded before a write', case='first boot-killed before'
+)
 @pytest.mark.parametrize('way', WAYS)
 @pytest.mark.parametrize('name', scenarios.SCENARIOS)
 def test_wherever_it_is_cut_it_ends_in_the_same_state(
@@ -197,6 +203,7 @@ def test_wherever_it_is_cut_it_ends_in_the_same_state(
     assert len(cuts) >= 2, played.sent
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('way', WAYS)
 @pytest.mark.parametrize('name', TWICE)
 def test_a_recovery_may_be_cut_as_well(theatre, cut_points, name, way):

@@ -83,6 +83,9 @@ def test_a_plan_says_so_and_deletes_nothing(agent, rack, operator):
     assert 'node-2' in operator.holdings()
 
 
+@pytest.mark.catches(
+    'an unlisted node counts as gone without asking the driver'
+)
 @pytest.mark.parametrize(
     'answer',
     [
@@ -204,6 +207,7 @@ def test_many_nodes_gone_at_once_are_deleted_only_on_demand(
     assert set(operator.holdings()) == {'node-1'}
 
 
+@pytest.mark.catches('an empty node list deletes every node')
 def test_the_whole_list_gone_needs_consent_however_short(
     placement, agent_factory, rack, operator
 ):

@@ -114,6 +114,9 @@ def write(agent, node, trait, meanwhile=None):
     assert agent.client.apply(plan).applied
 
 
+@pytest.mark.catches(
+    'invalidating a reading overwrites what another thread wrote'
+)
 @pytest.mark.parametrize('point', ['readings', 'save'])
 def test_what_another_thread_wrote_meanwhile_stays_its_own(
     agent, kept, operator, point

@@ -73,6 +73,7 @@ def test_a_driver_without_facts_describes_in_each_cycle(agent, driver):
     assert driver.described == [NAME, 'node-2'] * 2
 
 
+@pytest.mark.catches('changed driver facts are ignored')
 @pytest.mark.parametrize(
     'facts', [(['HW_CPU_X86_AVX2'], 8), (['HW_CPU_X86_AVX'], 9), ([], 8)]
 )
@@ -140,6 +141,9 @@ def test_facts_that_fail_are_the_node_s_failure(agent, driver, operator):
     assert other.status is Status.DONE
 
 
+@pytest.mark.catches(
+    "reloaded files are ignored while the driver's facts are the same"
+)
 def test_files_that_are_reloaded_are_merged(
     agent_factory, driver, operator, tmp_path
 ):

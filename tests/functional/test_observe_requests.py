@@ -57,6 +57,7 @@ def test_the_first_plan_costs_the_reads_of_the_first_sync(
     ]
 
 
+@pytest.mark.catches('an unchanged inventory is written again')
 def test_a_cycle_without_change_is_one_request(placement, agent_factory):
     agent = agent_factory(simple)
     agent.done()
@@ -74,6 +75,7 @@ def test_a_restart_costs_nothing_more(placement, agent_factory, tmp_path):
     assert sent(placement) == [LIST]
 
 
+@pytest.mark.catches('sharing providers are read only once')
 def test_aggregates_cost_one_more_request_now_and_then(
     placement, agent_factory
 ):
@@ -214,6 +216,7 @@ def test_the_slow_read_sees_what_moved_no_generation(
     assert operator.aggregates() == {AGGREGATE}
 
 
+@pytest.mark.catches('a write relies on remembered data')
 def test_a_write_meets_what_moved_no_generation(
     placement, agent_factory, operator
 ):
@@ -280,6 +283,7 @@ def test_sharing_providers_are_seen_by_the_driver(
     assert sent(placement) == [LIST]
 
 
+@pytest.mark.catches("the agent's own sharing providers are read late")
 def test_what_this_agent_shares_is_looked_at_in_each_cycle(
     placement, agent_factory, operator
 ):

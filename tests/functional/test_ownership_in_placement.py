@@ -29,6 +29,7 @@ def exclusive(*names):
     return describe
 
 
+@pytest.mark.catches("the driver's traits replace other writers' traits")
 def test_an_operators_trait_survives(agent_factory, operator):
     agent = agent_factory(traits('HW_CPU_X86_AVX'))
     agent.done()
@@ -220,6 +221,7 @@ def test_a_foreign_class_stays_beside_added_inventory(agent_factory, operator):
     assert set(operator.inventories()) == {'VCPU', 'CUSTOM_FPGA'}
 
 
+@pytest.mark.catches('providers that others created are deleted')
 def test_our_child_goes_and_anothers_stays(agent_factory, operator):
     def nested(tree, node):
         if not tree.exists('numa0'):

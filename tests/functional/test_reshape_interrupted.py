@@ -115,8 +115,15 @@ class Killed(BaseException):
     """The process is no more; nothing of it handles that."""
 
 
-@pytest.mark.parametrize('kind', [Killed, requests.ReadTimeout])
-@pytest.mark.parametrize('after_commit', [False, True])
+@pytest.mark.parametrize(
+    ('after_commit', 'kind'),
+    [
+        (True, Killed),
+        pytest.param(False, Killed, marks=pytest.mark.long),
+        pytest.param(True, requests.ReadTimeout, marks=pytest.mark.long),
+        pytest.param(False, requests.ReadTimeout, marks=pytest.mark.long),
+    ],
+)
 def test_wherever_it_is_cut_all_is_moved_in_the_end(
     placement, agent_factory, operator, tmp_path, kind, after_commit
 ):

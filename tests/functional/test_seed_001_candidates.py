@@ -8,6 +8,7 @@ Each test is named after the seed's line; ``in:`` and repetition came later
 import itertools
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_cloud import Made, build, uuid
@@ -249,7 +250,7 @@ def test_any_of_some_traits_since_1_39(found, raw):
 
 
 @settings(
-    max_examples=40,
+    max_examples=examples(40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

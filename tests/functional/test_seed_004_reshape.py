@@ -7,6 +7,7 @@ What is not this node's tree is as before, whatever moves.
 
 import agents
 import placement_api
+import pytest
 from agents import NAME, NODE
 from vgpu_cloud import (
     ALONE,
@@ -80,6 +81,7 @@ def test_it_takes_these_requests_and_no_others(
     ]
 
 
+@pytest.mark.catches("a reshape drops consumers' allocations from other trees")
 def test_a_reshape_sends_inventories_of_its_own_tree_only(
     placement, agent_factory, operator, vgpus_in_use
 ):

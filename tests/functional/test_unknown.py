@@ -103,6 +103,9 @@ def cycle(agent):
         return []
 
 
+@pytest.mark.catches(
+    'a part that cannot be read counts as empty', case='traits-500'
+)
 @pytest.mark.parametrize('answer', ANSWERS)
 @pytest.mark.parametrize('read', READS)
 def test_no_write_comes_of_it_and_the_next_cycle_heals(
@@ -129,6 +132,7 @@ def test_no_write_comes_of_it_and_the_next_cycle_heals(
     assert set(operator.inventories()) == {'MEMORY_MB'}
 
 
+@pytest.mark.catches('a list that cannot be read counts as empty')
 def test_a_list_that_cannot_be_read_costs_no_record(
     placement, agent_factory, operator
 ):
@@ -223,6 +227,9 @@ def test_a_node_missing_from_a_complete_list_is_gone_and_made_again(
     assert operator.inventories()['VCPU']['total'] == 8
 
 
+@pytest.mark.catches(
+    'a provider whose generation fell counts as the same provider'
+)
 def test_a_generation_that_falls_is_unknown_once_then_another_provider(
     placement, agent_factory, operator
 ):
@@ -259,6 +266,7 @@ def test_a_list_that_once_showed_an_older_generation_forgets_nothing(
     assert operator.traits() == OWN
 
 
+@pytest.mark.catches('before a write only the generation is compared')
 def test_the_same_generation_by_chance_is_met_before_a_write(
     agent_factory, operator
 ):

@@ -96,8 +96,15 @@ def against(
     def test_of(check: Check) -> typing.Any:
         @pytest.mark.parametrize(
             'variant',
-            [None, *variants],
-            ids=['agent', *(f'weak: {v.says}' for v in variants)],
+            [
+                pytest.param(None, id='agent'),
+                *(
+                    pytest.param(
+                        v, id=f'weak: {v.says}', marks=pytest.mark.long
+                    )
+                    for v in variants
+                ),
+            ],
         )
         def test(
             bench: Bench,

@@ -183,7 +183,7 @@ def test_a_provider_that_never_holds_still_is_left_after_a_few_looks(
 ):
     """Five looks with waits between, spread at random; then the next cycle."""
     time = _NoTime()
-    bench.monkeypatch.setattr('compute_agent.cycle.conflicts.time', time)
+    bench.monkeypatch.setattr(conflicts, 'time', time)
     agent = bench.agent(host)
     agent.done()
     agent.driver.describe = more

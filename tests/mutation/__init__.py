@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the tests notice: defects planted one by one in a copy of the tree.
+"""Tests of the tests: do they notice a defect?
 
-``python -m tests.mutation``, or ``make test-mutation``. ``make mutmut`` makes
-small changes of any kind to the parts that observe, plan and apply.
+``planted`` lists known defects and ``planting`` runs the tests that must
+notice them: ``make test-planted``. ``small_changes`` runs mutmut, which makes
+every small change to the modules that read, plan and apply: ``make mutmut``.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package beside this file, by its name."""
+"""The modules beside this file, by their names."""
 
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))

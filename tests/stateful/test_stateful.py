@@ -69,6 +69,7 @@ def machine_on(placement) -> type[machine.Machine]:
     return Machine
 
 
+@pytest.mark.long
 def test_it_converges_and_loses_nothing(quick_placement):
     acting = machine_on(quick_placement)
     tally = acting.tally

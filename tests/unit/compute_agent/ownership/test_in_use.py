@@ -4,6 +4,7 @@
 import dataclasses
 
 import generated
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ from compute_agent.ownership import in_use
 from compute_agent.tree import provider
 from compute_agent.tree.inventory import Inventory
 
-law = settings(max_examples=60, deadline=None)
+law = settings(max_examples=examples(60), deadline=None)
 
 CONSUMERS = ('c1', 'c2', 'c3', 'c4', 'c5')
 

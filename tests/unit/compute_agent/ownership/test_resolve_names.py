@@ -176,6 +176,10 @@ def test_a_name_stays_or_goes(whose, said, fate, kind, source, who):
     check(kind, whose, said, fate, source, who, NAMES[kind][0])
 
 
+@pytest.mark.catches(
+    'an exclusive list removes COMPUTE_STATUS_DISABLED',
+    case='disabled-to-other-stays-driver-root',
+)
 @pytest.mark.parametrize('who', PROVIDERS)
 @pytest.mark.parametrize('source', SOURCES)
 @pytest.mark.parametrize(('whose', 'said', 'fate'), cells(TRAITS_TABLE))

@@ -4,6 +4,7 @@
 import dataclasses
 import uuid as uuidlib
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -144,7 +145,7 @@ def remembered(record, seen, wanted):
     )
 
 
-law = settings(max_examples=80, deadline=None)
+law = settings(max_examples=examples(80), deadline=None)
 
 
 @law

@@ -100,6 +100,9 @@ def test_they_are_read_once_until_asked_for_again(folder):
     assert folder.merged() == {'a.yaml': {'CUSTOM_B'}}
 
 
+@pytest.mark.catches(
+    'an invalid provider-config file discards the valid ones in force'
+)
 def test_a_mistake_is_raised_and_what_was_in_force_stays(folder):
     folder.write('a.yaml')
     folder.files.begin()

@@ -5,6 +5,7 @@ import copy
 import json
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -121,7 +122,7 @@ def records(draw):
     return Record(created=created, ours=ours, claims=held)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(records(), st.text(st.characters(codec='utf-8'), min_size=1))
 def test_any_record_comes_back_from_its_json_as_it_went(record, name):
     one = handover.NodeRecord(

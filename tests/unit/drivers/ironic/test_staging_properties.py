@@ -4,6 +4,7 @@
 import copy
 import json
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,7 +60,7 @@ requests = st.builds(
 meddlings = st.fixed_dictionaries(
     {}, optional={'traits': traits, 'capabilities': capabilities}
 )
-laws = settings(max_examples=60)
+laws = settings(max_examples=examples(60))
 
 
 def target(info):

@@ -139,6 +139,14 @@ REQUESTS = {
 }
 
 
+@pytest.mark.catches(
+    'aggregates are written without a generation',
+    case='aggregates are replaced',
+)
+@pytest.mark.catches(
+    'an empty trait list is sent as a DELETE without a generation',
+    case='no trait is left',
+)
 @pytest.mark.parametrize(
     ('operation', 'sent'), REQUESTS.values(), ids=REQUESTS.keys()
 )

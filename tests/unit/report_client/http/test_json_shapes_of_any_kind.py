@@ -5,6 +5,7 @@ import contextlib
 import copy
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,7 +88,7 @@ DOCUMENTED = {
         {'resource_classes': [{'name': 'VCPU'}]},
     ),
 }
-law = settings(max_examples=60, deadline=None)
+law = settings(max_examples=examples(60), deadline=None)
 
 
 def places(body, above=()):

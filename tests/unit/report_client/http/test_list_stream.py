@@ -8,6 +8,7 @@ import sys
 import tracemalloc
 
 import pytest
+from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -114,7 +115,7 @@ def bodies(draw):
 
 lengths = st.lists(st.integers(1, 60), min_size=1, max_size=4)
 at_once = st.integers(1, 200)
-law = settings(max_examples=150, deadline=None)
+law = settings(max_examples=examples(150), deadline=None)
 
 
 @law

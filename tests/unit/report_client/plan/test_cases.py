@@ -94,6 +94,10 @@ def case(request):
     return case
 
 
+@pytest.mark.catches(
+    'parents are deleted before their children', case='delete-leaves-first'
+)
+@pytest.mark.catches('inventory is written before traits', case='aggregates')
 def test_a_case_is_planned_as_written(case):
     changes = diff.operations(
         case['before'],

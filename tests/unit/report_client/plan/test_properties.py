@@ -2,13 +2,14 @@
 """Laws of every plan, whatever is to become of whatever forest."""
 
 import generated
+from examples import examples
 from hypothesis import given, settings
 
 from report_client.operations import operations as ops
 from report_client.plan import diff
 
-law = settings(max_examples=60, deadline=None)
-first_law = settings(max_examples=200, deadline=None)
+law = settings(max_examples=examples(60), deadline=None)
+first_law = settings(max_examples=examples(200), deadline=None)
 
 
 def walked(change):

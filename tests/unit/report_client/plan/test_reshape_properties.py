@@ -6,6 +6,7 @@ what is allocated, and to allocate what is not there.
 """
 
 import generated
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from compute_agent.tree import allocations as alloc
 from report_client.operations import operations as ops
 from report_client.plan import diff
 
-law = settings(max_examples=50, deadline=None)
+law = settings(max_examples=examples(50), deadline=None)
 
 
 @st.composite

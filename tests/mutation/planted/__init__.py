@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Defects that no test suite may let pass, one for each way to lose something.
+
+A module for each kind: ``ownership`` (what may be written, and what may go),
+``unknown`` (what is not known must change nothing), ``writes`` (what is sent,
+in which order, after which read), ``memory`` (what is remembered, and when)
+and ``bounds`` (what keeps a cycle from doing too much, or the same thing for
+ever). A defect replaces a part of the product that the module imports. The
+tests that must notice it are marked ``catches`` with its name.
+"""
+
+from . import bounds, memory, ownership, unknown, writes
+from .catalogue import VARIANTS
+
+__all__ = ['VARIANTS', 'bounds', 'memory', 'ownership', 'unknown', 'writes']

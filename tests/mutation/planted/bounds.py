@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What keeps a cycle from doing too much, or the same thing for ever."""
+
+import dataclasses
+
+from compute_agent import errors
+from compute_agent.cycle import conflicts, node_cycle
+from compute_agent.limits import backoff, blast_radius
+from compute_agent.provider_config import files
+from report_client.apply import executor
+from report_client.plan import diff
+
+from .catalogue import plant
+
+
+@plant(
+    diff._without,
+    'one unknown standard trait stops all other writes',
+)
+def _(without, one, _traits, classes):
+    return without(one, set(), classes)
+
+
+@plant(
+    blast_radius.lost_classes,
+    'a class that becomes fully reserved does not count as removed',
+)
+def _(lost_classes, before, after):
+    return lost_classes(before, after) - after.keys()
+
+
+@plant(blast_radius.refusal, 'any number of providers may be deleted')
+def _(refusal, removals, seen, limits):
+    unlimited = dataclasses.replace(limits, deletions=10**9)
+    return refusal(removals, seen, unlimited)
+
+
+@plant(
+    conflicts.Conflicts.allow_replan,
+    'replanning after conflicts has no limit',
+)
+def _(allow_replan, self, exc):
+    is_conflict = isinstance(exc, errors.Replan)
+    return allow_replan(self, exc) or (is_conflict and self._count < 9)
+
+
+@plant(
+    node_cycle.NodeCycle._is_backed_off,
+    'a refused write is sent in every cycle',
+)
+def _(_is_backed_off, _self, _plan):
+    return False
+
+
+@plant(backoff.BackOff.knows, 'a node with refused writes starves the others')
+def _(_knows, _self, _node_uuid):
+    return False
+
+
+@plant(
+    executor.Executor._send,
+    'a write that was never sent counts as possibly done',
+)
+def _(send, self, progress, step):
+    step.unsure = not step.failed
+    send(self, progress, step)
+
+
+@plant(
+    node_cycle.NodeCycle._check_outage,
+    "an outage repeats one node's results for every node",
+)
+def _(_check_outage, self):
+    if self._context.outage is not None:
+        raise self._context.outage
+
+
+@plant(
+    files.ProviderConfigFiles.reload,
+    'an invalid provider-config file discards the valid ones in force',
+)
+def _(reload, self):
+    self._entries = None
+    reload(self)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is remembered, and when."""
+
+import sys
+import uuid as uuidlib
+
+from compute_agent.state import journal, snapshot
+from compute_agent.tree import provider_tree
+from report_client.apply import executor
+
+from .catalogue import plant
+
+
+@plant(
+    executor.Executor._confirm,
+    'after a failed write nothing is recorded as done',
+)
+def _(confirm, self, progress):
+    if sys.exc_info()[0] is None:
+        confirm(self, progress)
+
+
+@plant(journal.Journal.begin, 'intents are not recorded before a write')
+def _(begin, self, node_uuid, _intents, claims):
+    begin(self, node_uuid, [], claims)
+
+
+@plant(
+    executor.Executor._create_names,
+    'intents count as done before they are sent',
+)
+def _(create_names, self, progress):
+    self._journal.record_outcome(
+        progress.intend(), [], readings=[], gone=set()
+    )
+    create_names(self, progress)
+
+
+@plant(
+    snapshot.Snapshot.save_known_names,
+    'known names are never read again',
+)
+def _(save_known_names, self, known):
+    if known is not None:
+        save_known_names(self, known)
+
+
+@plant(
+    provider_tree.derived_uuid,
+    'a child created again after a crash gets another uuid',
+)
+def _(_derived_uuid, _parent_uuid, _name):
+    return str(uuidlib.uuid4())

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node's own rights: what may be written, and what may go."""
+
+import dataclasses
+
+from compute_agent.ownership import claims, policy, undeletable
+from compute_agent.tree import allocation_ratios, intents, names
+
+from .catalogue import plant
+
+
+@plant(claims.decide, "the driver's traits replace other writers' traits")
+def _(decide, inputs, rules):
+    found = decide(inputs, rules)
+    asserted = claims.union(a.names for a in inputs.assertions.values())
+    return dataclasses.replace(found, names=asserted - found.masked)
+
+
+@plant(undeletable.not_ours, 'providers that others created are deleted')
+def _(not_ours, before, removed, _created):
+    return not_ours(before, removed, removed)
+
+
+@plant(
+    policy.is_protected,
+    'an exclusive list removes COMPUTE_STATUS_DISABLED',
+)
+def _(is_protected, name):
+    return name != names.COMPUTE_STATUS_DISABLED and is_protected(name)
+
+
+@plant(
+    claims._causes,
+    'a name that one source drops is removed although others claim it',
+)
+def _(causes, inputs, rules, _claimed, masked):
+    return causes(inputs, rules, frozenset(), masked)
+
+
+@plant(
+    intents._settled,
+    "names left by an interrupted write count as the agent's",
+)
+def _(settled, given, seen):
+    generation = -1 if seen is None else seen.generation or 0
+    sent = tuple(i for i in given if i.generation <= generation)
+    if not sent:
+        return settled(given, seen)
+    later = tuple(i for i in given if i not in sent)
+    return intents.Settlement(done=sent, dropped=later)
+
+
+@plant(
+    allocation_ratios.Ratios.complete, 'an omitted allocation ratio means 1.0'
+)
+def _(complete, self, rc, record, _current):
+    return complete(self, rc, record, None)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is not known must change nothing."""
+
+import variants
+
+from compute_agent import errors
+from compute_agent.cycle import departed_nodes
+from compute_agent.state import journal
+from compute_agent.tree import assertion, plan, provider
+from compute_agent.virt import driver as virt
+from report_client.apply import executor
+from report_client.observe import reader
+
+from .catalogue import plant
+
+
+@plant(reader.Reader.provider, 'a part that cannot be read counts as empty')
+def _(read, self, row):
+    def contents(uuid, kind):
+        try:
+            return reader.Reader.contents(self, uuid, kind)
+        except errors.AgentError:
+            empty = {} if kind is assertion.Kind.INVENTORY else frozenset()
+            return row.generation, empty
+
+    lenient = reader.Reader(self._service, self._clock)
+    lenient.contents = contents
+    return read(lenient, row)
+
+
+@plant(
+    reader.Reader.list_providers, 'a list that cannot be read counts as empty'
+)
+def _(list_providers, self, path):
+    try:
+        return list_providers(self, path)
+    except errors.AgentError:
+        return []
+
+
+@plant(
+    departed_nodes.Departed.refusal, 'an empty node list deletes every node'
+)
+def _(_refusal, _self):
+    return None
+
+
+@plant(
+    departed_nodes.Departures._ask,
+    'an unlisted node counts as gone without asking the driver',
+)
+def _(_ask, _self, _node):
+    return virt.Existence.NO, ''
+
+
+@plant(reader._older, 'a snapshot mixes generations')
+def _(_older, _parts):
+    return []
+
+
+@plant(
+    provider.Reading.is_above,
+    'a provider whose generation fell counts as the same provider',
+)
+def _(_is_above, _self, _generation):
+    return False
+
+
+@plant(
+    journal.Journal.adopt,
+    'adopting keeps the record of an earlier provider with the same uuid',
+)
+def _(adopt, self, node_uuid, generations):
+    with variants.replaced(provider.Reading.is_above, lambda *_any: False):
+        adopt(self, node_uuid, generations)
+
+
+@plant(executor.Executor.apply, 'an outage in mid-cycle is no error')
+def _(apply, self, *args, **kwargs):
+    try:
+        return apply(self, *args, **kwargs)
+    except errors.Unavailable as exc:
+        return plan.Outcome(
+            applied=exc.applied, refused=exc.refused, left=exc.left
+        )

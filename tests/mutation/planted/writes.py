@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is sent, in which order, after which read."""
+
+import dataclasses
+
+import variants
+
+from compute_agent.cycle import describe
+from compute_agent.ownership import in_use
+from compute_agent.provider_config import files
+from compute_agent.tree import inventory
+from report_client import errors
+from report_client.apply import executor
+from report_client.http import codec, codec_writes
+from report_client.observe import reader, sharing, verify
+from report_client.operations import operations as ops
+from report_client.plan import contents, hierarchy
+
+from .catalogue import plant
+
+# --- what is read before a write ----------------------------------------------
+
+
+@plant(
+    verify.Verifier.verify, 'before a write only the generation is compared'
+)
+def _(_verify, self, seen, parts):
+    for uuid, kind in sorted(set(parts) - seen.fresh):
+        generation, _content = self._reader.contents(uuid, kind)
+        verify._check_generation(seen.providers[uuid], generation)
+
+
+@plant(verify.Verifier.verify, 'a write relies on remembered data')
+def _(_verify, _self, _seen, _parts):
+    return None
+
+
+@plant(
+    verify.Verifier._invalidate,
+    'invalidating a reading overwrites what another thread wrote',
+)
+def _(_invalidate, self, observed):
+    kept = self._store.snapshot.readings([observed.uuid])
+    self._store.journal.save(
+        dataclasses.replace(r, read_at=0.0) for r in kept.values()
+    )
+
+
+# --- what is sent -------------------------------------------------------------
+
+
+@plant(
+    executor.Executor._answer,
+    'a refused write is repeated under the new generation',
+)
+def _(answer, self, operation, ledger):
+    try:
+        return answer(self, operation, ledger)
+    except errors.Conflict:
+        body = self._service.get(f'/resource_providers/{operation.uuid}')
+        ledger[operation.uuid] = body['generation']
+        return answer(self, operation, ledger)
+
+
+@plant(
+    codec_writes.request,
+    'an empty trait list is sent as a DELETE without a generation',
+)
+def _(request, operation, generations):
+    if isinstance(operation, ops.SetTraits) and not operation.names:
+        path = codec.collection_path(operation.uuid, operation.kind)
+        return codec.Request(method='DELETE', path=path)
+    return request(operation, generations)
+
+
+@plant(codec_writes.request, 'aggregates are written without a generation')
+def _(request, operation, generations):
+    found = request(operation, generations)
+    if not isinstance(operation, ops.SetAggregates):
+        return found
+    body = sorted(operation.names)
+    return dataclasses.replace(found, body=body, newest=(1, 18))
+
+
+@plant(contents.of, 'inventory is written before traits')
+def _(of, *args):
+    found = of(*args)
+    return dataclasses.replace(
+        found,
+        labels=found.grow,
+        late_labels=(),
+        grow=(*found.labels, *found.late_labels),
+    )
+
+
+@plant(hierarchy.changes, 'parents are deleted before their children')
+def _(changes, *args):
+    before, deletions = changes(*args)
+    return before, deletions[::-1]
+
+
+@plant(in_use.at_stake, 'inventory in use is removed')
+def _(_at_stake, _before, _after):
+    return []
+
+
+_read_consumer = reader.Reader.consumer
+
+
+@plant(
+    verify.Verifier.allocations,
+    "a reshape drops consumers' allocations from other trees",
+)
+def _(allocations, self, seen):
+    def of_own_tree(any_reader, uuid):
+        found, generations = _read_consumer(any_reader, uuid)
+        own = {u: p for u, p in found.allocations.items() if u in seen.home}
+        return dataclasses.replace(found, allocations=own), generations
+
+    with variants.replaced(reader.Reader.consumer, of_own_tree):
+        return allocations(self, seen)
+
+
+# --- what is not asked for, or written, again ---------------------------------
+
+
+@plant(
+    sharing.SharingProviders._good,
+    'sharing providers are read only once',
+)
+def _(_good, self):
+    return self._last
+
+
+@plant(
+    sharing.SharingProviders._recalled,
+    "the agent's own sharing providers are read late",
+)
+def _(recalled, self, aggregates, _own):
+    spoken, self._spoken = self._spoken, set()
+    try:
+        return recalled(self, aggregates, set())
+    finally:
+        self._spoken = spoken
+
+
+@plant(describe.equal, 'changed driver facts are ignored')
+def _(_equal, *_any):
+    return True
+
+
+@plant(
+    files.ProviderConfigFiles.reload,
+    "reloaded files are ignored while the driver's facts are the same",
+)
+def _(reload, self):
+    edition = self.edition
+    reload(self)
+    self.edition = edition
+
+
+@plant(
+    inventory.Inventory.__eq__,
+    'an unchanged inventory is written again',
+)
+def _(equal, self, other):
+    return self is other and equal(self, other)
+
+
+@plant(
+    inventory.Inventory.from_record,
+    "an omitted inventory field differs from placement's default",
+)
+def _(from_record, cls, record):
+    return from_record(cls, {'max_unit': 1, **record})
+
+
+@plant(
+    inventory._same_ratio,
+    'an allocation ratio rounded by the database is written again',
+)
+def _(_same_ratio, ratio, other):
+    return ratio == other
