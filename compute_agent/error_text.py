@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words for error messages: the cause of a failed request, refused values.
+"""Text for error messages: the cause of a failure, and refused values.
 
 Pure: no I/O, configuration, logging or clock. Libraries wrap an error of the
-operating system several times; the innermost one tells the operator where to
+operating system several times; the innermost error tells the operator where to
 look. A refused value may be a name of five thousand characters, so a message
 shows only its beginning.
 """
@@ -10,7 +10,7 @@ shows only its beginning.
 import re
 
 _ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
-# keystoneauth's and requests' own, which wrap nothing that says more.
+# Classes of keystoneauth and requests; the errors they wrap say no more.
 _TIMEOUTS = {'ConnectTimeout', 'ReadTimeout'}
 _MOST = 120  # characters
 _SHOWN = 60  # characters
@@ -28,14 +28,14 @@ def cause(exc: BaseException) -> str:
 
 
 def short(exc: BaseException) -> str:
-    """Return what an exception says as one line of bounded length."""
+    """Return an exception's text as one line of at most 120 characters."""
     return ' '.join(str(exc).split())[:_MOST]
 
 
 def excerpt(value: object) -> str:
-    """Return a value as Python spells it, if long only its beginning.
+    """Return a value as Python spells it, cut after 60 characters.
 
-    Of a long string it also says how long it is.
+    For a long string, its length is added.
     """
     if isinstance(value, str):
         more = f'... ({len(value)} characters)' if len(value) > _SHOWN else ''
@@ -48,9 +48,10 @@ def excerpt(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text that moves neither cursor nor line, else as it is.
+    """Return a text with unprintable characters escaped.
 
-    Names of providers may hold any character, and so may what servers say.
+    Provider names and servers' answers may contain any character, including
+    those that move a terminal's cursor.
     """
     if text.isprintable():
         return text

@@ -1,51 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every error of the agent, sorted by what the caller does next.
+"""The agent's errors, sorted by what the caller does next.
 
 AgentError
-├── ConfigError     fix the configuration (or the file it names), start again
-├── DriverError     the driver's answer is unusable: that node fails, said so
-├── ReshapeNeeded   the driver must move what is allocated: call it with that
+├── ConfigError     fix the configuration, or the file it names, and restart
+├── DriverError     the driver's answer is unusable: skip the node, report it
+├── ReshapeNeeded   the driver must move allocations: call it again with them
 ├── TreeError       the ProviderTree refuses an edit; also a ValueError
-├── InvalidName     a name placement would refuse; also a ValueError
-├── LookAgain       the world moved: read, describe and plan again, bounded
-│   └── LookOnce    what was named is not there: that, but once
-├── UnknownState    a read failed or makes no sense: act on nothing, next cycle
-├── Unavailable     the service is away: back off
-└── Refused         the server said no and would again: report it
-    └── Renamed     another renamed a provider that a driver names: report it
+├── InvalidName     placement would refuse the name; also a ValueError
+├── Replan          placement changed meanwhile: read, describe and plan again
+│   └── ReplanOnce  the provider or name does not exist: do so once only
+├── UnknownState    a read failed or makes no sense: change nothing this cycle
+├── Unavailable     the service is down: back off
+└── Refused         the server refused and would refuse again: report it
+    └── Renamed     a provider has another name than its driver gives it
 
-The report client's errors (``report_client/errors.py``) are children of the
-last four and one of ConfigError, so the loop needs only this file. Nothing else
-of ours is raised.
+The report client's errors (``report_client/errors.py``) are children of
+Replan, ReplanOnce, UnknownState, Unavailable, Refused and ConfigError, so the
+loop needs only this file. The project raises no other errors of its own.
 """
 
 
 class AgentError(Exception):
-    """The root: the loop catches this one and nothing wider on purpose.
+    """The root of all errors; the loop expects this class and no other.
 
-    :ivar applied: the operations that were carried out before it
-    :ivar refused: a line for each that was refused before it, or left
-    :ivar left: those operations, in the same order
+    :ivar applied: the operations that were carried out before the error
+    :ivar refused: a line for each operation that was refused before the
+        error, or left out because of a refusal
+    :ivar not_applied: these operations, in the same order
     """
 
     applied: tuple[object, ...] = ()
     refused: tuple[str, ...] = ()
-    left: tuple[object, ...] = ()
+    not_applied: tuple[object, ...] = ()
 
 
 class ConfigError(AgentError):
-    """An option or a file is wrong; the text says which and what to write."""
+    """An option or a file is wrong; the message says which, and the remedy."""
 
 
 class DriverError(AgentError):
-    """A driver raised, or answered something that breaks its contract."""
+    """A driver failed, or its answer breaks the driver contract."""
 
 
 class ReshapeNeeded(AgentError):
-    """What a driver raises that must move allocated inventory.
+    """A driver must move inventory that has allocations.
 
-    From ``update_provider_tree`` when it was called without allocations; the
-    agent calls it again, on a fresh tree, with what is allocated of its tree.
+    ``update_provider_tree`` raises it when it was called without allocations.
+    The agent calls the method again, on a fresh tree, with the allocations of
+    that tree.
     """
 
 
@@ -61,10 +63,10 @@ class InvalidName(AgentError, ValueError):
 
 
 class Replan(AgentError):
-    """What was planned upon has changed; only a new look can tell.
+    """Placement changed after it was read; the plan is out of date.
 
     :ivar subject: the provider that changed, as ``name (uuid)``; empty if the
-        text names it
+        message names it
     :ivar is_conflict: False if this agent's own write is the reason
     """
 
@@ -73,20 +75,20 @@ class Replan(AgentError):
 
 
 class ReplanOnce(Replan):
-    """What was to be written, or its name, is not there: look again once."""
+    """A provider or a name to be written does not exist; replan once."""
 
 
 class UnknownState(AgentError):
-    """No complete, well-formed answer, so nothing is known: not "empty"."""
+    """There is no complete answer; this never counts as an empty answer."""
 
 
 class Unavailable(AgentError):
-    """The service did not answer, or answered that it is away."""
+    """The service did not answer, or answered that it is unavailable."""
 
 
 class Refused(AgentError):
-    """The request was understood and refused; repeating it changes nothing."""
+    """The server understood the request and refused it; do not repeat it."""
 
 
 class Renamed(Refused):
-    """Placement knows a provider by another name than its driver does."""
+    """Placement has a provider under another name than its driver gives."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A flavor's extra specs and an image's properties, read as a request.
 
-Pure: no I/O, configuration, logging or clock. Traits keep the group they were
-asked for in, as placement wants them; capabilities are Ironic's. Keys of other
-purposes are carried along unread, but a key that looks like a slip of the ones
-read here is refused: it would otherwise be a wish that nobody hears.
+Pure: no I/O, configuration, logging or clock. Traits keep their request group,
+as placement expects them; capabilities are Ironic's. Keys for other purposes
+are kept unread. A key that looks like a misspelling of a known key is refused,
+because it would otherwise be ignored silently.
 """
 
 import dataclasses
@@ -26,20 +26,20 @@ Pairs = Iterable[tuple[str, str]]
 # Placement's grammar of a group's suffix since microversion 1.33.
 SUFFIX = r'[A-Za-z0-9_-]{1,64}'
 _TRAIT_KEY = re.compile(f'{TRAIT}(?P<group>{SUFFIX})?:(?P<name>.*)', re.DOTALL)
-# "traits:X" is the trait X in the group "s", but nobody means that.
+# By the grammar "traits:X" is the trait X in the group "s"; it is a slip.
 _PLURAL = re.compile(r's(?![A-Za-z])')
 _SPELLINGS = {
     TRAIT: TRAIT,
     CAPABILITIES: CAPABILITIES,
     'capability': CAPABILITIES,
 }
-_ALIKE = 0.85  # takes a letter missing or too many, leaves "train"
+_ALIKE = 0.85  # one letter missing or too many is alike, "train" is not
 
 _Thing = TypeVar('_Thing')
 
 
 class Need(enum.Enum):
-    """What is asked of a trait."""
+    """The two ways in which a request mentions a trait."""
 
     REQUIRED = 'required'
     FORBIDDEN = 'forbidden'
@@ -62,13 +62,13 @@ class TraitRequest:
 
     @property
     def key(self) -> str:
-        """Its key in a flavor."""
+        """The key of this request in a flavor."""
         return f'{TRAIT}{self.group}:{self.name}'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Property:
-    """A key and its value that are not read here."""
+    """A key for another purpose, with its value."""
 
     key: str
     value: str
@@ -81,11 +81,12 @@ class Property:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraSpecs:
-    """What a flavor and an image ask for, each thing once, in their order.
+    """The request of a flavor and an image, without repetitions, in order.
 
-    :ivar capabilities: names and values, as Ironic is given them
-    :ivar others: what has another purpose
-    :raises errors.ConfigError: on construction, when it contradicts itself
+    :ivar capabilities: names and values for Ironic
+    :ivar others: keys for other purposes
+    :raises errors.ConfigError: on construction, if two entries contradict
+        each other
     """
 
     traits: tuple[TraitRequest, ...] = ()
@@ -96,8 +97,8 @@ class ExtraSpecs:
         _check_once((t.key, t.need.value) for t in self.traits)
         _check_once((f'{CAPABILITIES}:{k}', v) for k, v in self.capabilities)
         for of_image in (False, True):
-            some = (p for p in self.others if p.of_image is of_image)
-            _check_once((p.key, p.value) for p in some)
+            others = (p for p in self.others if p.of_image is of_image)
+            _check_once((p.key, p.value) for p in others)
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -114,9 +115,9 @@ class ExtraSpecs:
 
 
 def check_group(name: str) -> str:
-    """Return the name of a request group; '' is the unnamed one's.
+    """Return the name of a request group if it is valid; '' is unnamed.
 
-    :raises errors.InvalidName: placement takes no such name
+    :raises errors.InvalidName: placement does not accept the name
     """
     if name and not re.fullmatch(SUFFIX, name):
         raise errors.InvalidName(
@@ -127,7 +128,7 @@ def check_group(name: str) -> str:
 
 
 def parse(properties: Pairs = (), image_properties: Pairs = ()) -> ExtraSpecs:
-    """Return what these extra specs and image properties ask for.
+    """Return the request of these extra specs and image properties.
 
     :raises errors.ConfigError: a key or a value is malformed, or two
         contradict each other
@@ -136,9 +137,9 @@ def parse(properties: Pairs = (), image_properties: Pairs = ()) -> ExtraSpecs:
     read = [
         *(_of_flavor(key, value) for key, value in properties),
         *(
-            one
+            part
             for key, value in image_properties
-            for one in _of_image(key, value)
+            for part in _of_image(key, value)
         ),
     ]
     return ExtraSpecs(
@@ -151,8 +152,8 @@ def parse(properties: Pairs = (), image_properties: Pairs = ()) -> ExtraSpecs:
 def pair(text: str, option: str) -> tuple[str, str]:
     """Return the key and the value of KEY=VALUE.
 
-    :param option: where it was given, for the message
-    :raises errors.ConfigError: there is no key or no "="
+    :param option: the option it was given with, for the message
+    :raises errors.ConfigError: the key or the "=" is missing
     """
     key, equals, value = text.partition('=')
     if not key or not equals:
@@ -191,9 +192,9 @@ def _need(key: str, value: str) -> Need:
 
 
 def _check_flavor_key(key: str) -> None:
-    """Refuse a key that is nearly one of those read.
+    """Refuse a key that looks like a misspelling of a known key.
 
-    :raises errors.ConfigError: it is, with the right spelling
+    :raises errors.ConfigError: it does; the message has the right spelling
     """
     family, colon, name = key.partition(':')
     if key == TRAITS_REQUIRED:
@@ -214,8 +215,8 @@ def _check_flavor_key(key: str) -> None:
 def _of_image(key: str, value: str) -> Iterator[TraitRequest | Property]:
     family, colon, name = key.partition(':')
     if key == TRAITS_REQUIRED:
-        for one in value.split(','):
-            yield TraitRequest(name=one.strip(), need=Need.REQUIRED)
+        for trait in value.split(','):
+            yield TraitRequest(name=trait.strip(), need=Need.REQUIRED)
     elif family == TRAIT and colon:
         if value != Need.REQUIRED.value:
             raise errors.ConfigError(
@@ -229,9 +230,9 @@ def _of_image(key: str, value: str) -> Iterator[TraitRequest | Property]:
 
 
 def _check_image_key(key: str) -> None:
-    """Refuse a key that is nearly one of those read.
+    """Refuse a key that looks like a misspelling of a known key.
 
-    :raises errors.ConfigError: it is, with the right spelling
+    :raises errors.ConfigError: it does; the message has the right spelling
     """
     family, colon, name = key.partition(':')
     word, right = _meant(family)
@@ -248,7 +249,7 @@ def _check_image_key(key: str) -> None:
 
 
 def _meant(family: str) -> tuple[str, str | None]:
-    """Return the word a key begins with, and what it is a spelling of."""
+    """Return the first word of a key, and the known word that it is like."""
     word = re.split(r'[^A-Za-z]', family.strip(), maxsplit=1)[0].lower()
     for spelling, right in _SPELLINGS.items():
         alike = difflib.SequenceMatcher(None, word, spelling).ratio()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A step for each of many, some at a time, in threads.
+"""Call a function for each of many items, in parallel threads.
 
-Pure but for the threads: it knows nothing of what the steps do. Each thread
-takes the next one when it has done its own, so that thousands of quick steps
-cost no more than the steps. For the resource tracker and the report client.
+Pure, except for the threads. Each thread takes the next item when it has
+finished one, so that thousands of quick calls cost little more than the calls.
+The resource tracker and the report client use it.
 """
 
 import concurrent.futures
@@ -15,23 +15,25 @@ _T = TypeVar('_T')
 
 
 def each(
-    some: Iterable[_T], step: Callable[[_T], object], *, workers: int
+    items: Iterable[_T], step: Callable[[_T], object], *, workers: int
 ) -> None:
-    """Take a step for each of these, in their order, some at a time.
+    """Call ``step`` for each item, in order, some of them in parallel.
 
-    A step that fails, or an interrupt, ends it after the steps at work.
+    If a call fails or is interrupted, the calls in progress are finished and
+    no others begin.
 
-    :param workers: how many at a time
+    :param workers: the number of parallel calls
     """
-    every = list(some)
-    left, ended = iter(every), threading.Event()  # threads may share a list's
+    every = list(items)
+    # Threads may share a list's iterator.
+    remaining, ended = iter(every), threading.Event()
 
     def work() -> None:
         try:
-            for one in left:
+            for item in remaining:
                 if ended.is_set():
                     return
-                step(one)
+                step(item)
         except BaseException:
             ended.set()
             raise

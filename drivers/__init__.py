@@ -1,2 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The drivers that ship; reached through their entry points only."""
+"""The drivers that ship with the agent, a folder each.
+
+Begin with ``fake/driver.py``, the smallest. No module of the agent imports
+them; the loader finds them through their entry points (``setup.cfg``). A
+driver may import the modules of ``compute_agent`` that ``docs/drivers.md``
+lists, and no other driver.
+"""

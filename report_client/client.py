@@ -183,7 +183,7 @@ def _provider(
     data = tree.data(uuid)
     current = before.inventories if before is not None else {}
     parent_uuid = data.parent_uuid
-    if before is not None and uuid in tree.lone:
+    if before is not None and uuid in tree.detached:
         parent_uuid = before.parent_uuid  # it is outside of this tree
     return provider.Provider(
         uuid=uuid,

@@ -15,7 +15,14 @@ from typing import Any
 
 from .. import errors
 from ..ownership.record import Record
-from ..tree import assertion, host_inventory, names, provider, provider_tree
+from ..tree import (
+    assertion,
+    host_inventory,
+    inventory_records,
+    names,
+    provider,
+    provider_tree,
+)
 from ..tree.node import Node
 from ..virt import driver as virt
 
@@ -123,7 +130,7 @@ def assert_own_traits(
                 tree.add_traits(uuid, names.OWNER_NOVA)
         for uuid in provider.descendants(tree.baseline, node.uuid):
             if uuid not in inside and tree.exists(uuid):
-                tree.visit(uuid, assertion.Kind.TRAIT)
+                tree.drop_earlier_claims(uuid, assertion.Kind.TRAIT)
 
 
 def _updated(
@@ -171,7 +178,7 @@ def _inventory(
     driver: virt.ComputeDriver,
     node: Node,
     reserved: host_inventory.Reserved,
-) -> provider_tree.Records:
+) -> inventory_records.Records:
     try:
         return driver.get_inventory(node.name)
     except NotImplementedError:

@@ -38,7 +38,7 @@ class Inputs:
     uuids: frozenset[str]
     record: Record
     policy: Policy
-    description: provider_tree.Said
+    description: provider_tree.Description
 
     def rest_on(
         self, seen: Observation, record: Record, policy: Policy

@@ -47,7 +47,7 @@ class CycleContext(Generic[Op]):
     client: report_client.ReportClient[Op]
     planner: NodePlanner[Op]
     departures: departed_nodes.Departures
-    back_off: backoff.BackOff
+    back_off: backoff.Backoff
     contended: Collection[contention.Item]
     writing: bool
     judged: bool
@@ -88,7 +88,7 @@ class NodeCycle(Generic[Op]):
 
     def seen_names(self) -> dict[str, int]:
         """Return the number of names of each of the node's providers."""
-        return blast_radius.names_of(self._before)
+        return blast_radius.name_counts(self._before)
 
     # --- the two steps --------------------------------------------------------
 
@@ -201,7 +201,7 @@ class NodeCycle(Generic[Op]):
             self.removals, self.awaits_judgement = removals, bool(removals)
             context.removals[self.node.uuid] = removals
             return context.writing and not self.awaits_judgement
-        if blast_radius.within(removals, context.removals.values()):
+        if blast_radius.covered(removals, context.removals.values()):
             return True
         self._wait(MORE)
         return False
@@ -209,7 +209,7 @@ class NodeCycle(Generic[Op]):
     def _apply(self, planned: NodePlan[Op]) -> None:
         plan, back_off = planned.plan, self._context.back_off
         if planned.is_empty():  # as most are: nothing to send or to record
-            back_off.succeeded(self.node.uuid)
+            back_off.clear(self.node.uuid)
             return
         if self.departed and plan.operations:
             self._context.departures.confirm(self.node)
@@ -227,7 +227,7 @@ class NodeCycle(Generic[Op]):
             self.node, plan, planned.contended, list(still_refused)
         )
         if not still_refused:
-            back_off.succeeded(self.node.uuid)
+            back_off.clear(self.node.uuid)
             return
         self.result = dataclasses.replace(
             self.result, again_in=self._back_off(still_refused)
@@ -240,15 +240,15 @@ class NodeCycle(Generic[Op]):
 
         If only a part of it waits, the rest is sent without that.
         """
-        waiting = self._context.back_off.waiting(
+        waiting = self._context.back_off.delayed(
             self.node.uuid, plan.operations
         )
         if waiting is None:
             return False
-        if all(op in waiting.left.values() for op in plan.operations):
-            self._wait('; '.join(waiting.left), waiting.again_in)
+        if all(op in waiting.refusals.values() for op in plan.operations):
+            self._wait('; '.join(waiting.refusals), waiting.retry_in)
             return True
-        self._refused |= waiting.left
+        self._refused |= waiting.refusals
         return False
 
     def _wait(self, why: str, again_in: float | None = None) -> None:
@@ -283,7 +283,7 @@ class NodeCycle(Generic[Op]):
 
     def _note_outcome(self, outcome: Outcome[Op]) -> None:
         self._applied += outcome.applied
-        self._refused |= zip(outcome.refused, outcome.left, strict=True)
+        self._refused |= zip(outcome.refused, outcome.not_applied, strict=True)
 
     def _note_error(
         self, exc: errors.AgentError, planned: NodePlan[Op] | None
@@ -293,10 +293,10 @@ class NodeCycle(Generic[Op]):
             self._applied += [
                 op for op in planned.plan.operations if op in exc.applied
             ]
-        self._refused |= zip(exc.refused, exc.left, strict=True)
+        self._refused |= zip(exc.refused, exc.not_applied, strict=True)
 
     def _back_off(self, refused: Mapping[str, object]) -> float:
         """Remember what was refused; return the seconds until it is tried."""
-        return self._context.back_off.refused(
+        return self._context.back_off.record(
             self.node.uuid, refused, self._applied
         )

@@ -150,7 +150,7 @@ class NodePlanner(Generic[Op]):
             uuids=uuids,
             record=record,
             policy=decides,
-            description=tree.said(),
+            description=tree.description(),
         )
         reshapes = allocations is not None
         if (
@@ -281,7 +281,7 @@ class NodePlanner(Generic[Op]):
         """
         resolved = resolve.resolve(tree, record, decides)
         moves = allocations.moves() if allocations is not None else ()
-        after, contended = contention.leave(
+        after, contended = contention.without_contended(
             seen.providers, resolved.after, () if moves else decides.contended
         )
         after, faults = self._keep_in_use(seen, after, moves)

@@ -17,8 +17,8 @@ from typing import Generic
 
 from .. import errors, parallel
 from ..limits import blast_radius
-from ..limits.backoff import BackOff
-from ..limits.contention import Contention, Turn
+from ..limits.backoff import Backoff
+from ..limits.contention import Contention, NodeOutcome
 from ..ownership import orphans
 from ..tree.node import Node
 from ..tree.observation import Observation
@@ -34,8 +34,8 @@ __all__ = ['Control', 'NodeResult', 'Progress', 'ResourceTracker', 'Status']
 Progress = Callable[[int], object]
 
 
-def _back_off() -> BackOff:
-    return BackOff(time.monotonic)
+def _back_off() -> Backoff:
+    return Backoff(time.monotonic)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Control:
     """
 
     limits: Callable[[], blast_radius.Limits | None] = blast_radius.Limits
-    back_off: BackOff = dataclasses.field(default_factory=_back_off)
+    back_off: Backoff = dataclasses.field(default_factory=_back_off)
     contention: Contention = dataclasses.field(default_factory=Contention)
 
 
@@ -109,7 +109,7 @@ class ResourceTracker(Generic[Op]):
         tell = functools.partial(progress, len(cycles)) if progress else None
         # Nodes with refused writes go last: they may end the cycle for all
         # nodes after them.
-        was_refused = self._control.back_off.knows
+        was_refused = self._control.back_off.has_refusals
         ordered = sorted(cycles, key=lambda c: was_refused(c.node.uuid))
         self._in_parallel(ordered, lambda c: c.begin(seen[c.node.uuid]), tell)
         self._planner.end([node.uuid for node in nodes])
@@ -269,19 +269,19 @@ class ResourceTracker(Generic[Op]):
     def _learn(self, results: Sequence[NodeResult[Op]]) -> None:
         """Remember what was changed, to notice what another writer undoes."""
         self._control.back_off.keep_only({r.node.uuid for r in results})
-        self._control.contention.end_cycle(map(self._turn, results))
+        self._control.contention.end_cycle(map(self._outcome, results))
 
-    def _turn(self, result: NodeResult[Op]) -> Turn:
+    def _outcome(self, result: NodeResult[Op]) -> NodeOutcome:
         """Return what a node's cycle changed and left, for the memory."""
         node, plan = str(result.node), result.plan
         done = effects.items(result.applied)
         if plan is None:
-            return Turn(node=node, done=done, open=None)
-        return Turn(
+            return NodeOutcome(node=node, done=done, pending=None)
+        return NodeOutcome(
             node=node,
             done=done,
-            left=frozenset(result.contended),
-            open=effects.items(plan.operations) - done,
+            skipped=frozenset(result.contended),
+            pending=effects.items(plan.operations) - done,
         )
 
 
@@ -294,6 +294,6 @@ def _refusal(
     seen: dict[str, int] = {}
     for cycle in cycles:
         seen.update(cycle.seen_names())
-    return blast_radius.refusal(
+    return blast_radius.exceeded_limit(
         [cycle.removals for cycle in waiting], seen, limits
     )

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a planned change is not sent now: too much, refused, or contended.
+"""The reasons for which a planned change is not sent now.
 
-Begin with ``blast_radius.py``. Pure; it may import ``tree/`` only.
+Begin with ``blast_radius.py``: large removals wait for confirmation.
+``backoff.py`` delays what placement refused, and ``contention.py`` leaves out
+what another writer keeps undoing. Pure, except for the clock that the backoff
+is given. It may import ``tree/`` only.
 """

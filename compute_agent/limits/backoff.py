@@ -1,48 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When to try again what placement refused: later each time, at random.
+"""Delays before the agent retries operations that placement refused.
 
-Pure but for the clock and the dice it is given. Each refused operation of a
-node is remembered, and waits as long as it is planned; what else the plan has
-goes at once. A plan that lacks one of them is another one, and goes whole. It
-lives as long as the daemon, so a person's ``sync`` always tries. The resource
-tracker asks it.
+Pure, except for the clock and the random numbers it is given. Each refused
+operation of a node is remembered. It is delayed while the node's plans contain
+it; the other operations of the plan are sent at once. If a plan lacks one of
+them, it is a new plan and all of it is sent. The memory lives as long as the
+daemon, so an operator's ``sync`` always retries. The resource tracker uses it.
 """
 
 import dataclasses
 import random
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
-FIRST = 60.0  # seconds; the limit of the first wait, doubled from there
+FIRST = 60.0  # seconds; the limit of the first delay, doubled from there
 LONGEST = 600.0
 
-# What was refused, or left because of that, by the line that says so.
-Left = Mapping[str, Hashable]
+# The operations that were refused, or left out because of a refusal, by the
+# line that tells the operator so.
+Refusals = Mapping[str, Hashable]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """What a node waits with.
+class Delayed:
+    """The operations of one node that are not retried yet.
 
-    :ivar again_in: seconds until the first of it is tried
+    :ivar retry_in: seconds until the first of them is due
     """
 
-    left: Left
-    again_in: float
+    refusals: Refusals
+    retry_in: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Refused:
+    """One refused operation.
+
+    :ivar times: how often it was refused
+    :ivar due: the clock's time of the next attempt
+    """
+
     operation: Hashable
     line: str
     times: int
     due: float
 
 
-class BackOff:
-    """Remembers, for each node, what was refused and when to try it again.
+class Backoff:
+    """Remembers each node's refused operations and when to retry them.
 
-    :param clock: seconds that only grow
-    :param spread: a random number between two
+    :param clock: returns seconds that only grow
+    :param spread: returns a random number between two limits
     """
 
     def __init__(
@@ -54,69 +61,78 @@ class BackOff:
         self._spread = spread
         self._refused: dict[str, list[_Refused]] = {}
 
-    def knows(self, node_uuid: str) -> bool:
-        """Whether something was refused of this node, waiting or due."""
+    def has_refusals(self, node_uuid: str) -> bool:
+        """Return True if operations of this node were refused, due or not."""
         return bool(self._refused.get(node_uuid))
 
-    def waiting(
+    def delayed(
         self, node_uuid: str, operations: Sequence[Hashable]
-    ) -> Waiting | None:
-        """Return what this node waits with, None if all is to be tried now.
+    ) -> Delayed | None:
+        """Return the operations that are delayed; None to send all now.
 
-        :param operations: what its plan is in this cycle
+        :param operations: the node's plan in this cycle
         """
         known, now = self._refused.get(node_uuid, []), self._clock()
-        wanted = [one for one in known if one.operation in operations]
-        if len(wanted) < len(known):
-            due = [dataclasses.replace(one, due=now) for one in wanted]
-            self._refused[node_uuid] = due
+        planned = [
+            refused for refused in known if refused.operation in operations
+        ]
+        if len(planned) < len(known):
+            self._refused[node_uuid] = [
+                dataclasses.replace(refused, due=now) for refused in planned
+            ]
             return None
-        left = [one for one in known if one.due > now]
-        if not left:
+        waiting = [refused for refused in known if refused.due > now]
+        if not waiting:
             return None
-        return Waiting(
-            left={one.line: one.operation for one in left},
-            again_in=min(one.due for one in left) - now,
+        return Delayed(
+            refusals={r.line: r.operation for r in waiting},
+            retry_in=min(r.due for r in waiting) - now,
         )
 
-    def refused(
-        self, node_uuid: str, left: Left, done: Collection[Hashable] = ()
+    def record(
+        self,
+        node_uuid: str,
+        refusals: Refusals,
+        done: Collection[Hashable] = (),
     ) -> float:
-        """Remember what was refused; return in how many seconds it is due.
+        """Remember refused operations; return seconds until the first is due.
 
-        What waits was not tried, and is due when it was to be.
+        Operations that are still delayed were not retried; their due time does
+        not change.
 
-        :param done: what was carried out meanwhile
+        :param done: the operations that were carried out meanwhile
         """
         known, now = self._refused.get(node_uuid, []), self._clock()
-        gone = [*left.values(), *done]
-        untried = [one for one in known if one.operation not in gone]
-        waits: dict[int, float] = {}  # what was tried as often waits as long
+        answered = [*refusals.values(), *done]
+        untried = [r for r in known if r.operation not in answered]
+        delays: dict[
+            int, float
+        ] = {}  # operations refused as often go together
         refused = []
-        for line, operation in left.items():
-            last = next((o for o in known if o.operation == operation), None)
+        for line, operation in refusals.items():
+            last = next((r for r in known if r.operation == operation), None)
             times, due = (last.times, last.due) if last else (0, now)
             if due <= now:
                 times += 1
-                if times not in waits:
-                    waits[times] = self._wait(times)
-                due = now + waits[times]
+                if times not in delays:
+                    delays[times] = self._delay(times)
+                due = now + delays[times]
             refused.append(
                 _Refused(operation=operation, line=line, times=times, due=due)
             )
         self._refused[node_uuid] = untried + refused
-        return min(one.due for one in refused) - now
+        return min(r.due for r in refused) - now
 
-    def succeeded(self, node_uuid: str) -> None:
-        """Forget what was refused of this node."""
+    def clear(self, node_uuid: str) -> None:
+        """Forget the refused operations of this node."""
         self._refused.pop(node_uuid, None)
 
     def keep_only(self, node_uuids: Collection[str]) -> None:
-        """Forget the nodes that are not among these."""
+        """Forget all nodes except these."""
         for uuid in self._refused.keys() - set(node_uuids):
             del self._refused[uuid]
 
-    def _wait(self, times: int) -> float:
-        # The exponent has an end before the float has.
+    def _delay(self, times: int) -> float:
+        # The exponent is limited before a float overflows.
         limit = min(FIRST * 2.0 ** min(times - 1, 30), LONGEST)
         return self._spread(0.0, limit)

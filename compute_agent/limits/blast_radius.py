@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much one cycle may remove before a person has to agree.
+"""Limits on removals in one cycle; larger removals need confirmation.
 
-Pure: no I/O, configuration, logging or clock. What counts: providers that are
-deleted, and names (traits, aggregates, resource classes) that go while their
-provider stays, against all the names that the cycle sees, whoever put them
-there. A class whose whole total becomes reserved offers nothing any more and
-counts as gone. The names of a deleted provider are part of that deletion.
+Pure: no I/O, configuration, logging or clock. Two things count: providers that
+are deleted, and names (traits, aggregates, resource classes) that are removed
+while their provider stays. The names are compared with all names that the
+cycle sees, whoever added them. A resource class whose whole total becomes
+reserved has no capacity any more and counts as removed. The names of a deleted
+provider are part of that deletion.
 """
 
 import dataclasses
@@ -15,15 +16,16 @@ from ..tree import assertion, inventory, provider
 
 Name = tuple[str, assertion.Kind, str]  # provider uuid, kind, name
 
-FEW = 50  # so many names may go at any time, whatever share they are
+FEW = 50  # fewer names than this are removed whatever percentage they are
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one cycle may remove without being told to.
+    """The removals that one cycle makes without confirmation.
 
-    :ivar deletions: how many providers
-    :ivar percent: which part of the names, where that is more than a few
+    :ivar deletions: number of deleted providers
+    :ivar percent: removed names as a percentage of all names; it applies from
+        ``FEW`` names on
     """
 
     deletions: int = 10
@@ -32,36 +34,35 @@ class Limits:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Removals:
-    """What one node's plan removes.
+    """The removals in one node's plan.
 
-    :ivar deleted: uuids of the providers
-    :ivar names: those that go from providers that stay
+    :ivar deleted: uuids of the deleted providers
+    :ivar names: names removed from providers that stay
     """
 
     deleted: frozenset[str] = frozenset()
     names: frozenset[Name] = frozenset()
 
     def __bool__(self) -> bool:
-        """Whether there is anything."""
+        """Return True if there is any removal."""
         return bool(self.deleted or self.names)
 
 
 NOTHING = Removals()
 
 
-def within(removals: Removals, judged: Iterable[Removals]) -> bool:
-    """Whether all of this was judged, whichever node it was judged of.
+def covered(removals: Removals, judged: Iterable[Removals]) -> bool:
+    """Return True if all these removals were judged, for whichever node.
 
-    Nodes that share a provider find what another of them has left to remove.
+    Nodes that share a provider may find removals in it that were judged as
+    part of another node's plan.
     """
-    every = list(judged)
-    deleted = frozenset[str]().union(*(r.deleted for r in every))
-    gone = frozenset[Name]().union(*(r.names for r in every))
-    return removals.deleted <= deleted and removals.names <= gone
+    total = _union(judged)
+    return removals.deleted <= total.deleted and removals.names <= total.names
 
 
-def names_of(providers: provider.Snapshot) -> dict[str, int]:
-    """Return how many names there are, by provider."""
+def name_counts(providers: provider.Snapshot) -> dict[str, int]:
+    """Return the number of names of each provider, by uuid."""
     return {
         uuid: len(p.traits) + len(p.aggregates) + len(p.inventories)
         for uuid, p in providers.items()
@@ -72,7 +73,7 @@ def lost_classes(
     before: Mapping[str, inventory.Inventory],
     after: Mapping[str, inventory.Inventory],
 ) -> frozenset[str]:
-    """Return the classes of which something could be had, and can no more."""
+    """Return the resource classes that lost all their free capacity."""
     return frozenset(
         rc
         for rc, old in before.items()
@@ -86,33 +87,42 @@ def lost_classes(
     )
 
 
-def refusal(
+def exceeded_limit(
     removals: Iterable[Removals], seen: Mapping[str, int], limits: Limits
 ) -> str | None:
-    """Return why nothing of all this is removed, None if it may be.
+    """Return a message if the removals exceed a limit, else None.
 
-    :param removals: of every node of the cycle
-    :param seen: the cycle's providers, and how many names each has
+    :param removals: those of every node of the cycle
+    :param seen: the number of names of each provider that the cycle sees
     """
-    every = list(removals)
-    deleted = frozenset[str]().union(*(r.deleted for r in every))
-    gone = frozenset[Name]().union(*(r.names for r in every))
-    total = sum(seen.values())
+    total = _union(removals)
+    deleted, removed = total.deleted, total.names
     if len(deleted) > limits.deletions:
-        return _REFUSAL.format(
+        return _EXCEEDED.format(
             f'delete more than {limits.deletions} providers', 'max_deletions'
         )
-    if len(gone) >= FEW and len(gone) * 100 > limits.percent * total:
-        return _REFUSAL.format(
+    if len(removed) >= FEW and len(removed) * 100 > limits.percent * sum(
+        seen.values()
+    ):
+        return _EXCEEDED.format(
             f'remove more than {limits.percent:g} % of all names',
             'max_removed_percent',
         )
     return None
 
 
-# Without what changes from cycle to cycle: it is said anew only if it differs.
-_REFUSAL = (
-    'held back, for the whole cycle would {} ([compute_agent] {}): look at '
-    '"compute-agent plan", then "compute-agent sync --yes" does it, or a '
-    'higher limit'
+# The message has no numbers that change from cycle to cycle, because a message
+# is logged again only if it differs.
+_EXCEEDED = (
+    'waits for confirmation, because the whole cycle would {} '
+    '([compute_agent] {}): check "compute-agent plan", then confirm with '
+    '"compute-agent sync --yes" or raise the limit'
 )
+
+
+def _union(removals: Iterable[Removals]) -> Removals:
+    every = list(removals)
+    return Removals(
+        deleted=frozenset[str]().union(*(r.deleted for r in every)),
+        names=frozenset[Name]().union(*(r.names for r in every)),
+    )

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Items that another writer keeps undoing: noticed, and not fought over.
+"""Contended items: changes that another writer keeps undoing.
 
 Pure: no I/O, configuration, logging or clock; it counts cycles. An item is one
-name of a provider with what we made of it. That we make the same of it again
-in a later cycle means that somebody undid it in between. Three times within
-ten cycles, and the item is contended: it is taken out of the plans of the next
-ten cycles and then tried once; if that is undone too, for another ten. The
-resource tracker keeps the memory, the report client takes the items out.
+name of a provider and the state that the agent gave it. If the agent gives it
+the same state again in a later cycle, another writer undid the change in
+between. If this happens three times within ten cycles, the item is contended:
+it is left out of the plans of the next ten cycles and then tried once. If that
+try is undone too, it is left out for another ten. The resource tracker keeps
+the memory; planning leaves the items out.
 """
 
 import dataclasses
@@ -14,19 +15,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..tree import assertion, inventory, provider
 
-UNDONE = 3  # times ...
-WITHIN = 10  # ... in so many cycles, and for as many it is left alone then
+UNDONE = 3  # this many times ...
+WITHIN = 10  # ... in as many cycles; also the cycles for which it is left out
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """What was, or is to be, made of one name of a provider.
+    """One name of a provider, and the state that the agent gives it.
 
     :ivar kind: None for the provider itself
-    :ivar there: whether it is to be there
-    :ivar record: of a resource class that is to be there
-    :ivar nodes: the nodes of this agent that make different things of it, if
-        it is they who undo each other
+    :ivar there: True if the provider gets the name, False if it loses it
+    :ivar record: the inventory record, if the name is a resource class
+    :ivar nodes: the nodes of this agent that want different states, if they
+        are the ones that undo each other's changes
     """
 
     uuid: str
@@ -38,51 +39,53 @@ class Item:
 
     @property
     def key(self) -> tuple[str, assertion.Kind | None, str]:
-        """What it is about, whatever is made of it."""
+        """The name itself, whatever its state."""
         return self.uuid, self.kind, self.name
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """What one node's turn in a cycle came to.
+class NodeOutcome:
+    """The outcome of one node's cycle.
 
-    :ivar node: what the node is called
-    :ivar done: what it changed
-    :ivar left: the contended items that it would have changed
-    :ivar open: what it would have changed too, and did not; None where there
-        was no plan, so that nobody knows
+    :ivar node: the node's name, for messages
+    :ivar done: the items that it changed
+    :ivar skipped: the contended items that it would have changed
+    :ivar pending: the other items that it wanted to change and did not; None
+        if there was no plan, so that they are unknown
     """
 
     node: str
     done: frozenset[Item] = frozenset()
-    left: frozenset[Item] = frozenset()
-    open: frozenset[Item] | None = frozenset()
+    skipped: frozenset[Item] = frozenset()
+    pending: frozenset[Item] | None = frozenset()
 
-    def tells_of(self, item: Item) -> bool:
-        """Whether an item that was not changed needed no change."""
-        return self.open is not None and item not in self.open
+    def confirms(self, item: Item) -> bool:
+        """Return True if an unchanged item already had the wanted state."""
+        return self.pending is not None and item not in self.pending
 
 
 class Contention:
-    """The memory of one agent: what it did, and what of it was undone.
+    """The memory of one agent: its changes, and those that were undone.
 
-    What each node makes of an item is remembered, so that two nodes that say
-    different things of one provider are found out as well.
+    It remembers the state that each node gave an item. So it also finds two
+    nodes whose drivers or files want different states of one provider.
     """
 
     def __init__(self) -> None:
         self._cycle = 1
         self._last: dict[object, dict[str, tuple[Item, int]]] = {}
         self._undone: dict[Item, list[int]] = {}
-        self._until: dict[Item, int] = {}  # the last cycle it is left alone
-        self._makers: dict[Item, set[str]] = {}  # of those
+        # The last cycle for which each contended item is left out, and the
+        # nodes that want its state.
+        self._until: dict[Item, int] = {}
+        self._makers: dict[Item, set[str]] = {}
         self._tried: set[Item] = set()
 
     def contended(self) -> frozenset[Item]:
-        """Return the items that this cycle leaves as they are.
+        """Return the items that this cycle leaves out.
 
-        One that the last cycle tried is among them: if it is still to be
-        changed, the trial was undone.
+        They include items that the last cycle tried: if such an item needs
+        the change again, the try was undone.
         """
         return frozenset(
             item
@@ -90,33 +93,34 @@ class Contention:
             if self._cycle <= last or item in self._tried
         )
 
-    def end_cycle(self, turns: Iterable[Turn]) -> None:
-        """Learn what this cycle changed, and what it left as it is."""
-        every, now = list(turns), self._cycle
-        self._judge_trials(every)
-        for turn in every:
-            for item in turn.done:
+    def end_cycle(self, outcomes: Iterable[NodeOutcome]) -> None:
+        """Learn which items this cycle changed, and which it left out."""
+        every, now = list(outcomes), self._cycle
+        self._judge_tries(every)
+        for outcome in every:
+            for item in outcome.done:
                 if item.kind is None and not item.there:
                     self._forget_provider(item.uuid)
                 else:
-                    self._learn(turn.node, item)
+                    self._learn(outcome.node, item)
         self._drop_older(now - WITHIN)
         self._cycle = now + 1
 
-    def _judge_trials(self, turns: Sequence[Turn]) -> None:
-        """Go on leaving what was undone again, forget what was not.
+    def _judge_tries(self, outcomes: Sequence[NodeOutcome]) -> None:
+        """Leave out again the tries that were undone; forget the others.
 
-        Of an item whose node did not get as far nobody knows: it stays due,
-        or tried, until somebody does.
+        If the nodes of an item did not get as far as the item, it is unknown
+        whether its try was undone. The item then stays due, or tried, until a
+        later cycle knows.
         """
-        done = _NONE.union(*(turn.done for turn in turns))
-        failed = self._tried & done.union(*(turn.left for turn in turns))
+        done = _NONE.union(*(outcome.done for outcome in outcomes))
+        failed = self._tried & done.union(*(o.skipped for o in outcomes))
         self._until |= dict.fromkeys(failed, self._cycle + WITHIN - 1)
         over = {i for i, last in self._until.items() if last < self._cycle}
         self._tried = (self._tried & over) | (over & done)
         for item in over - done:
-            makers = [t for t in turns if t.node in self._makers[item]]
-            if all(turn.tells_of(item) for turn in makers):
+            makers = [o for o in outcomes if o.node in self._makers[item]]
+            if all(outcome.confirms(item) for outcome in makers):
                 self._tried.discard(item)
                 del self._until[item], self._makers[item]
 
@@ -131,29 +135,35 @@ class Contention:
         if again and self._cycle not in cycles:
             cycles.append(self._cycle)
         if sum(c > self._cycle - WITHIN for c in cycles) >= UNDONE:
-            self._leave(item, made)
+            self._leave_out(item, made)
 
     def _makes_again(
         self, made: Mapping[str, tuple[Item, int]], node: str, item: Item
     ) -> bool:
-        """Whether it was made of the name before, and no other since."""
+        """Return True if the last state given to the name was this one."""
         if node in made:
             return made[node][0] == item
         return any(
-            one == item and cycle < self._cycle for one, cycle in made.values()
+            earlier == item and cycle < self._cycle
+            for earlier, cycle in made.values()
         )
 
-    def _leave(self, item: Item, made: Mapping[str, tuple[Item, int]]) -> None:
-        """Leave an item alone from now on."""
+    def _leave_out(
+        self, item: Item, made: Mapping[str, tuple[Item, int]]
+    ) -> None:
+        """Count an item as contended from now on."""
         del self._undone[item]
-        makers = {node for node, (one, _) in made.items() if one == item}
+        makers = {node for node, (last, _) in made.items() if last == item}
         if len(makers) < len(made):
             item = dataclasses.replace(item, nodes=tuple(sorted(made)))
         self._makers[item] = makers
         self._until[item] = self._cycle + WITHIN
 
     def _forget_provider(self, uuid: str) -> None:
-        """What we delete ourselves is undone by nobody."""
+        """Forget a provider that the agent deleted itself.
+
+        If it has to be created again, no other writer undid its creation.
+        """
         self._last = {
             key: made
             for key, made in self._last.items()
@@ -167,9 +177,9 @@ class Contention:
         }
         self._last = {key: made for key, made in recent.items() if made}
         self._undone = {
-            item: late
+            item: recent_cycles
             for item, cycles in self._undone.items()
-            if (late := [c for c in cycles if c > oldest])
+            if (recent_cycles := [c for c in cycles if c > oldest])
         }
 
 
@@ -177,39 +187,42 @@ _NONE = frozenset[Item]()
 Providers = dict[str, provider.Provider]
 
 
-def leave(
+def without_contended(
     before: provider.Snapshot,
     after: provider.Snapshot,
     contended: Collection[Item],
 ) -> tuple[provider.Snapshot, tuple[Item, ...]]:
-    """Return ``after`` without the changes to contended items, and which.
+    """Return ``after`` without changes to contended items, and these items.
 
-    An item whose wanted state is another one now is not the contended one.
+    If the wanted state of a name is now another one, that is a new item, which
+    is not contended.
     """
-    taken: list[Item] = []
+    skipped: list[Item] = []
     wanted = dict(after)
     for item in sorted(contended, key=_order):
-        left = _left(before, wanted, item)
-        if left is not None:
-            wanted = left
-            taken.append(item)
-    return provider.snapshot(wanted.values()), tuple(taken)
+        rest = _without(before, wanted, item)
+        if rest is not None:
+            wanted = rest
+            skipped.append(item)
+    return provider.snapshot(wanted.values()), tuple(skipped)
 
 
 def line(item: Item, providers: provider.Snapshot) -> str:
-    """Return what to tell the operator of an item that was left."""
-    one = providers.get(item.uuid)
-    of = item.kind and f'{item.kind.value} {item.name} of {one or item.uuid}'
-    what = of or f'provider {item.uuid}'
-    verb = 'undoes it' if item.there else 'puts it back'
-    why, mend = f'each time this agent changes it another writer {verb}', ''
+    """Return the operator's message about an item that was left out."""
+    subject = f'provider {item.uuid}'
+    if item.kind:
+        holder = providers.get(item.uuid) or item.uuid
+        subject = f'{item.kind.value} {item.name} of {holder}'
+    action = 'undoes it' if item.there else 'adds it again'
+    why = f'another writer {action} each time this agent changes it'
+    advice = ''
     if item.nodes:
-        who = ', '.join(item.nodes)
-        why = f'of the nodes of this agent, {who} say different things of it'
-        mend = '; let what describes them say the same of it'
+        nodes = ', '.join(item.nodes)
+        why = f'nodes {nodes} of this agent want different states of it'
+        advice = '; make their drivers and provider-config files agree on it'
     return (
-        f'{what} is contended: {why}, so it is left as it is and tried again '
-        f'after {WITHIN} cycles{mend}'
+        f'{subject} is contended: {why}; it is left as it is and tried again '
+        f'after {WITHIN} cycles{advice}'
     )
 
 
@@ -217,55 +230,57 @@ def _order(item: Item) -> tuple[str, str, str]:
     return item.uuid, item.kind.value if item.kind else '', item.name
 
 
-def _left(
+def _without(
     before: provider.Snapshot, wanted: Providers, item: Item
 ) -> Providers | None:
-    """Return the providers without this item's change, None if there is none."""
-    one, old = wanted.get(item.uuid), before.get(item.uuid)
-    if one is None:
+    """Return the providers without the item's change; None without change."""
+    new, old = wanted.get(item.uuid), before.get(item.uuid)
+    if new is None:
         return None
     if item.kind is None:
         return _without_creation(before, wanted, item.uuid)
     if old is None:
         return None
     if item.kind is assertion.Kind.INVENTORY:
-        left = _inventory_left(old, one, item)
+        rest = _without_inventory_change(old, new, item)
     else:
-        left = _name_left(old, one, item)
-    return None if left is None else {**wanted, item.uuid: left}
+        rest = _without_name_change(old, new, item)
+    return None if rest is None else {**wanted, item.uuid: rest}
 
 
-def _name_left(
-    old: provider.Provider, one: provider.Provider, item: Item
+def _without_name_change(
+    old: provider.Provider, new: provider.Provider, item: Item
 ) -> provider.Provider | None:
-    of_traits = item.kind is assertion.Kind.TRAIT
-    names = one.traits if of_traits else one.aggregates
-    there = item.name in names
-    was = item.name in (old.traits if of_traits else old.aggregates)
-    if there is was or there is not item.there:
+    kind = item.kind or assertion.Kind.TRAIT
+    names = new.names_of(kind)
+    is_there, was_there = item.name in names, item.name in old.names_of(kind)
+    if is_there is was_there or is_there is not item.there:
         return None
-    left = names ^ {item.name}
-    if of_traits:
-        return dataclasses.replace(one, traits=left)
-    return dataclasses.replace(one, aggregates=left)
+    rest = names ^ {item.name}
+    if kind is assertion.Kind.TRAIT:
+        return dataclasses.replace(new, traits=rest)
+    return dataclasses.replace(new, aggregates=rest)
 
 
-def _inventory_left(
-    old: provider.Provider, one: provider.Provider, item: Item
+def _without_inventory_change(
+    old: provider.Provider, new: provider.Provider, item: Item
 ) -> provider.Provider | None:
-    new, was = one.inventories.get(item.name), old.inventories.get(item.name)
-    if new == was or new != item.record:
+    after, before = (p.inventories.get(item.name) for p in (new, old))
+    if after == before or after != item.record:
         return None
-    rest = {rc: i for rc, i in one.inventories.items() if rc != item.name}
-    if was is not None:
-        rest[item.name] = was
-    return dataclasses.replace(one, inventories=rest)
+    rest = {rc: i for rc, i in new.inventories.items() if rc != item.name}
+    if before is not None:
+        rest[item.name] = before
+    return dataclasses.replace(new, inventories=rest)
 
 
 def _without_creation(
     before: provider.Snapshot, wanted: Providers, uuid: str
 ) -> Providers | None:
-    """Leave a new provider out, with what would be below it if that is new."""
+    """Return the providers without a new one and those below it.
+
+    None if one of those below exists already.
+    """
     below = set(provider.descendants(provider.snapshot(wanted.values()), uuid))
     if not below.isdisjoint(before):
         return None

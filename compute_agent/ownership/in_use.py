@@ -66,7 +66,7 @@ def _keep_providers(
     node_uuid: str,
 ) -> tuple[dict[str, provider.Provider], list[str]]:
     """Return ``after`` with the deleted providers kept that are in use."""
-    kept = {u: before[u].whole_reserved() for u in used if u not in after}
+    kept = {u: before[u].fully_reserved() for u in used if u not in after}
     if not kept:
         return dict(after), []
     faults = [
@@ -74,7 +74,7 @@ def _keep_providers(
     ]
     possible, notes = undeletable.reconcile(before, dict(after), kept)
     reserved = {
-        uuid: one if uuid in after else one.whole_reserved()
+        uuid: one if uuid in after else one.fully_reserved()
         for uuid, one in possible.items()
     }
     return reserved, faults + notes
@@ -91,9 +91,9 @@ def _with_kept(
     return dataclasses.replace(
         wanted,
         inventories={
-            rc: record.whole_reserved()
+            rc: record.fully_reserved()
             if rc in kept
-            else record.reduced_to(wanted.inventories[rc])
+            else record.limited_to(wanted.inventories[rc])
             for rc, record in old.inventories.items()
             if rc in kept or rc in wanted.inventories
         },

@@ -21,7 +21,7 @@ def leave(
     """Leave the children that were moved away as they are, and report them."""
     moved = _moved(tree, node_uuid, record)
     for uuid in moved:
-        tree.leave(uuid)
+        tree.withdraw_assertions(uuid)
         child = tree.baseline[uuid]
         if child.parent_uuid not in moved:
             tree.fault(_fault(child, tree.baseline))

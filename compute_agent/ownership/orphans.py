@@ -111,7 +111,7 @@ def _describe_root(
         return
     for uuid in uuids:
         if uuid in created or uuid == root.uuid:
-            reserved = tree.baseline[uuid].whole_reserved()
+            reserved = tree.baseline[uuid].fully_reserved()
             tree.update_inventory(uuid, reserved.records())
     names = ', '.join(tree.data(u).name for u in others)
     why, remedy = 'somebody renamed or moved its provider', ''

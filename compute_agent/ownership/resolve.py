@@ -12,7 +12,7 @@ driver's authority. All other names belong to other writers and are left alone.
 import dataclasses
 from collections.abc import Collection, Mapping
 
-from ..tree import assertion, intents, inventory, provider, provider_tree
+from ..tree import assertion, inventory, provider, provider_tree
 from ..tree.assertion import Assertion, Claims, Key, Kind
 from ..tree.removal import NO_CAUSES, Cause, Causes, Reason
 from . import claims, undeletable
@@ -153,7 +153,7 @@ class _Resolver:
         before: provider.Provider | None,
     ) -> str | None:
         """Return the parent's uuid; a lone root keeps the one in placement."""
-        if before is not None and data.uuid in self._tree.lone:
+        if before is not None and data.uuid in self._tree.detached:
             return before.parent_uuid
         return data.parent_uuid
 
@@ -184,12 +184,12 @@ class _Resolver:
         last_seen = record.was.get(old.uuid, old)
         return claims.Inputs(
             kind=kind,
-            before=intents.carried(old, kind),
+            before=old.names_of(kind),
             assertions=self._assertions(*key),
             ours=record.ours.get(key, frozenset()),
             claims=record.claims.get(key, {}),
             claimed_for_others=record.claimed_for_other_nodes(key),
-            last_seen=intents.carried(last_seen, kind),
+            last_seen=last_seen.names_of(kind),
             lists_are_complete=kind is Kind.INVENTORY
             or old.uuid in self._trusted,
         )

@@ -11,7 +11,7 @@ deleted.
 from collections.abc import Collection
 
 from ..ownership.record import Record
-from ..tree import assertion, intents, provider, provider_tree
+from ..tree import assertion, provider, provider_tree
 from ..tree.assertion import Claims
 from .entries import Entries, Entry
 
@@ -88,7 +88,7 @@ class _Merge:
             for source, claimed in sorted(claims.items()):
                 if claimed and source.startswith(assertion.FILE_PREFIX):
                     with self._tree.asserting(source):
-                        self._tree.visit(uuid, kind)
+                        self._tree.drop_earlier_claims(uuid, kind)
             self._note_remaining(uuid, kind, claims)
 
     def _taken_classes(self, uuid: str, entry: Entry) -> Collection[str]:
@@ -145,7 +145,7 @@ class _Merge:
         if before is None:
             return
         ours = self._record.ours.get(key, frozenset())
-        unclaimed = intents.carried(before, kind) - ours
+        unclaimed = before.names_of(kind) - ours
         unclaimed -= self._still_claimed(key, claims)
         for source, claimed in sorted(claims.items()):
             remaining = sorted(claimed & unclaimed)

@@ -159,7 +159,7 @@ class Records:
             db.execute(
                 'delete from ours where uuid = ? and kind = ? and name not in'
                 ' (select value from json_each(?))',
-                (seen.uuid, kind, packed(intents.carried(seen, kind))),
+                (seen.uuid, kind, packed(seen.names_of(kind))),
             )
 
     def add(

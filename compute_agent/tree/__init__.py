@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The values everything else works on: providers, inventories, names, the tree.
+"""The values that all other folders work on.
 
-Begin with ``provider_tree.py`` (what drivers edit) and ``provider.py`` (one
-provider as placement shows it). Pure; it may import the errors only.
+Here are providers, inventories, names, assertions, intents, the tree that
+drivers edit, and the values of a plan. Begin with ``provider.py`` (one
+provider as placement shows it) and ``provider_tree.py`` (the tree). Everything
+here is pure. It may import only ``errors.py`` and ``error_text.py``.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which allocation ratio holds where a source has no opinion.
+"""The allocation ratio of a record whose source has no opinion on it.
 
 Pure: no I/O, configuration, logging or clock. An operator's ratio in placement
-survives unless configuration forces one: forced, else what placement has, else
-the initial one, else 1.0.
+stays unless configuration forces one. The order is: the forced ratio, else the
+one in placement, else the configured initial ratio, else 1.0.
 """
 
 import dataclasses
@@ -16,7 +16,11 @@ DEFAULT = 1.0
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ratios:
-    """The configured ratios by resource class (``*_allocation_ratio``)."""
+    """The configured ratios by resource class.
+
+    :ivar forced: nova's ``*_allocation_ratio``
+    :ivar initial: nova's ``initial_*_allocation_ratio``
+    """
 
     forced: Mapping[str, float] = dataclasses.field(default_factory=dict)
     initial: Mapping[str, float] = dataclasses.field(default_factory=dict)
@@ -27,11 +31,11 @@ class Ratios:
         record: inventory.Record,
         current: inventory.Inventory | None,
     ) -> inventory.Inventory:
-        """Return the whole record, its ratio resolved.
+        """Return the complete record with its ratio resolved.
 
-        :param record: as the source gave it; a ratio in it stands, unless
-            configuration forces one
-        :param held: what placement holds of this class now
+        :param record: as the source gave it; a ratio in it is used unless
+            configuration forces another
+        :param current: placement's inventory of this class, if it has one
         """
         if rc in self.forced:
             ratio = self.forced[rc]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What consumers have of a node's tree, for its driver to move, and moved.
+"""The allocations of a node's tree, for its driver to move.
 
-Pure: no I/O, configuration, logging or clock. A consumer is one value, with all
-it has, in other trees too; a driver edits a copy in nova's form. What came of
-that is read back here and held to what an edit may be; whether it can be had
-is ``plan/moves.py``'s question. Made by ``observe/verify.py``, carried by ``client.py``.
+Pure: no I/O, configuration, logging or clock. A consumer is one value with all
+its allocations, those in other trees included. A driver edits a copy in nova's
+form. This module reads the edited copy and refuses edits that a driver may not
+make. It does not check if the target providers have the capacity.
 """
 
 import copy
@@ -15,20 +15,20 @@ from typing import Any
 from .. import error_text, errors
 
 Resources = Mapping[str, int]
-# What a consumer has: provider uuid → resource class → amount.
+# A consumer's allocations: provider uuid → resource class → amount.
 Parts = Mapping[str, Resources]
 
 # The consumers of one provider, by resource class.
 Consumers = Mapping[str, frozenset[str]]
 
-_SAID = 4  # lines of what is wrong that are worth reading
+_SHOWN = 4  # the problems that one message lists
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Consumer:
-    """One consumer with everything that is allocated to it.
+    """One consumer with all its allocations.
 
-    :ivar consumer_type: empty where placement is too old to have types (1.38)
+    :ivar consumer_type: empty if placement is too old to have types (1.38)
     """
 
     uuid: str
@@ -47,7 +47,7 @@ class Move:
     allocations: Parts
 
     def changes(self) -> Iterator[tuple[str, str, int]]:
-        """Yield provider, class and how much more or less it will be."""
+        """Yield provider uuid, resource class and the difference in amount."""
         old, new = self.consumer.allocations, self.allocations
         for uuid in sorted({*old, *new}):
             had, has = old.get(uuid, {}), new.get(uuid, {})
@@ -58,7 +58,7 @@ class Move:
 
 
 def providers(moves: tuple[Move, ...]) -> tuple[set[str], set[str]]:
-    """Return the providers that give something, and those that take it."""
+    """Return the uuids of providers that lose amounts, and that get them."""
     changes = [change for move in moves for change in move.changes()]
     return (
         {uuid for uuid, _, more in changes if more < 0},
@@ -69,7 +69,7 @@ def providers(moves: tuple[Move, ...]) -> tuple[set[str], set[str]]:
 def consumers_after(
     moves: tuple[Move, ...],
 ) -> dict[str, dict[str, frozenset[str]]]:
-    """Return the consumers that each provider has after the moves, by class."""
+    """Return each provider's consumers after the moves, by class."""
     found: dict[str, dict[str, frozenset[str]]] = {}
     for move in moves:
         for uuid, resources in move.allocations.items():
@@ -81,9 +81,9 @@ def consumers_after(
 
 
 class Allocations:
-    """What is allocated of one node's tree.
+    """The allocations of one node's tree.
 
-    :ivar described: it in nova's form, for a driver to edit in place
+    :ivar described: the allocations in nova's form, for a driver to edit
     """
 
     def __init__(
@@ -91,24 +91,24 @@ class Allocations:
     ) -> None:
         self._consumers = consumers
         self._given = {
-            uuid: _described(one, generations)
-            for uuid, one in consumers.items()
+            uuid: _described(consumer, generations)
+            for uuid, consumer in consumers.items()
         }
         self.described: dict[str, Any] = copy.deepcopy(self._given)
 
     def moves(self) -> tuple[Move, ...]:
-        """Return what the driver made of it: each consumer, changed or not.
+        """Return a move for each consumer, changed or not.
 
-        :raises errors.DriverError: it is not an edit of what it was given
+        :raises errors.DriverError: the driver changed more than amounts
         """
         problems = list(self._problems())
         if not problems:
             moves = [
                 Move(
-                    consumer=one,
+                    consumer=consumer,
                     allocations=_parts(self.described[uuid], uuid, problems),
                 )
-                for uuid, one in self._consumers.items()
+                for uuid, consumer in self._consumers.items()
             ]
         if problems:
             raise refusal(problems)
@@ -119,18 +119,19 @@ class Allocations:
         for uuid in sorted(set(given) - set(now)):
             yield f'consumer {uuid} is missing'
         for uuid in sorted(set(now) - set(given), key=str):
-            yield f'consumer {error_text.excerpt(uuid)} has nothing of this tree'
+            shown = error_text.excerpt(uuid)
+            yield f'consumer {shown} has no allocations in this tree'
         for uuid in sorted(set(given) & set(now)):
             yield from _not_the_same(uuid, given[uuid], now[uuid])
 
 
 def refusal(problems: list[str]) -> errors.DriverError:
-    """Return the error that says what is wrong with an edit."""
-    more = len(problems) - _SAID
-    said = '; '.join(problems[:_SAID])
+    """Return the error that lists the problems of an edit."""
+    more = len(problems) - _SHOWN
+    shown = '; '.join(problems[:_SHOWN])
     return errors.DriverError(
-        'what the driver made of the allocations cannot be done, and nothing '
-        f'is: {said}{f"; and {more} more" if more > 0 else ""}'
+        "the driver's edit of the allocations is not possible, so nothing is "
+        f'written: {shown}{f"; and {more} more" if more > 0 else ""}'
     )
 
 
@@ -157,22 +158,22 @@ def _described(
 def _not_the_same(
     uuid: str, given: Mapping[str, Any], now: object
 ) -> Iterator[str]:
-    """Yield what else was changed than the allocations themselves."""
+    """Yield a problem for each change other than to the allocations."""
     if not isinstance(now, Mapping):
         yield f'consumer {uuid} is {error_text.excerpt(now)}'
         return
     for field in sorted({*given, *now} - {'allocations'}, key=str):
         if now.get(field) != given.get(field):
             yield (
-                f'consumer {uuid}: {field} is {error_text.excerpt(now.get(field))}, '
-                f'which was {error_text.excerpt(given.get(field))}'
+                f'consumer {uuid}: {field} is '
+                f'{error_text.excerpt(now.get(field))}, which was {error_text.excerpt(given.get(field))}'
             )
 
 
 def _parts(
     described: Mapping[str, Any], consumer: str, problems: list[str]
 ) -> Parts:
-    """Return what one consumer is to have; what is nothing is left out."""
+    """Return one consumer's edited allocations, without empty ones."""
     found: dict[str, Resources] = {}
     where = f'consumer {consumer}'
     allocated = described.get('allocations')
@@ -185,17 +186,19 @@ def _parts(
         resources = part.get('resources') if isinstance(part, Mapping) else 0
         if not isinstance(resources, Mapping) or not isinstance(uuid, str):
             problems.append(
-                f'{where}: {error_text.excerpt(uuid)} is {error_text.excerpt(part)}'
+                f'{where}: {error_text.excerpt(uuid)} is '
+                f'{error_text.excerpt(part)}'
             )
             continue
         problems += [
-            f'{where}: {error_text.excerpt(amount)} of {error_text.excerpt(rc)} is no amount'
+            f'{where}: {error_text.excerpt(amount)} of '
+            f'{error_text.excerpt(rc)} is not an amount'
             for rc, amount in resources.items()
             if not _is_amount(rc, amount)
         ]
-        some = {rc: n for rc, n in resources.items() if n}
-        if some:
-            found[uuid] = some
+        amounts = {rc: n for rc, n in resources.items() if n}
+        if amounts:
+            found[uuid] = amounts
     return found
 
 

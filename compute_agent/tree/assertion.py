@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one source said in one cycle of one provider's names of one kind.
+"""The assertion of one source about one provider's names of one kind.
 
-Pure: no I/O, configuration, logging or clock. The ProviderTree records these
-while drivers edit it; ``ownership/resolve.py`` reads them to tell what may go.
+Pure: no I/O, configuration, logging or clock. The ProviderTree records
+assertions while drivers edit it. ``ownership/resolve.py`` reads them to decide
+which names are removed.
 """
 
 import dataclasses
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 
 class Kind(enum.StrEnum):
-    """The kinds of names a provider carries."""
+    """The kinds of names that a provider has."""
 
     TRAIT = 'trait'
     AGGREGATE = 'aggregate'
@@ -33,12 +34,12 @@ FILE_PREFIX = 'file:'
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Assertion:
-    """The sum of a source's calls, in their order.
+    """The result of a source's calls in one cycle, applied in their order.
 
-    :ivar names: what the source holds
-    :ivar removed: what it removed by name
-    :ivar exclusive: it gave the whole set (an ``update_*`` call)
-    :ivar keep: it cannot tell this time; what it held, it still holds
+    :ivar names: the names that the source claims
+    :ivar removed: the names that it removed explicitly
+    :ivar exclusive: it gave the complete list (an ``update_*`` call)
+    :ivar keep: it cannot tell this time; its earlier claims stay
     """
 
     names: frozenset[str] = frozenset()
@@ -47,21 +48,21 @@ class Assertion:
     keep: bool = False
 
     def adding(self, names: Iterable[str]) -> 'Assertion':
-        """Return this with the names held as well."""
+        """Return this assertion with these names claimed as well."""
         added = frozenset(names)
         return self._with(self.names | added, self.removed - added)
 
     def removing(self, names: Iterable[str]) -> 'Assertion':
-        """Return this with the names removed explicitly."""
-        gone = frozenset(names)
-        return self._with(self.names - gone, self.removed | gone)
+        """Return this assertion with these names removed."""
+        removed = frozenset(names)
+        return self._with(self.names - removed, self.removed | removed)
 
     def setting(self, names: Iterable[str]) -> 'Assertion':
-        """Return the exclusive form: these names and no others."""
+        """Return an exclusive assertion: these names and no others."""
         return Assertion(names=frozenset(names), exclusive=True)
 
     def keeping(self) -> 'Assertion':
-        """Return this, and whatever the source held before."""
+        """Return this assertion with the source's earlier claims kept."""
         return dataclasses.replace(self, keep=True)
 
     def _with(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The members of a ProviderTree and how they hang together.
+"""The members of a ProviderTree, and which is the parent of which.
 
 Pure: no I/O, configuration, logging or clock. Every uuid and every name is
-there once and found at once; a change that would break that, lose a parent or
-close a ring is refused before anything is touched. Used by ``provider_tree.py``
-alone: drivers never see a member itself.
+unique, and a member is found by either in constant time. A change that would
+break this, leave a member without its parent or form a cycle is refused before
+anything changes. Only the ProviderTree uses it: drivers get copies of members.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ from . import provider
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Member:
-    """One provider in the making; parent and children are uuids."""
+    """One provider while it is edited; parent and children are uuids."""
 
     uuid: str
     name: str
@@ -32,24 +32,24 @@ class Member:
     resources: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @classmethod
-    def of(cls, one: provider.Provider, parent: str | None) -> 'Member':
-        """Return a member with what placement holds."""
+    def of(cls, seen: provider.Provider, parent: str | None) -> 'Member':
+        """Return a member with the contents that placement shows."""
         return cls(
-            uuid=one.uuid,
-            name=one.name,
-            generation=one.generation,
+            uuid=seen.uuid,
+            name=seen.name,
+            generation=seen.generation,
             parent=parent,
             inventory={
                 rc: record.to_record()
-                for rc, record in one.inventories.items()
+                for rc, record in seen.inventories.items()
             },
-            traits=set(one.traits),
-            aggregates=set(one.aggregates),
+            traits=set(seen.traits),
+            aggregates=set(seen.aggregates),
         )
 
 
-class Forest:
-    """Members by uuid and by name."""
+class Hierarchy:
+    """One or more trees of members, indexed by uuid and by name."""
 
     def __init__(self) -> None:
         self._members: dict[str, Member] = {}
@@ -68,7 +68,7 @@ class Forest:
         return member
 
     def members(self) -> list[Member]:
-        """Return all members, in the order they came."""
+        """Return all members, in the order of insertion."""
         return list(self._members.values())
 
     def roots(self) -> list[Member]:
@@ -76,7 +76,7 @@ class Forest:
         return [m for m in self._members.values() if m.parent is None]
 
     def root_of(self, member: Member) -> Member:
-        """Return the member at the top of this one's tree."""
+        """Return the root of this member's tree."""
         while member.parent is not None:
             member = self._members[member.parent]
         return member
@@ -93,21 +93,21 @@ class Forest:
 
     def walk(self, top: Member) -> list[Member]:
         """Return this member and all below it, parents first."""
-        found, waiting = [], [top]
-        while waiting:
-            member = waiting.pop()
+        found, pending = [], [top]
+        while pending:
+            member = pending.pop()
             found.append(member)
-            waiting += [self._members[u] for u in reversed(member.children)]
+            pending += [self._members[u] for u in reversed(member.children)]
         return found
 
     def insert(self, member: Member) -> None:
         """Add a member below its parent.
 
-        :raises errors.TreeError: its uuid or name is taken
+        :raises errors.TreeError: another member has its uuid or name
         """
-        for taken in (member.uuid, member.name):
-            if taken in self:
-                raise errors.TreeError(f'Provider {taken} already exists')
+        for label in (member.uuid, member.name):
+            if label in self:
+                raise errors.TreeError(f'Provider {label} already exists')
         self._order = None
         self._members[member.uuid] = member
         self._uuids[member.name] = member.uuid
@@ -126,32 +126,32 @@ class Forest:
         return gone
 
     def replace(self, given: Sequence[Member]) -> list[Member]:
-        """Put these members in, in whatever order they come; return who went.
+        """Insert members given in any order; return the members removed.
 
-        One that was there before goes first, with all below it. It costs what
-        is given and what goes, however large the rest is.
+        A member that exists already is removed first, with all below it. The
+        cost depends on the members given and removed, not on the others.
 
-        :raises errors.TreeError: a name or uuid twice, a parent that is not
-            there, or a ring; then nothing is changed
+        :raises errors.TreeError: a name or uuid comes twice, a parent is
+            missing, or the parents form a cycle; then nothing changes
         """
         new = {m.uuid: m for m in given}
-        out = {
+        removed = {
             m.uuid: m
             for uuid in new
             if uuid in self._members
             for m in self.walk(self._members[uuid])
         }
-        self._check_names(given, out)
-        ordered = self._ordered(new, out)
+        self._check_names(given, removed)
+        ordered = self._ordered(new, removed)
         for uuid in new:
             if uuid in self._members:
                 self.remove(self._members[uuid])
         for member in ordered:
             self.insert(member)
-        return list(out.values())
+        return list(removed.values())
 
     def _check_names(
-        self, given: Sequence[Member], out: Mapping[str, Member]
+        self, given: Sequence[Member], removed: Mapping[str, Member]
     ) -> None:
         labels = set[str]()
         for member in given:
@@ -159,7 +159,7 @@ class Forest:
                 raise errors.TreeError(f'Provider {member.uuid} comes twice')
             for label in {member.uuid, member.name}:
                 holder = self._holder(label)
-                if label in labels or (holder and holder not in out):
+                if label in labels or (holder and holder not in removed):
                     raise errors.TreeError(f'Provider {label} already exists')
             labels |= {member.uuid, member.name}
 
@@ -168,30 +168,30 @@ class Forest:
         return label if label in self._members else self._uuids.get(label)
 
     def _ordered(
-        self, new: Mapping[str, Member], out: Mapping[str, Member]
+        self, new: Mapping[str, Member], removed: Mapping[str, Member]
     ) -> list[Member]:
-        """Return the new members, each one after its parent."""
+        """Return the new members, each after its parent."""
         below: dict[str, list[Member]] = {}
-        waiting = []
+        pending = []
         for member in new.values():
             parent = member.parent
             if parent in new:
                 below.setdefault(str(parent), []).append(member)
             elif parent is None or (
-                parent in self._members and parent not in out
+                parent in self._members and parent not in removed
             ):
-                waiting.append(member)
+                pending.append(member)
             else:
                 raise errors.TreeError(
                     f'parent {parent} of provider {member.name} is not there'
                 )
-        waiting.reverse()
+        pending.reverse()
         ordered: dict[str, Member] = {}
-        while waiting:
-            member = waiting.pop()
+        while pending:
+            member = pending.pop()
             ordered[member.uuid] = member
-            waiting.extend(reversed(below.get(member.uuid, [])))
-        ring = sorted(m.name for u, m in new.items() if u not in ordered)
-        if ring:
-            raise errors.TreeError(f'{", ".join(ring)} would be in a cycle')
+            pending.extend(reversed(below.get(member.uuid, [])))
+        cycle = sorted(m.name for u, m in new.items() if u not in ordered)
+        if cycle:
+            raise errors.TreeError(f'{", ".join(cycle)} would be in a cycle')
         return list(ordered.values())

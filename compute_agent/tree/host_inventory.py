@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The inventory of one host: VCPU, MEMORY_MB and DISK_GB from plain counts.
 
-Pure: no I/O, configuration, logging or clock. It gives no allocation ratio:
-configuration and operators decide that. Used by drivers that count a host, and
-for those that only answer nova's oldest form (``cycle/describe.py``).
+Pure: no I/O, configuration, logging or clock. The records have no allocation
+ratio, because configuration and operators decide it. Drivers that count a
+host's resources use this, and so does ``cycle/describe.py`` for drivers that
+implement only nova's oldest method, ``get_available_resource``.
 """
 
 import dataclasses
@@ -16,7 +17,7 @@ MIB_PER_GIB = 1024
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Reserved:
-    """What the host keeps for itself, in the units of nova's options."""
+    """The host's own share, in the units of nova's ``reserved_host_*``."""
 
     cpus: int = 0
     memory_mb: int = 0
@@ -26,9 +27,10 @@ class Reserved:
 def records(
     *, vcpus: int, memory_mb: int, disk_gb: int, reserved: Reserved
 ) -> dict[str, inventory.Record]:
-    """Return the host's inventory; a class of which there is none is left out.
+    """Return the host's inventory, without classes whose total is 0.
 
-    :raises errors.DriverError: more of a class is reserved than there is
+    :raises errors.DriverError: the reserved amount of a class exceeds its
+        total
     """
     disk_reserved = -(-reserved.disk_mb // MIB_PER_GIB)
     amounts = (
@@ -42,21 +44,23 @@ def records(
         ('DISK_GB', disk_gb, disk_reserved, 'reserved_host_disk_mb'),
     )
     return {
-        rc: _record(rc, total, kept, option)
-        for rc, total, kept, option in amounts
+        rc: _record(rc, total, reserved_amount, option)
+        for rc, total, reserved_amount, option in amounts
         if total
     }
 
 
-def _record(rc: str, total: int, kept: int, option: str) -> inventory.Record:
-    if kept > total:
+def _record(
+    rc: str, total: int, reserved: int, option: str
+) -> inventory.Record:
+    if reserved > total:
         raise errors.DriverError(
-            f'[DEFAULT] {option} keeps {kept} {rc} of the {total} that this '
-            'host has: lower it'
+            f'[DEFAULT] {option} reserves {reserved} {rc}, more than the '
+            f'{total} of this host: lower the option'
         )
     return {
         'total': total,
-        'reserved': kept,
+        'reserved': reserved,
         'min_unit': 1,
         'max_unit': total,
         'step_size': 1,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was about to be sent, and what became of it when nobody was told.
+"""Intents: writes that are recorded before they are sent.
 
 Pure: no I/O, configuration, logging or clock. An intent is recorded before its
-request and confirmed after it; what a crash or a lost answer leaves open is
-settled by the next read of the provider.
+request and confirmed after it. After a crash or a lost answer an intent stays
+unconfirmed, and the next read of the provider tells whether the write took
+place.
 """
 
 import collections
@@ -15,13 +16,14 @@ from . import assertion, provider
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """A write that is about to be sent, so that a crash can be told apart.
+    """A write to a provider that is about to be sent.
 
-    :ivar node_uuid: the node whose plan it is part of
-    :ivar kind: what it replaces, or None for the creation of the provider
-    :ivar generation: the provider's generation once it is done
-    :ivar names: the whole set that it leaves
-    :ivar added: the names in it that were not there
+    :ivar node_uuid: the node whose plan contains the write
+    :ivar kind: the kind of names it replaces, or None for the creation of the
+        provider
+    :ivar generation: the provider's generation after the write
+    :ivar names: the complete set of names after the write
+    :ivar added: the names in it that the provider did not have
     """
 
     node_uuid: str
@@ -33,71 +35,82 @@ class Intent:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
-    """What became of the unconfirmed intents of one provider."""
+class Outcome:
+    """The unconfirmed intents of one provider, sorted by what became of them.
+
+    :ivar done: writes that took place
+    :ivar dropped: writes that did not, or that cannot be told apart from
+        another writer's
+    :ivar notes: lines for the operator about the latter
+    """
 
     done: tuple[Intent, ...] = ()
     dropped: tuple[Intent, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def settle(
+def reconcile(
     intents: Sequence[Intent], seen: provider.Provider | None
-) -> Settlement:
-    """Tell which of a provider's unconfirmed writes were done, by a fresh read.
+) -> Outcome:
+    """Tell from a fresh read which of a provider's open writes are done.
 
-    Of nodes that write to it side by side each has a chain of its own, made
-    without knowing of the others'.
+    If several nodes wrote to the provider in parallel, each has a chain of
+    intents of its own, made without knowledge of the others.
+
+    :param seen: the provider as read now, None if it is not in placement
     """
     nodes = dict.fromkeys(intent.node_uuid for intent in intents)
-    settled = [
-        _settled([i for i in intents if i.node_uuid == node], seen)
+    outcomes = [
+        _reconcile_chain([i for i in intents if i.node_uuid == node], seen)
         for node in nodes
     ]
-    return Settlement(
-        done=tuple(i for one in settled for i in one.done),
-        dropped=tuple(i for one in settled for i in one.dropped),
-        notes=tuple(note for one in settled for note in one.notes),
+    return Outcome(
+        done=tuple(i for outcome in outcomes for i in outcome.done),
+        dropped=tuple(i for outcome in outcomes for i in outcome.dropped),
+        notes=tuple(note for outcome in outcomes for note in outcome.notes),
     )
 
 
-def _settled(
+def _reconcile_chain(
     intents: Sequence[Intent], seen: provider.Provider | None
-) -> Settlement:
-    """Tell which of one node's writes to a provider were done.
+) -> Outcome:
+    """Tell which of one node's writes to a provider are done.
 
-    They were sent in this order, each one raising the generation by one. So if
-    the generation is one of theirs, all up to that one are done and nobody
-    else wrote; each kind must also show the set that was sent last. Where
-    others wrote in between, the names that are there count as theirs.
+    They were sent in this order, and each raises the generation by one. So if
+    the provider's generation is that of an intent, all writes up to this
+    intent are done and nobody else wrote. The provider must also show, for
+    each kind, the set that was sent last. If others wrote in between, the
+    names that are there count as theirs.
     """
     if seen is None:
-        return Settlement(dropped=tuple(intents))
+        return Outcome(dropped=tuple(intents))
     sent = [i for i in intents if i.generation <= (seen.generation or 0)]
-    sent = _likely(seen, sent)
+    sent = _without_failed(seen, sent)
     exact = any(i.generation == seen.generation for i in sent)
     last = {i.kind: i for i in sent}
     if exact and all(_shows(seen, i) for i in last.values()):
         later = [i for i in intents if i not in sent]
-        return Settlement(done=tuple(sent), dropped=tuple(later))
-    there = {
-        n for i in intents if i.kind for n in i.added & carried(seen, i.kind)
+        return Outcome(done=tuple(sent), dropped=tuple(later))
+    present = {
+        n for i in intents if i.kind for n in i.added & seen.names_of(i.kind)
     }
     if any(i.kind is None for i in intents):
-        there.add('the provider itself')
-    if not there:
-        return Settlement(dropped=tuple(intents))
-    return Settlement(
-        dropped=tuple(intents),
-        notes=(_unclear(seen, there),),
+        present.add('the provider itself')
+    if not present:
+        return Outcome(dropped=tuple(intents))
+    return Outcome(
+        dropped=tuple(intents), notes=(_unclear_line(seen, present),)
     )
 
 
-def _likely(seen: provider.Provider, sent: Sequence[Intent]) -> list[Intent]:
-    """Return these, less what was not done because a later one was.
+def _without_failed(
+    seen: provider.Provider, sent: Sequence[Intent]
+) -> list[Intent]:
+    """Return these intents without those that a later one rules out.
 
-    After a write that failed, whether it was carried out or not, the next one
-    leads to the same generation as if it had not been: only one of them did.
+    After a failed write the agent does not know whether it took place, so the
+    next intent has the same generation. Only one of the two writes was done:
+    if the provider shows one of them, the other is left out.
     """
     times = collections.Counter(i.generation for i in sent)
     shown = {i.generation for i in sent if _shows(seen, i)}
@@ -110,22 +123,13 @@ def _likely(seen: provider.Provider, sent: Sequence[Intent]) -> list[Intent]:
     ]
 
 
-def _unclear(seen: provider.Provider, there: set[str]) -> str:
+def _unclear_line(seen: provider.Provider, present: set[str]) -> str:
     return (
-        f"{seen}: {', '.join(sorted(there))} may be this agent's, left by a "
-        'write that was cut off, but others wrote since: they count as '
-        "others' and stay"
+        f'{seen}: a write was interrupted and others wrote since, so the '
+        f'agent cannot tell whether it added {", ".join(sorted(present))}; '
+        'they count as added by others and stay'
     )
 
 
-def carried(one: provider.Provider, kind: assertion.Kind) -> frozenset[str]:
-    """Return the names of one kind that the provider has."""
-    return {
-        assertion.Kind.TRAIT: one.traits,
-        assertion.Kind.AGGREGATE: one.aggregates,
-        assertion.Kind.INVENTORY: frozenset(one.inventories),
-    }[kind]
-
-
 def _shows(seen: provider.Provider, intent: Intent) -> bool:
-    return intent.kind is None or carried(seen, intent.kind) == intent.names
+    return intent.kind is None or seen.names_of(intent.kind) == intent.names

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One inventory record, always whole.
+"""One inventory record with all six fields of placement.
 
-Pure: no I/O, configuration, logging or clock. Placement fills what a record
-leaves out with defaults and returns all six fields, so an ``Inventory`` always
-holds all six: then "changed" is ``!=``. Whether an omitted allocation ratio
-means 1.0 or "whatever the operator set" is decided before the value is made
-(``allocation_ratios.py``).
+Pure: no I/O, configuration, logging or clock. Placement fills omitted fields
+with defaults and returns all six. An ``Inventory`` therefore always has all
+six, and "changed" is ``!=``. An omitted allocation ratio can mean 1.0 or "the
+operator's"; ``allocation_ratios.py`` decides this before the value is made.
 """
 
 import dataclasses
@@ -28,10 +27,10 @@ FIELDS = frozenset((*_INTEGERS, 'allocation_ratio'))
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Inventory:
-    """What a provider has of one resource class; placement's six fields.
+    """A provider's inventory of one resource class.
 
-    ``total`` is counted in the class's own unit (MEMORY_MB in MiB, DISK_GB in
-    GiB). Two records are equal when their integers are and the ratios differ
+    ``total`` is in the class's own unit (MEMORY_MB in MiB, DISK_GB in GiB).
+    Two records are equal if their integers are equal and their ratios differ
     by no more than a database's rounding.
     """
 
@@ -56,27 +55,28 @@ class Inventory:
         )
         if not number or not 0 <= ratio <= MAX_RATIO:
             raise errors.TreeError(
-                f'allocation_ratio {error_text.excerpt(ratio)} must be a number from 0 '
-                f'to {MAX_RATIO:g}'
+                f'allocation_ratio {error_text.excerpt(ratio)} must be a '
+                f'number from 0 to {MAX_RATIO:g}'
             )
         object.__setattr__(self, 'allocation_ratio', float(ratio))
 
     @classmethod
     def from_record(cls, record: Record) -> typing.Self:
-        """Return the record with placement's defaults where it is silent.
+        """Return the record, with placement's defaults for omitted fields.
 
-        One value for all records that are the same.
+        Equal records share one cached value.
 
-        :raises TreeError: an unknown field, a value out of range, no total
+        :raises errors.TreeError: an unknown field, a value out of range, or
+            no total
         """
         try:
             return typing.cast('typing.Self', _made(**record))
         except TypeError:
-            return cls._explained(record)
+            return cls._from_odd_record(record)
 
     @classmethod
-    def _explained(cls, record: Record) -> typing.Self:
-        """Say what is wrong with a record that is none."""
+    def _from_odd_record(cls, record: Record) -> typing.Self:
+        """Return the value of an unhashable record, or raise the reason."""
         if not isinstance(record, Mapping):
             raise errors.TreeError(
                 f'{error_text.excerpt(record)} is not an inventory record'
@@ -86,8 +86,8 @@ class Inventory:
         }
         unknown = sorted(fields - FIELDS)
         if unknown:
-            which = ', '.join(unknown)
-            raise errors.TreeError(f'unknown inventory field {which:.60}')
+            listed = ', '.join(unknown)
+            raise errors.TreeError(f'unknown inventory field {listed:.60}')
         if 'total' not in record:
             raise errors.TreeError('an inventory record needs a total')
         return cls(**record)  # type: ignore[arg-type]
@@ -105,13 +105,14 @@ class Inventory:
 
     @property
     def capacity(self) -> float:
-        """How much can be allocated: ``(total - reserved) * ratio``."""
+        """The amount that can be allocated: ``(total - reserved) * ratio``."""
         return (self.total - self.reserved) * self.allocation_ratio
 
-    def reduced_to(self, other: 'Inventory') -> 'Inventory':
-        """Return this record less what the other one does not offer.
+    def limited_to(self, other: 'Inventory') -> 'Inventory':
+        """Return a record that offers only what both records offer.
 
-        What fits it fits both: the smaller capacity, the narrower units.
+        It has the smaller capacity and the narrower units, so an allocation
+        that fits it fits both.
         """
         smaller = other if other.capacity <= self.capacity else self
         return dataclasses.replace(
@@ -121,8 +122,8 @@ class Inventory:
             step_size=min(math.lcm(self.step_size, other.step_size), MAX_INT),
         )
 
-    def whole_reserved(self) -> 'Inventory':
-        """Return this record with nothing left to allocate."""
+    def fully_reserved(self) -> 'Inventory':
+        """Return this record with its whole total reserved."""
         return dataclasses.replace(self, reserved=self.total)
 
     def __eq__(self, other: object) -> bool:
@@ -145,19 +146,19 @@ class Inventory:
         )
 
 
-# Thousands of nodes have the same few records, in each cycle anew.
+# Thousands of nodes have the same few records, built again in each cycle.
 _made = functools.lru_cache(maxsize=4096, typed=True)(Inventory)
 
 
-def _same_ratio(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=RATIO_TOLERANCE)
+def _same_ratio(ratio: float, other: float) -> bool:
+    return math.isclose(ratio, other, rel_tol=RATIO_TOLERANCE)
 
 
 def _check_integer(field: str, value: object, low: int) -> None:
     whole = isinstance(value, int) and not isinstance(value, bool)
     if not whole or not low <= typing.cast(int, value) <= MAX_INT:
-        hint = '; leave out a class of which there is none'
+        hint = '; leave out a class whose total is 0'
         raise errors.TreeError(
-            f'{field} {error_text.excerpt(value)} must be a whole number from {low} '
-            f'to {MAX_INT}{hint if field == "total" else ""}'
+            f'{field} {error_text.excerpt(value)} must be a whole number from '
+            f'{low} to {MAX_INT}{hint if field == "total" else ""}'
         )

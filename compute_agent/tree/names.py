@@ -32,20 +32,20 @@ _NOT_ALPHANUMERIC = re.compile(r'[^0-9A-Za-z]+')
 
 
 def is_custom(name: str) -> bool:
-    """Whether this trait or resource class is an operator's own."""
+    """Return True if this trait or resource class is an operator's own."""
     return name.startswith(CUSTOM_PREFIX) and len(name) > len(CUSTOM_PREFIX)
 
 
-def check_symbol(name: object, what: str) -> str:
-    """Return a trait or resource class name, or say what is wrong with it.
+def check_symbol(name: object, kind: str) -> str:
+    """Return the name of a trait or resource class if it is valid.
 
-    :param what: 'trait' or 'resource class', for the message
-    :raises InvalidName: not a string, or outside the grammar
+    :param kind: 'trait' or 'resource class', for the message
+    :raises errors.InvalidName: it is not a string, or outside the grammar
     """
     if not isinstance(name, str) or not _SYMBOL.fullmatch(name):
         raise errors.InvalidName(
-            f'{what} {error_text.excerpt(name)} is not a name placement takes: use 1 '
-            f'to {MAX_NAME} of the characters A-Z, 0-9 and _'
+            f'{kind} {error_text.excerpt(name)} is not a name placement '
+            f'takes: use 1 to {MAX_NAME} of the characters A-Z, 0-9 and _'
         )
     return name
 
@@ -53,86 +53,92 @@ def check_symbol(name: object, what: str) -> str:
 def check_traits(names: Iterable[str]) -> frozenset[str]:
     """Return the set of these traits.
 
-    :raises InvalidName: one of them is outside the grammar, or a bare string
-        came in place of a collection
+    :raises errors.InvalidName: one of them is outside the grammar, or the
+        argument is a single string instead of a collection
     """
-    return frozenset([check_symbol(n, 'trait') for n in collection(names)])
+    checked = check_collection(names)
+    return frozenset([check_symbol(n, 'trait') for n in checked])
 
 
 def check_aggregates(uuids: Iterable[str]) -> frozenset[str]:
     """Return the set of these aggregate uuids.
 
-    :raises InvalidName: one of them is no uuid, or a bare string came
+    :raises errors.InvalidName: one of them is not a uuid, or the argument is
+        a single string instead of a collection
     """
-    return frozenset([check_uuid(u, 'aggregate') for u in collection(uuids)])
+    checked = check_collection(uuids)
+    return frozenset([check_uuid(u, 'aggregate') for u in checked])
 
 
-def check_uuid(text: object, what: str) -> str:
+def check_uuid(text: object, kind: str) -> str:
     """Return this uuid as placement spells it: lower case, with dashes.
 
-    :raises InvalidName: it is none
+    :param kind: 'provider', 'aggregate' or the like, for the message
+    :raises errors.InvalidName: it is not a uuid
     """
     if not is_uuid(text):
         raise errors.InvalidName(
-            f'{what} {error_text.excerpt(text)} is not a uuid: write it as 32 '
+            f'{kind} {error_text.excerpt(text)} is not a uuid: write it as 32 '
             'hexadecimal digits in five groups'
         )
     return str(text).lower()
 
 
 def is_uuid(text: object) -> bool:
-    """Whether this is a uuid in its usual spelling, dashes included."""
+    """Return True if this is a uuid in its usual spelling, with dashes."""
     if not isinstance(text, (str, uuidlib.UUID)):
         return False
     return _UUID.fullmatch(str(text)) is not None
 
 
 def check_provider_name(name: object) -> str:
-    """Return a provider's name.
+    """Return a provider's name if it is valid.
 
-    :raises InvalidName: empty, longer than 200 characters, or no string
+    :raises errors.InvalidName: it is empty, longer than 200 characters, or
+        not a string
     """
     if not isinstance(name, str) or not 1 <= len(name) <= MAX_PROVIDER_NAME:
         raise errors.InvalidName(
-            f'provider name {error_text.excerpt(name)} is not one placement takes: '
-            f'use 1 to {MAX_PROVIDER_NAME} characters'
+            f'provider name {error_text.excerpt(name)} is not one placement '
+            f'takes: use 1 to {MAX_PROVIDER_NAME} characters'
         )
     return name
 
 
 def custom_name(text: str) -> str:
-    """Return ``CUSTOM_`` and this text in the grammar of names.
+    """Return ``CUSTOM_`` and this text, normalized to the grammar of names.
 
-    Runs of other characters become one underscore and letters upper case;
-    the prefix is always put before, as nova does it: ``CUSTOM_GOLD`` gives
-    ``CUSTOM_CUSTOM_GOLD``.
+    Each run of other characters becomes one underscore, and letters become
+    upper case. The prefix is always added, as nova does it: ``CUSTOM_GOLD``
+    gives ``CUSTOM_CUSTOM_GOLD``.
 
-    :raises InvalidName: the result is longer than 255 characters, or the text
-        is empty
+    :raises errors.InvalidName: the text is empty, or the result is longer
+        than 255 characters
     """
     name = CUSTOM_PREFIX + _NOT_ALPHANUMERIC.sub('_', text).upper()
     return check_symbol(name if text else text, 'name')
 
 
-def collection(some: Iterable[_T]) -> Iterable[_T]:
-    """Return what came, if it is a collection.
+def check_collection(names: Iterable[_T]) -> Iterable[_T]:
+    """Return the argument if it is a collection.
 
-    :raises InvalidName: it is none, or a bare string, whose letters would be
-        taken for what is in it
+    :raises errors.InvalidName: it is not a collection, or it is a single
+        string, whose characters would count as names
     """
-    if isinstance(some, (str, bytes)) or not isinstance(some, Iterable):
-        what = 'one string' if isinstance(some, str) else 'no collection'
+    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
+        found = 'one string' if isinstance(names, str) else 'no collection'
         raise errors.InvalidName(
-            f'{error_text.excerpt(some)} is {what} where a collection of names belongs'
+            f'{error_text.excerpt(names)} is {found} where a collection of '
+            'names belongs'
         )
-    return some
+    return names
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class KnownNames:
     """The traits and resource classes that one placement service knows.
 
-    :ivar read_at: when it was asked, in seconds since the epoch
+    :ivar read_at: when they were read, in seconds since the epoch
     """
 
     traits: frozenset[str]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A compute node: the root provider of one tree.
+"""The compute node: the root provider of one tree.
 
 Pure: no I/O, configuration, logging or clock.
 """
@@ -16,8 +16,8 @@ from . import provider
 class Node:
     """A compute node: the root provider of one tree.
 
-    :ivar name: the provider's, which the driver knows it by
-    :ivar title: what people call it, where that is not its name
+    :ivar name: the provider's name, which the driver knows it by
+    :ivar title: the name that people use, if it is a different one
     """
 
     uuid: str
@@ -29,7 +29,7 @@ class Node:
 
     @property
     def called(self) -> str:
-        """What people call it."""
+        """The name that people use."""
         return self.title or self.name
 
 
@@ -43,9 +43,9 @@ class CreatedProviders(Protocol):
 
 
 def chosen(nodes: Iterable[Node], wanted: str | None) -> list[Node]:
-    """Return the nodes of this uuid, name or title; all for None.
+    """Return the nodes with this uuid, name or title; all for None.
 
-    :raises errors.ConfigError: there is none
+    :raises errors.ConfigError: no node has it
     """
     if wanted is None:
         return list(nodes)

@@ -34,7 +34,7 @@ class Observation:
         """Return a tree to edit, with sharing providers as lone roots."""
         return provider_tree.ProviderTree.from_snapshot(
             self.providers,
-            lone=frozenset(self.providers) - self.home,
+            detached=frozenset(self.providers) - self.home,
         )
 
     def asserted_elsewhere(self, tree: provider_tree.ProviderTree) -> set[str]:

@@ -107,9 +107,9 @@ class Outcome(Generic[Op_co]):
     :ivar applied: the operations that placement carried out
     :ivar refused: a line for each operation that was refused, or was not sent
         because of that
-    :ivar left: those operations, in the same order
+    :ivar not_applied: these operations, in the same order
     """
 
     applied: tuple[Op_co, ...]
     refused: tuple[str, ...] = ()
-    left: tuple[Op_co, ...] = ()
+    not_applied: tuple[Op_co, ...] = ()

@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A resource provider as one value: what placement holds, or should hold.
+"""A resource provider as one value, as placement has it or should have it.
 
-Pure: no I/O, configuration, logging or clock. Observation makes these, the
-ProviderTree is filled from them, the plan compares them, the state database
-keeps them.
+Pure: no I/O, configuration, logging or clock. Observation makes these values,
+the ProviderTree is filled from them, the planner compares them and the state
+database stores them.
 """
 
 import dataclasses
 from collections.abc import Iterable, Mapping
 
 from .. import errors
-from . import inventory
+from . import assertion, inventory
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
     """One resource provider at one generation.
 
-    ``generation`` is None for a provider that placement does not have yet;
-    it takes no part in comparison, for it says when, not what.
-    ``inventories`` maps resource class to Inventory, ``aggregates`` are uuids.
+    :ivar generation: None if placement does not have the provider yet; it is
+        not compared, because it says when the contents were seen
+    :ivar inventories: resource class → Inventory
+    :ivar aggregates: uuids
     """
 
     uuid: str
@@ -35,20 +36,31 @@ class Provider:
     def __str__(self) -> str:
         return title(self.name, self.uuid)
 
-    def whole_reserved(self) -> 'Provider':
-        """Return the provider with nothing left to allocate of any class."""
+    def fully_reserved(self) -> 'Provider':
+        """Return the provider with the whole total of each class reserved."""
         reserved = {
-            rc: one.whole_reserved() for rc, one in self.inventories.items()
+            rc: record.fully_reserved()
+            for rc, record in self.inventories.items()
         }
         return dataclasses.replace(self, inventories=reserved)
 
+    def names_of(self, kind: assertion.Kind) -> frozenset[str]:
+        """Return the provider's names of one kind."""
+        if kind is assertion.Kind.TRAIT:
+            return self.traits
+        if kind is assertion.Kind.AGGREGATE:
+            return self.aggregates
+        return frozenset(self.inventories)
+
     def records(self) -> dict[str, inventory.Record]:
-        """Return the inventories as a tree's ``update_inventory`` takes them."""
-        return {rc: one.to_record() for rc, one in self.inventories.items()}
+        """Return the inventories in the form that ProviderTree takes."""
+        return {
+            rc: record.to_record() for rc, record in self.inventories.items()
+        }
 
 
 def title(name: str, uuid: str) -> str:
-    """Return how a provider is called in messages: its uuid never missing."""
+    """Return the name of a provider for messages, always with its uuid."""
     return uuid if name == uuid else f'{name} ({uuid})'
 
 
@@ -57,11 +69,11 @@ Snapshot = Mapping[str, Provider]
 
 
 def snapshot(providers: Iterable[Provider]) -> dict[str, Provider]:
-    """Return these providers by uuid, parents first, otherwise as they came.
+    """Return these providers by uuid, parents first, otherwise in order.
 
-    A provider whose parent is not among them stands as a root.
+    A provider whose parent is not among them counts as a root.
 
-    :raises errors.TreeError: some stand in a ring
+    :raises errors.TreeError: the parents of some providers form a cycle
     """
     given = {p.uuid: p for p in providers}
     children: dict[str | None, list[str]] = {}
@@ -69,23 +81,23 @@ def snapshot(providers: Iterable[Provider]) -> dict[str, Provider]:
         parent = p.parent_uuid if p.parent_uuid in given else None
         children.setdefault(parent, []).append(p.uuid)
     ordered: dict[str, Provider] = {}
-    waiting = list(reversed(children.get(None, [])))
-    while waiting:
-        uuid = waiting.pop()
+    pending = list(reversed(children.get(None, [])))
+    while pending:
+        uuid = pending.pop()
         ordered[uuid] = given[uuid]
-        waiting.extend(reversed(children.get(uuid, [])))
-    ring = sorted(str(p) for u, p in given.items() if u not in ordered)
-    if ring:
-        raise errors.TreeError(f'{", ".join(ring)} would be in a cycle')
+        pending.extend(reversed(children.get(uuid, [])))
+    cycle = sorted(str(p) for u, p in given.items() if u not in ordered)
+    if cycle:
+        raise errors.TreeError(f'{", ".join(cycle)} would be in a cycle')
     return ordered
 
 
 def root(providers: Snapshot, uuid: str) -> Provider:
-    """Return the provider above all others of one's tree, of those here."""
-    one = providers[uuid]
-    while one.parent_uuid in providers:
-        one = providers[str(one.parent_uuid)]
-    return one
+    """Return the topmost of these providers in the tree of this uuid."""
+    top = providers[uuid]
+    while top.parent_uuid in providers:
+        top = providers[str(top.parent_uuid)]
+    return top
 
 
 def descendants(providers: Snapshot, root_uuid: str) -> list[str]:
@@ -99,11 +111,11 @@ def descendants(providers: Snapshot, root_uuid: str) -> list[str]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A provider as placement showed it, and when.
+    """A provider as placement showed it at one time.
 
-    :ivar root_uuid: the root of the tree it stood in
+    :ivar root_uuid: the root of its tree at that time
     :ivar read_at: seconds since the epoch
-    :ivar suspect: the last list showed a lower generation than this one
+    :ivar suspect: the last list showed a lower generation than this reading
     """
 
     provider: Provider
@@ -112,13 +124,16 @@ class Reading:
     suspect: bool = False
 
     def is_above(self, generation: int) -> bool:
-        """Whether placement shows less: made anew since, or an old answer."""
+        """Return True if placement now shows a lower generation.
+
+        The provider was then created anew, or the answer is an old one.
+        """
         return generation < (self.provider.generation or 0)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How many providers a placement had, and when they were counted.
+    """The number of providers that a placement had at one time.
 
     :ivar counted_at: seconds since the epoch
     """

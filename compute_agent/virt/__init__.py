@@ -1,2 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver contract and the loader that holds a driver to it."""
+"""The driver contract, its optional parts, and the loader that checks it.
+
+Begin with ``driver.py``: the class that every driver subclasses.
+``finding.py`` and ``requested.py`` are optional parts of the contract;
+``loader.py`` finds an installed driver. Driver authors import the first three (``docs/drivers.md``).
+It may import ``tree/``, ``errors.py``, ``extra_specs.py``, oslo.config and
+stevedore.
+"""

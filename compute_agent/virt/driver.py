@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver contract: what a driver must answer, may answer, must not do.
+"""The driver contract.
 
-A driver subclasses ``ComputeDriver`` and is named in the entry-point group
-``compute_agent.drivers``. It describes resources and nothing else: it never
-speaks with placement, and what it does not know it says it does not know.
-Drivers import ``compute_agent`` and not each other.
+A driver subclasses ``ComputeDriver``, and its package declares the class in
+the entry-point group ``compute_agent.drivers``. A driver describes resources
+and does nothing else. It never calls placement. If it does not know something,
+it says so instead of guessing. It may import the modules of ``compute_agent``
+that ``docs/drivers.md`` lists, and no other driver.
 """
 
 import abc
@@ -18,7 +19,7 @@ from ..tree import inventory, provider_tree
 
 
 class Existence(enum.Enum):
-    """The three answers to "is it there"; unknown is never "no"."""
+    """The answer to "does this node exist"; UNKNOWN never counts as NO."""
 
     YES = 'yes'
     NO = 'no'
@@ -28,77 +29,92 @@ class Existence(enum.Enum):
 class ComputeDriver(abc.ABC):
     """Describes the resources of one host, or of many bare-metal nodes.
 
-    An override must describe through ``update_provider_tree``, or through
-    ``get_inventory`` (and ``get_traits``), or ``get_available_resource``: they
-    are asked in this order, and the first that is not left as here is used
-    (seed 004). All methods are called from worker threads, ``nodename`` by
-    ``nodename``, several names at a time.
+    A driver must override ``from_conf``, ``get_available_nodes`` and at least
+    one of ``update_provider_tree``, ``get_inventory`` (with ``get_traits``)
+    and ``get_available_resource``. The agent uses the first of these three
+    that the driver overrides (seed 004).
 
-    An override may raise ``errors.DriverError`` with a line for the operator:
-    that node's cycle ends there and nothing of it is written.
+    The agent calls the methods from worker threads: one call at a time for
+    each node, several nodes in parallel.
+
+    Any method may raise ``errors.DriverError`` with a line for the operator.
+    The node's cycle then ends, and the agent writes nothing for that node.
     """
 
     @property
     def authority(self) -> Sequence[str]:
-        """The trait names, or prefixes that end in ``*``, it alone decides.
+        """The traits that this driver alone decides.
 
-        Of these, what it does not assert is removed, whoever put it there. It
-        is the same for all nodes; the driver of a single one may let it follow
-        from what it saw, for it is read after each description.
+        Each entry is a trait, or a prefix that ends in ``*``. The agent
+        removes such a trait from a node if the driver does not assert it,
+        whoever added it. The value applies to all nodes of the driver. The
+        agent reads it after each description, so a driver with one node may
+        compute it from what it detected.
         """
         return ()
 
     @classmethod  # noqa: B027 (most drivers have none)
     def register_opts(cls, conf: cfg.ConfigOpts) -> None:
-        """Register the driver's own options on the ``conf`` given."""
+        """Register the driver's own options on ``conf``.
+
+        The loader calls this before ``from_conf``.
+        """
 
     @classmethod
     @abc.abstractmethod
     def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
-        """Return a driver made from configuration; quick, no remote calls.
+        """Return a driver made from configuration.
 
-        :raises errors.ConfigError: an option is wrong, with what to change
+        It must be quick and make no remote calls.
+
+        :raises errors.ConfigError: an option is wrong; the message says which
+            one and what to write instead
         """
 
     @abc.abstractmethod
     def get_available_nodes(self) -> Sequence[str]:
-        """Return the names of the nodes this driver describes now.
+        """Return the names of all nodes that the driver describes now.
 
-        The whole list, or ``errors.DriverError``: a partial one would read as
-        nodes that left.
+        :raises errors.DriverError: the list cannot be read completely; a
+            partial list would mean that the missing nodes departed
         """
 
     def get_nodenames_by_uuid(self) -> Mapping[str, str]:
-        """Return provider uuid → node name, for the nodes it can tell.
+        """Return provider uuid → node name, for the nodes it knows.
 
-        A node missing here has the uuid it is named by or, where the driver
-        has one node only, the host's own (``cycle/identity.py``).
+        For a node that is missing here, the agent uses the node's name if it
+        is a uuid. A driver's only node otherwise gets the host's uuid from the
+        file ``compute_id`` (``cycle/identity.py``).
         """
         return {}
 
     def get_titles(self) -> Mapping[str, str]:
-        """Return node name → what people call it, where that is another.
+        """Return node name → title, for nodes that people call differently.
 
-        It is for messages only, and free to change.
+        The agent uses titles in messages only, so they may change at any time.
         """
         return {}
 
     def node_exists(self, nodename: str) -> Existence:
-        """Return whether the node still exists; asked before it is deleted."""
+        """Tell if a node that is missing from the list still exists.
+
+        The agent deletes the node's providers only if the answer is NO.
+        """
         if nodename in self.get_available_nodes():
             return Existence.YES
         return Existence.UNKNOWN
 
     def facts(self, nodename: str) -> object:  # noqa: ARG002
-        """Return all that the description of this node goes by, as a value.
+        """Return everything that the description of this node depends on.
 
-        A promise: as long as it equals what it was, the same tree would be
-        described alike, so the driver is not asked to; for thousands of nodes
-        that is most of a cycle's work. Quick, from what
-        ``get_available_nodes`` brought. It is kept until the next cycle, so it
-        is not to be edited afterwards.
+        The value is a promise: as long as it is equal to the previous cycle's,
+        the driver would describe the same tree in the same way. The agent then
+        does not ask it to, which saves most of a cycle's work for thousands of
+        nodes. The method must be quick and use what ``get_available_nodes``
+        already read. The agent keeps the value until the next cycle, so the
+        driver must not edit it afterwards.
 
-        :return: anything that can be compared; None for no promise
+        :return: a value that can be compared; None to be asked in every cycle
         """
         return None
 
@@ -108,39 +124,45 @@ class ComputeDriver(abc.ABC):
         nodename: str,
         allocations: Mapping[str, typing.Any] | None = None,
     ) -> None:
-        """Edit the tree until it describes what the node has (seed 004).
+        """Edit the tree until it describes the node (seed 004).
 
-        The tree holds what placement holds now: the node's own tree, and the
-        sharing providers it reaches through its aggregates as lone roots.
-        ``add_*`` asserts names beside other sources' names, ``update_*`` gives
-        the whole set, ``keep_*`` says "unknown this time". What is not called
-        stays as it is.
+        The tree contains the providers as placement has them now: the node's
+        own tree, and as separate roots the sharing providers that it reaches
+        through its aggregates. ``add_*`` claims names beside the claims of
+        other sources, ``update_*`` gives the complete list, and ``keep_*``
+        says that the driver cannot tell this time. Without a call for a kind,
+        the provider's names of that kind stay as they are.
 
-        Where inventory that is allocated has to move to another provider of
-        the node's tree, raise ``errors.ReshapeNeeded``: it is called again, on
-        a fresh tree, with what is allocated, and edits both.
+        If inventory with allocations has to move to another provider of the
+        node's tree, raise ``errors.ReshapeNeeded``. The agent then calls the
+        method again, on a fresh tree, with the allocations; edit both.
 
-        :param allocations: None, or, after ``ReshapeNeeded``, consumer → what
-            it has, complete: ``{'allocations': {provider uuid: {'resources':
-            {class: amount}}}, ...}``; amounts may be moved between providers
-            of the node's own tree, and nothing else of it may be changed
-        :raises errors.ReshapeNeeded: it must move what is allocated
+        :param allocations: None; after ``ReshapeNeeded``, each consumer with
+            all its allocations, as ``{consumer: {'allocations': {provider
+            uuid: {'resources': {class: amount}}}, ...}}``. Move amounts
+            between providers of the node's own tree and change nothing else.
+        :raises errors.ReshapeNeeded: it must move inventory with allocations
         """
         raise NotImplementedError
 
     def get_inventory(self, nodename: str) -> Mapping[str, inventory.Record]:
-        """Return the node's whole inventory: resource class → record."""
+        """Return the node's complete inventory: resource class → record."""
         raise NotImplementedError
 
     def get_traits(self, nodename: str) -> Sequence[str]:
-        """Return the traits the node has (seed 002); others' stay."""
+        """Return the node's traits (seed 002).
+
+        The driver claims them as with ``add_traits``: traits that other
+        sources added stay.
+        """
         raise NotImplementedError
 
     def get_available_resource(
         self, nodename: str
     ) -> Mapping[str, typing.Any]:
-        """Return nova's oldest form: ``vcpus``, ``memory_mb``, ``local_gb``.
+        """Return the node's resources in nova's oldest form.
 
-        Counts of CPUs, MiB and GiB; other keys are ignored.
+        :return: ``vcpus``, ``memory_mb`` (MiB) and ``local_gb`` (GiB); other
+            keys are ignored
         """
         raise NotImplementedError

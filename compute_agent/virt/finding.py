@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a driver saw and what it makes of it: the evidence behind its traits.
+"""The evidence behind a driver's traits, as ``compute-agent probe`` shows it.
 
-Pure: no I/O, configuration, logging or clock. A driver that has an
-``evidence`` method answers ``compute-agent probe``; the others do not.
+Pure: no I/O, configuration, logging or clock. This part of the contract is
+optional: ``probe`` works with drivers that have an ``evidence`` method.
 """
 
 import dataclasses
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 
 class Found(enum.Enum):
-    """What a driver can say of one trait."""
+    """A driver's decision about one trait."""
 
     PRESENT = 'present'
     ABSENT = 'absent'
@@ -21,12 +21,12 @@ class Found(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One fact a driver saw, and what it makes of it.
+    """One fact that a driver detected, and the decision that follows.
 
-    :ivar trait: the trait it decides, or None: a fact no trait stands for
-    :ivar fact: the raw thing seen, as its source spells it (a CPU flag)
-    :ivar sources: where it was seen
-    :ivar reason: why it is not simply present, in words; may be empty
+    :ivar trait: the trait that it decides; None if no trait stands for it
+    :ivar fact: the raw fact, as its source spells it (for example a CPU flag)
+    :ivar sources: the sources that show the fact
+    :ivar reason: why the decision is not plainly "present"; may be empty
     """
 
     trait: str | None
@@ -38,8 +38,8 @@ class Finding:
 
 @typing.runtime_checkable
 class Evidence(typing.Protocol):
-    """What a driver offers that can say why it reports what it reports."""
+    """The method of a driver that can show its evidence."""
 
     def evidence(self, nodename: str) -> Sequence[Finding]:
-        """Return the findings for one node, decided traits first."""
+        """Return the findings of one node, decided traits first."""
         ...

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finding a driver by its entry point and holding it to the contract.
+"""Find a driver by its entry point and check it against the contract.
 
-Every refusal names the driver, its class and its distribution, at load and not
-in the middle of a cycle. Only the driver that is asked for is imported.
+A driver that breaks the contract is refused when it is loaded, not in the
+middle of a cycle. The message names the driver, its class and its
+distribution. Only the configured driver is imported.
 """
 
 import dataclasses
@@ -39,7 +40,7 @@ _DESCRIBING = (
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """One entry point of the group: a driver that could be loaded."""
+    """One entry point of the group, which may or may not load."""
 
     name: str
     target: str
@@ -51,7 +52,7 @@ class Installed:
 
 
 def installed() -> list[Installed]:
-    """Return the installed drivers, sorted by name; none is imported."""
+    """Return the installed drivers, sorted by name, without importing any."""
     found = {
         Installed(
             name=point.name,
@@ -65,17 +66,17 @@ def installed() -> list[Installed]:
 
 
 def load(name: str, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
-    """Return the driver of that name, its options registered on ``conf``.
+    """Return the driver of that name, with its options registered.
 
-    :raises errors.ConfigError: no such driver, claimed twice, broken, or it
-        does not keep the contract; an option of it is wrong
+    :raises errors.ConfigError: no driver or several have this name, it cannot
+        be imported, it breaks the contract, or one of its options is wrong
     """
     found = _find(name)
     driver_class = _import(found)
     problems = _problems(driver_class)
     if problems:
         raise errors.ConfigError(
-            f'driver {name} ({found}) does not keep the driver contract: '
+            f'driver {name} ({found}) breaks the driver contract: '
             f'{"; ".join(problems)}'
         )
     driver_class.register_opts(conf)
@@ -85,25 +86,25 @@ def load(name: str, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
         raise
     except Exception as exc:
         raise errors.ConfigError(
-            f'driver {name} ({found}) cannot be made: '
+            f'driver {name} ({found}) cannot be created: '
             f'{type(exc).__name__}: {exc}'
         ) from exc
 
 
 def _find(name: str) -> Installed:
-    everything = installed()
-    found = [one for one in everything if one.name == name]
+    drivers = installed()
+    found = [driver for driver in drivers if driver.name == name]
     if not found:
-        known = ', '.join(sorted({one.name for one in everything}))
+        known = ', '.join(sorted({driver.name for driver in drivers}))
         raise errors.ConfigError(
             f'[DEFAULT] compute_driver: no driver {name!r} is installed; '
-            f'there are: {known or "none"}'
+            f'installed drivers: {known or "none"}'
         )
     if len(found) > 1:
-        claims = ' and by '.join(str(one) for one in found)
+        rivals = ' and '.join(str(driver) for driver in found)
         raise errors.ConfigError(
-            f'[DEFAULT] compute_driver: {name!r} is claimed by {claims}; '
-            'uninstall one of them'
+            f'[DEFAULT] compute_driver: several drivers are named {name!r}: '
+            f'{rivals}; uninstall all except one'
         )
     return found[0]
 
@@ -125,7 +126,7 @@ def _import(found: Installed) -> type[virt.ComputeDriver]:
 
 
 def _problems(driver_class: object) -> list[str]:
-    """Return what keeps a class from being a driver."""
+    """Return the ways in which a class breaks the contract."""
     base = f'{virt.ComputeDriver.__module__}.{virt.ComputeDriver.__name__}'
     if not isinstance(driver_class, type):
         return [f'{driver_class!r} is not a class']
@@ -150,5 +151,5 @@ def _problems(driver_class: object) -> list[str]:
 
 
 def _overrides(driver_class: type[virt.ComputeDriver], method: str) -> bool:
-    mine = getattr(driver_class, method)
-    return mine is not getattr(virt.ComputeDriver, method)
+    own = getattr(driver_class, method)
+    return own is not getattr(virt.ComputeDriver, method)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Handing a request's traits to the service that deploys a node.
+"""Hand a request's traits to the service that deploys a node.
 
-Pure: no I/O, configuration, logging or clock. A driver that has ``stage`` and
-``unstage`` answers ``compute-agent node``; the others do not.
+Pure: no I/O, configuration, logging or clock. This part of the contract is
+optional: ``compute-agent node`` works with drivers that have the methods
+``stage`` and ``unstage``.
 """
 
 import dataclasses
@@ -14,18 +15,18 @@ from .. import extra_specs
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Staging:
-    """What was handed over, or taken back.
+    """The result of staging a request on a node, or of taking it back.
 
-    :ivar service: what the node was told through, for the text
-    :ivar uuid: the node's
-    :ivar name: the node's, if it has one
-    :ivar summary: what was done, in a few words
-    :ivar changed: whether the node was changed (in a dry run: would be)
-    :ivar traits: those handed over, or taken back
-    :ivar placement_only: required traits that only placement can answer for
-    :ivar capabilities: names and values handed over, or taken back
-    :ivar ignored: what of the request has another addressee
-    :ivar notes: what else the operator should know, a sentence each
+    :ivar service: the name of the service that deploys the node, for messages
+    :ivar uuid: the node's uuid
+    :ivar name: the node's name, if it has one
+    :ivar summary: the action, in a few words
+    :ivar changed: True if the node was changed (in a dry run: would be)
+    :ivar traits: the traits that were staged or taken back
+    :ivar placement_only: required traits that only placement checks
+    :ivar capabilities: names and values that were staged or taken back
+    :ivar ignored: the parts of the request that are not for this service
+    :ivar notes: further sentences for the operator
     """
 
     service: str
@@ -41,12 +42,12 @@ class Staging:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All of it as text for people."""
+        """The result as text for people."""
         node = f'{self.name} ({self.uuid})' if self.name else self.uuid
         listed = {
             'traits': self.traits,
             'capabilities': [f'{k}={v}' for k, v in self.capabilities],
-            'left to placement alone': self.placement_only,
+            'checked by placement only': self.placement_only,
             f'not for {self.service}': self.ignored,
         }
         return (
@@ -58,7 +59,7 @@ class Staging:
 
 @typing.runtime_checkable
 class RequestedTraits(typing.Protocol):
-    """What a driver offers whose nodes are told what a request asked for."""
+    """The methods of a driver that can stage a request on its nodes."""
 
     def stage(
         self,
@@ -68,11 +69,13 @@ class RequestedTraits(typing.Protocol):
         *,
         dry_run: bool = False,
     ) -> Staging:
-        """Hand the node what the request requires of it; repeatable.
+        """Hand the request's requirements to the node.
+
+        Calling it again with the same request changes nothing.
 
         :param node: a name or a uuid
-        :param instance_uuid: the instance that holds the node, if one does
-        :param dry_run: only say what would be done
+        :param instance_uuid: the instance on the node, if there is one
+        :param dry_run: change nothing, and return what would be done
         """
         ...
 
@@ -83,7 +86,7 @@ class RequestedTraits(typing.Protocol):
         *,
         dry_run: bool = False,
     ) -> Staging:
-        """Take back exactly what was staged; done if nothing was."""
+        """Take back exactly what was staged; succeed if nothing was."""
         ...
 
 

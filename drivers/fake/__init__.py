@@ -1,2 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver that describes whatever a YAML file says."""
+"""The fake driver: describes any nodes and trees as a YAML file does.
+
+Begin with ``driver.py``. These are pure: ``schema`` (the shape of the file),
+``tree_file`` (its content as values), ``describe`` (edits the tree) and
+``moving`` (moves allocations). It may import the modules of ``compute_agent``
+that ``docs/drivers.md`` lists.
+"""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of the fake driver, group ``[fake]``.
 
-The driver loader registers them on the configuration it is given; the sample
-file and the documentation list them.
+The driver loader registers them. The sample file and the documentation list
+them.
 """
 
 from oslo_config import cfg
@@ -18,14 +18,14 @@ OPTS: list[cfg.Opt] = [
             'providers and the providers they share. It must be set when '
             'compute_driver is fake. The file is read again in every cycle; '
             'while it is wrong, nothing is written and the log names the '
-            'line. A commented example is etc/fake.yaml.'
+            'line. etc/fake.yaml is a commented example.'
         ),
     ),
 ]
 
 
 def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Register the options on this configuration."""
+    """Register the options on ``conf``."""
     conf.register_opts(OPTS, group=GROUP)
 
 

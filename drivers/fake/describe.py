@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edits a provider tree until it is what the fake driver's file says.
+"""Edits a provider tree until it matches the fake driver's file.
 
-Pure: it works on the tree it is given and nothing else. First it finds what
-the file describes among what is there, and refuses to move or rename; then it
-removes what the file lacks, creates what the tree lacks, and fills both.
+Pure: it works on the given tree only. First it finds the described providers
+in the tree, and refuses to move or rename any. Then it removes the providers
+that the file lacks, creates those that the tree lacks, and fills them.
 """
 
 from compute_agent import errors
@@ -15,10 +15,11 @@ from . import tree_file
 def describe(
     tree: provider_tree.ProviderTree, file: tree_file.TreeFile, nodename: str
 ) -> None:
-    """Make the tree match the file for this node, one that the file has.
+    """Make the tree match the file for this node.
 
-    :raises DriverError: the tree has no such root, or something in it would
-        have to be moved or renamed
+    :param nodename: a node of the file
+    :raises errors.DriverError: the tree lacks the node's root, or a provider
+        would have to be moved or renamed
     """
     edit = _Edit(tree, file)
     node = file.nodes[nodename]
@@ -43,14 +44,16 @@ class _Edit:
         self._found: dict[str, str] = {}
 
     def find_root(self, node: tree_file.Described) -> None:
-        """Find the root, which the agent put there, and its children."""
+        """Find the root, which the agent has created, and its children."""
         self.find(node, None)
         if node.name in self._found:
             return
         problem = f'the tree has no root {node.name} ({node.root_uuid})'
         if self._tree.exists(node.name):
             other = self._tree.data(node.name).uuid
-            problem = f'the tree has {node.name} under uuid {other}; write it'
+            problem = (
+                f'the tree has {node.name} under uuid {other}; write that uuid'
+            )
         raise self._error(node, problem)
 
     def find(
@@ -58,16 +61,16 @@ class _Edit:
         described: tree_file.Described,
         parent: tree_file.Described | None,
     ) -> None:
-        """Note the uuids of this provider and those below that are there."""
-        there = self._existing(described)
-        if there is not None:
-            self._check_place(described, there, parent)
-            self._found[described.name] = there.uuid
+        """Record the uuids of this provider and those below it that exist."""
+        current = self._existing(described)
+        if current is not None:
+            self._check_place(described, current, parent)
+            self._found[described.name] = current.uuid
         for child in described.children:
             self.find(child, described)
 
     def remove_undescribed(self, node: tree_file.Described) -> None:
-        """Remove children that the file lacks, unless it spares them."""
+        """Remove children that the file lacks, unless it leaves them alone."""
         root = self._found[node.name]
         below: dict[str | None, list[str]] = {}
         for uuid in self._tree.get_provider_uuids(root):
@@ -82,7 +85,7 @@ class _Edit:
                         self._tree.remove(uuid)
 
     def write(self, described: tree_file.Described, above: str | None) -> str:
-        """Create what is missing and fill it, top down; return its uuid."""
+        """Create and fill the provider and those below it; return its uuid."""
         uuid = self._found.get(described.name)
         if uuid is None:
             uuid = self._create(described, above)
@@ -92,9 +95,9 @@ class _Edit:
         return uuid
 
     def share(self, uuid: str, described: tree_file.Described) -> None:
-        """Make the provider a sharing one, whatever else is said of traits."""
-        if described.traits is tree_file.Unsaid.ABSENT:
-            # To say one trait is a visit: without this the others would go.
+        """Make it a sharing provider, whatever traits the file gives it."""
+        if described.traits is tree_file.NoNames.OMITTED:
+            # Claiming one trait drops the earlier claims on all others.
             self._tree.keep_traits(uuid)
         self._tree.add_traits(uuid, names.MISC_SHARES_VIA_AGGREGATE)
 
@@ -104,33 +107,34 @@ class _Edit:
         key = described.uuid or described.name
         if not self._tree.exists(key):
             return None
-        there = self._tree.data(key)
-        if there.name != described.name:
+        current = self._tree.data(key)
+        if current.name != described.name:
             raise self._error(
                 described,
-                f'provider {there.uuid} is named {there.name} in the tree; '
-                'it is not renamed: write that name, or another uuid',
+                f'provider {current.uuid} is named {current.name} in the tree; '
+                'this driver renames no provider: write that name or another '
+                'uuid',
             )
-        return there
+        return current
 
     def _check_place(
         self,
         described: tree_file.Described,
-        there: provider_tree.ProviderData,
+        current: provider_tree.ProviderData,
         parent: tree_file.Described | None,
     ) -> None:
         wanted = self._found.get(parent.name, '') if parent else None
-        if there.parent_uuid == wanted:
+        if current.parent_uuid == wanted:
             return
         now = 'a root'
-        if there.parent_uuid is not None:
-            now = f'below {self._tree.data(there.parent_uuid).name}'
+        if current.parent_uuid is not None:
+            now = f'below {self._tree.data(current.parent_uuid).name}'
         here = f'below {parent.name}' if parent else 'a root'
         raise self._error(
             described,
-            f'provider {there.name} ({there.uuid}) is {now} in the tree and '
-            f'{here} in this file; it is not moved: write it there, or give '
-            'it another uuid',
+            f'provider {current.name} ({current.uuid}) is {now} in the tree and '
+            f'{here} in this file; this driver moves no provider: write it '
+            'there or give it another uuid',
         )
 
     def _create(
@@ -155,18 +159,18 @@ class _Edit:
         self, uuid: str, described: tree_file.Described
     ) -> None:
         match described.inventories:
-            case tree_file.Unsaid.ABSENT:
+            case tree_file.NoNames.OMITTED:
                 return
-            case tree_file.Unsaid.KEEP:
+            case tree_file.NoNames.KEEP:
                 self._tree.keep_inventory(uuid)
             case records:
                 self._tree.update_inventory(uuid, records)
 
     def _fill_traits(self, uuid: str, described: tree_file.Described) -> None:
         match described.traits:
-            case tree_file.Unsaid.ABSENT:
+            case tree_file.NoNames.OMITTED:
                 return
-            case tree_file.Unsaid.KEEP:
+            case tree_file.NoNames.KEEP:
                 self._tree.keep_traits(uuid)
             case traits if described.exclusive:
                 self._tree.update_traits(uuid, traits)
@@ -177,9 +181,9 @@ class _Edit:
         self, uuid: str, described: tree_file.Described
     ) -> None:
         match described.aggregates:
-            case tree_file.Unsaid.ABSENT:
+            case tree_file.NoNames.OMITTED:
                 return
-            case tree_file.Unsaid.KEEP:
+            case tree_file.NoNames.KEEP:
                 self._tree.keep_aggregates(uuid)
             case aggregates if described.exclusive:
                 self._tree.update_aggregates(uuid, aggregates)

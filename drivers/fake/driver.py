@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fake driver: any nodes, any trees, as a YAML file describes them.
+"""The fake driver: describes any nodes and trees as a YAML file does.
 
-It is what one develops, documents and tests with. It reads its file and no
-host; the agent loads it by its entry point. Every cycle works on one reading
-of the file, swapped as a whole, so methods may run side by side; while the
-file is wrong the last good reading stays and no node is said to be gone.
+It is meant for development, documentation and tests, and reads its file but no
+host. Every cycle works on one reading of the file, which is replaced as a
+whole, so methods may run in parallel. While the file is wrong, the last good
+reading stays and no node counts as departed.
 """
 
 import dataclasses
@@ -23,16 +23,16 @@ from . import describe, moving, schema, tree_file
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
-    """The file's text, and what it says."""
+    """The file's text and its parsed content."""
 
     text: str
     file: tree_file.TreeFile
 
 
 class FakeDriver(driver.ComputeDriver):
-    """Describes what the file at ``path`` says, read anew in every cycle.
+    """Describes the nodes of the file at ``path``, read again in every cycle.
 
-    :raises ConfigError: on construction, when the file is wrong
+    :raises errors.ConfigError: on construction, if the file is wrong
     """
 
     def __init__(self, path: str) -> None:
@@ -46,7 +46,7 @@ class FakeDriver(driver.ComputeDriver):
 
     @classmethod
     def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
-        """Return the driver for the file that ``[fake] file`` names."""
+        """Return the driver of the file that ``[fake] file`` names."""
         path = conf.fake.file
         if not path:
             raise errors.ConfigError(
@@ -57,11 +57,11 @@ class FakeDriver(driver.ComputeDriver):
 
     @property
     def authority(self) -> Sequence[str]:
-        """The trait names and prefixes that the file claims."""
+        """The trait names and prefixes under ``authority`` in the file."""
         return self._reading.file.authority
 
     def get_available_nodes(self) -> Sequence[str]:
-        """Return the nodes in the file as it is now; a new cycle begins."""
+        """Read the file again, because a cycle begins; return its nodes."""
         try:
             self._reading = self._read()
         except errors.ConfigError as exc:
@@ -74,7 +74,7 @@ class FakeDriver(driver.ComputeDriver):
         return {node.root_uuid: node.name for node in nodes}
 
     def node_exists(self, nodename: str) -> driver.Existence:
-        """Return whether the file has the node; unknown while it is wrong."""
+        """Tell if the file has the node; unknown while the file is wrong."""
         try:
             file = self._read().file
         except errors.ConfigError:
@@ -89,11 +89,13 @@ class FakeDriver(driver.ComputeDriver):
         nodename: str,
         allocations: Mapping[str, typing.Any] | None = None,
     ) -> None:
-        """Edit the tree until it is what the file says of this node.
+        """Edit the tree until it matches the file for this node.
 
-        What is allocated of the classes in ``moves`` goes with them.
+        If a class under ``moves`` leaves a provider, its allocations move with
+        it.
 
-        :raises errors.ReshapeNeeded: such a class leaves a provider
+        :raises errors.ReshapeNeeded: such a class leaves a provider, and the
+            allocations were not given
         """
         file = self._reading.file
         self._check_known(file, nodename)
@@ -127,7 +129,7 @@ class FakeDriver(driver.ComputeDriver):
         return found
 
     def _read(self) -> _Reading:
-        """Return what the file says now; an unchanged text is not parsed."""
+        """Return the file's current reading; parse only a changed text."""
         reading = self._reading
         text = yaml_file.read_text(self._path)
         return reading if text == reading.text else self._parsed(text)

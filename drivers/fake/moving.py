@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moves what is allocated of a resource class to where the file has it now.
+"""Moves allocations of a resource class to the class's new providers.
 
-Pure: it works on a tree that the file has been written to, and on the
-allocations it is given. The rule is a simple one: each consumer's amount goes,
-as a whole, to the first provider of the node, in the tree's order, that has
-room for it. A real driver knows which guest has which device.
+Pure: it works on a tree that already matches the file, and on the given
+allocations. Each consumer's amount goes as a whole to the node's first
+provider, in the tree's order, that has room for it. A real driver would know
+which guest has which device.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -17,12 +17,12 @@ from compute_agent.tree import inventory, provider_tree
 def leaves(
     tree: provider_tree.ProviderTree, nodename: str, rc: str
 ) -> list[str]:
-    """Return the providers of a node that had a class and have it no more."""
+    """Return the node's providers that lost this resource class."""
     here = set(tree.get_provider_uuids(nodename))
     return [
         uuid
-        for uuid, one in tree.baseline.items()
-        if rc in one.inventories
+        for uuid, seen in tree.baseline.items()
+        if rc in seen.inventories
         and (uuid in here or not tree.exists(uuid))
         and not (uuid in here and rc in tree.data(uuid).inventory)
     ]
@@ -34,15 +34,15 @@ def move(
     classes: Collection[str],
     allocations: Mapping[str, Any],
 ) -> None:
-    """Edit the allocations until nobody has any of a class where it was.
+    """Edit the allocations until no consumer uses a class at its old place.
 
-    :raises DriverError: there is no room for one
+    :raises errors.DriverError: no provider has room for an amount
     """
     for rc in classes:
         sources = leaves(tree, nodename, rc)
-        for consumer, one in sorted(allocations.items()):
+        for consumer, allocated in sorted(allocations.items()):
             for source in sources:
-                amount = _take(one['allocations'], source, rc)
+                amount = _take(allocated['allocations'], source, rc)
                 if amount:
                     uuid = _place(tree, nodename, rc, amount, allocations)
                     if uuid is None:
@@ -50,7 +50,7 @@ def move(
                             f'no provider of {nodename} has room for the '
                             f'{amount} {rc} of consumer {consumer}'
                         )
-                    _give(one['allocations'], uuid, rc, amount)
+                    _give(allocated['allocations'], uuid, rc, amount)
 
 
 def _place(
@@ -62,8 +62,8 @@ def _place(
 ) -> str | None:
     for uuid, record in _offers(tree, nodename, rc):
         used = sum(
-            _resources(one['allocations'], uuid).get(rc, 0)
-            for one in allocations.values()
+            _resources(allocated['allocations'], uuid).get(rc, 0)
+            for allocated in allocations.values()
         )
         if amount <= record.max_unit and used + amount <= record.capacity:
             return uuid
@@ -85,7 +85,7 @@ def _resources(parts: Mapping[str, Any], uuid: str) -> dict[str, int]:
 
 
 def _take(parts: dict[str, Any], uuid: str, rc: str) -> int:
-    """Take a class away from one part; return how much it was."""
+    """Remove a class from one allocation; return its amount."""
     amount = _resources(parts, uuid).pop(rc, 0)
     if uuid in parts and not _resources(parts, uuid):
         del parts[uuid]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shape of the fake driver's file, as a JSON schema.
 
-Data only. It says which keys there are and which types they take; what
-placement demands of names and numbers, and what must be unique, is checked by
-``tree_file.py``. Each description completes "write ..." in an error message.
+Data only. It defines the keys and their types. ``tree_file.py`` checks
+placement's rules for names and numbers, and uniqueness. Each description
+completes "write ..." in an error message.
 """
 
 from typing import Any
@@ -87,7 +87,7 @@ SCHEMA: dict[str, Any] = {
     '$schema': 'https://json-schema.org/draft/2020-12/schema',
     '$defs': {
         'branch': _mapping({**_PROVIDER, **_BRANCH}),
-        'lone': _mapping(_PROVIDER),
+        'sharing': _mapping(_PROVIDER),
         'node': _mapping({**_PROVIDER, **_BRANCH, **_NODE}),
     },
     'description': 'a mapping with nodes: and a list of compute nodes',
@@ -101,7 +101,7 @@ SCHEMA: dict[str, Any] = {
         'sharing_providers': {
             'description': 'a list of providers',
             'type': 'array',
-            'items': {'$ref': '#/$defs/lone'},
+            'items': {'$ref': '#/$defs/sharing'},
         },
         'authority': {
             'description': 'a list of trait names, or prefixes that end in *',

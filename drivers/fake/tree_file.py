@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The content of the fake driver's file as values, checked to the last name.
+"""The content of the fake driver's file as values.
 
 Pure: ``parse`` takes a document that fits the schema and returns a
-``TreeFile``; it opens nothing and edits no tree. It refuses what placement
-would refuse, and names or uuids that stand twice, with the line of each.
+``TreeFile``. It opens no file and edits no tree. It refuses what placement
+would refuse, and names or uuids that come twice; each message has the line.
 """
 
 import dataclasses
@@ -17,18 +17,18 @@ from compute_agent.tree import inventory, names
 
 from . import schema
 
-# Roots without a uuid in the file get one from their name, always the same.
+# Roots without a uuid in the file get one that is derived from their name.
 NAMESPACE = uuidlib.UUID('5a4d6a2e-2f0b-4cf6-9c0d-5a0f2f6c8f0e')
 
 
 Path = tuple[yaml_file.Step, ...]
-Said = TypeVar('Said')
+Content = TypeVar('Content')
 
 
-class Unsaid(enum.Enum):
-    """What the file says of a kind of names when it gives no names."""
+class NoNames(enum.Enum):
+    """The two ways in which the file gives no names of a kind."""
 
-    ABSENT = 'absent'
+    OMITTED = 'omitted'
     KEEP = 'keep'
 
 
@@ -36,21 +36,21 @@ class Unsaid(enum.Enum):
 class Described:
     """One provider as the file describes it.
 
-    :ivar line: where it begins
-    :ivar uuid: as given; None leaves it to whoever creates the provider
-    :ivar traits: trait → the line it stands on
-    :ivar exclusive: traits and aggregates are the whole sets
-    :ivar leaves_foreign: children that the file lacks are left alone
-    :ivar moves: classes of which what is allocated moves to where the file
-        has them; a node's only
+    :ivar line: the line where it begins
+    :ivar uuid: the uuid in the file; if None, the tree derives one
+    :ivar traits: trait → its line
+    :ivar exclusive: traits and aggregates are complete lists
+    :ivar leaves_foreign: children that the file lacks stay
+    :ivar moves: resource classes whose allocations move with them; only nodes
+        have them
     """
 
     line: int
     name: str
     uuid: str | None
-    inventories: Mapping[str, inventory.Record] | Unsaid
-    traits: Mapping[str, int] | Unsaid
-    aggregates: frozenset[str] | Unsaid
+    inventories: Mapping[str, inventory.Record] | NoNames
+    traits: Mapping[str, int] | NoNames
+    aggregates: frozenset[str] | NoNames
     exclusive: bool
     leaves_foreign: bool
     moves: tuple[str, ...]
@@ -58,13 +58,13 @@ class Described:
 
     @property
     def root_uuid(self) -> str:
-        """The uuid it has as a root: the given one, or one from its name."""
+        """The uuid of a root: the given one, or one derived from its name."""
         return self.uuid or str(uuidlib.uuid5(NAMESPACE, self.name))
 
     @property
     def lines_of_traits(self) -> Mapping[str, int]:
         """The traits that the file names, each with its line."""
-        return {} if isinstance(self.traits, Unsaid) else self.traits
+        return {} if isinstance(self.traits, NoNames) else self.traits
 
     def walk(self) -> Iterator['Described']:
         """Yield this provider and all below it, parents first."""
@@ -75,7 +75,7 @@ class Described:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TreeFile:
-    """The whole file: its compute nodes, by name, and what they share."""
+    """The complete file: compute nodes by name, and sharing providers."""
 
     path: str
     nodes: Mapping[str, Described]
@@ -88,21 +88,21 @@ class TreeFile:
         return self.sharing_providers if nodename == first else ()
 
     def at(self, line: int) -> str:
-        """Return this line as a place to look at: ``FILE:LINE``."""
+        """Return the place of a line in the file: ``FILE:LINE``."""
         return f'{self.path}:{line}'
 
 
 def parse(document: yaml_file.Document) -> TreeFile:
     """Return the file's content.
 
-    :raises FileError: a name, uuid or record that placement would not take,
-        or one that stands twice
+    :raises yaml_file.FileError: placement would refuse a name, uuid or record,
+        or a name or uuid comes twice
     """
     return _Reader(document).file()
 
 
 class _Reader:
-    """One pass over one document, which remembers what it has met."""
+    """One pass over a document; it remembers the names and uuids it met."""
 
     def __init__(self, document: yaml_file.Document) -> None:
         self._document = document
@@ -137,9 +137,11 @@ class _Reader:
             line=self._document.line(*path),
             name=self._name(data['name'], *path, 'name'),
             uuid=self._uuid(data.get('uuid'), *path, 'uuid'),
-            inventories=self._said(data, 'inventories', self._records, path),
-            traits=self._said(data, 'traits', self._traits, path),
-            aggregates=self._said(data, 'aggregates', self._uuids, path),
+            inventories=self._content(
+                data, 'inventories', self._records, path
+            ),
+            traits=self._content(data, 'traits', self._traits, path),
+            aggregates=self._content(data, 'aggregates', self._uuids, path),
             exclusive=data.get('exclusive', False),
             leaves_foreign=data.get('foreign_children') == 'leave',
             moves=tuple(
@@ -152,17 +154,17 @@ class _Reader:
             ),
         )
 
-    def _said(
+    def _content(
         self,
         data: Mapping[str, Any],
         key: str,
-        read: Callable[..., Said],
+        read: Callable[..., Content],
         path: Path,
-    ) -> Said | Unsaid:
+    ) -> Content | NoNames:
         if key not in data:
-            return Unsaid.ABSENT
+            return NoNames.OMITTED
         if data[key] == schema.KEEP:
-            return Unsaid.KEEP
+            return NoNames.KEEP
         return read(data[key], *path, key)
 
     def _name(self, text: str, *path: yaml_file.Step) -> str:
@@ -175,14 +177,14 @@ class _Reader:
         uuid = self._checked(path, names.check_uuid, text, 'provider uuid')
         return self._once('uuid', uuid, path)
 
-    def _once(self, what: str, value: str, path: Path) -> str:
+    def _once(self, key: str, value: str, path: Path) -> str:
         """Return the value, unless the file has it on an earlier line."""
-        first = self._met[what].setdefault(value, path)
+        first = self._met[key].setdefault(value, path)
         if first != path:
             line = self._document.line(*first)
             raise self._document.error(
-                f'provider {what} {value!r} stands on line {line} already; '
-                f'give each provider a {what} of its own',
+                f'provider {key} {value!r} is already on line {line}; '
+                f'give each provider a {key} of its own',
                 *path,
             )
         return value
@@ -229,7 +231,7 @@ class _Reader:
         )
 
     def _authority(self, text: str, *path: yaml_file.Step) -> str:
-        """Return a trait name, or a prefix with its star."""
+        """Return a trait name, or a prefix that ends in a star."""
         self._trait(text.removesuffix('*'), *path)
         return text
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Ironic's answers say, believed only when they are whole.
+"""Ironic's answers, accepted only if they are complete and well-formed.
 
-Pure: no I/O, configuration, logging or clock. The client hands on whatever
-came: bytes for broken JSON, None for what is none, a dict of another service.
-All that is an unknown state, and never a shorter list. ``api.py`` calls this.
+Pure: no I/O, configuration, logging or clock. The client returns whatever
+arrived: bytes for broken JSON, None if there was no JSON, or the JSON of
+another service. All of these raise ``UnknownState``; none of them counts as a
+shorter list. ``api.py`` calls this.
 """
 
 import dataclasses
@@ -11,21 +12,20 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from compute_agent import errors
+from compute_agent import error_text, errors
 
 from . import node as ironic
-from . import plain
 
 _USER = re.compile(r'//[^/@\s]*@')
 _NOT_FOUND = re.compile(r'Node (.+) could not be found\.?')
 
 
 class NotFound(errors.Refused):
-    """HTTP 404: the node is not there, or is hidden, or this is no Ironic.
+    """HTTP 404: the node does not exist or is hidden, or this is no Ironic.
 
-    Ironic also says so of a node that its policy hides from this agent's user.
+    Ironic's policy may hide a node from this agent's user.
 
-    :ivar fault: what Ironic says; empty if it was not Ironic that answered
+    :ivar fault: Ironic's message; empty if something else answered
     """
 
     def __init__(self, text: str, fault: str) -> None:
@@ -33,19 +33,19 @@ class NotFound(errors.Refused):
         self.fault = fault
 
     def is_of(self, ident: str) -> bool:
-        """Whether it is Ironic's word on just this node, all of it.
+        """Return True if Ironic's complete message is about this node.
 
-        Other sentences name nodes too, and mean something else.
+        Other messages contain a node's name too and mean something else.
         """
-        said = _NOT_FOUND.fullmatch(self.fault)
-        return said is not None and said[1].lower() == ident.lower()
+        match = _NOT_FOUND.fullmatch(self.fault)
+        return match is not None and match[1].lower() == ident.lower()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """One page of a listing.
 
-    :ivar marker: what to ask the next page with; None for the last
+    :ivar marker: the marker of the next page; None on the last page
     """
 
     rows: Sequence[ironic.Row]
@@ -53,9 +53,9 @@ class Page:
 
 
 def page(body: object) -> Page:
-    """Return the page that this body is.
+    """Return the page in this body.
 
-    :raises errors.UnknownState: it is none, with what it is
+    :raises errors.UnknownState: it is not a page; the message has an excerpt
     """
     rows = body.get('nodes') if isinstance(body, Mapping) else None
     if not isinstance(body, Mapping) or not isinstance(rows, list):
@@ -69,23 +69,23 @@ def page(body: object) -> Page:
         raise errors.UnknownState(f'no next page: {shown(body["next"])}')
     if not rows:
         raise errors.UnknownState('an empty page with more to come')
-    # Not from the URL given: it may be one that only a proxy can reach.
+    # Not from the URL in "next", which perhaps only a proxy can reach.
     marker = rows[-1].get('uuid')
     if not isinstance(marker, str):
         raise errors.UnknownState(f'a node without uuid: {shown(rows[-1])}')
     return Page(rows=rows, marker=marker)
 
 
-# What the rows of a listing are, by uuid as Ironic spells it.
+# The rows of a listing, by uuid as Ironic spells it.
 Found = dict[str, ironic.Node | ironic.NoUuid]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """All nodes there are.
+    """All nodes that can be reported.
 
     :ivar nodes: by uuid as Ironic spells it
-    :ivar left_out: why others are not among them, a few words for each
+    :ivar left_out: the reason for each node that is missing
     """
 
     nodes: Mapping[str, ironic.Node]
@@ -95,7 +95,7 @@ class Listing:
 def collect(rows: Sequence[ironic.Row], found: Found) -> None:
     """Add the nodes of these rows to those found.
 
-    :raises errors.UnknownState: a row makes no sense, or a node comes twice
+    :raises errors.UnknownState: a row is malformed, or a node comes twice
     """
     for row in rows:
         node: ironic.Node | ironic.NoUuid
@@ -105,23 +105,23 @@ def collect(rows: Sequence[ironic.Row], found: Found) -> None:
             node = exc
         ident = str(row['uuid'])
         if ident in found:
-            is_whole = isinstance(node, ironic.Node)
-            who = node if is_whole else plain.shown(ident)
-            raise errors.UnknownState(f'node {who} twice')
+            has_uuid = isinstance(node, ironic.Node)
+            subject = node if has_uuid else error_text.printable(ident)
+            raise errors.UnknownState(f'node {subject} twice')
         found[ident] = node
 
 
 def listing(found: Found) -> Listing:
-    """Return the nodes that can be told apart in placement."""
+    """Return the nodes with distinct uuids, and why others are left out."""
     by_uuid: dict[str, list[ironic.Node]] = {}
     left_out = []
-    for one in found.values():
-        if isinstance(one, ironic.NoUuid):
-            left_out.append(str(one))
+    for node in found.values():
+        if isinstance(node, ironic.NoUuid):
+            left_out.append(str(node))
         else:
-            by_uuid.setdefault(one.uuid, []).append(one)
+            by_uuid.setdefault(node.uuid, []).append(node)
     left_out += [
-        f'{" and ".join(sorted(n.ident for n in same))} are one uuid'
+        f'{" and ".join(sorted(n.ident for n in same))} are the same uuid'
         for same in by_uuid.values()
         if len(same) > 1
     ]
@@ -132,10 +132,10 @@ def listing(found: Found) -> Listing:
 
 
 def one(body: object, ident: str) -> ironic.Row:
-    """Return the one node that this body is.
+    """Return the node in this body.
 
-    :param ident: the uuid or the name that was asked for
-    :raises errors.UnknownState: it is none, or has another uuid
+    :param ident: the requested uuid or name
+    :raises errors.UnknownState: it is not a node, or has another uuid
     """
     if not isinstance(body, Mapping):
         raise errors.UnknownState(f'no node: {shown(body)}')
@@ -144,12 +144,14 @@ def one(body: object, ident: str) -> ironic.Row:
     except ValueError as exc:
         raise errors.UnknownState(f'no node: {shown(body)}') from exc
     if uuid != _uuid_or(uuid, ident):
-        raise errors.UnknownState(f'node {uuid} for {plain.shown(ident)}')
+        raise errors.UnknownState(
+            f'node {uuid} for {error_text.printable(ident)}'
+        )
     return body
 
 
 def _uuid_or(default: str, ident: str) -> str:
-    """Return the uuid that this is, the default for a name."""
+    """Return the uuid if this is one, the default if it is a name."""
     try:
         return ironic.canonical(ident)
     except ValueError:
@@ -157,19 +159,19 @@ def _uuid_or(default: str, ident: str) -> str:
 
 
 def fault(content: bytes) -> str:
-    """Return what an error body says, as one line; empty if not Ironic's."""
+    """Return Ironic's message in an error body as one line, or ''."""
     try:
-        said = json.loads(content)['error_message']
-        if isinstance(said, str):
-            said = _unpacked(said)
-        text = said if isinstance(said, str) else said['faultstring']
+        message = json.loads(content)['error_message']
+        if isinstance(message, str):
+            message = _unpacked(message)
+        text = message if isinstance(message, str) else message['faultstring']
     except (ValueError, KeyError, TypeError):
         return ''
     return one_line(str(text))
 
 
 def _unpacked(text: str) -> object:
-    """Return the JSON that Ironic packs into a string in its JSON."""
+    """Return the JSON inside a string, which Ironic nests in its JSON."""
     try:
         return json.loads(text)
     except ValueError:
@@ -177,16 +179,16 @@ def _unpacked(text: str) -> object:
 
 
 def one_line(text: str, most: int = 300) -> str:
-    """Return the text as one line of bounded length, fit for a terminal.
+    """Return the text as one printable line of bounded length.
 
-    There is no password in it either.
+    User names and passwords in URLs are removed.
     """
-    line = plain.shown(_USER.sub('//', ' '.join(text.split())))
+    line = error_text.printable(_USER.sub('//', ' '.join(text.split())))
     return line if len(line) <= most else f'{line[:most]}...'
 
 
 def shown(body: object) -> str:
-    """Return a few words of what came, for a message."""
+    """Return an excerpt of a body, for a message."""
     if body is None or body == []:
-        return 'something else than JSON'
+        return 'something other than JSON'
     return one_line(repr(body), 60)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ironic's API as far as the driver uses it; the only place that knows paths.
+"""The calls of Ironic's API that the driver uses; only this module has paths.
 
-A listing is whole or it is an error, a node is only said to be gone when
-Ironic itself says so of that node, and everything raised is the agent's.
+An incomplete listing is an error. A node counts as gone only if Ironic itself
+says so about that node. All errors raised are the agent's.
 """
 
 import contextlib
@@ -17,15 +17,15 @@ from . import answers
 from . import node as ironic
 
 NODES = '/v1/nodes'
-LIMIT = 1000  # Ironic's own most, by default; it may give fewer
+LIMIT = 1000  # Ironic's default maximum; a page may be shorter
 
 
 class Connection(typing.Protocol):
-    """What is needed of ``connection.py``."""
+    """The parts of ``connection.py`` that this module needs."""
 
     @property
     def where(self) -> str:
-        """What to call this Ironic."""
+        """The name of this Ironic in messages."""
 
     def request(
         self, method: str, path: str, body: object | None = None
@@ -36,10 +36,10 @@ class Connection(typing.Protocol):
 class Api:
     """One Ironic's nodes; threads may share it.
 
-    :param conductor_group: list this group's nodes only; '' is the default
+    :param conductor_group: list only this group's nodes; '' is the default
         group, None is no filter
-    :param shard: list this shard's nodes only
-    :ivar filters: what the listing is narrowed by, as it is asked for
+    :param shard: list only this shard's nodes
+    :ivar filters: the query parameters that restrict the listing
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Api:
     ) -> None:
         self._connection = connection
         if conductor_group is not None:
-            # So Ironic writes it to a node, and compares it letter by letter.
+            # Ironic stores it in lower case and compares it exactly.
             conductor_group = conductor_group.lower()
         filters = {'conductor_group': conductor_group, 'shard': shard}
         self.filters: Mapping[str, str] = {
@@ -59,9 +59,9 @@ class Api:
         }
 
     def nodes(self) -> answers.Listing:
-        """Return all nodes there are.
+        """Return all nodes.
 
-        :raises errors.AgentError: the listing did not arrive as a whole
+        :raises errors.AgentError: the listing is incomplete
         """
         found: answers.Found = {}
         marker: str | None = None
@@ -75,7 +75,7 @@ class Api:
                 return answers.listing(found)
 
     def read(self, ident: str) -> ironic.Node | None:
-        """Return one node, None if Ironic has none of that uuid.
+        """Return one node, None if Ironic does not have it.
 
         :param ident: its uuid as Ironic spells it
         """
@@ -86,12 +86,12 @@ class Api:
             return ironic.Node.from_row(row)
 
     def exists(self, ident: str) -> driver.Existence:
-        """Return whether Ironic has the node.
+        """Tell if Ironic has the node.
 
-        *No* is HTTP 404 in Ironic's own words for this node. A policy that
-        hides nodes from this agent's user makes Ironic say the same: that
-        user has to see all. *Unknown* is what is no uuid: Ironic would look
-        for a node of that name.
+        *No* is HTTP 404 with Ironic's own sentence about this node. If a
+        policy hides nodes from this agent's user, Ironic answers the same, so
+        that user must see all nodes. *Unknown* is the answer for anything but
+        a uuid, because Ironic would look for a node of that name.
 
         :param ident: its uuid as Ironic spells it
         :raises errors.AgentError: there was no clear answer
@@ -108,8 +108,8 @@ class Api:
 
         :param ident: its uuid or its name
         """
-        # '' and '..' are paths to something else, and no name has a newline
-        # or half a character.
+        # '' and '..' are paths to something else, and no name contains a
+        # newline or half a character.
         if not ident.strip('.') or not ident.isprintable():
             return None
         asked = dict.fromkeys(('uuid', *fields))
@@ -127,10 +127,10 @@ class Api:
     def patch(self, uuid: str, patch: Sequence[Mapping[str, object]]) -> None:
         """Send a JSON patch of a node.
 
-        A locked node is waited for, within the bounds of the connection.
+        If the node is locked, the connection retries within its limits.
 
-        :raises errors.Refused: it is still locked, gone, or not as the patch
-            needs it
+        :raises errors.Refused: the node is still locked, gone, or not in the
+            state that the patch needs
         """
         try:
             body = self._connection.request('PATCH', _path(uuid), list(patch))
@@ -155,13 +155,14 @@ class Api:
             if marker is not None and exc.is_of(marker):
                 raise errors.UnknownState(
                     f'{self._connection.where}: node {marker} was deleted '
-                    'while the nodes were listed; the next cycle lists them anew'
+                    'while the nodes were listed; the next cycle lists them '
+                    'again'
                 ) from exc
             raise self._no_ironic(exc) from exc
 
     @contextlib.contextmanager
     def _understanding(self) -> Iterator[None]:
-        """Say whose answer it was that makes no sense."""
+        """Add Ironic's address to the error about a malformed answer."""
         try:
             yield
         except errors.UnknownState as exc:

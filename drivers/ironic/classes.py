@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which resource classes of a listing cannot go to placement, and why.
+"""The resource classes of a listing that placement cannot have, and why.
 
-Pure: no I/O, configuration, logging or clock. Ironic takes any text of 80
-characters, placement only ``CUSTOM_`` names, so a class may not fit, and two
-may become one. The latter is refused: the flavors of one kind of machine would
-get the other kind.
+Pure: no I/O, configuration, logging or clock. Ironic accepts any text of up to
+80 characters, placement only ``CUSTOM_`` names. So a class may be too long,
+and two classes may become the same name. The latter is refused, because
+flavors for one kind of machine would get the other kind.
 """
 
 import dataclasses
@@ -18,11 +18,11 @@ _SHOWN = 3
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Why one spelling of a resource class cannot be used.
+    """The reason why one resource class cannot be used.
 
-    :ivar end: what another class for a node is to achieve
-    :ivar name: the name in placement that it shares with another spelling;
-        None if it has no name there at all
+    :ivar end: the purpose of giving a node another class
+    :ivar name: the name in placement that it shares with another class; None
+        if it has no valid name there
     """
 
     why: str
@@ -30,22 +30,23 @@ class Problem:
     name: str | None = None
 
     def of(self, node: str) -> str:
-        """Return why, and how it is mended for one node.
+        """Return the reason, and the remedy for one node.
 
-        :param node: its name in Ironic, or its uuid
+        :param node: the node's name in Ironic, or its uuid
         """
         return f'{self.why}: {mend(node)} {self.end}'
 
 
 def mend(node: str) -> str:
-    """Return what to say to Ironic so that a node has another class."""
-    return f'say "baremetal node set {node} --resource-class CLASS"'
+    """Return the command that gives a node another class."""
+    return f'run "baremetal node set {node} --resource-class CLASS"'
 
 
 def problems(spellings: Iterable[str | None]) -> Mapping[str, Problem]:
     """Return the classes that cannot be used, by Ironic's spelling.
 
-    :param spellings: of all nodes of the listing; None and '' are no class
+    :param spellings: the classes of all nodes in the listing; None and ''
+        mean that a node has no class
     """
     found: dict[str, Problem] = {}
     by_name: dict[str, list[str]] = {}
@@ -66,7 +67,7 @@ def _too_long(spelling: str) -> Problem:
     most = names.MAX_NAME - len(names.CUSTOM_PREFIX)
     return Problem(
         why=f'its resource class {spelling!r:.40}... has {len(spelling)} '
-        f'characters, and placement takes {most} of them',
+        f'characters, and placement accepts at most {most}',
         end='with a shorter one',
     )
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of the Ironic driver, spelled as in nova.conf.
 
-keystoneauth's session, authentication and adapter options and our own in group
-``[ironic]``, and one of nova's in ``[workarounds]``. The driver loader
-registers them on the configuration it is given; the sample file and the
-documentation list them.
+The group ``[ironic]`` has keystoneauth's session, authentication and adapter
+options and the driver's own. ``[workarounds]`` has one option of nova's. The
+driver loader registers them. The sample file and the documentation list them.
 """
 
 from keystoneauth1 import loading
@@ -15,7 +14,7 @@ WORKAROUNDS = 'workarounds'
 EXCLUSIVE = 'exclusive'
 MERGE = 'merge'
 
-# Of keystoneauth's options.
+# Defaults for keystoneauth's options.
 DEFAULTS = {
     'service_type': 'baremetal',
     'valid_interfaces': ['internal', 'public'],
@@ -24,12 +23,12 @@ DEFAULTS = {
 _PLUGINS = ('password', 'v3applicationcredential', 'none', 'http_basic')
 
 _EXCLUSIVE = (
-    "Ironic is the one source of a node's traits: what anybody else set in "
-    'placement goes in the next cycle.'
+    "Ironic is the only source of a node's traits. The next cycle removes "
+    'traits that others set in placement.'
 )
 _MERGE = (
-    'Traits that others set in placement stay beside those of Ironic, and '
-    'what Ironic drops goes.'
+    'Traits that others set in placement stay beside those of Ironic. Traits '
+    'that Ironic drops are removed.'
 )
 
 _OPTS: list[cfg.Opt] = [
@@ -47,18 +46,18 @@ _OPTS: list[cfg.Opt] = [
         max_length=255,
         regex=r'^[a-zA-Z0-9_.-]+$',
         help='Describe only the nodes of this shard of Ironic, so that '
-        'several agents can have a part each. Let no two agents have the '
-        'same nodes. Unset means all nodes. It needs Ironic API 1.82.',
+        'several agents can share the nodes. No two agents may have the same '
+        'nodes. Unset means all nodes. It needs Ironic API 1.82.',
     ),
     cfg.IntOpt(
         'api_max_retries',
         default=5,
         min=0,
         max=1000,
-        help='How many times a request to Ironic is repeated that found the '
-        'node locked, or Ironic away or too slow (each try may take as long '
-        "as timeout says). nova's default is 60; less is enough here, for "
-        'the daemon looks again by itself.',
+        help='How many times a request to Ironic is repeated if the node was '
+        'locked, or Ironic was unavailable or too slow. Each attempt may take '
+        "as long as the option timeout allows. nova's default is 60; fewer "
+        'are enough here, because the daemon tries again in its next cycle.',
     ),
     cfg.IntOpt(
         'api_retry_interval',
@@ -74,9 +73,9 @@ _OPTS: list[cfg.Opt] = [
             (EXCLUSIVE, _EXCLUSIVE),
             (MERGE, _MERGE),
         ],
-        help="Whose the traits of a node's provider in placement are. "
-        'COMPUTE_STATUS_DISABLED and what other projects own stays in either '
-        'case.',
+        help="Who owns the traits of a node's provider in placement. "
+        "COMPUTE_STATUS_DISABLED and other projects' OWNER_* traits stay "
+        'in either case.',
     ),
 ]
 
@@ -84,18 +83,20 @@ _WORKAROUND_OPTS: list[cfg.Opt] = [
     cfg.BoolOpt(
         'skip_reserve_in_use_ironic_nodes',
         default=False,
-        help='Do not reserve a node because an instance is on it; its '
-        'allocation keeps it from others. Then it can be had again as soon '
-        'as its instance is deleted. This is for an Ironic without automatic '
-        'cleaning; with it, nodes would be offered that are still cleaned.',
+        help='Do not reserve a node because it has an instance; the '
+        "instance's allocation is enough. The node is then available as soon "
+        'as its instance is deleted. Use this only with an Ironic without '
+        'automatic cleaning. Otherwise nodes would be offered while they are '
+        'still being cleaned.',
     ),
 ]
 
 
 def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Register the options on this configuration.
+    """Register the options on ``conf``.
 
-    The authentication plugin registers its own once ``auth_type`` is read.
+    The authentication plugin registers its own options once ``auth_type`` is
+    read.
     """
     conf.register_opts(_OPTS, group=GROUP)
     conf.register_opts(_WORKAROUND_OPTS, group=WORKAROUNDS)
@@ -109,7 +110,7 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
 
 
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
-    """Return the options by group, with the usual plugins' among them."""
+    """Return the options by group, including those of common plugins."""
     opts = {
         opt.dest: opt
         for opt in (
@@ -125,15 +126,15 @@ def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
         )
     }
     for name, default in DEFAULTS.items():
-        opts[name].default = default  # of our own copy
+        opts[name].default = default  # a copy; the plugins' options stay
     return [(GROUP, list(opts.values())), (WORKAROUNDS, _WORKAROUND_OPTS)]
 
 
 def check(conf: cfg.ConfigOpts) -> None:
-    """Read every option once, so that a bad one is said at the start.
+    """Read every option once, so that mistakes are found at the start.
 
-    :raises cfg.Error: a value is out of range, of another type, or empty
-        where that would be no limit
+    :raises cfg.Error: a value is out of range or of another type, or a number
+        is empty, which would mean no limit
     """
     for group, opts in list_opts():
         for opt in opts:
@@ -142,9 +143,9 @@ def check(conf: cfg.ConfigOpts) -> None:
 
 
 def _refuse_empty(group: str, opt: cfg.Opt, value: object) -> None:
-    """Refuse "option =" of a number, which oslo.config takes for None."""
+    """Refuse an empty "option =", which oslo.config reads as None."""
     if value is None and opt.default is not None:
         raise cfg.Error(
-            f'[{group}] {opt.name} is empty: give it a value, or take the '
-            f'line out, which means {opt.default}'
+            f'[{group}] {opt.name} is empty: give it a value, or remove the '
+            f'line to use the default {opt.default}'
         )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests to Ironic over python-ironicclient, at a version both sides have.
+"""Requests to Ironic by python-ironicclient, in a version both sides have.
 
-The client is built at the first request and anew after an outage, for the
-catalog may have changed meanwhile. It is told the endpoint and the version:
-left alone it would look the one up in every request, and for the other write a
-cache file into a home directory. Threads may share a connection.
+The client is built at the first request, and again after an outage, because
+the catalog may have changed. It is given the endpoint and the version.
+Otherwise it would look up the endpoint in every request, and write a cache
+file into a home directory for the version. Threads may share a connection.
 """
 
 import logging
@@ -23,7 +23,7 @@ if typing.TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 _HEADER = 'X-OpenStack-Ironic-API-Version'
-# keystoneauth's own retries, which ironicclient does not hand on.
+# keystoneauth's retry options, which ironicclient does not pass on.
 _RETRIES = (
     'connect_retries',
     'connect_retry_delay',
@@ -31,17 +31,17 @@ _RETRIES = (
     'status_code_retry_delay',
     'retriable_status_codes',
 )
-# By keystoneauth; ironicclient then follows more, as deep as Python lets it.
+# Followed by keystoneauth; ironicclient follows more, up to Python's limit.
 _REDIRECTIONS = 2
 
 
 class Connection:
-    """One Ironic, as the options of ``[ironic]`` say how to reach it.
+    """The connection to the Ironic of ``[ironic]``.
 
-    :param url: its address, None if only the catalog tells
-    :param max_retries: how often a request is repeated that was answered 409
-        or 503, or not at all
-    :param retry_interval: seconds between two of them
+    :param url: its address, None to take it from the catalog
+    :param max_retries: repetitions of a request that was answered 409 or 503,
+        or not at all
+    :param retry_interval: seconds between two repetitions
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Connection:
     ) -> object:
         """Return the decoded body of the answer, whatever it is.
 
-        :raises errors.AgentError: no answer, or one that is not 2xx
+        :raises errors.AgentError: there was no answer, or not 2xx
         """
         try:
             return self._request(method, path, body)
@@ -79,18 +79,18 @@ class Connection:
     def _request(self, method: str, path: str, body: object) -> object:
         from ironicclient import exc as ironic_exc  # noqa: PLC0415 (slow)
 
-        from . import refusals  # noqa: PLC0415 (imports ironicclient)
+        from . import error_mapping  # noqa: PLC0415 (imports ironicclient)
 
         while True:
             version = self._version
             try:
                 return self._send(method, path, body, version)
             except ironic_exc.UnsupportedVersion as exc:
-                # Each turn goes down, and versions end.
+                # Each repetition uses an older version, so the loop ends.
                 self._version = self._older(version, str(exc))
             except Exception as exc:
                 asked = f'{method} {path.partition("?")[0]}'
-                raise refusals.translated(exc, asked, self.where) from exc
+                raise error_mapping.translated(exc, asked, self.where) from exc
 
     def _send(
         self,
@@ -116,9 +116,10 @@ class Connection:
     def _older(
         self, asked: versions.Version, refusal: str
     ) -> versions.Version:
-        """Return the version to ask for instead.
+        """Return the version to request instead.
 
-        :raises errors.ConfigError: this Ironic has none that will do
+        :raises errors.ConfigError: this Ironic has no version that is new
+            enough
         """
         supported = versions.supported(refusal)
         oldest, newest = supported or (asked, asked)
@@ -126,8 +127,8 @@ class Connection:
         if newest < least:
             raise errors.ConfigError(
                 f'{by} needs Ironic API {versions.spelled(least)} or newer; '
-                f'{self.where} has {versions.spelled(newest)}: upgrade it, or '
-                'do without'
+                f'{self.where} has {versions.spelled(newest)}: upgrade it or '
+                'stop using this option or driver'
             )
         version = min(asked, newest)
         if version == asked or version < oldest:
@@ -152,7 +153,7 @@ class Connection:
         if url is None:
             raise exceptions.EndpointNotFound
         self.where = _called(url)
-        # What it logs as errors it raises too, and is then said once.
+        # It raises what it logs as errors, so these would be reported twice.
         logging.getLogger('ironicclient.common.http').addFilter(_below_error)
         made = client.Client(
             endpoint_override=url,

@@ -2,9 +2,9 @@
 """Edits a provider tree until it describes one bare-metal node.
 
 Pure: no I/O, configuration, logging or clock. A node without a usable resource
-class offers nothing: what placement has of it stays, reserved, so that nothing
-is scheduled to a machine of which nobody knows the kind, and a node that
-placement does not have yet is not put there.
+class offers nothing, so that no instance is scheduled to a machine of unknown
+kind. If placement has the node, its inventory stays, fully reserved. If not,
+the node is not created there.
 """
 
 import dataclasses
@@ -18,10 +18,10 @@ from . import node as ironic
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Manner:
-    """How nodes are described, by configuration.
+    """The options that decide how nodes are described.
 
-    :ivar exclusive: Ironic's traits are the node's only ones
-    :ivar skip_in_use: a node with an instance is not reserved for that
+    :ivar exclusive: Ironic's traits are the node's complete list
+    :ivar skip_in_use: do not reserve a node because of its instance
     """
 
     exclusive: bool = True
@@ -34,29 +34,29 @@ def describe(
     problems: Mapping[str, classes.Problem],
     manner: Manner,
 ) -> None:
-    """Make the tree's root of this node match Ironic's.
+    """Make the node's root in the tree match the node in Ironic.
 
     :param problems: the resource classes of the listing that cannot be used
     """
-    there = tree.baseline.get(node.uuid)
+    current = tree.baseline.get(node.uuid)
     problem = problems.get(node.resource_class or '')
-    if node.resource_class and (problem is None or _has(there, problem)):
+    if node.resource_class and (problem is None or _has(current, problem)):
         if problem is not None:
             why = problem.of(node.called)
             tree.note(f'{why}; {node.called} has it already')
         records = inventory.records(node, skip_in_use=manner.skip_in_use)
         tree.update_inventory(node.uuid, records)
-    elif there is None:
+    elif current is None:
         _leave_out(tree, node, problem)
         return
     else:
-        _reserve(tree, node, there, problem)
+        _reserve(tree, node, current, problem)
     _set_traits(tree, node, manner)
 
 
-def _has(there: provider.Provider | None, problem: classes.Problem) -> bool:
-    """Whether the provider has that one class already, from earlier days."""
-    return there is not None and set(there.inventories) == {problem.name}
+def _has(current: provider.Provider | None, problem: classes.Problem) -> bool:
+    """Return True if the provider already has just that class."""
+    return current is not None and set(current.inventories) == {problem.name}
 
 
 def _leave_out(
@@ -67,23 +67,21 @@ def _leave_out(
     """Report nothing of a node that placement does not have yet."""
     tree.remove(node.uuid)
     if problem is None:
-        tree.note(
-            f'{_no_class(node)}: nothing is reported of it; {_give_one(node)}'
-        )
+        tree.note(f'{_no_class(node)}: it is not reported; {_give_one(node)}')
     else:
         why = problem.of(node.called)
-        tree.fault(f'{node.called} is not put into placement: {why}')
+        tree.fault(f'{node.called} is not added to placement: {why}')
 
 
 def _reserve(
     tree: provider_tree.ProviderTree,
     node: ironic.Node,
-    there: provider.Provider,
+    current: provider.Provider,
     problem: classes.Problem | None,
 ) -> None:
-    """Keep what placement has of the node, with nothing of it to be had."""
-    tree.update_inventory(node.uuid, there.whole_reserved().records())
-    kept = ', '.join(sorted(there.inventories))
+    """Keep the node's inventory in placement, fully reserved."""
+    tree.update_inventory(node.uuid, current.fully_reserved().records())
+    kept = ', '.join(sorted(current.inventories))
     stays = f'{kept} stays, reserved' if kept else 'it offers nothing'
     if problem is not None:
         tree.fault(f'{node.called}: {stays}: {problem.of(node.called)}')

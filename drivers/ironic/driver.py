@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describes the bare-metal nodes of an Ironic, or of a part of it.
+"""The driver of the bare-metal nodes of an Ironic, or of a part of it.
 
-Each node is a provider of its own, named by the node's uuid as Ironic spells
-it. A cycle begins with one listing of all of them, which is kept as a whole and
-swapped as a whole, so methods may run side by side. Ironic decides what a node
-has (seed 002); nothing is written to it but what ``node stage`` asks for.
+Each node is a root provider; its name is the node's uuid as Ironic spells it.
+A cycle begins with one listing of all nodes. The listing is replaced as a
+whole, so methods may run in parallel. Ironic decides what a node has (seed
+002). The driver writes to Ironic only for ``node stage`` and ``node unstage``.
 """
 
 import dataclasses
@@ -43,9 +43,10 @@ _SHOWN = 3
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Listing:
-    """The nodes of one cycle, and what is wrong with their classes.
+    """The nodes of one cycle, and the problems with their resource classes.
 
     :ivar nodes: by uuid as Ironic spells it, which is the node's name here
+    :ivar problems: by resource class as Ironic spells it
     """
 
     nodes: Mapping[str, ironic.Node] = dataclasses.field(default_factory=dict)
@@ -57,7 +58,7 @@ class _Listing:
 class IronicDriver(driver.ComputeDriver):
     """Describes the nodes that ``api`` lists.
 
-    :param manner: how they are described
+    :param manner: the options for describing them
     """
 
     def __init__(self, *, api: api.Api, manner: describe.Manner) -> None:
@@ -73,7 +74,7 @@ class IronicDriver(driver.ComputeDriver):
 
     @classmethod
     def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
-        """Return the driver for the Ironic of ``[ironic]``; nothing is sent."""
+        """Return the driver of the Ironic in ``[ironic]``; send nothing."""
         adapter, url = endpoint.from_conf(conf)
         options.check(conf)
         group = conf[options.GROUP]
@@ -98,10 +99,10 @@ class IronicDriver(driver.ComputeDriver):
         )
 
     def get_available_nodes(self) -> Sequence[str]:
-        """Return the uuids of Ironic's nodes now; a new cycle begins.
+        """List the nodes, because a cycle begins; return their uuids.
 
-        :return: as Ironic spells them
-        :raises errors.AgentError: the listing did not arrive as a whole
+        :return: the uuids as Ironic spells them
+        :raises errors.AgentError: the listing is incomplete
         """
         listing = self._api.nodes()
         nodes = listing.nodes
@@ -111,24 +112,24 @@ class IronicDriver(driver.ComputeDriver):
         return list(nodes)
 
     def get_nodenames_by_uuid(self) -> Mapping[str, str]:
-        """Return how Ironic spells the uuids of the last listing."""
+        """Return uuid → uuid as Ironic spells it, for the last listing."""
         nodes = self._listing.nodes.values()
         return {node.uuid: node.ident for node in nodes}
 
     def get_titles(self) -> Mapping[str, str]:
-        """Return the names that nodes of the last listing have in Ironic."""
+        """Return the names in Ironic of the nodes of the last listing."""
         nodes = self._listing.nodes.values()
         return {node.ident: node.called for node in nodes}
 
     def node_exists(self, nodename: str) -> driver.Existence:
-        """Return whether Ironic has the node, in any shard or group.
+        """Tell if Ironic has the node, in any shard or conductor group.
 
         :raises errors.AgentError: there was no clear answer
         """
         return self._api.exists(nodename)
 
     def facts(self, nodename: str) -> object:
-        """Return what the last listing says of the node, None if nothing."""
+        """Return the node as last listed, None if it was not listed."""
         listing = self._listing
         node = listing.nodes.get(nodename)
         if node is None:
@@ -142,11 +143,11 @@ class IronicDriver(driver.ComputeDriver):
         nodename: str,
         allocations: Mapping[str, typing.Any] | None = None,
     ) -> None:
-        """Edit the tree until it is what the last listing says of the node.
+        """Edit the tree until it matches the node in the last listing.
 
-        :raises errors.DriverError: the listing does not have it
+        :raises errors.DriverError: the listing does not contain the node
         """
-        del allocations  # nothing that is allocated is ever moved
+        del allocations  # this driver never moves allocations
         listing = self._listing
         node = listing.nodes.get(nodename)
         if node is None:
@@ -160,7 +161,7 @@ class IronicDriver(driver.ComputeDriver):
     ) -> Mapping[str, agent_inventory.Record]:
         """Return the node's one resource class with its record (seed 002).
 
-        :raises errors.DriverError: it has none, or none that can be used
+        :raises errors.DriverError: it has no resource class that can be used
         """
         node, problems = self._one(nodename)
         rc = node.resource_class
@@ -181,7 +182,7 @@ class IronicDriver(driver.ComputeDriver):
         return sorted(traits.reported(node))
 
     def evidence(self, nodename: str) -> Sequence[finding.Finding]:
-        """Return where each trait comes from, and what else Ironic says."""
+        """Return the source of each trait, and other facts of the node."""
         node, problems = self._one(nodename)
         return evidence.findings(node, problems, self._manner)
 
@@ -193,7 +194,7 @@ class IronicDriver(driver.ComputeDriver):
         *,
         dry_run: bool = False,
     ) -> agent_requested.Staging:
-        """Tell the node what the request requires of it; see ``requested``."""
+        """Hand the request's requirements to the node; see ``requested``."""
         return requested.stage(
             self._api, node, wanted, instance_uuid, dry_run=dry_run
         )
@@ -205,13 +206,13 @@ class IronicDriver(driver.ComputeDriver):
         *,
         dry_run: bool = False,
     ) -> agent_requested.Staging:
-        """Take back exactly what was staged; done if nothing was."""
+        """Take back exactly what was staged; succeed if nothing was."""
         return requested.unstage(
             self._api, node, instance_uuid, dry_run=dry_run
         )
 
     def _warn(self, line: str) -> None:
-        """Log what is odd about the listing, once until that changes."""
+        """Log an oddity of the listing once, until it changes."""
         if line and line != self._warned:
             LOG.warning('%s', line)
         self._warned = line
@@ -219,9 +220,9 @@ class IronicDriver(driver.ComputeDriver):
     def _one(
         self, nodename: str
     ) -> tuple[ironic.Node, Mapping[str, classes.Problem]]:
-        """Return a node of the last listing, or read this one.
+        """Return a node of the last listing, or else read it.
 
-        :raises errors.DriverError: Ironic does not have it
+        :raises errors.DriverError: Ironic does not have the node
         """
         listing = self._listing
         if nodename in listing.nodes:
@@ -234,14 +235,15 @@ class IronicDriver(driver.ComputeDriver):
 
 
 def _oddity(listing: answers.Listing, filters: Mapping[str, str]) -> str:
-    """Return what the operator should know of a listing; empty if nothing."""
-    out = listing.left_out
-    if out:
-        more = [f'{len(out) - _SHOWN} more'] if len(out) > _SHOWN else []
+    """Return a message about an odd listing, empty if it is not odd."""
+    reasons = listing.left_out
+    if reasons:
+        more = len(reasons) - _SHOWN
+        shown = [*reasons[:_SHOWN], *([f'{more} more'] if more > 0 else [])]
         return (
-            'of the nodes of Ironic some are left out, for placement could '
-            f'not tell them apart: {"; ".join([*out[:_SHOWN], *more])}; '
-            'enroll them anew, with uuids of their own'
+            'some nodes of Ironic are left out, because placement could not '
+            f'tell them apart: {"; ".join(shown)}; enroll them again, each '
+            'with a uuid of its own'
         )
     if filters and not listing.nodes:
         chosen = ' with '.join(f'{k} {v!r}' for k, v in filters.items())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where Ironic is and who asks it, from the options of ``[ironic]``.
+"""Ironic's address and the credentials for it, from ``[ironic]``.
 
-It makes keystoneauth's objects and sends nothing; what is wrong with the
-options is said here, in a line that says what to write. ``driver.py`` calls it.
+It makes keystoneauth's objects and sends nothing. A mistake in the options
+raises an error that says what to write. ``driver.py`` calls it.
 """
 
 from keystoneauth1 import adapter, loading, plugin
@@ -19,7 +19,7 @@ GROUP = options.GROUP
 def from_conf(conf: cfg.ConfigOpts) -> tuple[adapter.Adapter, str | None]:
     """Return the adapter, and Ironic's address if the options have it.
 
-    :raises errors.ConfigError: something of the options is wrong
+    :raises errors.ConfigError: an option is wrong or missing
     """
     try:
         auth = loading.load_auth_from_conf_options(conf, GROUP)
@@ -41,7 +41,7 @@ def from_conf(conf: cfg.ConfigOpts) -> tuple[adapter.Adapter, str | None]:
 
 
 def _url(conf: cfg.ConfigOpts, auth: plugin.BaseAuthPlugin) -> str | None:
-    """Return the address given, None if it is the catalog that has it."""
+    """Return the configured address, None to use the catalog's."""
     fixed = isinstance(auth, plugin.FixedEndpointPlugin)
     endpoint = getattr(auth, 'endpoint', None) if fixed else None
     override = conf[GROUP].endpoint_override
@@ -52,12 +52,12 @@ def _url(conf: cfg.ConfigOpts, auth: plugin.BaseAuthPlugin) -> str | None:
     ):
         if url and not url.startswith(('http://', 'https://')):
             raise errors.ConfigError(
-                f'[ironic] {name} {url!r} is no address: begin it with '
+                f'[ironic] {name} {url!r} is not an address: begin it with '
                 'http:// or https://'
             )
     if fixed and not (override or endpoint):
         raise errors.ConfigError(
-            f'[ironic] auth_type {conf[GROUP].auth_type} has no catalog that '
-            "tells Ironic's address: write it as endpoint_override"
+            f'[ironic] auth_type {conf[GROUP].auth_type} has no catalog with '
+            "Ironic's address: write the address as endpoint_override"
         )
     return override or endpoint

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where each trait of a node comes from, and the facts behind its inventory.
+"""The source of each trait of a node, and the facts behind its inventory.
 
-Pure: no I/O, configuration, logging or clock. ``compute-agent probe`` asks for
-it through the driver.
+Pure: no I/O, configuration, logging or clock. ``compute-agent probe`` shows
+it.
 """
 
 from collections.abc import Iterator, Mapping
 
+from compute_agent import error_text
 from compute_agent.virt import finding
 
-from . import classes, describe, inventory, plain, traits
+from . import classes, describe, inventory, traits
 from . import node as ironic
 
 IRONIC = 'Ironic'
@@ -23,7 +24,7 @@ def findings(
     problems: Mapping[str, classes.Problem],
     manner: describe.Manner,
 ) -> tuple[finding.Finding, ...]:
-    """Return a finding for each trait, then the facts that no trait is for."""
+    """Return a finding for each trait, then the facts without a trait."""
     decided = sorted(
         (*_present(node), *_left_out(node)),
         key=lambda f: (f.found is not _PRESENT, f.trait or ''),
@@ -61,7 +62,7 @@ def _present(node: ironic.Node) -> Iterator[finding.Finding]:
 def _left_out(node: ironic.Node) -> Iterator[finding.Finding]:
     for trait, why in traits.left_out(node).items():
         yield finding.Finding(
-            trait=plain.shown(trait),
+            trait=error_text.printable(trait),
             found=finding.Found.UNKNOWN,
             fact='node trait',
             sources=(IRONIC,),
@@ -74,7 +75,7 @@ def _inventory(
     problems: Mapping[str, classes.Problem],
     manner: describe.Manner,
 ) -> Iterator[finding.Finding]:
-    """Yield what is to be had of the node, or why it offers nothing."""
+    """Yield the node's inventory, or why it has none."""
     rc = node.resource_class
     if not rc or rc in problems:
         why = (

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node's instance_info says of requests, read and as it should be.
+"""The fields of a node's instance_info that hold a request.
 
-Pure: no I/O, configuration, logging or clock. Nothing that stands there is
-lost: what could not be written back as it was is refused. What was staged is
-remembered beside it, under ``compute_agent_staged``: like all of
-instance_info it ends with the deployment, and any host can take it back.
+Pure: no I/O, configuration, logging or clock. No other value in instance_info
+is lost: a value that could not be written back unchanged is refused. A record
+of what was staged is kept in instance_info too, under
+``compute_agent_staged``. So it ends with the deployment, and any host can take
+the request back.
 """
 
 import dataclasses
@@ -16,23 +17,23 @@ from compute_agent import errors
 
 TRAITS = 'traits'
 CAPABILITIES = 'capabilities'
-# What Ironic shows in place of what looks like a secret to it.
+# Ironic shows this in place of values that look like secrets.
 HIDDEN = '******'
 _RECORD = 'compute_agent_staged'
 _REPLACED = 'replaced'
 
 Fields = Mapping[str, object]
 Operation = Mapping[str, object]
-# What a field holds: names and values, and a trait's value is None.
+# The content of a field: names and values. A trait's value is None.
 Items = Mapping[str, object]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What was staged.
+    """The record of what was staged.
 
-    :ivar staged: what was added, by field
-    :ivar replaced: what the fields held before that, as it was written there
+    :ivar staged: the names and values that were added, by field
+    :ivar replaced: the fields as they were before
     """
 
     staged: Mapping[str, Items]
@@ -41,13 +42,14 @@ class Record:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceInfo:
-    """The instance_info of one node; fields are looked into when needed.
+    """The instance_info of one node; its fields are parsed when needed.
 
-    Whatever looks into one raises errors.Refused if it could not be kept.
+    Each method raises errors.Refused if it needs a field that is malformed
+    and could not be kept.
 
-    :ivar node: what the node is called in a refusal
+    :ivar node: the node's name and uuid, for messages
     :ivar ident: its uuid as Ironic spells it
-    :ivar fields: as they were read
+    :ivar fields: the fields as they were read
     """
 
     node: str
@@ -55,7 +57,7 @@ class InstanceInfo:
     fields: Fields
 
     def record(self) -> Record | None:
-        """Return what was staged earlier, if anything."""
+        """Return the record of what was staged earlier, if there is one."""
         raw = self.fields.get(_RECORD)
         if raw is None:
             return None
@@ -69,14 +71,14 @@ class InstanceInfo:
             or not _are_texts(list(capabilities.values()))
             or not isinstance(replaced, dict)
         ):
-            self._refuse(_RECORD, 'is not what this agent writes there')
+            self._refuse(_RECORD, 'was not written by this agent')
         return Record(
             staged={TRAITS: dict.fromkeys(traits), CAPABILITIES: capabilities},
             replaced=replaced,
         )
 
-    def standing(self) -> Mapping[str, Items]:
-        """Return what was staged and nobody changed since, by field."""
+    def unchanged(self) -> Mapping[str, Items]:
+        """Return what was staged and not changed since, by field."""
         record = self.record()
         return {
             field: _without(items, self._missing(self.fields, field, items))
@@ -84,9 +86,9 @@ class InstanceInfo:
         }
 
     def changed(self) -> Mapping[str, tuple[object, object]]:
-        """Return the capabilities with another value than was staged.
+        """Return the staged capabilities whose value was changed since.
 
-        :return: by name: what was staged, and what is there now
+        :return: name → (staged value, current value)
         """
         record = self.record()
         staged = record.staged[CAPABILITIES] if record else {}
@@ -100,11 +102,11 @@ class InstanceInfo:
         }
 
     def with_staged(self, wanted: Mapping[str, Items]) -> Fields:
-        """Return the fields with this staged, in place of what was.
+        """Return the fields with this request staged in place of the earlier.
 
-        What others put there is kept, and not made ours.
+        Values that others set are kept and not recorded as staged.
         """
-        if self._stands(wanted):
+        if self._is_staged(wanted):
             return self.fields
         bare = self.without_staged()
         staged = {f: self._missing(bare, f, i) for f, i in wanted.items()}
@@ -121,16 +123,16 @@ class InstanceInfo:
     def without_staged(self) -> Fields:
         """Return the fields without what was staged.
 
-        What someone changed since is theirs, and stays.
+        Values that others changed since stay.
         """
         record = self.record()
         if record is None:
             return self.fields
         fields = {k: v for k, v in self.fields.items() if k != _RECORD}
-        for field, standing in self.standing().items():
-            if standing:
+        for field, items in self.unchanged().items():
+            if items:
                 del fields[field]
-                fields |= self._as_before(record, field, standing)
+                fields |= self._as_before(record, field, items)
         return fields
 
     def patch(self, after: Fields) -> tuple[Operation, ...]:
@@ -147,13 +149,13 @@ class InstanceInfo:
             if there and _same(self.fields[field], value):
                 continue
             if HIDDEN in json.dumps(value):
-                self._refuse(field, f'would have {HIDDEN} in it')
+                self._refuse(field, f'would contain {HIDDEN}')
             op = 'replace' if there else 'add'
             patch.append({'op': op, 'path': path, 'value': value})
         return tuple(patch)
 
-    def _stands(self, wanted: Mapping[str, Items]) -> bool:
-        """Whether all this is there, and nothing else was staged."""
+    def _is_staged(self, wanted: Mapping[str, Items]) -> bool:
+        """Return True if all this is present and nothing else was staged."""
         record = self.record()
         return all(
             items.items() <= wanted[field].items()
@@ -164,48 +166,47 @@ class InstanceInfo:
         )
 
     def _as_before(
-        self, record: Record, field: str, standing: Items
+        self, record: Record, field: str, staged: Items
     ) -> dict[str, object]:
-        """Return the field without these, or nothing if that leaves none.
+        """Return the field without the staged items, {} if it is then empty.
 
-        If it holds again what it held before, it gets the very form back that
-        it had.
+        If its content is again as before, it gets exactly its earlier form.
         """
         old = self._decode(record.replaced, field)
-        left = {
-            k: old[k] if k in standing else v
+        rest = {
+            k: old[k] if k in staged else v
             for k, v in self._decode(self.fields, field).items()
-            if k not in standing or k in old
+            if k not in staged or k in old
         }
-        if field in record.replaced and _same(left, old):
+        if field in record.replaced and _same(rest, old):
             return {field: record.replaced[field]}
-        return {field: _encode(field, left)} if left else {}
+        return {field: _encode(field, rest)} if rest else {}
 
     def _missing(self, fields: Fields, field: str, items: Items) -> Items:
-        """Return what of these is not there, or with another value."""
+        """Return the items that are missing or have another value."""
         if not items:
             return {}
-        there = self._decode(fields, field)
+        found = self._decode(fields, field)
         return {
-            k: v for k, v in items.items() if k not in there or there[k] != v
+            k: v for k, v in items.items() if k not in found or found[k] != v
         }
 
     def _decode(self, fields: Fields, field: str) -> Items:
-        """Return what a field holds, here or before it was staged.
+        """Return the content of a field, of now or of before the staging.
 
-        Ironic takes capabilities as an object, or as one written as a string.
+        Ironic accepts capabilities as an object or as a string of JSON.
         """
         raw = fields.get(field)
         if field == TRAITS:
             if raw is not None and not _are_texts(raw):
-                self._refuse(field, 'is no list of names')
+                self._refuse(field, 'is not a list of names')
             return dict.fromkeys(raw or ())
         if isinstance(raw, str):
             raw = _parsed(raw)
         if field not in fields:
             return {}
         if not isinstance(raw, dict):
-            self._refuse(field, 'is no JSON object')
+            self._refuse(field, 'is not a JSON object')
         return raw
 
     def _refuse(self, field: str, why: str) -> NoReturn:
@@ -213,13 +214,13 @@ class InstanceInfo:
             why = f'has a part that Ironic hides ({HIDDEN})'
         raise errors.Refused(
             f'node {self.node}: instance_info/{field} {why}, so it cannot be '
-            f'kept; mend it, or remove it with "baremetal node unset '
+            f'kept; correct it, or remove it with "baremetal node unset '
             f'{self.ident} --instance-info {field}"'
         )
 
 
 def _remembered(staged: Mapping[str, Items], replaced: Fields) -> Fields:
-    """Return a record as it is written."""
+    """Return a record in the form in which it is written."""
     record: dict[str, object] = {
         TRAITS: list(staged[TRAITS]),
         CAPABILITIES: staged[CAPABILITIES],
@@ -232,7 +233,7 @@ def _encode(field: str, items: Items) -> object:
 
 
 def _parsed(text: str) -> object:
-    """Return what the JSON says; None if it is none."""
+    """Return the value of this JSON; None if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -243,9 +244,10 @@ def _without(items: Items, others: Items) -> Items:
     return {k: v for k, v in items.items() if k not in others}
 
 
-def _same(one: object, other: object) -> bool:
-    """Whether two JSON values are equal; to Python 1 is True."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+def _same(value: object, other: object) -> bool:
+    """Return True if two JSON values are equal; in Python 1 == True."""
+    texts = (json.dumps(v, sort_keys=True) for v in (value, other))
+    return next(texts) == next(texts)
 
 
 def _are_texts(thing: object) -> TypeGuard[list[str]]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One bare-metal node as a value: the part of Ironic's row that matters.
+"""One bare-metal node as a value: the fields of Ironic's row that matter.
 
-Pure: no I/O, configuration, logging or clock. ``FIELDS`` is what is asked for
-and no more, for a listing is paid for by the field. A row that lacks one of
-them, or has something else in it, is malformed and never half believed.
+Pure: no I/O, configuration, logging or clock. The agent requests the fields in
+``FIELDS`` only, because each field makes a listing slower. A row that lacks a
+field, or has a value of another type, is refused as a whole.
 """
 
 import dataclasses
@@ -15,16 +15,14 @@ from collections.abc import Mapping
 from compute_agent import error_text, errors
 from compute_agent.tree import provider
 
-from . import plain
-
 Row = Mapping[str, object]
 
-# What Ironic takes for a uuid; Python also takes blanks, signs and the like.
+# The texts that Ironic accepts as uuids; Python also accepts blanks and signs.
 _UUID = re.compile(r'(?:urn:|uuid:|[{}-]|[0-9a-fA-F])+')
 
 
 class NoUuid(errors.UnknownState):
-    """A node that is whole, but has no uuid that placement could take."""
+    """A well-formed node whose uuid is not one that placement accepts."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +30,10 @@ class Node:
     """One node as Ironic lists it.
 
     :ivar uuid: lower case with dashes, as placement spells it
-    :ivar ident: the same as Ironic spells it: how it was enrolled
+    :ivar ident: the uuid as Ironic spells it, which is how it was enrolled
     :ivar resource_class: as the operator spells it; None or empty for none
     :ivar power_state: None while Ironic does not know it
-    :ivar provision_state: None stands for available, in very old rows
+    :ivar provision_state: None means available, in rows of very old releases
     """
 
     uuid: str
@@ -53,20 +51,20 @@ class Node:
 
     @property
     def called(self) -> str:
-        """What operators call it: its name, if it has one."""
-        return plain.shown(self.name or self.ident)
+        """The name that operators use: its name, or else its uuid."""
+        return error_text.printable(self.name or self.ident)
 
     @classmethod
     def from_row(cls, row: Row) -> typing.Self:
         """Return the node of one row of Ironic's API.
 
-        :raises NoUuid: all is well, but its uuid is none
+        :raises NoUuid: the row is well-formed, but its uuid is invalid
         :raises errors.UnknownState: a field is missing or of another type
         """
         ident = row.get('uuid')
         if not isinstance(ident, str) or not ident:
             raise errors.UnknownState(
-                f'a node with uuid {error_text.excerpt(ident)}, which is none'
+                f'a node with the invalid uuid {error_text.excerpt(ident)}'
             )
         fields: dict[str, typing.Any] = {
             **{field: _text(row, field) for field in _TEXTS},
@@ -79,7 +77,7 @@ class Node:
             name = fields['name']
             called = f' (name {error_text.excerpt(name)})' if name else ''
             raise NoUuid(
-                f'node {error_text.excerpt(ident)}{called} has a uuid that is none'
+                f'node {error_text.excerpt(ident)}{called} has an invalid uuid'
             ) from exc
         return cls(uuid=uuid, ident=ident, **fields)
 
@@ -97,22 +95,22 @@ FIELDS = tuple(f.name for f in dataclasses.fields(Node) if f.name != 'ident')
 def canonical(uuid: object) -> str:
     """Return a node's uuid as placement spells it.
 
-    Ironic keeps what it was given when the node was enrolled: capitals, as
-    firmware prints them, no dashes, or more around it.
+    Ironic keeps the spelling with which the node was enrolled: in upper case,
+    as firmware prints it, without dashes, or with a prefix or braces.
 
-    :raises ValueError: it is none
+    :raises ValueError: it is not a uuid
     """
     if not isinstance(uuid, str) or not _UUID.fullmatch(uuid):
-        raise ValueError(f'{error_text.excerpt(uuid)} is no uuid')
+        raise ValueError(f'{error_text.excerpt(uuid)} is not a uuid')
     return str(uuidlib.UUID(uuid))
 
 
 def spellings(ident: str) -> tuple[str, ...]:
-    """Return what to ask Ironic for when somebody says this name or uuid.
+    """Return the spellings to look up in Ironic for a name or uuid.
 
-    A uuid is asked for as it was said, and then in the usual ways: some
-    databases tell capitals from small letters, so a node is not found by
-    another spelling than the one it was enrolled with.
+    A uuid is looked up as given, and then in its usual spellings. Some
+    databases distinguish upper and lower case, so a node is found only by the
+    spelling with which it was enrolled.
     """
     try:
         uuid = canonical(ident)
@@ -126,19 +124,20 @@ def spellings(ident: str) -> tuple[str, ...]:
 
 def _value(row: Row, field: str) -> object:
     if field not in row:
-        raise errors.UnknownState(f'node {_who(row)} without {field}')
+        raise errors.UnknownState(f'node {_subject(row)} without {field}')
     return row[field]
 
 
 def _odd(row: Row, field: str) -> errors.UnknownState:
     value = row[field]
     return errors.UnknownState(
-        f'node {_who(row)} with {field} {error_text.excerpt(value)}, which is none'
+        f'node {_subject(row)} with invalid {field} '
+        f'{error_text.excerpt(value)}'
     )
 
 
-def _who(row: Row) -> str:
-    return plain.shown(f'{row["uuid"]:.60}')
+def _subject(row: Row) -> str:
+    return error_text.printable(f'{row["uuid"]:.60}')
 
 
 def _text(row: Row, field: str) -> str | None:

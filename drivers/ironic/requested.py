@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requested traits to a node of Ironic and back: one read, then one patch.
+"""Stage a request on a node of Ironic, or take it back.
 
-What is to be written is ``staging.py``'s; the driver calls this with its API.
-After the patch nothing is read again, unless Ironic refuses it.
+Each takes one read and one patch. ``staging.py`` decides what the patch
+contains. The node is read again only if Ironic refuses the patch.
+``driver.py`` calls this with its API.
 """
 
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
-from compute_agent import errors, extra_specs
+from compute_agent import error_text, errors, extra_specs
 from compute_agent.tree import names
 from compute_agent.virt import requested
 
 from . import node as ironic
-from . import plain, staging
+from . import staging
 
 _Compute = Callable[[staging.Target], staging.Change]
 
 
 class Api(typing.Protocol):
-    """What is needed of Ironic."""
+    """The calls of Ironic that this module needs."""
 
     def node(
         self, ident: str, fields: Sequence[str]
@@ -40,13 +41,14 @@ def stage(
     *,
     dry_run: bool = False,
 ) -> requested.Staging:
-    """Hand the node what the request requires of it; repeatable.
+    """Hand the request's requirements to the node.
 
     :param node: a name or a uuid
-    :param instance_uuid: the instance that holds the node, if one does
-    :raises errors.Unavailable: whether it was done is not known: do it again
-    :raises errors.UnknownState: the same
-    :raises errors.AgentError: nothing was changed, as far as is known
+    :param instance_uuid: the instance on the node, if there is one
+    :raises errors.Unavailable: it is unknown if it was done; repeat the call
+    :raises errors.UnknownState: likewise
+    :raises errors.AgentError: any other error; as far as is known, nothing
+        was changed
     """
     instance = _instance(instance_uuid)
     return _carry_out(
@@ -64,7 +66,7 @@ def unstage(
     *,
     dry_run: bool = False,
 ) -> requested.Staging:
-    """Take back exactly what was staged; done if nothing was.
+    """Take back exactly what was staged; succeed if nothing was.
 
     :raises errors.AgentError: as ``stage`` does
     """
@@ -92,10 +94,10 @@ def _carry_out(
 
 
 def _is_done(api: Api, ident: str, compute: _Compute) -> bool:
-    """Whether nothing is left to do, though the patch was refused.
+    """Return True if a refused patch had already been carried out.
 
-    A patch that was carried out, but whose answer was lost, is sent again from
-    below, and what is removed already cannot be removed.
+    If the answer to a patch is lost, the connection sends it again. Ironic
+    then refuses to remove a field that is already removed.
     """
     try:
         return not compute(_read(api, ident)).patch
@@ -106,8 +108,8 @@ def _is_done(api: Api, ident: str, compute: _Compute) -> bool:
 def _read(api: Api, node: str) -> staging.Target:
     """Return the node.
 
-    :raises errors.DriverError: Ironic has none of this name or uuid
-    :raises errors.UnknownState: the answer is not that node
+    :raises errors.DriverError: Ironic has no node of this name or uuid
+    :raises errors.UnknownState: the answer is another node, or malformed
     """
     for ident in ironic.spellings(node) if node else ():
         row = api.node(ident, staging.FIELDS)
@@ -115,8 +117,8 @@ def _read(api: Api, node: str) -> staging.Target:
             break
     else:
         raise errors.DriverError(
-            f'Ironic has no node {node!r}, or does not show it: give a name '
-            'or a uuid as "baremetal node list" has them'
+            f'Ironic has no node {node!r}, or hides it: give a name or a '
+            'uuid from "baremetal node list"'
         )
     try:
         target = staging.Target.from_row(row)
@@ -124,7 +126,7 @@ def _read(api: Api, node: str) -> staging.Target:
         raise errors.UnknownState(f'Ironic answered {exc}') from exc
     if ident.lower() not in (target.ident.lower(), target.node.called.lower()):
         raise errors.UnknownState(
-            f'Ironic was asked for node {plain.shown(node)} and answered '
+            f'Ironic was asked for node {error_text.printable(node)} and answered '
             f'{target.node}'
         )
     return target

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a node is told what a request requires of it, and what is reported.
+"""The patch and the report for staging a request on a node.
 
-Pure: from a node as Ironic's API gives it to one JSON patch and a report.
-``instance_info.py`` knows what stands there and how it is written,
-``requested.py`` reads the node and sends the patch.
+Pure: it turns a node as Ironic's API returns it into one JSON patch and a
+report. ``instance_info.py`` reads and writes the fields; ``requested.py``
+reads the node and sends the patch.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from oslo_utils import strutils
 from compute_agent import error_text, errors, extra_specs
 from compute_agent.virt import requested
 
-from . import instance_info, inventory, plain
+from . import instance_info, inventory
 from . import node as ironic
 
 SERVICE = 'Ironic'
@@ -24,14 +24,14 @@ FIELDS = (*ironic.FIELDS, 'instance_info')
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The node that is told, with what it has been told already."""
+    """The node of the request, with its instance_info."""
 
     node: ironic.Node
     info: instance_info.InstanceInfo
 
     @property
     def ident(self) -> str:
-        """Its uuid as Ironic spells it."""
+        """The node's uuid as Ironic spells it."""
         return self.info.ident
 
     @classmethod
@@ -44,7 +44,8 @@ class Target:
         fields = row.get('instance_info')
         if not isinstance(fields, dict):
             raise errors.UnknownState(
-                f'node {node} with instance_info {error_text.excerpt(fields)}, which is none'
+                f'node {node} with invalid instance_info '
+                f'{error_text.excerpt(fields)}'
             )
         info = instance_info.InstanceInfo(
             node=str(node), ident=node.ident, fields=fields
@@ -65,12 +66,12 @@ def stage(
     wanted: extra_specs.ExtraSpecs,
     instance_uuid: str | None = None,
 ) -> Change:
-    """Return how the node is told what the request requires of it.
+    """Return the change that hands the request's requirements to the node.
 
-    What was staged for another request is taken back in the same patch.
+    The same patch takes back what was staged for another request.
 
-    :raises errors.Refused: the node is not free for the request or does not
-        fit it, or what stands in its instance_info could not be kept
+    :raises errors.Refused: the node is not available or does not satisfy the
+        request, or a field of its instance_info could not be kept
     """
     _check_free(target, instance_uuid)
     _check_forbidden(target, wanted)
@@ -88,12 +89,12 @@ def stage(
 
 
 def unstage(target: Target, instance_uuid: str | None = None) -> Change:
-    """Return how exactly what was staged is taken back.
+    """Return the change that takes back exactly what was staged.
 
-    The node may be in any state, but must not be another instance's.
+    The node may be in any state, but must not have another instance.
 
-    :raises errors.Refused: it is, or what stands in its instance_info could
-        not be kept
+    :raises errors.Refused: it has another instance, or a field of its
+        instance_info could not be kept
     """
     if target.info.record() is not None:
         _check_instance(target, instance_uuid)
@@ -103,7 +104,7 @@ def unstage(target: Target, instance_uuid: str | None = None) -> Change:
 
 
 def _check_free(target: Target, instance_uuid: str | None) -> None:
-    """Refuse a node that is not available; its own instance may hold it."""
+    """Refuse a node that is not available, except to its own instance."""
     _check_instance(target, instance_uuid)
     why = inventory.why_reserved(target.node, skip_in_use=True)
     if why is not None and instance_uuid is None:
@@ -111,15 +112,15 @@ def _check_free(target: Target, instance_uuid: str | None) -> None:
 
 
 def _check_instance(target: Target, instance_uuid: str | None) -> None:
-    """Refuse a node that another has, or that is not the one meant."""
+    """Refuse a node that does not have exactly the given instance."""
     has = (target.node.instance_uuid or '').lower()
     if has == (instance_uuid or ''):
         return
-    has = plain.shown(has)
+    has = error_text.printable(has)
     if not has:
-        how = f'no instance, so not {instance_uuid} either'
+        how = f'no instance, so it does not have {instance_uuid}'
     elif instance_uuid is None:
-        how = f'the instance {has}: say --instance {has} if that is meant'
+        how = f'the instance {has}: add --instance {has} if you mean it'
     else:
         how = f'the instance {has}, not {instance_uuid}'
     raise errors.Refused(f'node {target.node} has {how}')
@@ -135,7 +136,7 @@ def _check_forbidden(target: Target, wanted: extra_specs.ExtraSpecs) -> None:
 
 
 def _check_visible(wanted: extra_specs.ExtraSpecs) -> None:
-    """Refuse what could not be read again, and so not be taken back."""
+    """Refuse capabilities that could not be read back and removed."""
     hidden = instance_info.HIDDEN
     for name, value in wanted.capabilities:
         both = {'object': {name: value}, 'text': json.dumps({name: value})}
@@ -167,23 +168,25 @@ def _report_of_stage(
         traits=sent,
         placement_only=tuple(t for t in wanted.required if t not in sent),
         capabilities=wanted.capabilities,
-        ignored=tuple(str(one) for one in wanted.others),
+        ignored=tuple(map(str, wanted.others)),
         notes=_notes(target.info),
     )
 
 
 def _report_of_unstage(target: Target, *, changed: bool) -> requested.Staging:
-    standing = target.info.standing()
-    capabilities = standing.get(instance_info.CAPABILITIES, {})
+    staged = target.info.unchanged()
+    capabilities = staged.get(instance_info.CAPABILITIES, {})
     return requested.Staging(
         service=SERVICE,
         uuid=target.node.uuid,
         name=_name(target),
         summary='taken back' if changed else 'nothing was staged',
         changed=changed,
-        traits=tuple(map(plain.shown, standing.get(instance_info.TRAITS, ()))),
+        traits=tuple(
+            map(error_text.printable, staged.get(instance_info.TRAITS, ()))
+        ),
         capabilities=tuple(
-            (plain.shown(k), plain.shown(str(v)))
+            (error_text.printable(k), error_text.printable(str(v)))
             for k, v in capabilities.items()
         ),
         notes=_notes(target.info),
@@ -209,10 +212,10 @@ def _summary(
 
 
 def _notes(info: instance_info.InstanceInfo) -> tuple[str, ...]:
-    """Return a sentence for each capability that is not as it was staged."""
+    """Return a sentence for each capability that was changed since."""
     return tuple(
-        plain.shown(
-            f'capability {name} was staged as {staged} and is {now} now: it '
+        error_text.printable(
+            f'capability {name} was staged as {staged} and is now {now}: it '
             'stays'
         )
         for name, (staged, now) in info.changed().items()

@@ -2,8 +2,8 @@
 """The traits that a node has in placement.
 
 Pure: no I/O, configuration, logging or clock. They are the node's traits in
-Ironic (seed 002) and what a bare-metal driver can do with any node. A trait
-that cannot go to placement is left out alone: the others do not wait for it.
+Ironic (seed 002) and the capabilities of the bare-metal driver. A trait that
+placement does not accept is left out; the others are reported.
 """
 
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ from compute_agent.tree import names
 
 from . import node as ironic
 
-# What nova's Ironic driver says of itself (nova.virt.ironic.driver,
-# ``capabilities``, by the names of nova.virt.driver, CAPABILITY_TRAITS_MAP),
-# so that flavors and images that ask for it find the node with this agent too.
+# The capabilities of nova's Ironic driver (nova.virt.ironic.driver,
+# ``capabilities``, by the names of nova.virt.driver, CAPABILITY_TRAITS_MAP).
+# With them, flavors and images that require these traits find the node.
 CAPABILITIES = (
     'COMPUTE_IMAGE_TYPE_AMI',
     'COMPUTE_IMAGE_TYPE_QCOW2',
@@ -23,19 +23,17 @@ CAPABILITIES = (
     'COMPUTE_NET_ATTACH_INTERFACE',
 )
 
-# Set by who disables a compute service, and not a property of a node.
+# It marks a disabled compute service and is not a property of a node.
 NEVER = frozenset({names.COMPUTE_STATUS_DISABLED})
 
-_OF_OTHERS = (
-    'it is for who disables a compute service; use maintenance instead'
-)
+_OF_OTHERS = 'it marks a disabled compute service; use maintenance instead'
 _NO_NAME = (
-    f'placement takes 1 to {names.MAX_NAME} of the characters A-Z, 0-9 and _'
+    f'placement accepts 1 to {names.MAX_NAME} of the characters A-Z, 0-9 and _'
 )
 
 
 def reported(node: ironic.Node) -> frozenset[str]:
-    """Return the traits to be reported of this node."""
+    """Return the traits that are reported of this node."""
     return node.traits.union(CAPABILITIES).difference(left_out(node))
 
 
@@ -49,9 +47,9 @@ def left_out(node: ironic.Node) -> Mapping[str, str]:
 
 
 def _is_name(trait: str) -> bool:
-    """Whether placement could have a trait of this name.
+    """Return True if placement accepts a trait of this name.
 
-    Some releases of Ironic take a custom trait with a newline at its end.
+    Some releases of Ironic accept a custom trait that ends in a newline.
     """
     try:
         names.check_symbol(trait, 'trait')

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which versions of Ironic's API are spoken, and what needs which.
+"""The versions of Ironic's API, and the options that need them.
 
-Pure: no I/O, configuration, logging or clock. There is no discovery call: the
-newest version is asked for, and an Ironic that is older says what it has.
+Pure: no I/O, configuration, logging or clock. There is no discovery call. The
+agent requests the newest version, and an older Ironic answers with its range.
 """
 
 import dataclasses
@@ -10,21 +10,21 @@ import re
 
 Version = tuple[int, int]
 
-# The newest that openstacksdk and nova speak too; nothing newer is needed.
+# The newest version that openstacksdk and nova use; the agent needs no newer.
 NEWEST: Version = (1, 109)
 _TRAITS: Version = (1, 37)
 _CONDUCTOR_GROUP: Version = (1, 46)
 _SHARD: Version = (1, 82)
 
-# In the text of ironicclient's UnsupportedVersion, which it wraps into lines.
+# In the text of ironicclient's UnsupportedVersion, which has line breaks.
 _RANGE = re.compile(r'range is:? (\d+)\.(\d+) to (\d+)\.(\d+)')
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Needed:
-    """The oldest version that will do.
+    """The oldest version that is new enough.
 
-    :ivar by: what needs it
+    :ivar by: the option or driver that needs it
     """
 
     version: Version
@@ -32,10 +32,9 @@ class Needed:
 
 
 def needed(conductor_group: str | None, shard: str | None) -> Needed:
-    """Return what is needed to list just the nodes that are meant.
+    """Return the version that is needed to list only the intended nodes.
 
-    An older Ironic ignores a filter it does not know, or would have all nodes
-    listed: never that.
+    An older Ironic might ignore an unknown filter and list all nodes.
     """
     if shard is not None:
         return Needed(version=_SHARD, by='[ironic] shard')
@@ -45,14 +44,14 @@ def needed(conductor_group: str | None, shard: str | None) -> Needed:
 
 
 def supported(text: str) -> tuple[Version, Version] | None:
-    """Return the oldest and newest version a refusal tells of, if it does."""
+    """Return the range of versions in a refusal, None if it has none."""
     match = _RANGE.search(' '.join(text.split()))
     if match is None:
         return None
-    one, two, three, four = (int(group) for group in match.groups())
-    return (one, two), (three, four)
+    low, low_minor, high, high_minor = map(int, match.groups())
+    return (low, low_minor), (high, high_minor)
 
 
 def spelled(version: Version) -> str:
-    """Return the version as the API's header has it."""
+    """Return the version in the form of the API's header."""
     return '{}.{}'.format(*version)

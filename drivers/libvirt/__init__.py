@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libvirt driver: what one hypervisor host has, seen without libvirtd.
+"""The libvirt driver: describes one hypervisor host without libvirtd.
 
-``driver.py`` joins the parts. Pure: ``cpu_traits`` and ``arch_traits`` (the
-tables), ``processors`` (the text of /proc/cpuinfo), ``findings`` (which traits
-follow, and why), ``inventory``. I/O: ``host`` (files), ``pycpuinfo``.
+Begin with ``driver.py``, which joins the parts. These are pure: ``cpu_traits``
+and ``arch_traits`` (the tables), ``processors`` (the text of /proc/cpuinfo),
+``findings`` (the traits that follow, each with its reason) and ``inventory``.
+``host`` reads files and ``pycpuinfo`` runs py-cpuinfo. It may import the
+modules of ``compute_agent`` that ``docs/drivers.md`` lists.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which HW_ARCH_* trait stands for which machine name.
+"""The table of HW_ARCH_* traits and the machine names that mean them.
 
 Pure: no I/O, configuration, logging or clock. The machine name is the
-kernel's (``uname -m``). The traits are those of os-traits ``hw/arch.py``, and
-a test holds that none of them is missing here. ``findings.py`` reads this.
+kernel's (``uname -m``). The traits are those of os-traits ``hw/arch.py``; a
+test checks that the table is complete. ``findings.py`` reads it.
 """
 
 import dataclasses
@@ -17,9 +17,9 @@ class ArchRow:
     machines: tuple[str, ...]
 
 
-# Sources: UTS_MACHINE in Linux arch/*/Makefile; where Linux has no port any
-# more, or one word for both byte orders (mips, microblaze), QEMU's target
-# name. Big endian is meant by the bare word.
+# Sources: UTS_MACHINE in Linux arch/*/Makefile. If Linux has no port any more,
+# or one word for both byte orders (mips, microblaze), the word is QEMU's
+# target name; without a suffix it means big endian.
 ARCH_TRAITS = (
     ArchRow('HW_ARCH_AARCH64', ('aarch64',)),
     ArchRow('HW_ARCH_ALPHA', ('alpha',)),

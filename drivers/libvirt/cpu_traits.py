@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which HW_CPU_* trait follows from which word of which source.
+"""The tables of HW_CPU_* traits and the words of each source that mean them.
 
-Pure: no I/O, configuration, logging or clock. One table per family of
-processors and one column per source, for the three spell the same bit in
-three ways. Every HW_CPU_* name of os-traits is in a row or, with the reason,
-in ``NOT_REPORTABLE``; a test holds that. ``findings.py`` reads this.
+Pure: no I/O, configuration, logging or clock. There is one table for each
+family of processors and one column for each source, because the three sources
+spell the same bit in three ways. Every HW_CPU_* name of os-traits is in a row
+or, with the reason, in ``NOT_REPORTABLE``; a test checks this. ``findings.py``
+reads the tables.
 """
 
 import dataclasses
 from collections.abc import Iterator, Mapping
 
 _INTEL = ('GenuineIntel',)
-# Hygon sells AMD's first Zen under its own name.
+# Hygon sells AMD's first Zen processors under its own name.
 _AMD = ('AuthenticAMD', 'HygonGenuine')
 
 _KVM_AMD = '/sys/module/kvm_amd/parameters/'
@@ -20,14 +21,14 @@ _KVM_INTEL = '/sys/module/kvm_intel/parameters/'
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """One trait, and what must be seen for it; any word of a column will do.
+    """One trait and the words that mean it; one word of a column is enough.
 
     :ivar kernel: words of /proc/cpuinfo
     :ivar pycpuinfo: words of py-cpuinfo's own decoding
     :ivar libvirt: names in libvirt's cpu_map
-    :ivar vendors: the makers this trait is for; empty for all
-    :ivar switch: a file of the host that must say 1 or Y as well
-    :ivar hidden_by: a word beside which the kernel leaves this one out
+    :ivar vendors: the vendors whose processors have it; empty for all
+    :ivar switch: a file of the host that must also contain 1 or Y
+    :ivar hidden_by: the kernel may omit the words if it shows this one
     :ivar misread: py-cpuinfo decodes it wrongly, so its word proves nothing
     """
 
@@ -47,9 +48,9 @@ _ANY = (
     Row('HW_CPU_HYPERTHREADING', switch='/sys/devices/system/cpu/smt/active'),
 )
 
-# Sources: Linux Documentation/arch/arm64/elf_hwcaps.rst, whose names in small
-# letters are the words of the Features line, and libvirt's too. What
-# py-cpuinfo gives here is that same line, so it is no second source.
+# Sources: Linux Documentation/arch/arm64/elf_hwcaps.rst. Its names in lower
+# case are the words of the Features line, and libvirt's names. py-cpuinfo
+# returns that same line, so it is not a second source.
 _AARCH64 = tuple(
     Row(f'HW_CPU_AARCH64_{word.upper()}', (word,), (), (word,))
     for word in (
@@ -94,14 +95,14 @@ _PPC64LE = (
 # Sources. Kernel: Linux arch/x86/include/asm/cpufeatures.h (a quoted comment
 # is the word shown, "" hides it) and init_speculation_control() in
 # arch/x86/kernel/cpu/common.c. py-cpuinfo: CPUID.get_flags() of 9.0.0, which
-# takes leaf 0x80000001 from EBX instead of EDX: 3dnow is read from the package
-# type and pdpe1gb is missed. libvirt: src/cpu_map/x86_features.xml. Vendors:
-# os-traits keeps what is one maker's in hw/cpu/x86/intel.py and amd.py.
+# reads leaf 0x80000001 from EBX instead of EDX: it takes 3dnow from the
+# package type and misses pdpe1gb. libvirt: src/cpu_map/x86_features.xml. Vendors:
+# os-traits has one vendor's traits in hw/cpu/x86/intel.py and amd.py.
 _X86 = (
     Row('HW_CPU_X86_3DNOW', ('3dnow',), ('3dnow',), ('3dnow',), misread=True),
     Row('HW_CPU_X86_ABM', ('abm',), ('abm',), ('abm',)),
     Row('HW_CPU_X86_AESNI', ('aes',), ('aes',), ('aes',)),
-    # The flag says that the processor can; KVM says whether it may.
+    # The flag says that the processor supports it, KVM that it is enabled.
     Row(
         'HW_CPU_X86_AMD_SEV',
         ('sev',),
@@ -151,8 +152,8 @@ _X86 = (
     Row('HW_CPU_X86_AVX512DQ', ('avx512dq',), ('avx512dq',), ('avx512dq',)),
     Row('HW_CPU_X86_AVX512ER', ('avx512er',), ('avx512er',), ('avx512er',)),
     Row('HW_CPU_X86_AVX512F', ('avx512f',), ('avx512f',), ('avx512f',)),
-    # GFNI, VAES and VPCLMULQDQ exist without AVX-512 too; the traits' names
-    # date from when they did not.
+    # GFNI, VAES and VPCLMULQDQ also exist without AVX-512. The traits' names
+    # are older than these processors.
     Row('HW_CPU_X86_AVX512GFNI', ('gfni',), ('gfni',), ('gfni',)),
     Row(
         'HW_CPU_X86_AVX512IFMA',
@@ -195,7 +196,7 @@ _X86 = (
     ),
     Row('HW_CPU_X86_BMI', ('bmi1',), ('bmi1',), ('bmi1',)),
     Row('HW_CPU_X86_BMI2', ('bmi2',), ('bmi2',), ('bmi2',)),
-    # libvirt's name has one q less.
+    # libvirt's name lacks one q.
     Row('HW_CPU_X86_CLMUL', ('pclmulqdq',), ('pclmulqdq',), ('pclmuldq',)),
     Row('HW_CPU_X86_F16C', ('f16c',), ('f16c',), ('f16c',)),
     Row('HW_CPU_X86_FMA3', ('fma',), ('fma',), ('fma',)),
@@ -214,7 +215,7 @@ _X86 = (
         ('pcid',),
         vendors=_INTEL,
     ),
-    # The kernel shows Intel's bit and AMD's as one word.
+    # The kernel shows Intel's bit and AMD's bit as the same word.
     Row('HW_CPU_X86_INTEL_SSBD', ('ssbd',), (), ('ssbd',), vendors=_INTEL),
     Row(
         'HW_CPU_X86_INTEL_TDX',
@@ -232,7 +233,7 @@ _X86 = (
     Row('HW_CPU_X86_SHA', ('sha_ni',), ('sha',), ('sha-ni',)),
     Row('HW_CPU_X86_SSE', ('sse',), ('sse',), ('sse',)),
     Row('HW_CPU_X86_SSE2', ('sse2',), ('sse2',), ('sse2',)),
-    # "Prescott new instructions"; only QEMU says sse3.
+    # pni: "Prescott new instructions"; only QEMU calls it sse3.
     Row('HW_CPU_X86_SSE3', ('pni',), ('pni',), ('pni',)),
     Row('HW_CPU_X86_SSE41', ('sse4_1',), ('sse4_1',), ('sse4.1',)),
     Row('HW_CPU_X86_SSE42', ('sse4_2',), ('sse4_2',), ('sse4.2',)),
@@ -241,7 +242,7 @@ _X86 = (
     Row('HW_CPU_X86_STIBP', ('stibp',), (), ('amd-stibp', 'stibp')),
     Row('HW_CPU_X86_SVM', ('svm',), ('svm',), ('svm',)),
     Row('HW_CPU_X86_TBM', ('tbm',), ('tbm',), ('tbm',)),
-    # TSX is HLE and RTM; HLE alone is a hint that may do nothing.
+    # TSX is HLE and RTM. HLE alone is a hint without a guaranteed effect.
     Row('HW_CPU_X86_TSX', ('rtm',), ('rtm',), ('rtm',)),
     Row('HW_CPU_X86_VMX', ('vmx',), ('vmx',), ('vmx',)),
     Row('HW_CPU_X86_XOP', ('xop',), ('xop',), ('xop',)),
@@ -250,7 +251,7 @@ _X86 = (
 ANY = 'any'
 X86 = 'x86'
 
-#: The rows of each family; ``any`` are those that ask no processor word.
+#: The rows of each family; ``any`` has the rows that need no processor word.
 ROWS: Mapping[str, tuple[Row, ...]] = {
     'aarch64': _AARCH64,
     ANY: _ANY,
@@ -258,21 +259,21 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     X86: _X86,
 }
 
-#: x86 traits that none of the sources can tell, and why.
+#: x86 traits that no source can detect, with the reason.
 NOT_REPORTABLE: Mapping[str, str] = {
     'HW_CPU_AMD_SEV': (
-        'deprecated double of HW_CPU_X86_AMD_SEV, which is reported'
+        'deprecated duplicate of HW_CPU_X86_AMD_SEV, which is reported'
     ),
     'HW_CPU_X86_AMD_IBPB': (
-        'the kernel hides the bit: its word ibpb stands for Intel too'
+        "the kernel hides the bit: its word ibpb also means Intel's"
     ),
     'HW_CPU_X86_AMD_NO_SSB': 'the kernel hides the bit',
     'HW_CPU_X86_AMD_SSBD': (
-        'the kernel hides the bit: its word ssbd stands for older ways too'
+        'the kernel hides the bit: its word ssbd also means older methods'
     ),
-    'HW_CPU_X86_ASF': 'no processor with it was ever sold',
+    'HW_CPU_X86_ASF': 'no processor with it was sold',
     'HW_CPU_X86_INTEL_SPEC_CTRL': (
-        'the kernel hides the bit: its words ibrs and ibpb stand for AMD too'
+        "the kernel hides the bit: its words ibrs and ibpb also mean AMD's"
     ),
 }
 
@@ -300,10 +301,10 @@ def rows(of_family: str | None) -> Iterator[Row]:
 
 
 def asks_pycpuinfo(of_family: str | None) -> bool:
-    """Whether py-cpuinfo could tell such a machine anything of its own."""
+    """Return True if py-cpuinfo is a source of its own for this family."""
     return any(row.pycpuinfo for row in rows(of_family))
 
 
 def switches(of_family: str | None) -> tuple[str, ...]:
-    """Return the files that such a machine's rows look at."""
+    """Return the files that the rows of this family need."""
     return tuple(row.switch for row in rows(of_family) if row.switch)

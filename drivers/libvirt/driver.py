@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describes one hypervisor host: inventory, architecture and CPU traits.
+"""The driver of one hypervisor host: inventory, architecture and CPU traits.
 
-Reads the host's own files and py-cpuinfo; libvirtd need not run. Each trait of
-the tables is present, absent or unknown, and only present and absent ones are
-decided here: an unknown one is left as it is. The agent's cycle calls this,
-and ``probe`` asks for the evidence.
+It reads the host's own files and py-cpuinfo; libvirtd need not run. Each trait
+of the tables is present, absent or unknown. The driver decides present and
+absent traits and leaves unknown ones as they are in placement.
 """
 
 import pathlib
@@ -24,7 +23,7 @@ CACHE_NAME = 'cpuinfo.json'
 
 
 class LibvirtDriver(driver.ComputeDriver):
-    """One host, the one that this agent runs on.
+    """Describes the host that the agent runs on.
 
     :param nodename: the hypervisor's host name
     :param instances_path: the folder whose file system is DISK_GB
@@ -48,7 +47,7 @@ class LibvirtDriver(driver.ComputeDriver):
 
     @classmethod
     def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
-        """Return the driver of this host, from nova's own options."""
+        """Return the driver of this host, made from nova's own options."""
         cache = pathlib.Path(conf.state_path, CACHE_NAME)
         return cls(
             nodename=conf.host or host.canonical_name(),
@@ -64,11 +63,11 @@ class LibvirtDriver(driver.ComputeDriver):
 
     @property
     def authority(self) -> Sequence[str]:
-        """The traits that the last description decided either way."""
+        """The traits that the last description found present or absent."""
         return self._decided
 
     def get_available_nodes(self) -> Sequence[str]:
-        """Return the one host's name."""
+        """Return the name of the one host."""
         return [self._nodename]
 
     def update_provider_tree(
@@ -79,25 +78,25 @@ class LibvirtDriver(driver.ComputeDriver):
     ) -> None:
         """Set the host's inventory and add its traits.
 
-        A trait that cannot be told this time and is there is added too, which
-        leaves it there: ``keep_traits`` would leave the absent ones as well.
+        An unknown trait that the provider has is added again, so that it
+        stays. ``keep_traits`` would also keep absent traits.
         """
         records = self._records()
         facts = self._facts()
         traits = _by_answer(findings.findings(facts))
         unknown = traits[finding.Found.UNKNOWN]
         present = traits[finding.Found.PRESENT]
-        there = provider_tree.data(nodename).traits
+        current = provider_tree.data(nodename).traits
         provider_tree.update_inventory(nodename, records)
-        provider_tree.add_traits(nodename, *present, *(unknown & there))
+        provider_tree.add_traits(nodename, *present, *(unknown & current))
         if not facts.answered:
             provider_tree.keep_traits(nodename)
         self._decided = sorted(present | traits[finding.Found.ABSENT])
 
     def evidence(self, nodename: str) -> Sequence[finding.Finding]:
-        """Return what is known of every trait, and the words without one.
+        """Return a finding for every trait, and for the words without one.
 
-        :raises DriverError: this is not the host of that name
+        :raises errors.DriverError: the host has another name
         """
         self._check(nodename)
         return findings.findings(self._facts())
@@ -125,7 +124,7 @@ class LibvirtDriver(driver.ComputeDriver):
         return findings.Facts(
             machine=machine,
             kernel=kernel,
-            claims=self._claims(kernel, family),
+            reported=self._reported(kernel, family),
             switches={
                 path: self._files.word(path)
                 for path in cpu_traits.switches(family)
@@ -137,12 +136,12 @@ class LibvirtDriver(driver.ComputeDriver):
         text = self._files.text(processors.PATH)
         return machine, processors.parse(text, cpu_traits.family(machine))
 
-    def _claims(
+    def _reported(
         self, kernel: processors.Processors, family: str | None
-    ) -> findings.Claims:
+    ) -> findings.ReportedFlags:
         if not cpu_traits.asks_pycpuinfo(family):
-            return findings.Claims(
-                reason='py-cpuinfo has no source of its own on this machine'
+            return findings.ReportedFlags(
+                reason='py-cpuinfo is no source of its own on this machine'
             )
         key = pycpuinfo.Key(
             boot_id=self._files.word(host.BOOT_ID) or '',
@@ -150,7 +149,7 @@ class LibvirtDriver(driver.ComputeDriver):
             model=kernel.model,
             version=pycpuinfo.version(),
         )
-        return self._probe.claims(key)
+        return self._probe.reported(key)
 
 
 def _by_answer(

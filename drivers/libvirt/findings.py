@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which traits follow from what was seen, each with its reason.
+"""The traits that follow from a host's facts, each with its reason.
 
-Pure: no I/O, configuration, logging or clock. For every trait of the tables
-the answer is present, absent or unknown. What the kernel has a word for, the
-kernel decides: py-cpuinfo asks the processor itself, misses what the kernel
-turned off and misreads some bits, so alone it may say yes and never no.
-``driver.py`` calls this.
+Pure: no I/O, configuration, logging or clock. Each trait of the tables is
+present, absent or unknown. If the kernel has a word for it, the kernel
+decides. py-cpuinfo reads the processor itself: it does not see what the kernel
+turned off, and misreads some bits. On its own it may therefore decide
+"present", but never "absent". ``driver.py`` calls this.
 """
 
 import dataclasses
@@ -27,10 +27,10 @@ _UNKNOWN = virt.Found.UNKNOWN
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Claims:
-    """What py-cpuinfo answered.
+class ReportedFlags:
+    """The flags that py-cpuinfo reports.
 
-    :ivar flags: None for no answer; then ``reason`` says why
+    :ivar flags: None if it gave no answer; ``reason`` then says why
     """
 
     flags: frozenset[str] | None = None
@@ -40,41 +40,42 @@ class Claims:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What was seen of one host.
+    """The facts read from one host.
 
     :ivar machine: the kernel's name for the architecture
-    :ivar switches: path → what the file says, None if it cannot be read
+    :ivar kernel: the processors as the kernel shows them
+    :ivar reported: the processors as py-cpuinfo reports them
+    :ivar switches: path → the file's content, None if it cannot be read
     """
 
     machine: str
     kernel: processors.Processors
-    claims: Claims = Claims()
+    reported: ReportedFlags = ReportedFlags()
     switches: Mapping[str, str | None] = dataclasses.field(
         default_factory=dict
     )
 
     @property
     def family(self) -> str | None:
-        """The table of ``cpu_traits`` that is for this machine."""
+        """The key of this machine's table in ``cpu_traits``."""
         return cpu_traits.family(self.machine)
 
     @property
     def vendor(self) -> str:
-        """Who made the processors, empty if nobody says."""
-        return self.kernel.vendor or self.claims.vendor
+        """The vendor of the processors, empty if no source names it."""
+        return self.kernel.vendor or self.reported.vendor
 
     @property
     def answered(self) -> bool:
-        """Whether any source told what the processors can do."""
-        sources = (self.kernel.words, self.claims.flags)
+        """True if a source listed the features of the processors."""
+        sources = (self.kernel.words, self.reported.flags)
         return self.family is None or any(s is not None for s in sources)
 
 
 def findings(facts: Facts) -> tuple[virt.Finding, ...]:
-    """Return a finding for each trait, then one for each word without any.
+    """Return a finding for each trait, then for each word without a trait.
 
-    First what is present, then what was seen and refused, then what is
-    unknown, then what is absent.
+    The order is: present, seen but refused, unknown, absent.
     """
     decided = [
         *_architectures(facts.machine),
@@ -86,7 +87,7 @@ def findings(facts: Facts) -> tuple[virt.Finding, ...]:
 
 
 def decide(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
-    """Return what these facts say of one row's trait."""
+    """Return the finding for the trait of one row."""
     finding = _by_vendor(row, facts, _by_word(row, facts))
     if finding.found is _PRESENT:
         return _by_switch(row, facts, finding)
@@ -97,51 +98,53 @@ def _by_word(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
     if not (row.kernel or row.pycpuinfo):
         return _finding(row, _PRESENT, fact=row.switch, sources=(KERNEL,))
     if row.kernel and facts.kernel.words is not None:
-        return _by_kernel(row, facts.kernel, facts.kernel.words, facts.claims)
-    return _by_claims(row, facts)
+        return _by_kernel(
+            row, facts.kernel, facts.kernel.words, facts.reported
+        )
+    return _by_reported(row, facts)
 
 
 def _by_kernel(
     row: cpu_traits.Row,
     kernel: processors.Processors,
     words: frozenset[str],
-    claims: Claims,
+    reported: ReportedFlags,
 ) -> virt.Finding:
-    claim = _first(row.pycpuinfo, claims.flags)
-    also = (PYCPUINFO,) if claim else ()
+    flag = _first(row.pycpuinfo, reported.flags)
+    also = (PYCPUINFO,) if flag else ()
     word = _first(row.kernel, words)
     if word:
         return _finding(row, _PRESENT, fact=word, sources=(KERNEL, *also))
     if row.hidden_by in words:
-        reason = f'beside {row.hidden_by} the kernel may leave it out'
+        reason = f'the kernel may omit it beside {row.hidden_by}'
         return _finding(row, _UNKNOWN, reason=reason)
     word = _first(row.kernel, kernel.partial)
     if word:
         reason = 'only some of the processors have it'
         sources = (KERNEL, *also)
         return _finding(row, _ABSENT, word, sources, reason)
-    if claim:
-        reason = f'py-cpuinfo claims {claim}, the kernel does not: vetoed'
+    if flag:
+        reason = f'py-cpuinfo reports {flag}, but the kernel does not'
         return _finding(row, _ABSENT, sources=also, reason=reason)
     return _finding(row, _ABSENT)
 
 
-def _by_claims(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
-    """Return what py-cpuinfo says where the kernel says nothing."""
+def _by_reported(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
+    """Return the finding by py-cpuinfo if the kernel cannot decide."""
     why = (
         facts.kernel.reason if row.kernel else 'the kernel has no word for it'
     )
-    if facts.claims.flags is None:
-        reason = f'{why}; {facts.claims.reason}'
+    if facts.reported.flags is None:
+        reason = f'{why}; {facts.reported.reason}'
     elif not row.pycpuinfo:
         reason = f'{why}; py-cpuinfo does not look for it'
     elif row.misread:
         reason = f'{why}; py-cpuinfo misreads it'
     else:
-        claim = _first(row.pycpuinfo, facts.claims.flags)
-        if claim:
-            reason = f'by py-cpuinfo alone: {why}'
-            return _finding(row, _PRESENT, claim, (PYCPUINFO,), reason)
+        flag = _first(row.pycpuinfo, facts.reported.flags)
+        if flag:
+            reason = f'reported by py-cpuinfo only: {why}'
+            return _finding(row, _PRESENT, flag, (PYCPUINFO,), reason)
         reason = f'{why}; py-cpuinfo does not list it, which proves nothing'
     return _finding(row, _UNKNOWN, reason=reason)
 
@@ -149,15 +152,15 @@ def _by_claims(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
 def _by_vendor(
     row: cpu_traits.Row, facts: Facts, finding: virt.Finding
 ) -> virt.Finding:
-    """Return the finding, or that the trait is for others' processors."""
+    """Return the finding, or absent for processors of another vendor."""
     if not row.vendors or facts.vendor in row.vendors:
         return finding
     if facts.vendor:
         wanted = ' or '.join(row.vendors)
-        reason = f'for processors of {wanted}; these are of {facts.vendor}'
+        reason = f'for processors by {wanted}; these are by {facts.vendor}'
         return dataclasses.replace(finding, found=_ABSENT, reason=reason)
     if finding.found is _PRESENT:
-        reason = 'nothing says who made the processors'
+        reason = 'the vendor of the processors is unknown'
         return dataclasses.replace(finding, found=_UNKNOWN, reason=reason)
     return finding
 
@@ -167,18 +170,18 @@ def _by_switch(
 ) -> virt.Finding:
     if not row.switch:
         return finding
-    says = facts.switches.get(row.switch)
-    if says in _ON:
+    content = facts.switches.get(row.switch)
+    if content in _ON:
         return finding
-    if says in _OFF:
-        reason = f'{row.switch} says {says}: turned off'
+    if content in _OFF:
+        reason = f'{row.switch} is {content}: turned off'
         return dataclasses.replace(finding, found=_ABSENT, reason=reason)
-    if says is None:
+    if content is None:
         module = row.switch.startswith('/sys/module/')
         hint = '; is the kernel module loaded?' if module else ''
         reason = f'{row.switch} cannot be read{hint}'
     else:
-        reason = f'{row.switch} says {says!r}, which is neither on nor off'
+        reason = f'{row.switch} is {content!r}, which is neither on nor off'
     return dataclasses.replace(finding, found=_UNKNOWN, reason=reason)
 
 
@@ -239,7 +242,7 @@ def _finding(
     sources: tuple[str, ...] = (),
     reason: str = '',
 ) -> virt.Finding:
-    """Return a finding; its fact is by default the word that would give it."""
+    """Return a finding; its default fact is the row's first word."""
     return virt.Finding(
         trait=row.trait,
         found=found,
@@ -249,8 +252,8 @@ def _finding(
     )
 
 
-def _first(wanted: tuple[str, ...], there: Collection[str] | None) -> str:
-    return next((w for w in wanted if w in (there or ())), '')
+def _first(wanted: tuple[str, ...], found: Collection[str] | None) -> str:
+    return next((word for word in wanted if word in (found or ())), '')
 
 
 def _order(finding: virt.Finding) -> tuple[int, str]:

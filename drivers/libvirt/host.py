@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads files of one host; the only module here that knows where they are.
+"""Reads the files of one host.
 
-I/O: every path is taken below a root, so that a test's folder can stand for a
-host. What cannot be read is None, and what that means is decided by those who
-asked (``findings.py``, ``compute_agent/tree/inventory.py``).
+It does I/O. Every path is below a root folder, so that a test's folder can
+stand for a host. A file that cannot be read gives None; the caller decides
+what this means (``findings.py``, ``inventory.py``).
 """
 
 import os
@@ -18,10 +18,10 @@ BOOT_ID = '/proc/sys/kernel/random/boot_id'
 
 
 def canonical_name() -> str:
-    """Return this host's name as libvirt tells it: with its domain, if any.
+    """Return this host's name as libvirt does: with its domain, if any.
 
-    A short name is looked up; what cannot be resolved, or only to the local
-    host, stays short.
+    A short name is resolved. It stays short if it cannot be resolved, or
+    resolves to localhost.
     """
     name = socket.gethostname()
     if '.' in name or name.startswith(LOCALHOST):
@@ -35,9 +35,10 @@ def canonical_name() -> str:
 
 
 class HostFiles:
-    """The files of the host whose root folder this is.
+    """The files of a host below its root folder.
 
-    :param machine: what to say where the kernel does not (before Linux 6.1)
+    :param machine: the architecture, if the kernel has no file for it (before
+        Linux 6.1)
     """
 
     def __init__(
@@ -47,29 +48,29 @@ class HostFiles:
         self._machine = machine or os.uname().machine
 
     def text(self, path: str) -> str | None:
-        """Return what this file says, None if it cannot be read."""
+        """Return the content of a file, None if it cannot be read."""
         try:
             return self._below(path).read_text('utf-8', 'replace')
         except OSError:
             return None
 
     def word(self, path: str) -> str | None:
-        """Return what a file of one line says, None if it cannot be read."""
+        """Return the content of a one-line file, None if it cannot be read."""
         text = self.text(path)
         return None if text is None else text.strip()
 
     def machine(self) -> str:
         """Return the kernel's name for this architecture.
 
-        The file is asked first: ``uname`` names the architecture that this
-        process is shown, which ``setarch`` changes.
+        The file comes first, because ``uname`` names the architecture that
+        this process sees, which ``setarch`` changes.
         """
         return self.word(ARCH) or self._machine
 
     def file_system_bytes(self, path: str) -> int:
-        """Return the size of the file system this path is on, or will be on.
+        """Return the size of the path's file system; the path may not exist.
 
-        :raises DriverError: it cannot be told
+        :raises errors.DriverError: it cannot be read
         """
         return self._size(self._below(path))
 

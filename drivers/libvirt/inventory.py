@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many processors, MiB and GiB one host has to give.
+"""The number of processors and the MiB of memory of one host.
 
 Pure: no I/O, configuration, logging or clock. A number that cannot be read is
-an error and never guessed, for a guess too small would shrink the inventory.
+an error. It is never guessed, because a low guess would shrink the inventory.
 ``driver.py`` calls this.
 """
 
@@ -20,9 +20,9 @@ _MEM_TOTAL = re.compile(r'^MemTotal:\s+(\d+) kB$', re.MULTILINE)
 
 
 def count_online(text: str | None) -> int:
-    """Return how many processors a list such as ``0-3,5`` names.
+    """Return the number of processors in a list such as ``0-3,5``.
 
-    :raises DriverError: no list, or not one that can be understood
+    :raises errors.DriverError: there is no list, or it cannot be parsed
     """
     if text is None:
         raise errors.DriverError(f'{ONLINE} cannot be read')
@@ -35,15 +35,16 @@ def _count(part: str, text: str) -> int:
     count = int(last or first) - int(first) + 1
     if count < 1:
         raise errors.DriverError(
-            f'{ONLINE} says {text.strip()!r}: not a list of processors'
+            f'{ONLINE} contains {text.strip()!r}, which is not a list of '
+            'processors'
         )
     return count
 
 
 def memory_mib(text: str | None) -> int:
-    """Return the MiB of memory that a /proc/meminfo tells.
+    """Return the MiB of memory in the text of /proc/meminfo.
 
-    :raises DriverError: it tells none
+    :raises errors.DriverError: the text has no total
     """
     if text is None:
         raise errors.DriverError(f'{MEMINFO} cannot be read')

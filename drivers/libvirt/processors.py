@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the text of /proc/cpuinfo says of all processors together.
+"""The words that the text of /proc/cpuinfo shows for all processors.
 
-Pure: no I/O, configuration, logging or clock. A text that is cut off, or in
-which a processor lacks its line of flags, gives no words at all: a part of the
-truth would read as flags that went away. ``driver.py`` calls this.
+Pure: no I/O, configuration, logging or clock. If the text is cut off, or a
+processor lacks its line of flags, there are no words at all, because an
+incomplete list would look as if flags had gone. ``driver.py`` calls this.
 """
 
 import dataclasses
@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 PATH = '/proc/cpuinfo'
 
-# Where each family's words, maker and model stand. ppc64le has no flags: its
-# one word is the processor's name.
+# The fields with each family's words, vendor and model. ppc64le has no flags;
+# its only word is the processor's name.
 _WORDS: Mapping[str, str] = {
     'aarch64': 'Features',
     'ppc64le': 'cpu',
@@ -25,10 +25,11 @@ _MODEL = ('model name', 'cpu')
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Processors:
-    """The words that all processors have, and who made them.
+    """The words that all processors have, with their vendor and model.
 
-    :ivar words: None if the kernel gives no complete answer; then ``reason``
-    :ivar partial: words that some processors have and others lack
+    :ivar words: None if the kernel's answer is incomplete; ``reason`` then
+        says why
+    :ivar partial: words that only some of the processors have
     """
 
     words: frozenset[str] | None = None
@@ -40,10 +41,10 @@ class Processors:
 
 
 def parse(text: str | None, family: str | None) -> Processors:
-    """Return what all processors of this text have in common.
+    """Return what the processors of this text have in common.
 
     :param text: None if the file could not be read
-    :param family: a key of ``cpu_traits.ROWS``, or None: no words are sought
+    :param family: a key of ``cpu_traits.ROWS``; None to look for no words
     """
     fields = _fields(text or '')
     seen = Processors(
@@ -54,13 +55,13 @@ def parse(text: str | None, family: str | None) -> Processors:
     if text is None:
         return dataclasses.replace(seen, reason=f'{PATH} cannot be read')
     if family is None:
-        reason = f'no table for what {PATH} says on this machine'
+        reason = f'there is no table for {PATH} of this machine'
         return dataclasses.replace(seen, reason=reason)
     lines = fields.get(_WORDS[family], [])
     reason = _flaw(text, lines, len(fields.get('processor', [])), family)
     if reason:
         return dataclasses.replace(seen, reason=reason)
-    # Hundreds of processors mostly share one line: split each line once.
+    # Hundreds of processors mostly have the same line: split each once.
     sets = [_split(line, family) for line in set(lines)]
     words = functools.reduce(frozenset.intersection, sets)
     union = functools.reduce(frozenset.union, sets)
@@ -82,7 +83,7 @@ def _first(fields: Mapping[str, list[str]], *names: str) -> str:
 
 
 def _flaw(text: str, lines: list[str], count: int, family: str) -> str:
-    """Return what makes the answer incomplete; empty if nothing does."""
+    """Return why the answer is incomplete, empty if it is complete."""
     if not text.endswith('\n'):
         return f'{PATH} is cut off'
     if not lines:

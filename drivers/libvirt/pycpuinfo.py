@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks py-cpuinfo once per boot, and keeps its answer in a file.
+"""Runs py-cpuinfo once per boot and keeps its answer in a file.
 
-I/O. py-cpuinfo takes more than a second and starts processes, so it is
-imported only where the file does not serve. The file is checked, not trusted:
-its shape, and that it is of this boot, processor, microcode and release. What
-it says passes the kernel's veto like a fresh answer (``findings.py``).
+It does I/O. py-cpuinfo takes more than a second and starts processes, so it is
+imported only if the file cannot be used. The file is used only if its shape is
+valid and it is of this boot, processor, microcode and release. The kernel
+overrides its flags as it overrides a fresh answer's (``findings.py``).
 """
 
 import dataclasses
@@ -26,9 +26,9 @@ DISTRIBUTION = 'py-cpuinfo'
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What an answer is good for; another value of any means: ask again.
+    """The circumstances of an answer; if one changes, py-cpuinfo runs again.
 
-    :ivar boot_id: empty if the kernel does not tell; then no file is used
+    :ivar boot_id: empty if it cannot be read; then no file is used
     """
 
     boot_id: str
@@ -38,8 +38,8 @@ class Key:
 
 
 def ask() -> object:
-    """Return what py-cpuinfo says; takes more than a second."""
-    # Imported here: the import alone costs more than a cached answer.
+    """Return py-cpuinfo's answer; it takes more than a second."""
+    # Imported here because the import costs more than a cached answer.
     import cpuinfo  # noqa: PLC0415
 
     return cpuinfo.get_cpu_info()
@@ -47,7 +47,7 @@ def ask() -> object:
 
 @functools.cache
 def version(distribution: str = DISTRIBUTION) -> str:
-    """Return the release of py-cpuinfo that is installed, empty if none."""
+    """Return the installed release of py-cpuinfo, empty if there is none."""
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
@@ -55,10 +55,10 @@ def version(distribution: str = DISTRIBUTION) -> str:
 
 
 class CachedProbe:
-    """py-cpuinfo's answer: from memory, from the file, or from the thing.
+    """py-cpuinfo's answer from memory, from the file, or from py-cpuinfo.
 
-    An answer that failed is kept in memory alone, so that a daemon does not
-    pay for it every cycle and its next start tries again.
+    A failure is kept in memory only. A daemon then does not repeat it in every
+    cycle, and its next start tries again.
     """
 
     def __init__(
@@ -67,23 +67,23 @@ class CachedProbe:
         self._path = path
         self._ask = asking
         self._lock = threading.Lock()
-        self._last: tuple[Key, findings.Claims] | None = None
+        self._last: tuple[Key, findings.ReportedFlags] | None = None
 
-    def claims(self, key: Key) -> findings.Claims:
-        """Return what py-cpuinfo says of the host that this key is of."""
+    def reported(self, key: Key) -> findings.ReportedFlags:
+        """Return the flags that py-cpuinfo reports of this key's host."""
         with self._lock:
             if self._last is None or self._last[0] != key:
                 self._last = key, self._load(key) or self._fresh(key)
             return self._last[1]
 
-    def _load(self, key: Key) -> findings.Claims | None:
+    def _load(self, key: Key) -> findings.ReportedFlags | None:
         if not key.boot_id:
             return None
         try:
             kept = json.loads(self._path.read_bytes())
         except FileNotFoundError:
             return None
-        # A deep nest of brackets exhausts the parser's stack.
+        # Deeply nested brackets exhaust the parser's stack.
         except (OSError, ValueError, RecursionError) as exc:
             LOG.debug('%s is not used: %s', self._path, exc)
             return None
@@ -92,19 +92,19 @@ class CachedProbe:
                 '%s is of another boot, processor or release', self._path
             )
             return None
-        claims = read_claims(kept.get('answer'))
-        return claims if claims.flags is not None else None
+        reported = read_answer(kept.get('answer'))
+        return reported if reported.flags is not None else None
 
-    def _fresh(self, key: Key) -> findings.Claims:
+    def _fresh(self, key: Key) -> findings.ReportedFlags:
         try:
             answer = self._ask()
-        except Exception as exc:  # noqa: BLE001 it raises the bare class
+        except Exception as exc:  # noqa: BLE001 it raises Exception
             LOG.warning('py-cpuinfo failed: %s', exc)
-            return findings.Claims(reason=f'py-cpuinfo failed: {exc}')
-        claims = read_claims(answer)
-        if key.boot_id and claims.flags is not None:
-            self._save(key, claims.flags, claims.vendor)
-        return claims
+            return findings.ReportedFlags(reason=f'py-cpuinfo failed: {exc}')
+        reported = read_answer(answer)
+        if key.boot_id and reported.flags is not None:
+            self._save(key, reported.flags, reported.vendor)
+        return reported
 
     def _save(self, key: Key, flags: frozenset[str], vendor: str) -> None:
         answer = {'flags': sorted(flags), 'vendor_id_raw': vendor}
@@ -113,23 +113,23 @@ class CachedProbe:
             _replace(self._path, text)
         except OSError as exc:
             LOG.warning(
-                'py-cpuinfo is asked again at the next start: its answer '
-                'cannot be kept in %s: %s',
+                'cannot save the answer of py-cpuinfo in %s: %s; the next '
+                'start runs py-cpuinfo again',
                 self._path,
                 exc.strerror,
             )
 
 
-def read_claims(answer: object) -> findings.Claims:
-    """Return an answer's flags and maker, or that it is no answer."""
+def read_answer(answer: object) -> findings.ReportedFlags:
+    """Return the flags and vendor of an answer, or why it is unusable."""
     if not isinstance(answer, dict):
-        return findings.Claims(reason='py-cpuinfo gave no answer')
+        return findings.ReportedFlags(reason='py-cpuinfo gave no answer')
     flags = answer.get('flags')
     vendor = answer.get('vendor_id_raw', '')
     sound = isinstance(flags, list) and all(isinstance(f, str) for f in flags)
     if not flags or not sound or not isinstance(vendor, str):
-        return findings.Claims(reason='py-cpuinfo gave no flags')
-    return findings.Claims(flags=frozenset(flags), vendor=vendor)
+        return findings.ReportedFlags(reason='py-cpuinfo gave no flags')
+    return findings.ReportedFlags(flags=frozenset(flags), vendor=vendor)
 
 
 def _plain(key: Key) -> dict[str, str]:
@@ -137,7 +137,7 @@ def _plain(key: Key) -> dict[str, str]:
 
 
 def _replace(path: pathlib.Path, text: str) -> None:
-    """Put a file of this text there at once, readable by its owner alone."""
+    """Replace a file atomically; only its owner may read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
         'w', encoding='utf-8', dir=path.parent, prefix='.', delete=False

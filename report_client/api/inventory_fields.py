@@ -33,7 +33,7 @@ def parse(words: Iterable[str]) -> dict[str, dict[str, Number]]:
         twice
     """
     found: dict[str, dict[str, Number]] = {}
-    for word in names.collection(words):
+    for word in names.check_collection(words):
         parts = _WORD.fullmatch(word) if isinstance(word, str) else None
         if parts is None:
             raise errors.InvalidName(

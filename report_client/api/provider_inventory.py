@@ -83,7 +83,7 @@ class ProviderInventories(optimistic_update.ProviderContents):
         """
         wanted = {
             names.check_symbol(rc, 'resource class')
-            for rc in names.collection(classes)
+            for rc in names.check_collection(classes)
         }
         known = self._classes()
         missing = sorted(wanted - known)

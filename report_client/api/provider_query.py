@@ -39,7 +39,7 @@ class MemberOf:
     def __post_init__(self) -> None:
         checked = [
             names.check_uuid(uuid, 'aggregate')
-            for uuid in names.collection(self.aggregates)
+            for uuid in names.check_collection(self.aggregates)
         ]
         object.__setattr__(self, 'aggregates', tuple(dict.fromkeys(checked)))
 
@@ -157,7 +157,7 @@ def parse_resources(texts: Iterable[str]) -> dict[str, int]:
     :raises errors.InvalidName: a term has another form, or a class comes twice
     """
     found: dict[str, int] = {}
-    checked = [_checked(text) for text in names.collection(texts)]
+    checked = [_checked(text) for text in names.check_collection(texts)]
     for term in (part.strip() for text in checked for part in text.split(',')):
         rc, _, amount = term.replace('=', ':', 1).partition(':')
         if not amount.isascii() or not amount.isdigit():

@@ -145,5 +145,5 @@ class ProviderTraits(optimistic_update.ProviderContents):
 
 def _checked(traits: Iterable[str]) -> frozenset[str]:
     return frozenset(
-        trait_names.check(name) for name in names.collection(traits)
+        trait_names.check(name) for name in names.check_collection(traits)
     )

@@ -40,9 +40,9 @@ class TraitQuery:
 
     def __post_init__(self) -> None:
         for part in (self.required, self.any_of, self.forbidden):
-            names.collection(part)
+            names.check_collection(part)
         for group in self.any_of:
-            names.collection(group)
+            names.check_collection(group)
         for group in self.any_of:
             if not group:
                 raise errors.InvalidName(
@@ -63,7 +63,7 @@ class TraitQuery:
         required: list[str] = []
         any_of: list[tuple[str, ...]] = []
         forbidden: list[str] = []
-        for text in names.collection(texts):
+        for text in names.check_collection(texts):
             if not isinstance(text, str):
                 raise errors.InvalidName(
                     f'{error_text.excerpt(text)} is not a string: write "NAME,{NOT}NAME"'

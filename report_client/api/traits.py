@@ -60,7 +60,7 @@ class Traits:
         if name_in is None:
             parts: Iterable[Sequence[str] | None] = [None]
         else:
-            checked = map(trait_names.check, names.collection(name_in))
+            checked = map(trait_names.check, names.check_collection(name_in))
             wanted = sorted(set(checked))
             parts = _parts(wanted)
         found: set[str] = set()
@@ -136,7 +136,7 @@ class Traits:
 
         ``GET /traits?name=in:…`` (1.6), as seed 000 proposes it.
         """
-        wanted = set(map(trait_names.check, names.collection(traits)))
+        wanted = set(map(trait_names.check, names.check_collection(traits)))
         return sorted(wanted - set(self.names(name_in=wanted)))
 
     def does_not_exist(self, missing: Sequence[str]) -> errors.DoesNotExist:
@@ -144,7 +144,7 @@ class Traits:
 
         For a single name it also suggests a similar one.
         """
-        unknown = list(names.collection(missing))
+        unknown = list(names.check_collection(missing))
         if len(unknown) != 1:
             return errors.DoesNotExist(
                 f'placement knows no traits {", ".join(unknown)}'

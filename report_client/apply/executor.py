@@ -92,7 +92,10 @@ class Executor:
             for step in progress.provider_steps():
                 self._send(progress, step)
         except errors.AgentError as exc:
-            exc.applied, exc.left = progress.applied(), tuple(progress.left)
+            exc.applied, exc.not_applied = (
+                progress.applied(),
+                tuple(progress.left),
+            )
             exc.refused = tuple(progress.refused)
             raise
         finally:
@@ -100,7 +103,7 @@ class Executor:
         return Outcome(
             applied=progress.applied(),
             refused=tuple(progress.refused),
-            left=tuple(progress.left),
+            not_applied=tuple(progress.left),
         )
 
     def _create_names(self, progress: Progress) -> None:

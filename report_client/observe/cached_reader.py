@@ -187,9 +187,9 @@ class CachedReader:
         """Record the outcome of unconfirmed intents; return notes about it."""
         if not unconfirmed:
             return ()
-        settled = intents.settle(unconfirmed, reading.provider)
-        self._store.journal.record_outcome(settled.done, settled.dropped)
-        return settled.notes
+        outcome = intents.reconcile(unconfirmed, reading.provider)
+        self._store.journal.record_outcome(outcome.done, outcome.dropped)
+        return outcome.notes
 
     def _is_due(self, reading: provider.Reading) -> bool:
         """Return True if it is time to read a provider that seems unchanged.

@@ -267,12 +267,10 @@ class Observer:
             LOG.info('gone from placement: %s', gone)
             self._store.journal.forget(last)
         for uuid in set(builder.intents) - set(builder.readings):
-            settled = intents.settle(builder.intents[uuid], None)
-            self._store.journal.record_outcome((), settled.dropped)
+            outcome = intents.reconcile(builder.intents[uuid], None)
+            self._store.journal.record_outcome((), outcome.dropped)
 
-    def _finish(
-        self, builder: observation.ObservationBuilder
-    ) -> Observation:
+    def _finish(self, builder: observation.ObservationBuilder) -> Observation:
         """Return the observation; the last object if nothing changed."""
         last = self._last.get(builder.node_uuid)
         if last is not None and last.is_same(builder):

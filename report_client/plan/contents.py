@@ -107,7 +107,7 @@ def _smaller(
 ) -> ops.Inventories:
     """Return the old inventories, reduced to what the new ones leave."""
     return {
-        rc: record.reduced_to(new.inventories[rc])
+        rc: record.limited_to(new.inventories[rc])
         for rc, record in old.inventories.items()
         if rc in new.inventories
     }

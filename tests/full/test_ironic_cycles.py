@@ -432,7 +432,7 @@ def test_two_spellings_of_one_uuid_keep_what_they_have(
     assert placement.writes == []
     assert operator.holdings() == there
     (line,) = [r.message for r in caplog.records if 'one uuid' in r.message]
-    assert f'{MIXED} and {MIXED.lower()} are one uuid' in line
+    assert f'{MIXED} and {MIXED.lower()} are the same uuid' in line
 
 
 def test_a_trait_that_placement_could_not_take_holds_nothing_up(

@@ -70,7 +70,7 @@ def test_many_that_are_gone_need_consent(many):
     planned = many.run('plan')
     assert planned.code == 1
     assert planned.err == ''
-    assert planned.out.count('not done: held back, for the whole cycle') == 12
+    assert planned.out.count('not done: waits for confirmation') == 12
     assert planned.out.endswith(
         '12 of 30 nodes change; delete provider 12; 12 not done\n'
     )

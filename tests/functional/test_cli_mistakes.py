@@ -151,7 +151,10 @@ _BELOW_ZERO = {
         ({'text': '[' * 200_000}, 'answer is not JSON'),
         ({'json': {'providers': []}}, 'not have the documented shape'),
         ({'json': {'resource_providers': [_BELOW_ZERO]}}, 'is below 0'),
-        ({'json': {'resource_providers': [{'uuid': 5}]}}, 'not have the documented shape'),
+        (
+            {'json': {'resource_providers': [{'uuid': 5}]}},
+            'not have the documented shape',
+        ),
         ({'json': []}, 'not have the documented shape'),
         ({'text': ''}, 'not have the documented shape'),
         ({'status_code': 500, 'text': 'oops'}, 'HTTP 500'),

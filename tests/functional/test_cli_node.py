@@ -109,7 +109,7 @@ def test_what_was_done_is_told(run, driver):
         f'node1 ({UUID}): staged',
         '  traits: CUSTOM_A',
         '  capabilities: boot_mode=uefi',
-        '  left to placement alone: COMPUTE_NODE',
+        '  checked by placement only: COMPUTE_NODE',
         '  not for Ironic: hw:x=ä',
         '  a note',
     ]

@@ -171,7 +171,7 @@ def test_two_nodes_that_say_different_things_of_one_provider(
         assert reasons
         for reason in reasons:
             assert 'inventory DISK_GB of pool' in reason
-            assert f'{NAME} ({NODE}), node-2 ({OTHER}) say diff' in reason
+            assert f'nodes {NAME} ({NODE}), node-2 ({OTHER}) of this' in reason
     assert placement.writes == []
 
 
@@ -208,7 +208,7 @@ def memory():
     memory = contention.Contention()
     for _ in range(4):
         memory.end_cycle(
-            [contention.Turn(node='node', done=frozenset({item}))]
+            [contention.NodeOutcome(node='node', done=frozenset({item}))]
         )
     assert memory.contended() == {item}
     return memory

@@ -30,7 +30,7 @@ def waiting():
     """What tries nothing again that was refused."""
     return resource_tracker.Control(
         limits=lambda: None,
-        back_off=backoff.BackOff(lambda: 0.0, spread=lambda _low, high: high),
+        back_off=backoff.Backoff(lambda: 0.0, spread=lambda _low, high: high),
     )
 
 

@@ -40,7 +40,7 @@ def world():
 def patient(clock):
     """Waits that are as long as may be."""
     return Control(
-        back_off=backoff.BackOff(clock, spread=lambda _low, high: high)
+        back_off=backoff.Backoff(clock, spread=lambda _low, high: high)
     )
 
 

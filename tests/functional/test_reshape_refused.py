@@ -106,7 +106,7 @@ def garble(allocations):
         (lose, 'would have 1 VGPU less than it has'),
         (invent, 'would have 1 VGPU more than it has'),
         (forget, f'consumer {ALONE} is missing'),
-        (make, f"consumer '{LATE}' has nothing of this tree"),
+        (make, f"consumer '{LATE}' has no allocations in this tree"),
         (give_away, "project_id is 'mine', which was 'project'"),
         (touch_the_share, 'its DISK_GB of share'),
         (touch_the_other_node, f'its MEMORY_MB of {ELSEWHERE}'),

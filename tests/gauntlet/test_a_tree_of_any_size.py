@@ -69,7 +69,7 @@ def _searches(self, name_or_uuid):
 @against(
     Variant(
         'a provider is searched for',
-        Plant(hierarchy.Forest.__contains__, _searches),
+        Plant(hierarchy.Hierarchy.__contains__, _searches),
     )
 )
 def test_twice_the_nodes_are_twice_the_work(bench):
@@ -145,11 +145,11 @@ def _half_at_a_time(self, given):
 
 TAKES_ANY_NAME = Variant(
     'a name may be there twice',
-    Plant(hierarchy.Forest.insert, _takes_any_name),
+    Plant(hierarchy.Hierarchy.insert, _takes_any_name),
 )
 HALF_AT_A_TIME = Variant(
     'what is right of a wrong input is taken over',
-    Plant(hierarchy.Forest.replace, _half_at_a_time),
+    Plant(hierarchy.Hierarchy.replace, _half_at_a_time),
 )
 
 

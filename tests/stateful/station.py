@@ -88,7 +88,7 @@ class Station:
             clock=self.clock,
             control=resource_tracker.Control(
                 limits=lambda: self.limit,
-                back_off=backoff.BackOff(
+                back_off=backoff.Backoff(
                     self.clock, spread=lambda _low, high: high
                 ),
             ),
@@ -132,8 +132,8 @@ class Station:
             raise AssertionError(str(exc)) from exc
         for result in results:
             assert not result.reason.startswith('unexpected'), result
-            held_back = 'held back' in result.reason
-            assert not (held_back and self.judge.deletions), result
+            waits = 'waits for confirmation' in result.reason
+            assert not (waits and self.judge.deletions), result
         return results
 
     def _die(self) -> None:

@@ -238,7 +238,7 @@ def _control(
     )
     return resource_tracker.Control(
         limits=lambda: limits or None,
-        back_off=backoff.BackOff(lambda: 0.0, spread=lambda _low, _high: 0.0),
+        back_off=backoff.Backoff(lambda: 0.0, spread=lambda _low, _high: 0.0),
     )
 
 

@@ -44,6 +44,13 @@ def test_a_number_that_python_does_not_print_is_named_by_its_type(value):
         ('café ☕', 'café ☕'),
         ('é\n\x1b[31m', 'é\\n\\x1b[31m'),
         ('\u2028', '\\u2028'),
+        ('', ''),
+        ("a'b\\c", "a'b\\c"),
+        ('a\nb\tc\r', 'a\\nb\\tc\\r'),
+        ('größe\x07', 'größe\\x07'),
+        ('\u202eab', '\\u202eab'),
+        ('\udcff', '\\udcff'),
+        ('\x9b2J', '\\x9b2J'),
     ],
 )
 def test_of_a_name_only_what_moves_cursor_or_line_is_spelt_out(text, shown):

@@ -395,7 +395,7 @@ def test_an_outage_is_over_with_its_cycle(client, tracker):
 
 def test_a_refusal_fails_the_node_and_says_what_was_done(client, tracker):
     client.outcome = Outcome(
-        applied=(ONE,), refused=('no', 'never'), left=(ONE, ONE)
+        applied=(ONE,), refused=('no', 'never'), not_applied=(ONE, ONE)
     )
     result = tracker().sync()[0]
     assert result.status is Status.FAILED
@@ -696,7 +696,7 @@ def clock():
 def patient(tracker, clock):
     """A tracker whose waits are as long as may be."""
     control = resource_tracker.Control(
-        back_off=backoff.BackOff(
+        back_off=backoff.Backoff(
             lambda: clock[0], spread=lambda _low, high: high
         )
     )
@@ -706,7 +706,7 @@ def patient(tracker, clock):
 def test_what_was_refused_is_not_sent_again_until_it_is_due(
     client, patient, clock
 ):
-    client.outcome = Outcome(applied=(), refused=('no',), left=(ONE,))
+    client.outcome = Outcome(applied=(), refused=('no',), not_applied=(ONE,))
     first = patient.sync()[0]
     assert (first.status, first.again_in) == (Status.FAILED, 60.0)
     clock[0] += 20
@@ -720,7 +720,7 @@ def test_what_was_refused_is_not_sent_again_until_it_is_due(
 
 
 def test_another_plan_goes_at_once(client, patient):
-    client.outcome = Outcome(applied=(), refused=('no',), left=(ONE,))
+    client.outcome = Outcome(applied=(), refused=('no',), not_applied=(ONE,))
     patient.sync()
     plan = client.plan
     client.plan = lambda *given: dataclasses.replace(
@@ -731,7 +731,7 @@ def test_another_plan_goes_at_once(client, patient):
 
 
 def refused(exc, *left):
-    exc.refused, exc.left = tuple(f'no {op}' for op in left), left
+    exc.refused, exc.not_applied = tuple(f'no {op}' for op in left), left
     return exc
 
 
@@ -785,7 +785,7 @@ def test_what_is_left_of_a_plan_is_what_waits(client, patient):
         plan(*given), operations=operations
     )
     client.outcome = Outcome(
-        applied=operations[:1], refused=('no',), left=operations[1:]
+        applied=operations[:1], refused=('no',), not_applied=operations[1:]
     )
     patient.sync()
     operations = operations[1:]
@@ -793,7 +793,7 @@ def test_what_is_left_of_a_plan_is_what_waits(client, patient):
 
 
 def test_a_plan_does_not_wait(client, patient):
-    client.outcome = Outcome(applied=(), refused=('no',), left=(ONE,))
+    client.outcome = Outcome(applied=(), refused=('no',), not_applied=(ONE,))
     patient.sync()
     assert patient.plan()[0].status is Status.DONE
 

@@ -9,7 +9,7 @@ from compute_agent.limits import backoff
 
 NODE, OTHER = 'node', 'other'
 PLAN = ('one', 'two')
-LEFT = {'no one': 'one', 'no two': 'two'}
+REFUSED = {'no one': 'one', 'no two': 'two'}
 
 
 @pytest.fixture
@@ -19,14 +19,14 @@ def clock():
 
 @pytest.fixture
 def waits(clock):
-    """A back-off whose waits are as long as may be."""
-    return backoff.BackOff(lambda: clock[0], spread=lambda _low, high: high)
+    """A back-off whose waits are as long as possible."""
+    return backoff.Backoff(lambda: clock[0], spread=lambda _low, high: high)
 
 
 def test_waits_double_up_to_ten_minutes(waits, clock):
     found = []
     for _ in range(40):
-        found.append(waits.refused(NODE, LEFT))
+        found.append(waits.record(NODE, REFUSED))
         clock[0] += found[-1]
     assert found[:5] == [60, 120, 240, 480, 600]
     assert set(found[5:]) == {600}
@@ -34,102 +34,102 @@ def test_waits_double_up_to_ten_minutes(waits, clock):
 
 def test_waits_are_spread_over_all_of_it(clock):
     dice = random.Random(7)
-    waits = backoff.BackOff(lambda: clock[0], spread=dice.uniform)
-    found = [waits.refused(str(n), LEFT) for n in range(200)]
+    waits = backoff.Backoff(lambda: clock[0], spread=dice.uniform)
+    found = [waits.record(str(n), REFUSED) for n in range(200)]
     assert min(found) < 6
     assert max(found) > 54
     assert all(0 <= wait <= 60 for wait in found)
 
 
 def test_it_waits_until_it_is_due(waits, clock):
-    assert waits.waiting(NODE, PLAN) is None
-    waits.refused(NODE, LEFT)
+    assert waits.delayed(NODE, PLAN) is None
+    waits.record(NODE, REFUSED)
     clock[0] += 59
-    waiting = waits.waiting(NODE, PLAN)
-    assert (waiting.left, waiting.again_in) == (LEFT, 1)
+    delayed = waits.delayed(NODE, PLAN)
+    assert (delayed.refusals, delayed.retry_in) == (REFUSED, 1)
     clock[0] += 1
-    assert waits.waiting(NODE, PLAN) is None
+    assert waits.delayed(NODE, PLAN) is None
 
 
 def test_another_plan_and_another_node_do_not_wait(waits):
-    waits.refused(NODE, LEFT)
-    assert waits.waiting(NODE, PLAN[:1]) is None
-    assert waits.waiting(OTHER, PLAN) is None
+    waits.record(NODE, REFUSED)
+    assert waits.delayed(NODE, PLAN[:1]) is None
+    assert waits.delayed(OTHER, PLAN) is None
 
 
 def test_what_is_left_of_another_plan_is_tried_and_goes_on(waits, clock):
-    waits.refused(NODE, LEFT)
-    assert waits.waiting(NODE, PLAN[:1]) is None
-    assert waits.refused(NODE, {'no one': 'one'}) == 120
-    assert waits.waiting(NODE, PLAN[:1]).again_in == 120
+    waits.record(NODE, REFUSED)
+    assert waits.delayed(NODE, PLAN[:1]) is None
+    assert waits.record(NODE, {'no one': 'one'}) == 120
+    assert waits.delayed(NODE, PLAN[:1]).retry_in == 120
 
 
 def test_another_operation_begins_anew(waits, clock):
     for _ in range(3):
-        clock[0] += waits.refused(NODE, LEFT)
-    assert waits.refused(NODE, {'no three': 'three'}) == 60
+        clock[0] += waits.record(NODE, REFUSED)
+    assert waits.record(NODE, {'no three': 'three'}) == 60
 
 
 def test_what_waits_is_due_when_it_was_to_be_whatever_else_goes(waits, clock):
-    waits.refused(NODE, LEFT)
+    waits.record(NODE, REFUSED)
     clock[0] += 20
-    assert waits.waiting(NODE, (*PLAN, 'three')).left == LEFT
-    assert waits.refused(NODE, LEFT) == 40
+    assert waits.delayed(NODE, (*PLAN, 'three')).refusals == REFUSED
+    assert waits.record(NODE, REFUSED) == 40
     clock[0] += 40
-    assert waits.refused(NODE, LEFT) == 120
+    assert waits.record(NODE, REFUSED) == 120
 
 
 def test_each_operation_waits_as_often_as_it_was_refused_itself(waits, clock):
     """One that was not tried, though it was due, is tried the next time."""
-    waits.refused(NODE, {'no one': 'one'})
+    waits.record(NODE, {'no one': 'one'})
     clock[0] += 60
-    assert waits.refused(NODE, {'no one': 'one'}) == 120
-    assert waits.refused(NODE, {'no two': 'two'}) == 60
+    assert waits.record(NODE, {'no one': 'one'}) == 120
+    assert waits.record(NODE, {'no two': 'two'}) == 60
     clock[0] += 60
-    waiting = waits.waiting(NODE, PLAN)
-    assert (waiting.left, waiting.again_in) == ({'no one': 'one'}, 60)
+    delayed = waits.delayed(NODE, PLAN)
+    assert (delayed.refusals, delayed.retry_in) == ({'no one': 'one'}, 60)
     clock[0] += 60
-    assert waits.waiting(NODE, PLAN) is None
-    assert waits.refused(NODE, {'no one': 'one'}) == 240
-    assert waits.waiting(NODE, PLAN).left == {'no one': 'one'}
-    assert waits.refused(NODE, {'no two': 'two'}) == 120
+    assert waits.delayed(NODE, PLAN) is None
+    assert waits.record(NODE, {'no one': 'one'}) == 240
+    assert waits.delayed(NODE, PLAN).refusals == {'no one': 'one'}
+    assert waits.record(NODE, {'no two': 'two'}) == 120
 
 
 def test_what_was_refused_together_is_tried_together(clock):
-    waits = backoff.BackOff(lambda: clock[0], spread=random.Random(7).uniform)
-    wait = waits.refused(NODE, LEFT)
-    assert waits.waiting(NODE, PLAN).left == LEFT
+    waits = backoff.Backoff(lambda: clock[0], spread=random.Random(7).uniform)
+    wait = waits.record(NODE, REFUSED)
+    assert waits.delayed(NODE, PLAN).refusals == REFUSED
     clock[0] += wait
-    assert waits.waiting(NODE, PLAN) is None
+    assert waits.delayed(NODE, PLAN) is None
 
 
 def test_what_was_done_meanwhile_makes_no_other_plan(waits, clock):
-    waits.refused(NODE, LEFT)
+    waits.record(NODE, REFUSED)
     clock[0] += 60
-    assert waits.refused(NODE, {'no two': 'two'}, done=['one']) == 120
-    assert waits.waiting(NODE, ('two',)).again_in == 120
+    assert waits.record(NODE, {'no two': 'two'}, done=['one']) == 120
+    assert waits.delayed(NODE, ('two',)).retry_in == 120
 
 
 def test_it_knows_who_was_refused_until_that_succeeds(waits, clock):
-    assert not waits.knows(NODE)
-    waits.refused(NODE, LEFT)
+    assert not waits.has_refusals(NODE)
+    waits.record(NODE, REFUSED)
     clock[0] += 1000
-    assert waits.knows(NODE)
-    waits.succeeded(NODE)
-    assert not waits.knows(NODE)
+    assert waits.has_refusals(NODE)
+    waits.clear(NODE)
+    assert not waits.has_refusals(NODE)
 
 
 def test_success_begins_anew(waits):
-    waits.refused(NODE, LEFT)
-    waits.succeeded(NODE)
-    waits.succeeded(NODE)
-    assert waits.waiting(NODE, PLAN) is None
-    assert waits.refused(NODE, LEFT) == 60
+    waits.record(NODE, REFUSED)
+    waits.clear(NODE)
+    waits.clear(NODE)
+    assert waits.delayed(NODE, PLAN) is None
+    assert waits.record(NODE, REFUSED) == 60
 
 
 def test_nodes_that_left_are_forgotten(waits):
-    waits.refused(NODE, LEFT)
-    waits.refused(OTHER, LEFT)
+    waits.record(NODE, REFUSED)
+    waits.record(OTHER, REFUSED)
     waits.keep_only([OTHER])
-    assert waits.waiting(NODE, PLAN) is None
-    assert waits.waiting(OTHER, PLAN) is not None
+    assert waits.delayed(NODE, PLAN) is None
+    assert waits.delayed(OTHER, PLAN) is not None

@@ -38,7 +38,7 @@ def record(total=8, **more):
     ],
 )
 def test_the_limits_are_met_exactly(deleted, names, seen, option):
-    why = blast_radius.refusal(
+    why = blast_radius.exceeded_limit(
         [removals(deleted=deleted, names=names)], {A: seen}, LIMITS
     )
     assert (why is None) is (option is None)
@@ -50,19 +50,21 @@ def test_the_limits_are_met_exactly(deleted, names, seen, option):
 @pytest.mark.catches('any number of providers may be deleted')
 def test_what_every_node_removes_counts_together():
     every = [removals(deleted=6, of='a'), removals(deleted=5, of='b')]
-    assert blast_radius.refusal(every[:1], {A: 9}, LIMITS) is None
-    assert 'max_deletions' in blast_radius.refusal(every, {A: 9}, LIMITS)
+    assert blast_radius.exceeded_limit(every[:1], {A: 9}, LIMITS) is None
+    assert 'max_deletions' in blast_radius.exceeded_limit(
+        every, {A: 9}, LIMITS
+    )
 
 
 def test_a_sharing_provider_that_two_nodes_see_counts_once():
     same = [removals(deleted=6), removals(deleted=6)]
-    assert blast_radius.refusal(same, {A: 9}, LIMITS) is None
+    assert blast_radius.exceeded_limit(same, {A: 9}, LIMITS) is None
 
 
 def test_a_hundred_percent_is_no_limit():
     limits = blast_radius.Limits(percent=100)
     every = [removals(names=90)]
-    assert blast_radius.refusal(every, {A: 90}, limits) is None
+    assert blast_radius.exceeded_limit(every, {A: 90}, limits) is None
 
 
 def test_no_removal_is_nothing():
@@ -72,7 +74,7 @@ def test_no_removal_is_nothing():
 
 
 def test_less_is_what_is_all_in_the_other():
-    within = blast_radius.within
+    within = blast_radius.covered
     assert within(removals(names=2), [removals(names=3, deleted=1)])
     assert not within(removals(names=2, deleted=1), [removals(names=3)])
     assert not within(removals(names=4), [removals(names=3, deleted=1)])
@@ -80,8 +82,8 @@ def test_less_is_what_is_all_in_the_other():
 
 def test_what_was_judged_of_one_node_another_may_do():
     judged = [removals(names=3), removals(deleted=1)]
-    assert blast_radius.within(removals(names=2, deleted=1), judged)
-    assert not blast_radius.within(removals(deleted=2), judged)
+    assert blast_radius.covered(removals(names=2, deleted=1), judged)
+    assert not blast_radius.covered(removals(deleted=2), judged)
 
 
 def test_names_of_every_kind_are_counted():
@@ -92,7 +94,7 @@ def test_names_of_every_kind_are_counted():
         traits=frozenset({'HW_GPU', 'CUSTOM_A'}),
         aggregates=frozenset({A}),
     )
-    assert blast_radius.names_of({A: one}) == {A: 4}
+    assert blast_radius.name_counts({A: one}) == {A: 4}
 
 
 @pytest.mark.catches(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What another writer undoes again and again is left to him, for a while."""
+"""Items that another writer keeps undoing are left out for some cycles."""
 
 import dataclasses
 
@@ -23,10 +23,10 @@ EIGHT = contention.Item(
 CREATED = contention.Item(uuid=B, kind=None)
 
 
-def end(memory, done, left=()):
+def end(memory, done, skipped=()):
     """End a cycle of one node."""
-    turn = contention.Turn(
-        node='one', done=frozenset(done), left=frozenset(left)
+    turn = contention.NodeOutcome(
+        node='one', done=frozenset(done), skipped=frozenset(skipped)
     )
     memory.end_cycle([turn])
 
@@ -125,7 +125,7 @@ def test_memory_does_not_grow():
 
 
 def turn(node, *done, **what):
-    return contention.Turn(node=node, done=frozenset(done), **what)
+    return contention.NodeOutcome(node=node, done=frozenset(done), **what)
 
 
 def test_two_nodes_that_differ_are_both_left_and_named():
@@ -137,7 +137,7 @@ def test_two_nodes_that_differ_are_both_left_and_named():
     assert left == {EIGHT, nine}
     for item in left:
         line = contention.line(item, {A: one()})
-        assert 'of the nodes of this agent, one, two say different' in line
+        assert 'nodes one, two of this agent want different states' in line
 
 
 def test_it_counts_whichever_node_of_two_makes_it_again():
@@ -160,8 +160,8 @@ def test_two_nodes_at_once_undo_nothing():
 
 
 UNKNOWN = {
-    'no plan': {'open': None},
-    'not applied': {'open': frozenset({AVX})},
+    'no plan': {'pending': None},
+    'not applied': {'pending': frozenset({AVX})},
 }
 
 
@@ -205,7 +205,7 @@ def test_a_trial_made_again_at_once_was_undone(contended):
 
 
 def test_an_item_of_a_node_that_is_no_more_is_forgotten(contended):
-    contended.end_cycle([turn('two', open=None)])
+    contended.end_cycle([turn('two', pending=None)])
     assert contended._until == contended._makers == {}
 
 
@@ -239,7 +239,7 @@ NO_VCPU = dataclasses.replace(EIGHT, record=None, there=False)
 def test_a_contended_change_is_taken_out(item, before, after):
     other = frozenset({'HW_GPU'})
     after = dataclasses.replace(after, traits=after.traits | other)
-    left, taken = contention.leave({A: before}, {A: after}, {item})
+    left, taken = contention.without_contended({A: before}, {A: after}, {item})
     assert left == {
         A: dataclasses.replace(before, traits=before.traits | other)
     }
@@ -259,15 +259,18 @@ def test_a_contended_change_is_taken_out(item, before, after):
     ],
 )
 def test_another_change_to_the_item_goes_on(item, before, after):
-    left, taken = contention.leave({A: before}, {A: after}, {item})
+    left, taken = contention.without_contended({A: before}, {A: after}, {item})
     assert left == {A: after}
     assert taken == ()
 
 
 def test_what_is_new_or_gone_is_not_the_contended_change():
     after = one(traits=frozenset({AVX.name}))
-    assert contention.leave({}, {A: after}, {AVX}) == ({A: after}, ())
-    assert contention.leave({A: after}, {}, {NO_AVX}) == ({}, ())
+    assert contention.without_contended({}, {A: after}, {AVX}) == (
+        {A: after},
+        (),
+    )
+    assert contention.without_contended({A: after}, {}, {NO_AVX}) == ({}, ())
 
 
 def test_a_contended_creation_is_left_with_all_below_it():
@@ -275,10 +278,13 @@ def test_a_contended_creation_is_left_with_all_below_it():
     new = provider.Provider(uuid=B, name='b', parent_uuid=A)
     below = provider.Provider(uuid=C, name='c', parent_uuid=B)
     wanted = {A: root, B: new, C: below}
-    left, taken = contention.leave({A: root}, wanted, {CREATED})
+    left, taken = contention.without_contended({A: root}, wanted, {CREATED})
     assert left == {A: root}
     assert taken == (CREATED,)
-    assert contention.leave(wanted, wanted, {CREATED}) == (wanted, ())
+    assert contention.without_contended(wanted, wanted, {CREATED}) == (
+        wanted,
+        (),
+    )
 
 
 def test_a_creation_that_something_moves_below_goes_on():
@@ -287,14 +293,17 @@ def test_a_creation_that_something_moves_below_goes_on():
     new = provider.Provider(uuid=B, name='b', parent_uuid=A)
     moved = dataclasses.replace(moving, parent_uuid=B)
     wanted = {A: one(), B: new, C: moved}
-    assert contention.leave(before, wanted, {CREATED}) == (wanted, ())
+    assert contention.without_contended(before, wanted, {CREATED}) == (
+        wanted,
+        (),
+    )
 
 
 @pytest.mark.parametrize(
     ('item', 'said'),
     [
         (AVX, 'trait HW_CPU_X86_AVX of a ('),
-        (NO_AVX, 'puts it back'),
+        (NO_AVX, 'adds it again'),
         (EIGHT, 'inventory VCPU of a ('),
         (CREATED, f'provider {B}'),
     ],

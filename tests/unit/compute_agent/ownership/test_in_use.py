@@ -62,7 +62,7 @@ def test_nothing_that_is_allocated_is_missing_or_still_offered(situation):
     for uuid, classes in stuck(after, used).items():
         for rc in classes:
             record = settled[uuid].inventories[rc]
-            assert record == before[uuid].inventories[rc].whole_reserved()
+            assert record == before[uuid].inventories[rc].fully_reserved()
 
 
 @law
@@ -77,7 +77,7 @@ def test_what_stays_is_allocated_or_above_what_is_there(situation):
         assert one == dataclasses.replace(
             before[uuid],
             inventories={
-                rc: record.whole_reserved()
+                rc: record.fully_reserved()
                 for rc, record in before[uuid].inventories.items()
             },
         )

@@ -6,7 +6,7 @@ import pytest
 from compute_agent.ownership import resolve
 from compute_agent.ownership.policy import Policy
 from compute_agent.ownership.record import Record
-from compute_agent.tree import intents, provider, provider_tree
+from compute_agent.tree import provider, provider_tree
 from compute_agent.tree.assertion import Kind
 
 ROOT = '00000000-0000-0000-0000-000000000001'
@@ -156,7 +156,7 @@ def check(kind, whose, said, fate, source, who, it, authority=()):
     if said in {'other', 'to-other', 'but-keep'}:
         names |= {other}
     after = wanted.after[PROVIDERS[who]]
-    assert intents.carried(after, kind) == names
+    assert after.names_of(kind) == names
     assert wanted.foreign == (
         {key: frozenset({it})} if fate == 'taken' else {}
     )

@@ -41,7 +41,7 @@ ABROAD = [held(SHARED, 'shared', OTHER)]
 
 def resolve(edit, created=(), seen=(*HOME, *ABROAD), ours=None):
     """Resolve an edit of these providers; SHARED stands as a lone root."""
-    tree = provider_tree.ProviderTree.from_providers(seen, lone={SHARED})
+    tree = provider_tree.ProviderTree.from_providers(seen, detached={SHARED})
     edit(tree)
     return ownership.resolve(
         tree,

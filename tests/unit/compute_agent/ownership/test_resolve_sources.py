@@ -9,7 +9,7 @@ from compute_agent import errors
 from compute_agent.ownership import resolve as ownership
 from compute_agent.ownership.policy import Policy
 from compute_agent.ownership.record import Record
-from compute_agent.tree import intents, inventory, provider, provider_tree
+from compute_agent.tree import inventory, provider, provider_tree
 from compute_agent.tree.assertion import Kind
 
 ROOT = '00000000-0000-0000-0000-000000000001'
@@ -82,12 +82,12 @@ def test_a_visit_to_one_kind_of_one_provider_touches_no_other(seen):
     everything = Record(
         created=frozenset({CHILD}),
         ours={
-            (one.uuid, kind): intents.carried(one, kind)
+            (one.uuid, kind): one.names_of(kind)
             for one in seen
             for kind in Kind
         },
         claims={
-            (one.uuid, kind): {'driver': intents.carried(one, kind)}
+            (one.uuid, kind): {'driver': one.names_of(kind)}
             for one in seen
             for kind in Kind
         },

@@ -145,7 +145,7 @@ def unclassed(described):
     ('edit', 'said'),
     [
         (removed, 'consumer c1 is missing'),
-        (added, "consumer 'c2' has nothing of this tree"),
+        (added, "consumer 'c2' has no allocations in this tree"),
         (replaced, "consumer c1 is ['VGPU']"),
         (renamed, "consumer c1: user_id is 'me', which was 'u'"),
         (extended, 'consumer c1: mappings is {}, which was None'),
@@ -153,10 +153,10 @@ def unclassed(described):
         (flattened, "consumer c1: 'root' is {'VGPU': 2}"),
         (misnamed, "consumer c1: 7 is {'resources': {'VGPU': 1}}"),
         (parted, "consumer c1: 'root' is 'VGPU'"),
-        (halved, "consumer c1: 1.5 of 'VGPU' is no amount"),
-        (negated, "consumer c1: -1 of 'VGPU' is no amount"),
-        (switched, "consumer c1: True of 'VGPU' is no amount"),
-        (unclassed, 'consumer c1: 1 of None is no amount'),
+        (halved, "consumer c1: 1.5 of 'VGPU' is not an amount"),
+        (negated, "consumer c1: -1 of 'VGPU' is not an amount"),
+        (switched, "consumer c1: True of 'VGPU' is not an amount"),
+        (unclassed, 'consumer c1: 1 of None is not an amount'),
     ],
 )
 def test_what_is_no_edit_is_refused_with_one_line(edit, said):
@@ -165,8 +165,8 @@ def test_what_is_no_edit_is_refused_with_one_line(edit, said):
     with pytest.raises(errors.DriverError) as caught:
         allocations.moves()
     assert str(caught.value) == (
-        'what the driver made of the allocations cannot be done, and nothing '
-        f'is: {said}'
+        "the driver's edit of the allocations is not possible, so nothing is "
+        f'written: {said}'
     )
 
 

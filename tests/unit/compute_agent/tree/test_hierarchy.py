@@ -16,7 +16,7 @@ def member(uuid, parent=None, name=None):
 @pytest.fixture
 def grown():
     """a > (b > d, c), and e."""
-    grown = hierarchy.Forest()
+    grown = hierarchy.Hierarchy()
     grown.replace(
         [
             member('d', 'b'),
@@ -121,11 +121,11 @@ def test_one_that_is_replaced_goes_with_all_below_it(grown):
 )
 def test_what_is_no_forest_is_refused(members, reason):
     with pytest.raises(errors.TreeError, match=f'^{reason}$'):
-        hierarchy.Forest().replace(members)
+        hierarchy.Hierarchy().replace(members)
 
 
 def test_an_empty_forest_has_neither_roots_nor_members():
-    empty = hierarchy.Forest()
+    empty = hierarchy.Hierarchy()
     assert empty.roots() == []
     assert empty.members() == []
 

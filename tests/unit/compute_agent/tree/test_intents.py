@@ -76,7 +76,7 @@ def test_what_was_committed_is_done_and_what_was_not_is_dropped(
     before, chain, done
 ):
     seen = committed(before, chain[:done])
-    assert intents.settle(chain, seen) == intents.Settlement(
+    assert intents.reconcile(chain, seen) == intents.Outcome(
         done=chain[:done], dropped=chain[done:]
     )
 
@@ -102,7 +102,7 @@ def ours_there(chain, seen):
         name
         for write in chain
         if write.kind is not None
-        for name in write.added & intents.carried(seen, write.kind)
+        for name in write.added & seen.names_of(write.kind)
     }
     made = any(write.kind is None for write in chain)
     return names | ({'the provider itself'} if made else set())
@@ -118,44 +118,45 @@ def test_where_another_wrote_since_nothing_counts_as_ours_and_that_is_said(
     if seen is None:
         return
     seen = written(seen, change, times)
-    settled = intents.settle(chain, seen)
+    settled = intents.reconcile(chain, seen)
     assert settled.done == ()
     assert settled.dropped == chain
     there = ours_there(chain, seen)
     assert len(settled.notes) == bool(there)
     for note in settled.notes:
         listed = ', '.join(sorted(there))
-        assert note.startswith(f"n (u): {listed} may be this agent's")
+        assert note.startswith('n (u): a write was interrupted')
+        assert f'whether it added {listed}; they count as' in note
 
 
 @pytest.mark.catches("names left by an interrupted write count as the agent's")
 @pytest.mark.parametrize('done', [1, 2, 3, 4])
 def test_a_creation_that_another_wrote_to_is_not_ours_and_that_is_said(done):
     seen = written(committed(None, CREATED[:done]), {})
-    settled = intents.settle(CREATED, seen)
+    settled = intents.reconcile(CREATED, seen)
     assert settled.done == ()
     assert [note.startswith('n (u): ') for note in settled.notes] == [True]
 
 
 def test_names_that_are_gone_are_dropped_without_a_word():
     seen = written(committed(EXISTING, CHANGED[:2]), {'traits': frozenset()})
-    assert intents.settle(CHANGED, seen) == intents.Settlement(dropped=CHANGED)
+    assert intents.reconcile(CHANGED, seen) == intents.Outcome(dropped=CHANGED)
 
 
 def test_a_provider_that_is_gone_takes_its_intents_with_it():
-    assert intents.settle(CHANGED, None) == intents.Settlement(dropped=CHANGED)
+    assert intents.reconcile(CHANGED, None) == intents.Outcome(dropped=CHANGED)
 
 
 def test_a_generation_below_all_of_them_means_that_none_was_done():
     seen = dataclasses.replace(EXISTING, generation=2)
-    assert intents.settle(CHANGED, seen) == intents.Settlement(dropped=CHANGED)
+    assert intents.reconcile(CHANGED, seen) == intents.Outcome(dropped=CHANGED)
 
 
 def test_a_provider_made_anew_by_another_is_not_taken_for_ours():
     anew = provider.Provider(
         uuid='u', name='n', generation=2, traits=frozenset({'X'})
     )
-    assert intents.settle(CHANGED, anew) == intents.Settlement(dropped=CHANGED)
+    assert intents.reconcile(CHANGED, anew) == intents.Outcome(dropped=CHANGED)
 
 
 def test_the_same_set_written_by_another_cannot_be_told_apart():
@@ -163,12 +164,12 @@ def test_the_same_set_written_by_another_cannot_be_told_apart():
     seen = dataclasses.replace(
         EXISTING, generation=9, traits=frozenset({'A', 'B'})
     )
-    assert intents.settle(only, seen) == intents.Settlement(done=only)
+    assert intents.reconcile(only, seen) == intents.Outcome(done=only)
 
 
 def test_without_intents_there_is_nothing_to_settle():
-    assert intents.settle((), EXISTING) == intents.Settlement()
-    assert intents.settle((), None) == intents.Settlement()
+    assert intents.reconcile((), EXISTING) == intents.Outcome()
+    assert intents.reconcile((), None) == intents.Outcome()
 
 
 def relabelled(*names, node='n', generation=8):
@@ -181,13 +182,13 @@ def test_the_writes_of_two_nodes_are_told_apart(turn):
     """Both were to follow on the same read, so only one of them was done."""
     done, other = relabelled('B'), relabelled('C', node='m')
     seen = committed(EXISTING, [done])
-    settled = intents.settle([done, other][::turn], seen)
-    assert settled == intents.Settlement(done=(done,), dropped=(other,))
+    settled = intents.reconcile([done, other][::turn], seen)
+    assert settled == intents.Outcome(done=(done,), dropped=(other,))
 
 
 def test_of_two_nodes_neither_is_done_where_the_provider_is_gone():
     both = (relabelled('B'), relabelled('C', node='m'))
-    assert intents.settle(both, None) == intents.Settlement(dropped=both)
+    assert intents.reconcile(both, None) == intents.Outcome(dropped=both)
 
 
 def test_each_node_has_a_note_of_its_own():
@@ -195,8 +196,9 @@ def test_each_node_has_a_note_of_its_own():
     seen = dataclasses.replace(
         EXISTING, generation=11, traits=frozenset({'A', 'B', 'C'})
     )
-    notes = intents.settle(both, seen).notes
-    assert [note.split()[2] for note in notes] == ['B', 'C']
+    notes = intents.reconcile(both, seen).notes
+    added = [note.split('; ')[0].split()[-1] for note in notes]
+    assert added == ['B', 'C']
 
 
 FAILED = intent(Kind.INVENTORY, 8, 'VCPU')
@@ -211,7 +213,7 @@ RETRIED = (
 def test_what_follows_a_failed_write_leads_to_where_that_was_to_lead(done):
     """After a 500 it is not known whether it was done; this shows it not."""
     seen = committed(EXISTING, RETRIED[1 : done + 1])
-    assert intents.settle(RETRIED, seen) == intents.Settlement(
+    assert intents.reconcile(RETRIED, seen) == intents.Outcome(
         done=RETRIED[1 : done + 1],
         dropped=(FAILED, *RETRIED[done + 1 :]),
     )
@@ -219,13 +221,13 @@ def test_what_follows_a_failed_write_leads_to_where_that_was_to_lead(done):
 
 def test_a_failed_write_that_was_done_nevertheless_is_done():
     seen = committed(EXISTING, [FAILED])
-    assert intents.settle(RETRIED, seen) == intents.Settlement(
+    assert intents.reconcile(RETRIED, seen) == intents.Outcome(
         done=(FAILED,), dropped=RETRIED[1:]
     )
 
 
-def test_each_kind_of_name_is_carried_by_its_field():
+def test_names_of_each_kind_come_from_their_field():
     one = committed(None, CREATED)
-    assert intents.carried(one, Kind.TRAIT) == {'A', 'B'}
-    assert intents.carried(one, Kind.AGGREGATE) == {'agg'}
-    assert intents.carried(one, Kind.INVENTORY) == {'VCPU'}
+    assert one.names_of(Kind.TRAIT) == {'A', 'B'}
+    assert one.names_of(Kind.AGGREGATE) == {'agg'}
+    assert one.names_of(Kind.INVENTORY) == {'VCPU'}

@@ -9,7 +9,7 @@ from compute_agent import errors
 from compute_agent.tree.inventory import MAX_INT, Inventory
 
 INTEGERS = ['total', 'reserved', 'min_unit', 'max_unit', 'step_size']
-HINT = '; leave out a class of which there is none'
+HINT = '; leave out a class whose total is 0'
 
 
 def record(**fields):

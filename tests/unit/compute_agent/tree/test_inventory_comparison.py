@@ -119,7 +119,7 @@ NOT_LESS = [
     ids=[case[0] for case in LESS],
 )
 def test_what_may_refuse_a_request_it_took_before_offers_less(before, after):
-    assert one(**before).reduced_to(one(**after)) != one(**before)
+    assert one(**before).limited_to(one(**after)) != one(**before)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_what_may_refuse_a_request_it_took_before_offers_less(before, after):
     ids=[case[0] for case in NOT_LESS],
 )
 def test_what_takes_every_request_it_took_before_offers_no_less(before, after):
-    assert one(**before).reduced_to(one(**after)) == one(**before)
+    assert one(**before).limited_to(one(**after)) == one(**before)
 
 
 small = st.integers(1, 6)
@@ -156,11 +156,11 @@ def fits(record, used, amount):
 def test_what_is_left_takes_exactly_the_requests_that_both_take(
     before, after, used, amount
 ):
-    left = before.reduced_to(after)
+    left = before.limited_to(after)
     both = fits(before, used, amount) and fits(after, used, amount)
     assert fits(left, used, amount) == both
 
 
 def test_steps_that_meet_nowhere_within_bounds_stay_a_valid_record():
-    coarse = one(step_size=MAX_INT).reduced_to(one(step_size=2))
+    coarse = one(step_size=MAX_INT).limited_to(one(step_size=2))
     assert coarse.step_size == MAX_INT

@@ -317,7 +317,7 @@ def test_a_provider_whose_parent_is_elsewhere_stands_as_a_lone_root():
     held = provider.Provider(uuid=SHARED, name='shared', parent_uuid=RIGHT)
     tree = provider_tree.ProviderTree.from_providers([held])
     assert tree.data('shared').parent_uuid is None
-    assert tree.lone == {SHARED}
+    assert tree.detached == {SHARED}
 
 
 def test_one_that_is_to_stand_alone_does_so_beside_its_parent():
@@ -326,10 +326,10 @@ def test_one_that_is_to_stand_alone_does_so_beside_its_parent():
         provider.Provider(uuid=SHARED, name='shared', parent_uuid=ROOT),
         provider.Provider(uuid=LEAF, name='leaf', parent_uuid=SHARED),
     ]
-    tree = provider_tree.ProviderTree.from_providers(held, lone={SHARED})
+    tree = provider_tree.ProviderTree.from_providers(held, detached={SHARED})
     assert tree.get_provider_uuids('root') == [ROOT]
     assert tree.get_provider_uuids('shared') == [SHARED, LEAF]
-    assert tree.lone == {SHARED}
+    assert tree.detached == {SHARED}
 
 
 def test_one_that_is_removed_and_added_again_stands_alone_no_more():
@@ -337,7 +337,7 @@ def test_one_that_is_removed_and_added_again_stands_alone_no_more():
     tree = provider_tree.ProviderTree.from_providers([held])
     tree.remove('shared')
     tree.new_root('shared', SHARED)
-    assert tree.lone == set()
+    assert tree.detached == set()
 
 
 def test_two_providers_of_one_name_make_no_tree():

@@ -51,7 +51,9 @@ EDITS = st.one_of(
 
 def described(edits):
     """Return a tree that these edits were made to."""
-    tree = provider_tree.ProviderTree.from_snapshot(SEEN, lone={UUIDS[SHARED]})
+    tree = provider_tree.ProviderTree.from_snapshot(
+        SEEN, detached={UUIDS[SHARED]}
+    )
     for what, who, value in edits:
         match what:
             case 'inventory':
@@ -78,7 +80,7 @@ def wanted(tree):
 
 def alike(one, two):
     one, two = described(one), described(two)
-    return one.said() != two.said() or wanted(one) == wanted(two)
+    return one.description() != two.description() or wanted(one) == wanted(two)
 
 
 @st.composite
@@ -108,4 +110,4 @@ def test_what_is_wanted_of_two_trees_is_told_by_what_was_said(ways):
     ids=['amounts change places', 'a lone root given anew', 'exclusive'],
 )
 def test_what_differs_is_said_otherwise(one, two):
-    assert described(one).said() != described(two).said()
+    assert described(one).description() != described(two).description()

@@ -182,7 +182,8 @@ def test_the_trees_of_other_nodes_are_left_alone(fake, rooted):
 
 MOVED = (
     'f.yaml:{line}: provider B ({uuid}) is {there} in the tree and {here} in '
-    'this file; it is not moved: write it there, or give it another uuid'
+    'this file; this driver moves no provider: write it there or give it '
+    'another uuid'
 )
 
 
@@ -237,8 +238,8 @@ def test_a_provider_is_not_renamed(fake, rooted, told):
     tree.new_child('A', CN1, uuid=U)
     text = f'nodes:\n- name: CN1\n  children:\n  - name: B\n    uuid: {U}\n'
     assert refused(fake, tree, told, text) == (
-        f'f.yaml:4: provider {U} is named A in the tree; it is not renamed: '
-        'write that name, or another uuid'
+        f'f.yaml:4: provider {U} is named A in the tree; this '
+        'driver renames no provider: write that name or another uuid'
     )
 
 
@@ -265,7 +266,7 @@ def test_a_tree_without_the_root_is_told(fake, rooted, told):
 def test_a_root_under_another_uuid_is_told(fake, rooted, told):
     text = f'nodes:\n- name: CN1\n  uuid: {U}\n'
     assert refused(fake, rooted(), told, text) == (
-        f'f.yaml:2: the tree has CN1 under uuid {CN1}; write it'
+        f'f.yaml:2: the tree has CN1 under uuid {CN1}; write that uuid'
     )
 
 

@@ -150,7 +150,7 @@ MISTAKES = {
         'nodes:\n- name: CN1\n  inventories: {VCPU: 0}\n',
         (
             'f.yaml:3: inventory of VCPU: total 0 must be a whole number from 1 '
-            'to 2147483647; leave out a class of which there is none'
+            'to 2147483647; leave out a class whose total is 0'
         ),
     ),
     'more reserved than there is': (
@@ -173,14 +173,14 @@ MISTAKES = {
     'a name used below and again': (
         'nodes:\n- name: CN1\n  children:\n  - name: A\n- name: A\n',
         (
-            "f.yaml:5: provider name 'A' stands on line 4 already; give each "
+            "f.yaml:5: provider name 'A' is already on line 4; give each "
             'provider a name of its own'
         ),
     ),
     'a name used by a sharing provider': (
         'nodes:\n- name: A\nsharing_providers:\n- name: A\n',
         (
-            "f.yaml:4: provider name 'A' stands on line 2 already; give each "
+            "f.yaml:4: provider name 'A' is already on line 2; give each "
             'provider a name of its own'
         ),
     ),
@@ -190,7 +190,7 @@ MISTAKES = {
             f'    uuid: {A.upper()}\n'
         ),
         (
-            f"f.yaml:6: provider uuid '{A}' stands on line 3 already; give each "
+            f"f.yaml:6: provider uuid '{A}' is already on line 3; give each "
             'provider a uuid of its own'
         ),
     ),
@@ -271,7 +271,7 @@ def test_a_given_uuid_may_not_be_the_one_made_for_another_root():
     with pytest.raises(errors.ConfigError) as caught:
         parsed(f'nodes:\n- name: A\n- name: B\n  uuid: {made}\n')
     assert str(caught.value) == (
-        f"f.yaml:4: provider uuid '{made}' stands on line 2 already; give "
+        f"f.yaml:4: provider uuid '{made}' is already on line 2; give "
         'each provider a uuid of its own'
     )
 

@@ -74,14 +74,14 @@ def test_two_nodes_of_one_uuid_are_left_out_and_the_others_are_not(make_row):
     row = make_row(uuid=OTHER)
     found = listing(make_row(uuid=UUID), row, make_row(uuid=UUID.upper()))
     assert list(found.nodes) == [OTHER]
-    assert found.left_out == (f'{UUID.upper()} and {UUID} are one uuid',)
+    assert found.left_out == (f'{UUID.upper()} and {UUID} are the same uuid',)
 
 
 def test_a_node_without_a_uuid_is_left_out_and_the_others_are_not(make_row):
     found = listing(make_row(uuid='no-uuid\n', name='n'), make_row(uuid=OTHER))
     assert list(found.nodes) == [OTHER]
     (why,) = found.left_out
-    assert why == r"node 'no-uuid\n' (name 'n') has a uuid that is none"
+    assert why == r"node 'no-uuid\n' (name 'n') has an invalid uuid"
 
 
 def test_what_is_left_out_is_said_in_one_order(make_row):

@@ -194,14 +194,14 @@ def test_nodes_of_one_uuid_are_left_out_and_said_until_that_changes(
     api.rows.append(make_row(3, uuid=f'{{{first}}}'))
     assert made.get_available_nodes() == [rows[1]['uuid']]
     (line,) = warned()
-    assert f'{first} and {{{first}}} are one uuid' in line
+    assert f'{first} and {{{first}}} are the same uuid' in line
     assert first not in made.get_nodenames_by_uuid()
     made.get_available_nodes()
     assert warned() == []
     api.rows.append(make_row(4, uuid='no-uuid\x1b[2J'))
     made.get_available_nodes()
     (line,) = warned()
-    assert r"'no-uuid\x1b[2J' (name 'node-4') has a uuid that is none" in line
+    assert r"'no-uuid\x1b[2J' (name 'node-4') has an invalid uuid" in line
     assert line.isprintable()
     del api.rows[2:]
     assert len(made.get_available_nodes()) == 2
@@ -217,8 +217,8 @@ def test_many_nodes_that_are_left_out_are_one_line(
     api.rows += [make_row(n, uuid=f'no-uuid-{n}') for n in range(5, 10)]
     assert len(made.get_available_nodes()) == 2
     (line,) = warned()
-    assert line.count('has a uuid that is none') == 3
-    assert '; 2 more; enroll them anew' in line
+    assert line.count('has an invalid uuid') == 3
+    assert '; 2 more; enroll them again' in line
 
 
 @pytest.mark.parametrize(
@@ -365,11 +365,11 @@ def test_a_node_that_is_nowhere_is_said(made):
     [
         (
             {'resource_class': None},
-            'say "baremetal node set node-1 --resource-class CLASS"',
+            'run "baremetal node set node-1 --resource-class CLASS"',
         ),
         (
             {'resource_class': '', 'name': None},
-            'say "baremetal node set 00000001-0000-4000-8000-000000000000 --',
+            'run "baremetal node set 00000001-0000-4000-8000-000000000000 --',
         ),
         ({'resource_class': 'x' * 300}, 'has 300 characters'),
         ({'resource_class': 'Silver'}, "'Silver' and 'silver' would all be"),
@@ -429,7 +429,7 @@ def test_a_trait_that_placement_could_not_take_is_left_out(made, api, uuid):
     made.get_available_nodes()
     finding = evidence(made, uuid)[r'CUSTOM_X\n']
     assert finding.found is virt.Found.UNKNOWN
-    assert 'placement takes 1 to 255' in finding.reason
+    assert 'placement accepts 1 to 255' in finding.reason
     assert made.get_traits(uuid) == [*CAPABILITIES, 'CUSTOM_NVME']
 
 

@@ -135,22 +135,25 @@ def test_nova_s_workaround_is_heard(load):
     [
         ('', r'\[ironic\] auth_type is not set: write "password"'),
         ('auth_type = nosuch', r'\[ironic\]: .*nosuch'),
-        ('auth_type = none', r'no catalog .*: write it as endpoint_override'),
+        (
+            'auth_type = none',
+            r'no catalog .*: write the address as endpoint_override',
+        ),
         (
             'auth_type = http_basic\nusername = a\npassword = b',
             r'auth_type http_basic has no catalog',
         ),
         (
             'auth_type = none\nendpoint = ironic.test:6385',
-            r"\[ironic\] endpoint 'ironic.test:6385' is no address",
+            r"\[ironic\] endpoint 'ironic.test:6385' is not an address",
         ),
         (
             'auth_type = none\nendpoint_override = ironic',
-            r"\[ironic\] endpoint_override 'ironic' is no address",
+            r"\[ironic\] endpoint_override 'ironic' is not an address",
         ),
         (
             PASSWORD.replace('http://keystone', 'keystone'),
-            r"\[ironic\] auth_url 'keystone.test/v3' is no address",
+            r"\[ironic\] auth_url 'keystone.test/v3' is not an address",
         ),
         (f'{NOAUTH}shard =', 'shard'),
         (f'{NOAUTH}shard = a,b', 'shard'),

@@ -108,9 +108,9 @@ def test_what_is_no_uuid_is_told_from_what_makes_no_sense(make_row, ident):
     with pytest.raises(node.NoUuid) as raised:
         node.Node.from_row(make_row(uuid=ident, name='rack1'))
     assert str(raised.value).isprintable()
-    assert "(name 'rack1') has a uuid that is none" in str(raised.value)
+    assert "(name 'rack1') has an invalid uuid" in str(raised.value)
     nameless = make_row(uuid=ident, name=None)
-    with pytest.raises(node.NoUuid, match="' has a uuid that is none"):
+    with pytest.raises(node.NoUuid, match="' has an invalid uuid"):
         node.Node.from_row(nameless)
     del nameless['traits']
     with pytest.raises(errors.UnknownState, match='without traits') as raised:

@@ -385,7 +385,7 @@ def test_a_request_without_anything_for_ironic_sends_nothing():
     assert change.patch == ()
     assert change.staging.lines == (
         f'{NAME}: nothing to stage',
-        '  left to placement alone: COMPUTE_NODE',
+        '  checked by placement only: COMPUTE_NODE',
     )
 
 
@@ -405,7 +405,7 @@ def test_all_of_it_is_told_in_lines():
         f'{NAME}: staged',
         '  traits: CUSTOM_A, CUSTOM_B',
         '  capabilities: boot_mode=uefi, disk_label=gpt',
-        '  left to placement alone: COMPUTE_NODE',
+        '  checked by placement only: COMPUTE_NODE',
         '  not for Ironic: resources:CUSTOM_GOLD=1, image property os_type=x',
     )
 
@@ -440,7 +440,7 @@ def test_a_changed_capability_is_left_and_said():
     ]
     assert change.staging.capabilities == (('disk_label', 'gpt'),)
     assert change.staging.lines[2:] == (
-        '  capability boot_mode was staged as uefi and is bios now: it stays',
+        '  capability boot_mode was staged as uefi and is now bios: it stays',
     )
 
 
@@ -451,7 +451,7 @@ def test_staging_over_a_change_says_what_stays():
     }
     change = staging.stage(target(info), wanted('trait:CUSTOM_A=required'))
     assert change.staging.notes == (
-        'capability boot_mode was staged as uefi and is bios now: it stays',
+        'capability boot_mode was staged as uefi and is now bios: it stays',
     )
     assert change.patch[-1] == remembered('replace', 'CUSTOM_A')
 
@@ -471,7 +471,7 @@ def test_true_is_not_one():
     ('row', 'why'),
     [
         ({'maintenance': True}, 'it is in maintenance'),
-        ({'power_state': None}, 'its power state is not known'),
+        ({'power_state': None}, 'its power state is unknown'),
         ({'power_state': 'error'}, 'its power state is error'),
         ({'provision_state': 'active'}, 'its provision state is active'),
         ({'provision_state': 'cleaning'}, 'its provision state is cleaning'),
@@ -497,12 +497,12 @@ def test_a_node_of_a_very_old_ironic_is_available():
             INSTANCE,
             None,
             (
-                f'has the instance {INSTANCE}: say --instance {INSTANCE} if '
-                'that is meant'
+                f'has the instance {INSTANCE}: add --instance {INSTANCE} if '
+                'you mean it'
             ),
         ),
         (INSTANCE, OTHER, f'has the instance {INSTANCE}, not {OTHER}'),
-        (None, OTHER, f'has no instance, so not {OTHER} either'),
+        (None, OTHER, f'has no instance, so it does not have {OTHER}'),
     ],
 )
 def test_a_node_of_another_instance_is_refused(has, named, said):
@@ -551,13 +551,17 @@ def test_a_node_with_a_forbidden_trait_is_refused(group):
 @pytest.mark.parametrize(
     ('info', 'field', 'why'),
     [
-        ({'traits': 'CUSTOM_A'}, 'traits', 'is no list of names'),
-        ({'traits': ['CUSTOM_A', 7]}, 'traits', 'is no list of names'),
-        ({'capabilities': 'a:b'}, 'capabilities', 'is no JSON object'),
-        ({'capabilities': ''}, 'capabilities', 'is no JSON object'),
-        ({'capabilities': '[1]'}, 'capabilities', 'is no JSON object'),
-        ({'capabilities': None}, 'capabilities', 'is no JSON object'),
-        ({'capabilities': '[' * 99999}, 'capabilities', 'is no JSON object'),
+        ({'traits': 'CUSTOM_A'}, 'traits', 'is not a list of names'),
+        ({'traits': ['CUSTOM_A', 7]}, 'traits', 'is not a list of names'),
+        ({'capabilities': 'a:b'}, 'capabilities', 'is not a JSON object'),
+        ({'capabilities': ''}, 'capabilities', 'is not a JSON object'),
+        ({'capabilities': '[1]'}, 'capabilities', 'is not a JSON object'),
+        ({'capabilities': None}, 'capabilities', 'is not a JSON object'),
+        (
+            {'capabilities': '[' * 99999},
+            'capabilities',
+            'is not a JSON object',
+        ),
         (
             {'capabilities': '{"x": "1", "auth_token": "******": 1}'},
             'capabilities',
@@ -575,7 +579,7 @@ def test_what_could_not_be_kept_is_refused(info, field, why):
         staging.stage(target(info), wanted(*A_AND_UEFI))
     assert str(caught.value) == (
         f'node {NAME}: instance_info/{field} {why}, so it cannot be kept; '
-        f'mend it, or remove it with "baremetal node unset {UUID} '
+        f'correct it, or remove it with "baremetal node unset {UUID} '
         f'--instance-info {field}"'
     )
 
@@ -596,7 +600,7 @@ def test_what_could_not_be_kept_is_refused(info, field, why):
 )
 def test_a_record_that_is_not_ours_is_refused(garbage):
     broken = target({'compute_agent_staged': garbage})
-    said = 'compute_agent_staged is not what this agent writes there'
+    said = 'compute_agent_staged was not written by this agent'
     with pytest.raises(errors.Refused, match=said):
         staging.stage(broken, wanted(*A_AND_UEFI))
     with pytest.raises(errors.Refused, match=said):
@@ -613,7 +617,7 @@ def test_what_ironic_hides_is_not_written_back_by_unstage():
 
 
 def test_stars_are_not_staged():
-    with pytest.raises(errors.Refused, match='would have ...... in it'):
+    with pytest.raises(errors.Refused, match='would contain ......'):
         staging.stage(target(), wanted('capabilities:x=******'))
 
 
@@ -633,7 +637,9 @@ def test_a_capability_that_ironic_would_hide_is_refused(word):
 
 @pytest.mark.parametrize('info', [None, 'x', [], 7])
 def test_a_row_whose_instance_info_is_none_is_unknown(info):
-    with pytest.raises(errors.UnknownState, match='with instance_info'):
+    with pytest.raises(
+        errors.UnknownState, match='with invalid instance_info'
+    ):
         staging.Target.from_row({**ROW, 'instance_info': info})
 
 

@@ -129,8 +129,8 @@ def test_a_node_that_is_not_there_is_said(ironic, node, call):
     with pytest.raises(errors.DriverError) as caught:
         getattr(requested, call)(ironic, node, *arguments)
     assert str(caught.value) == (
-        f'Ironic has no node {node!r}, or does not show it: give a name or a '
-        'uuid as "baremetal node list" has them'
+        f'Ironic has no node {node!r}, or hides it: give a name or a '
+        'uuid from "baremetal node list"'
     )
     assert ('GET', '') not in ironic.asked
 

@@ -150,7 +150,7 @@ def test_a_refusal_that_contradicts_itself_ends(play, make_api, asked):
 def test_a_406_of_something_else_is_no_ironic(play, make_api):
     play('/v1/nodes', {'status_code': 406})
     play('/v1', {'text': 'hello'})
-    with pytest.raises(errors.Unavailable, match='cannot be asked'):
+    with pytest.raises(errors.Unavailable, match='cannot be reached'):
         make_api().nodes()
 
 

@@ -17,11 +17,11 @@ SEV = '/sys/module/kvm_amd/parameters/sev'
 SMT = '/sys/devices/system/cpu/smt/active'
 
 
-def facts(words='', *, claims=None, vendor='GenuineIntel', **switches):
+def facts(words='', *, reported=None, vendor='GenuineIntel', **switches):
     return findings.Facts(
         machine='x86_64',
         kernel=kernel(words, vendor),
-        claims=claimed(claims),
+        reported=answer_of(reported),
         switches={SEV: switches.get('sev'), SMT: switches.get('smt')},
     )
 
@@ -33,10 +33,10 @@ def kernel(words, vendor='GenuineIntel'):
     return processors.Processors(words=frozenset(words.split()), vendor=vendor)
 
 
-def claimed(flags):
+def answer_of(flags):
     if flags is None:
-        return findings.Claims(reason='py-cpuinfo gave no flags')
-    return findings.Claims(flags=frozenset(flags.split()))
+        return findings.ReportedFlags(reason='py-cpuinfo gave no flags')
+    return findings.ReportedFlags(flags=frozenset(flags.split()))
 
 
 def of(trait, facts):
@@ -54,7 +54,7 @@ def test_what_the_kernel_lists_is_present():
 
 
 def test_both_sources_are_named_though_they_spell_it_differently():
-    found = of('HW_CPU_X86_SHA', facts('sha_ni', claims='sha'))
+    found = of('HW_CPU_X86_SHA', facts('sha_ni', reported='sha'))
     assert found.sources == ('kernel', 'py-cpuinfo')
 
 
@@ -64,11 +64,11 @@ def test_what_the_kernel_does_not_list_is_absent_with_its_word():
 
 
 def test_the_kernel_vetoes_what_py_cpuinfo_alone_claims():
-    found = of('HW_CPU_X86_3DNOW', facts('mmx', claims='3dnow mmx'))
+    found = of('HW_CPU_X86_3DNOW', facts('mmx', reported='3dnow mmx'))
     assert found.found is ABSENT
     assert found.sources == ('py-cpuinfo',)
     assert found.reason == (
-        'py-cpuinfo claims 3dnow, the kernel does not: vetoed'
+        'py-cpuinfo reports 3dnow, but the kernel does not'
     )
 
 
@@ -84,25 +84,25 @@ def test_a_word_of_some_processors_only_is_absent():
 
 
 def test_without_the_kernel_py_cpuinfo_may_say_yes():
-    found = of('HW_CPU_X86_AVX2', facts(None, claims='avx2'))
+    found = of('HW_CPU_X86_AVX2', facts(None, reported='avx2'))
     assert (found.found, found.sources) == (PRESENT, ('py-cpuinfo',))
     assert '/proc/cpuinfo cannot be read' in found.reason
 
 
 def test_without_the_kernel_py_cpuinfo_may_not_say_no():
-    found = of('HW_CPU_X86_AVX2', facts(None, claims='avx'))
+    found = of('HW_CPU_X86_AVX2', facts(None, reported='avx'))
     assert found.found is UNKNOWN
     assert 'proves nothing' in found.reason
 
 
 def test_what_py_cpuinfo_misreads_is_unknown_without_the_kernel():
-    found = of('HW_CPU_X86_3DNOW', facts(None, claims='3dnow'))
+    found = of('HW_CPU_X86_3DNOW', facts(None, reported='3dnow'))
     assert found.found is UNKNOWN
     assert 'misreads' in found.reason
 
 
 def test_what_py_cpuinfo_does_not_look_for_is_unknown_without_the_kernel():
-    found = of('HW_CPU_X86_PDPE1GB', facts(None, claims='avx pdpe1gb'))
+    found = of('HW_CPU_X86_PDPE1GB', facts(None, reported='avx pdpe1gb'))
     assert found.found is UNKNOWN
 
 
@@ -117,8 +117,8 @@ def test_without_any_source_all_words_are_unknown_with_both_reasons():
 
 def test_py_cpuinfo_decides_what_the_kernel_has_no_word_for():
     row = cpu_traits.Row('HW_CPU_X86_ASF', pycpuinfo=('asf',))
-    yes = findings.decide(row, facts('avx', claims='asf'))
-    no = findings.decide(row, facts('avx', claims='avx'))
+    yes = findings.decide(row, facts('avx', reported='asf'))
+    no = findings.decide(row, facts('avx', reported='avx'))
     assert (yes.found, no.found) == (PRESENT, UNKNOWN)
     assert 'the kernel has no word for it' in no.reason
 
@@ -157,7 +157,7 @@ def test_ssbd_is_decided_by_the_maker(vendor, intel, amd):
 def test_the_maker_is_taken_from_py_cpuinfo_if_the_kernel_is_silent():
     seen = dataclasses.replace(
         facts(None, vendor=''),
-        claims=findings.Claims(
+        reported=findings.ReportedFlags(
             flags=frozenset({'vmx'}), vendor='GenuineIntel'
         ),
     )
@@ -254,7 +254,7 @@ def test_a_machine_without_a_trait_says_so(machine):
 
 
 def test_findings_come_in_the_order_an_operator_reads_them():
-    seen = facts('avx adx', claims='3dnow', smt='0')
+    seen = facts('avx adx', reported='3dnow', smt='0')
     answers = [
         'word'
         if f.trait is None

@@ -24,8 +24,10 @@ switches = st.fixed_dictionaries(
         for path in cpu_traits.switches(cpu_traits.X86)
     }
 )
-claims = st.builds(
-    findings.Claims, flags=st.none() | words, vendor=st.sampled_from(['', 'X'])
+reported = st.builds(
+    findings.ReportedFlags,
+    flags=st.none() | words,
+    vendor=st.sampled_from(['', 'X']),
 )
 facts = st.builds(
     findings.Facts,
@@ -36,7 +38,7 @@ facts = st.builds(
         partial=words,
         vendor=st.sampled_from(['', 'GenuineIntel', 'AuthenticAMD']),
     ),
-    claims=claims,
+    reported=reported,
     switches=switches,
 )
 
@@ -69,21 +71,23 @@ def test_one_more_flag_removes_no_trait(seen, word):
     assert found(seen, present) <= found(more, present)
 
 
-@given(facts, claims)
+@given(facts, reported)
 def test_where_the_kernel_answers_no_claim_changes_what_is_present(
     seen, other
 ):
     if seen.kernel.words is None or not seen.kernel.vendor:
         return
     for answer in finding.Found:
-        changed = dataclasses.replace(seen, claims=other)
+        changed = dataclasses.replace(seen, reported=other)
         assert found(seen, answer) == found(changed, answer)
 
 
 @given(facts)
 def test_what_is_vetoed_is_never_present(seen):
     vetoed = {
-        f.trait for f in findings.findings(seen) if f.reason.endswith('vetoed')
+        f.trait
+        for f in findings.findings(seen)
+        if f.reason.endswith('but the kernel does not')
     }
     assert not vetoed & found(seen, finding.Found.PRESENT)
 
@@ -93,7 +97,7 @@ def test_without_the_kernel_no_word_makes_a_trait_of_this_maker_absent(seen):
     silent = dataclasses.replace(
         seen,
         kernel=processors.Processors(reason='cannot be read'),
-        claims=dataclasses.replace(seen.claims, vendor=''),
+        reported=dataclasses.replace(seen.reported, vendor=''),
     )
     of_words = {row.trait for row in ROWS if not row.switch}
     assert not found(silent, finding.Found.ABSENT) & of_words

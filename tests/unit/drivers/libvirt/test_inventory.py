@@ -18,7 +18,7 @@ def test_a_list_of_processors_is_counted(text, count):
 @pytest.mark.parametrize('text', ['', '\n', '0-', '3-1', 'all', '0,,1', '-1'])
 def test_what_is_no_list_of_processors_is_refused(text):
     with pytest.raises(
-        errors.DriverError, match='/sys/devices/system/cpu/online says'
+        errors.DriverError, match='/sys/devices/system/cpu/online contains'
     ):
         inventory.count_online(text)
 

@@ -40,20 +40,20 @@ def path(tmp_path):
 @pytest.fixture
 def kept(path):
     """A file that a first process left."""
-    pycpuinfo.CachedProbe(path, Asked()).claims(KEY)
+    pycpuinfo.CachedProbe(path, Asked()).reported(KEY)
     return path
 
 
 def test_the_answer_is_the_flags_and_the_maker(path):
-    claims = pycpuinfo.CachedProbe(path, Asked()).claims(KEY)
-    assert claims.flags == {'avx', 'sse'}
-    assert claims.vendor == 'GenuineIntel'
+    reported = pycpuinfo.CachedProbe(path, Asked()).reported(KEY)
+    assert reported.flags == {'avx', 'sse'}
+    assert reported.vendor == 'GenuineIntel'
 
 
 def test_one_process_asks_once(path):
     asked = Asked()
     probe = pycpuinfo.CachedProbe(path, asked)
-    assert probe.claims(KEY) is probe.claims(KEY)
+    assert probe.reported(KEY) is probe.reported(KEY)
     assert asked.times == 1
 
 
@@ -61,16 +61,16 @@ def test_threads_that_come_together_ask_once(path):
     asked = Asked()
     probe = pycpuinfo.CachedProbe(path, asked)
     with futures.ThreadPoolExecutor(8) as pool:
-        answers = set(map(id, pool.map(probe.claims, [KEY] * 32)))
+        answers = set(map(id, pool.map(probe.reported, [KEY] * 32)))
     assert (asked.times, len(answers)) == (1, 1)
 
 
 def test_the_next_process_reads_the_file(kept):
     asked = Asked()
-    claims = pycpuinfo.CachedProbe(kept, asked).claims(KEY)
+    reported = pycpuinfo.CachedProbe(kept, asked).reported(KEY)
     assert asked.times == 0
-    assert claims.flags == {'avx', 'sse'}
-    assert claims.vendor == 'GenuineIntel'
+    assert reported.flags == {'avx', 'sse'}
+    assert reported.vendor == 'GenuineIntel'
 
 
 def test_the_file_is_the_owners_alone_and_nothing_else_is_left(kept):
@@ -82,16 +82,16 @@ def test_the_file_is_the_owners_alone_and_nothing_else_is_left(kept):
 def test_another_boot_processor_or_release_asks_again(kept, field):
     asked = Asked({'flags': ['mmx']})
     key = dataclasses.replace(KEY, **{field: 'other'})
-    claims = pycpuinfo.CachedProbe(kept, asked).claims(key)
+    reported = pycpuinfo.CachedProbe(kept, asked).reported(key)
     assert asked.times == 1
-    assert claims.flags == {'mmx'}
+    assert reported.flags == {'mmx'}
 
 
 def test_new_microcode_in_a_running_process_asks_again(path):
     asked = Asked()
     probe = pycpuinfo.CachedProbe(path, asked)
-    probe.claims(KEY)
-    probe.claims(dataclasses.replace(KEY, microcode='0x2'))
+    probe.reported(KEY)
+    probe.reported(dataclasses.replace(KEY, microcode='0x2'))
     assert asked.times == 2
 
 
@@ -124,12 +124,12 @@ def spoilt(**changes):
 def test_a_spoilt_file_asks_again_and_is_mended(path, text):
     path.write_bytes(text.encode('utf-8', 'surrogateescape'))
     asked = Asked()
-    assert pycpuinfo.CachedProbe(path, asked).claims(KEY).flags == {
+    assert pycpuinfo.CachedProbe(path, asked).reported(KEY).flags == {
         'avx',
         'sse',
     }
     assert asked.times == 1
-    pycpuinfo.CachedProbe(path, asked).claims(KEY)
+    pycpuinfo.CachedProbe(path, asked).reported(KEY)
     assert asked.times == 1
 
 
@@ -138,8 +138,8 @@ def test_a_folder_in_its_place_asks_again_and_says_so_once(path, caplog):
     asked = Asked()
     probe = pycpuinfo.CachedProbe(path, asked)
     with caplog.at_level(logging.WARNING):
-        assert probe.claims(KEY).flags == {'avx', 'sse'}
-        probe.claims(KEY)
+        assert probe.reported(KEY).flags == {'avx', 'sse'}
+        probe.reported(KEY)
     assert asked.times == 1
     assert len(caplog.records) == 1
     assert str(path) in caplog.text
@@ -148,24 +148,24 @@ def test_a_folder_in_its_place_asks_again_and_says_so_once(path, caplog):
 
 def test_a_missing_folder_is_made(tmp_path):
     path = tmp_path / 'missing' / 'cpuinfo.json'
-    claims = pycpuinfo.CachedProbe(path, Asked()).claims(KEY)
-    assert claims.flags == {'avx', 'sse'}
+    reported = pycpuinfo.CachedProbe(path, Asked()).reported(KEY)
+    assert reported.flags == {'avx', 'sse'}
     assert path.exists()
 
 
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path, caplog):
     (tmp_path / 'file').write_text('')
     path = tmp_path / 'file' / 'cpuinfo.json'
-    claims = pycpuinfo.CachedProbe(path, Asked()).claims(KEY)
-    assert claims.flags == {'avx', 'sse'}
-    assert 'cannot be kept' in caplog.text
+    reported = pycpuinfo.CachedProbe(path, Asked()).reported(KEY)
+    assert reported.flags == {'avx', 'sse'}
+    assert 'cannot save the answer' in caplog.text
 
 
 def test_without_a_boot_id_no_file_is_used(kept):
     key = dataclasses.replace(KEY, boot_id='')
     before = kept.read_bytes()
     asked = Asked()
-    pycpuinfo.CachedProbe(kept, asked).claims(key)
+    pycpuinfo.CachedProbe(kept, asked).reported(key)
     assert asked.times == 1
     assert kept.read_bytes() == before
 
@@ -184,8 +184,8 @@ def test_without_a_boot_id_no_file_is_used(kept):
 def test_no_answer_is_remembered_but_never_written(path, answer, reason):
     asked = Asked(answer)
     probe = pycpuinfo.CachedProbe(path, asked)
-    assert probe.claims(KEY).flags is None
-    assert probe.claims(KEY).reason == reason
+    assert probe.reported(KEY).flags is None
+    assert probe.reported(KEY).reason == reason
     assert asked.times == 1
     assert not path.exists()
 
@@ -193,7 +193,7 @@ def test_no_answer_is_remembered_but_never_written(path, answer, reason):
 def test_where_the_file_serves_py_cpuinfo_is_not_imported(kept, monkeypatch):
     for name in [n for n in sys.modules if n.split('.')[0] == 'cpuinfo']:
         monkeypatch.delitem(sys.modules, name)
-    pycpuinfo.CachedProbe(kept).claims(KEY)
+    pycpuinfo.CachedProbe(kept).reported(KEY)
     assert 'cpuinfo' not in sys.modules
 
 

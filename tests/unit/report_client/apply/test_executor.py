@@ -145,7 +145,7 @@ def test_nothing_is_sent_after_a_reshape(bench):
     assert isinstance(reshape, ops.Reshape)
     assert bench.sent() == ['PUT gpu/traits 2', 'POST reshaper']
     assert caught.value.applied == (traits, reshape)
-    assert (caught.value.left, caught.value.refused) == ((), ())
+    assert (caught.value.not_applied, caught.value.refused) == ((), ())
     assert bench.of('settle')[0][3] == set()
 
 
@@ -163,7 +163,7 @@ def test_after_a_refused_reshape_the_rest_goes_on(bench):
     bench.faults['reshaper'] = placement_errors.BadRequest('no')
     outcome = bench.executor.apply(reshaping())
     assert bench.sent() == ['POST reshaper', 'DELETE old']
-    assert [type(op) for op in outcome.left] == [ops.Reshape]
+    assert [type(op) for op in outcome.not_applied] == [ops.Reshape]
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_what_ends_a_cycle_says_what_was_done_until_then(bench, error):
         bench.executor.apply(plan)
     assert caught.value is error
     assert error.applied == plan.operations[:1]
-    assert (error.left, error.refused) == ((), ())
+    assert (error.not_applied, error.refused) == ((), ())
     assert bench.sent() == ['PUT root/traits 7', 'PUT root/aggregates 8']
 
 

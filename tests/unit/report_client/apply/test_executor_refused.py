@@ -53,7 +53,7 @@ def test_what_depends_on_a_refused_write_is_left_and_the_rest_goes_on(
     assert bench.executor.apply(made) == executor.Outcome(
         applied=(of_b, more_of_b),
         refused=lines((of_a, error), (more_of_a, LEFT)),
-        left=(of_a, more_of_a),
+        not_applied=(of_a, more_of_a),
     )
     assert bench.sent() == [
         'PUT a/traits 1',
@@ -71,7 +71,7 @@ def test_a_refusal_before_the_end_is_told_with_the_end(bench):
         bench.executor.apply(made)
     assert caught.value.applied == (of_b,)
     assert caught.value.refused == lines((of_a, REFUSED), (more_of_a, LEFT))
-    assert caught.value.left == (of_a, more_of_a)
+    assert caught.value.not_applied == (of_a, more_of_a)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_what_was_refused_before_is_left_with_what_depends_on_it(bench):
     assert bench.executor.apply(made, without=[of_a]) == executor.Outcome(
         applied=(of_b, more_of_b),
         refused=lines((more_of_a, LEFT)),
-        left=(more_of_a,),
+        not_applied=(more_of_a,),
     )
     assert bench.sent() == ['PUT b/traits 1', 'PUT b/inventories 2']
     ((_, intents, _), *_) = bench.of('begin')
@@ -133,7 +133,7 @@ def test_placement_failing_for_three_providers_in_a_row_is_an_outage(bench):
     with pytest.raises(placement_errors.Unreachable) as caught:
         bench.executor.apply(made)
     assert len(bench.sent()) == 3
-    assert caught.value.left == made.operations[:3]
+    assert caught.value.not_applied == made.operations[:3]
 
 
 def test_placement_failing_for_one_provider_under_many_names_is_none(bench):
@@ -143,7 +143,7 @@ def test_placement_failing_for_one_provider_under_many_names_is_none(bench):
             [one(generation=1), one('a', NODE, generation=1, name=name)],
             [one(), one('a', NODE, name=name, traits='A')],
         )
-        assert bench.executor.apply(made).left == made.operations
+        assert bench.executor.apply(made).not_applied == made.operations
 
 
 def test_placement_failing_for_three_names_is_an_outage(bench):
@@ -280,7 +280,7 @@ def test_a_name_that_was_created_meanwhile_is_not_created_again(
     assert bench.sent()[:2] == [f'PUT {sent}', 'PUT root/traits 1']
     assert bench.of('learn') == learnt
     assert outcome.applied[0].name == sent
-    assert outcome.left == ()
+    assert outcome.not_applied == ()
 
 
 def test_where_all_were_created_meanwhile_nothing_is_remembered(bench):
@@ -304,7 +304,7 @@ def test_a_refused_name_is_not_remembered_and_not_used(bench):
     outcome = bench.executor.apply(made)
     _, _, traits, inventories = made.operations
     assert bench.of('learn') == [[set(), {'CUSTOM_B'}]]
-    assert outcome.left == (TRAIT, traits, inventories)
+    assert outcome.not_applied == (TRAIT, traits, inventories)
     assert outcome.refused == lines(
         (TRAIT, REFUSED), (traits, LEFT), (inventories, LEFT)
     )
@@ -329,7 +329,7 @@ def three_generations():
 def test_without_a_provider_nothing_below_it_is_sent_or_intended(bench, error):
     made = three_generations()
     bench.faults['resource_providers'] = error
-    assert bench.executor.apply(made).left == made.operations
+    assert bench.executor.apply(made).not_applied == made.operations
     assert bench.sent() == ['POST resource_providers']
     _, (_, intents, _) = bench.of('begin')
     assert {intent.uuid for intent in intents} <= {NODE}

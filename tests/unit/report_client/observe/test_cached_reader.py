@@ -238,7 +238,8 @@ def test_of_one_that_cannot_be_told_there_is_a_note(station):
     one = station.read(intents={CHILD: [cut]})
     assert one.notes[NODE] == ()
     (note,) = one.notes[CHILD]
-    assert note.startswith(f"{CHILD}: A may be this agent's")
+    assert note.startswith(f'{CHILD}: a write was interrupted')
+    assert 'whether it added A; they count as' in note
 
 
 def test_what_was_never_cut_off_is_not_settled(station):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever goes wrong with a request to Ironic, as one of the agent's errors.
+"""Translate the failures of a request to Ironic into the agent's errors.
 
-Sorted by what the caller does next, one line each, with Ironic's address and,
-for what an option mends, a hint at it. ``connection.py`` calls this; nothing
-else of ironicclient, keystoneauth, requests or ssl gets past it.
+The error class says what the caller does next. The message is one line with
+Ironic's address and, if an option may be wrong, a hint at it.
+``connection.py`` calls this, so no exception of ironicclient, keystoneauth,
+requests or ssl reaches its callers.
 """
 
 import re
@@ -13,19 +14,19 @@ from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import error_text, errors
 
-from . import answers, plain
+from . import answers
 
 _AWAY = frozenset({408, 429, 502, 503, 504})
 _ADDRESS = re.compile(r'https?://[^/\s]+')
-# What the client trips over when an error body is not what it expects.
+# The client raises these if an error body is not as it expects.
 _TRIPS = (AttributeError, IndexError, KeyError, TypeError)
 
 
 def translated(exc: Exception, asked: str, where: str) -> errors.AgentError:
-    """Return the error for what a request raised.
+    """Return the agent's error for an exception of a request.
 
     :param asked: the request, for messages: ``GET /v1/nodes``
-    :param where: what to call this Ironic
+    :param where: the name of this Ironic in messages
     """
     if isinstance(exc, ironic_exc.HttpError):
         return _refused(exc, asked, where)
@@ -35,28 +36,30 @@ def translated(exc: Exception, asked: str, where: str) -> errors.AgentError:
     if isinstance(exc, _TRIPS):
         return errors.UnknownState(
             f"{where} answered {asked} with something that is not Ironic's "
-            f'({words}); is there something else at that address?'
+            f'({words}); check if another service has that address'
         )
-    # What libraries raise for a missing certificate, an address that is none,
-    # redirections without end.
+    # Libraries raise such errors for a missing certificate, an invalid address
+    # or endless redirections.
     return errors.Unavailable(
-        f'{where} cannot be asked ({words}): check the options in [ironic]'
+        f'{where} cannot be reached ({words}): check the options in [ironic]'
     )
 
 
 def _refused(
     exc: ironic_exc.HttpError, asked: str, where: str
 ) -> errors.AgentError:
-    """Return the error for an answer that is not 2xx."""
+    """Return the error for an answer other than 2xx."""
     status = exc.http_status
     fault = answers.fault(getattr(exc.response, 'content', None) or b'')
-    said = fault or answers.one_line(exc.message, 120)
-    request = f', {plain.shown(exc.request_id)}' if exc.request_id else ''
-    text = f'{where} answered {asked}: {said} (HTTP {status}{request})'
+    message = fault or answers.one_line(exc.message, 120)
+    request = (
+        f', {error_text.printable(exc.request_id)}' if exc.request_id else ''
+    )
+    text = f'{where} answered {asked}: {message} (HTTP {status}{request})'
     if status in {401, 403}:
         return errors.Unavailable(
-            f'{text}; it does not let this agent in: it needs a user that may '
-            'see all nodes, in [ironic]'
+            f'{text}; it denies this agent access: configure a user in '
+            '[ironic] that may see all nodes'
         )
     if status in _AWAY:
         return errors.Unavailable(text)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The assertions that a ProviderTree records while it is edited.
+
+Pure: no I/O, configuration, logging or clock. Only ``provider_tree.py`` uses
+it: each edit of names adds to the assertion of the source that is current.
+"""
+
+import contextlib
+from collections.abc import Iterable, Iterator
+
+from . import assertion
+
+Assertions = dict[assertion.Key, dict[str, assertion.Assertion]]
+
+_NO_NAMES = frozenset[str]()
+
+
+class AssertionLog:
+    """The assertions of each source, by provider and kind of name.
+
+    :ivar by_key: (provider uuid, kind) → source → assertion
+    :ivar current_source: the source whose edits are recorded now
+    """
+
+    def __init__(self) -> None:
+        self.by_key: Assertions = {}
+        self.current_source = assertion.DRIVER
+
+    @contextlib.contextmanager
+    def source(self, source: str) -> Iterator[None]:
+        """Make this the current source inside the ``with`` block."""
+        before, self.current_source = self.current_source, source
+        try:
+            yield
+        finally:
+            self.current_source = before
+
+    def add(
+        self, uuid: str, kind: assertion.Kind, names: Iterable[str]
+    ) -> None:
+        """Record that the source claims these names as well."""
+        self._record(uuid, kind, self._current(uuid, kind).adding(names))
+
+    def remove(
+        self, uuid: str, kind: assertion.Kind, names: Iterable[str]
+    ) -> None:
+        """Record that the source removes these names."""
+        self._record(uuid, kind, self._current(uuid, kind).removing(names))
+
+    def replace(
+        self, uuid: str, kind: assertion.Kind, names: Iterable[str]
+    ) -> None:
+        """Record that the source gives the complete list of names."""
+        self._record(uuid, kind, self._current(uuid, kind).setting(names))
+
+    def keep(self, uuid: str, kind: assertion.Kind) -> None:
+        """Record that the source cannot tell in this cycle."""
+        self._record(uuid, kind, self._current(uuid, kind).keeping())
+
+    def names_of_others(
+        self, uuid: str, kind: assertion.Kind
+    ) -> frozenset[str]:
+        """Return the names that the other sources asserted in this cycle."""
+        return _NO_NAMES.union(
+            *(
+                asserted.names
+                for source, asserted in self.by_key.get(
+                    (uuid, kind), {}
+                ).items()
+                if source != self.current_source
+            )
+        )
+
+    def forget(self, uuid: str) -> None:
+        """Drop all assertions about a provider, of every source."""
+        for kind in assertion.Kind:
+            self.by_key.pop((uuid, kind), None)
+
+    def _current(self, uuid: str, kind: assertion.Kind) -> assertion.Assertion:
+        by_source = self.by_key.get((uuid, kind), {})
+        return by_source.get(self.current_source, assertion.NOTHING)
+
+    def _record(
+        self, uuid: str, kind: assertion.Kind, asserted: assertion.Assertion
+    ) -> None:
+        self.by_key.setdefault((uuid, kind), {})[self.current_source] = (
+            asserted
+        )
