@@ -213,10 +213,8 @@ class NodeCycle(Generic[Op]):
             return
         if self.departed and plan.operations:
             self._context.departures.confirm(self.node)
-        outcome = self._context.client.apply(
-            plan, list(self._refused.values())
-        )
-        self._note_outcome(outcome)
+        without = list(self._refused.values())
+        self._note_outcome(self._context.client.apply(plan, without))
         # What was refused under an earlier plan may not be wanted any more.
         still_refused = {
             line: op

@@ -64,8 +64,9 @@ def test_plan_shows_the_move_and_sync_makes_it(cli):
     at = lines.index(f'  reshape cn1 ({ROOT})')
     assert '  '.join(line.strip() for line in lines[at + 1 : -1]) == (
         '3 VGPU from cn1 (2 consumers)  1 VGPU to cn1_gpu0 (1 consumer)  '
-        '2 VGPU to cn1_gpu1 (1 consumer)  cn1: -VGPU  cn1_gpu0: +VGPU 2  '
-        'cn1_gpu1: +VGPU 2'
+        '2 VGPU to cn1_gpu1 (1 consumer)  '
+        'cn1: -VGPU (the driver no longer reports it)  '
+        'cn1_gpu0: +VGPU 2  cn1_gpu1: +VGPU 2'
     )
     assert has(cli, 1) == {'cn1': {'VGPU': 2}}
     assert cli.run('sync').code == 0

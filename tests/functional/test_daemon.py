@@ -10,7 +10,7 @@ from compute_agent.dev import embedded_placement
 
 ROOT = '11111111-1111-4111-8111-111111111111'
 TRAITS = f'/resource_providers/{ROOT}/traits'
-IN_THE_MIDDLE = 'ending in the middle of a cycle'
+IN_THE_MIDDLE = 'stopping in the middle of a cycle'
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])

@@ -70,7 +70,7 @@ def test_provider_configs_are_read_anew_and_a_cycle_begins_at_once(
     hang_up(running, cycles=3)
     assert custom(cli) == set()
     assert running.end() == 0, running.said
-    assert 'ending in the middle of a cycle' not in running.said
+    assert 'stopping in the middle of a cycle' not in running.said
 
 
 def test_a_file_that_changes_waits_for_the_signal(cli, daemon):

@@ -45,7 +45,7 @@ def test_it_serves_syncs_shows_and_ends_and_does_it_again(
         )
         assert len(answer.json()['resource_providers']) == 1
         assert one.end(signal.SIGINT) == 0, one.said
-        assert 'ending in the middle of a cycle' not in one.said
+        assert 'stopping in the middle of a cycle' not in one.said
 
 
 def test_a_port_that_is_taken_is_said(config, daemon, hanging_port):

@@ -7,7 +7,7 @@ import uuid as uuidlib
 from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent import errors
-from compute_agent.tree import hierarchy, provider_tree
+from compute_agent.tree import hierarchy, inventory_records, provider_tree
 from report_client import client
 
 MANY = 200
@@ -223,7 +223,7 @@ def _unchecked(records):
 @against(
     Variant(
         'no inventory at all is taken for an empty one',
-        Plant(provider_tree._checked, _unchecked),
+        Plant(inventory_records.check, _unchecked),
     )
 )
 def test_an_inventory_that_is_none_is_refused(bench):

@@ -7,13 +7,14 @@ each request, and oslo.db's pause after each use of the database, which lets
 other green threads run and costs a time slice on a busy machine.
 """
 
+import functools
 import typing
 
 import jsonschema
 import jsonschema.exceptions
 import jsonschema.validators
 import sqlalchemy
-from oslo_db.sqlalchemy import engines
+from oslo_db.sqlalchemy import engines  # type: ignore[import-untyped]
 
 
 def spare_pauses(engine: sqlalchemy.Engine) -> None:
@@ -42,8 +43,5 @@ def keep_validators() -> typing.Callable[[], None]:
         if error is not None:
             raise error
 
-    def undo() -> None:
-        jsonschema.validate = original
-
-    jsonschema.validate = validate
-    return undo
+    setattr(jsonschema, 'validate', validate)  # noqa: B010 (other types)
+    return functools.partial(setattr, jsonschema, 'validate', original)

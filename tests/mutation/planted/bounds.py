@@ -29,10 +29,10 @@ def _(lost_classes, before, after):
     return lost_classes(before, after) - after.keys()
 
 
-@plant(blast_radius.refusal, 'any number of providers may be deleted')
-def _(refusal, removals, seen, limits):
+@plant(blast_radius.exceeded_limit, 'any number of providers may be deleted')
+def _(exceeded_limit, removals, seen, limits):
     unlimited = dataclasses.replace(limits, deletions=10**9)
-    return refusal(removals, seen, unlimited)
+    return exceeded_limit(removals, seen, unlimited)
 
 
 @plant(
@@ -41,7 +41,7 @@ def _(refusal, removals, seen, limits):
 )
 def _(allow_replan, self, exc):
     is_conflict = isinstance(exc, errors.Replan)
-    return allow_replan(self, exc) or (is_conflict and self._count < 9)
+    return allow_replan(self, exc) or (is_conflict and self._replans < 9)
 
 
 @plant(
@@ -52,8 +52,11 @@ def _(_is_backed_off, _self, _plan):
     return False
 
 
-@plant(backoff.BackOff.knows, 'a node with refused writes starves the others')
-def _(_knows, _self, _node_uuid):
+@plant(
+    backoff.Backoff.has_refusals,
+    'a node with refused writes starves the others',
+)
+def _(_has_refusals, _self, _node_uuid):
     return False
 
 
@@ -72,6 +75,7 @@ def _(send, self, progress, step):
 )
 def _(_check_outage, self):
     if self._context.outage is not None:
+        self._applied += self._context.outage.applied
         raise self._context.outage
 
 

@@ -38,16 +38,16 @@ def _(causes, inputs, rules, _claimed, masked):
 
 
 @plant(
-    intents._settled,
+    intents._reconcile_chain,
     "names left by an interrupted write count as the agent's",
 )
-def _(settled, given, seen):
+def _(reconcile_chain, given, seen):
     generation = -1 if seen is None else seen.generation or 0
     sent = tuple(i for i in given if i.generation <= generation)
     if not sent:
-        return settled(given, seen)
+        return reconcile_chain(given, seen)
     later = tuple(i for i in given if i not in sent)
-    return intents.Settlement(done=sent, dropped=later)
+    return intents.Outcome(done=sent, dropped=later)
 
 
 @plant(

@@ -81,5 +81,7 @@ def _(apply, self, *args, **kwargs):
         return apply(self, *args, **kwargs)
     except errors.Unavailable as exc:
         return plan.Outcome(
-            applied=exc.applied, refused=exc.refused, left=exc.left
+            applied=exc.applied,
+            refused=exc.refused,
+            not_applied=exc.not_applied,
         )

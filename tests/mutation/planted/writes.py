@@ -129,19 +129,19 @@ def _(allocations, self, seen):
     'sharing providers are read only once',
 )
 def _(_good, self):
-    return self._last
+    return self._cached
 
 
 @plant(
-    sharing.SharingProviders._recalled,
+    sharing.SharingProviders._recall,
     "the agent's own sharing providers are read late",
 )
-def _(recalled, self, aggregates, _own):
-    spoken, self._spoken = self._spoken, set()
+def _(recall, self, aggregates, _own):
+    watched, self._watched = self._watched, set()
     try:
-        return recalled(self, aggregates, set())
+        return recall(self, aggregates, set())
     finally:
-        self._spoken = spoken
+        self._watched = watched
 
 
 @plant(describe.equal, 'changed driver facts are ignored')
