@@ -118,7 +118,7 @@ def _describe_root(
     if others:
         why = f'this agent did not create {names}'
         remedy = (
-            '; to let this agent delete it, run "compute-agent provider adopt '
+            '; to let this agent delete them, run "compute-agent provider adopt '
             f'{root.uuid} --subtree"'
         )
     tree.fault(

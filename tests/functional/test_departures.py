@@ -168,7 +168,8 @@ def test_a_node_that_another_created_is_reserved_and_said(
     rack.lose(TWO)
     result = of(agent.sync(), 'node-2')
     assert result.status is Status.FAILED
-    assert 'did not create node-2: reserved' in result.reason
+    assert 'its inventory is reserved' in result.reason
+    assert 'because this agent did not create node-2;' in result.reason
     assert f'provider adopt {TWO} --subtree' in result.reason
     left = operator.inventories(TWO)['VCPU']
     assert left['reserved'] == left['total']
@@ -180,7 +181,8 @@ def test_a_child_of_anothers_keeps_a_gone_node_there(agent, rack, operator):
     operator.set_inventories({'SRIOV_NET_VF': {'total': 8}}, child)
     rack.lose(TWO)
     result = of(agent.sync(), 'node-2')
-    assert 'did not create nic: reserved' in result.reason
+    assert 'its inventory is reserved' in result.reason
+    assert 'because this agent did not create nic;' in result.reason
     assert operator.inventories(child)['SRIOV_NET_VF']['reserved'] == 0
     left = operator.inventories(TWO)['VCPU']
     assert left['reserved'] == left['total']

@@ -221,7 +221,7 @@ def test_a_child_of_another_s_is_left_alone_and_keeps_its_parent(
     agent.driver.describe = lambda tree, node: tree.remove('numa0')
     (result,) = agent.done()
     assert any(
-        f'"compute-agent provider adopt {THEIRS}" lets it' in note
+        f'if it should go, run "compute-agent provider adopt {THEIRS}"' in note
         for note in result.notes
     )
     assert set(operator.holdings()) == {NAME, 'numa0', 'nic'}

@@ -9,6 +9,7 @@ from compute_agent.ownership.policy import Policy
 from compute_agent.ownership.record import Record
 from compute_agent.tree import inventory, provider, provider_tree
 from compute_agent.tree.assertion import Kind
+from compute_agent.tree.node import Node
 from compute_agent.tree.removal import NO_CAUSES, Cause, Reason
 
 ROOT = '00000000-0000-0000-0000-000000000001'
@@ -161,7 +162,8 @@ def test_a_provider_that_the_driver_removed_says_so():
 
 def test_the_providers_of_a_departed_node_say_so():
     def edit(tree):
-        orphans.describe_gone(tree, (ROOT, 'root'), CREATED.created)
+        node = Node(uuid=ROOT, name='root')
+        orphans.describe_gone(tree, node, CREATED.created)
 
     causes = resolve(edit, CREATED).causes
     gone = Cause(reason=Reason.NODE_GONE)
