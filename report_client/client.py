@@ -10,11 +10,11 @@ door.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from compute_agent import errors
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
+from compute_agent.plan.observation import Observation
+from compute_agent.plan.plan import Wanted
 from compute_agent.tree import provider, provider_tree
 from compute_agent.tree.allocation_ratios import Ratios
-from compute_agent.tree.observation import Observation
-from compute_agent.tree.plan import Wanted
 
 from . import errors as placement_errors
 from .apply import executor as applying

@@ -12,7 +12,7 @@ from .app import command
 
 if typing.TYPE_CHECKING:
     from ..ownership import explain
-    from ..tree.change import Change
+    from ..plan.change import Change
     from ..virt import finding
     from .wiring.agent import Agent, NodeResult
 

@@ -9,8 +9,8 @@ operation answers for itself what it changes; here the answers are added up.
 from collections.abc import Iterable
 
 from ..limits import blast_radius, contention
-from ..tree.change import Change
-from ..tree.plan import Operation
+from ..plan.change import Change
+from ..plan.plan import Operation
 
 _NO_ITEMS = frozenset[contention.Item]()
 

@@ -14,10 +14,10 @@ from typing import Generic
 
 from ..ownership.policy import Policy
 from ..ownership.record import Record
+from ..plan.observation import Observation
+from ..plan.plan import Op, Plan
 from ..tree import provider_tree
 from ..tree.node import Node
-from ..tree.observation import Observation
-from ..tree.plan import Op, Plan
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

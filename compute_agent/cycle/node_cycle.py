@@ -16,10 +16,10 @@ from typing import Generic
 
 from .. import errors
 from ..limits import backoff, blast_radius, contention
+from ..plan.observation import Observation
+from ..plan.plan import Op, Outcome, Plan
 from ..tree import provider
 from ..tree.node import Node
-from ..tree.observation import Observation
-from ..tree.plan import Op, Outcome, Plan
 from . import departed_nodes, effects, node_result, report_client
 from .conflicts import Conflicts
 from .node_planner import NodePlan, NodePlanner

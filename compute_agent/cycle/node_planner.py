@@ -12,18 +12,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Generic
 
 from .. import errors
+from ..identity import identity
 from ..limits import contention
 from ..ownership import in_use, moved_away, orphans, policy, resolve
 from ..ownership.record import Record
-from ..tree import allocations as alloc
+from ..plan import allocations as alloc
+from ..plan.observation import Observation
+from ..plan.plan import Op, Op_co, Plan, Wanted
 from ..tree import host_inventory, provider
 from ..tree.allocation_ratios import Ratios
 from ..tree.node import Node
-from ..tree.observation import Observation
-from ..tree.plan import Op, Op_co, Plan, Wanted
 from ..tree.provider_tree import ProviderTree
 from ..virt import driver as virt
-from . import describe, identity, report_client
+from . import describe, report_client
 from .empty_plans import EmptyPlans, Inputs
 
 # The operator's orders for the names of a node.

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Generic
 
 from ..limits import contention
+from ..plan.plan import Op, Op_co, Plan
 from ..tree.node import Node
-from ..tree.plan import Op, Op_co, Plan
 
 
 class Status(enum.Enum):

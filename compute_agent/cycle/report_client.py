@@ -12,11 +12,11 @@ from typing import Protocol
 
 from .. import errors
 from ..ownership.record import Record
+from ..plan.allocations import Allocations, Consumers
+from ..plan.observation import Observation
+from ..plan.plan import Op, Outcome, Plan, Wanted
 from ..tree import provider, provider_tree
-from ..tree.allocations import Allocations, Consumers
 from ..tree.node import CreatedProviders
-from ..tree.observation import Observation
-from ..tree.plan import Op, Outcome, Plan, Wanted
 
 
 class ReportClient(Protocol[Op]):

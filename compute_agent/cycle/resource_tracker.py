@@ -20,9 +20,9 @@ from ..limits import blast_radius
 from ..limits.backoff import Backoff
 from ..limits.contention import Contention, NodeOutcome
 from ..ownership import orphans
+from ..plan.observation import Observation
+from ..plan.plan import Op
 from ..tree.node import Node
-from ..tree.observation import Observation
-from ..tree.plan import Op
 from . import departed_nodes, effects, node_list, node_result, report_client
 from .node_cycle import CycleContext, NodeCycle
 from .node_planner import NodePlanner

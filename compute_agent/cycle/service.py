@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from .. import errors
-from ..tree.plan import Operation
+from ..plan.plan import Operation
 from . import resource_tracker, schedule
 
 LOG = logging.getLogger(__name__)

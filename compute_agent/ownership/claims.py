@@ -12,9 +12,9 @@ ordered it. ``resolve.py`` asks for each provider and kind.
 import dataclasses
 from collections.abc import Iterable, Mapping
 
+from ..plan.removal import Cause, Reason
 from ..tree import assertion
 from ..tree.assertion import Assertion, Claims
-from ..tree.removal import Cause, Reason
 from .policy import Policy, is_protected
 
 _NO_NAMES = frozenset[str]()

@@ -10,8 +10,9 @@ import dataclasses
 import enum
 from collections.abc import Iterable, Mapping
 
-from ..tree import assertion, provider, removal
-from ..tree.change import Change
+from ..plan import removal
+from ..plan.change import Change
+from ..tree import assertion, provider
 from .record import Record
 
 

@@ -10,8 +10,8 @@ scheduled to it. New classes of that provider wait until then.
 import dataclasses
 from collections.abc import Mapping
 
+from ..plan.allocations import Consumers
 from ..tree import provider
-from ..tree.allocations import Consumers
 from . import undeletable
 
 _NAMED = 3  # consumers that a message names; the rest is a number

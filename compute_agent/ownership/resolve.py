@@ -12,9 +12,9 @@ driver's authority. All other names belong to other writers and are left alone.
 import dataclasses
 from collections.abc import Collection, Mapping
 
+from ..plan.removal import NO_CAUSES, Cause, Causes, Reason
 from ..tree import assertion, inventory, provider, provider_tree
 from ..tree.assertion import Assertion, Claims, Key, Kind
-from ..tree.removal import NO_CAUSES, Cause, Causes, Reason
 from . import claims, undeletable
 from .policy import Policy
 from .record import Record

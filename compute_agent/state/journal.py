@@ -15,9 +15,9 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..ownership.record import Record
+from ..plan.intents import Intent
 from ..tree import assertion, provider
 from ..tree.assertion import Claims, Key
-from ..tree.intents import Intent
 from . import read_order
 from .database import Database, packed, unpacked
 from .records import Records

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping
 
 from .. import errors
 from ..ownership.record import Claimant, Record
-from ..tree import assertion, intents, provider
+from ..plan import intents
+from ..tree import assertion, provider
 from ..tree.assertion import Claims, Key
 from .cache import Cache
 from .database import Database, packed, unpacked

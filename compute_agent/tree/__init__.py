@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The values that all other folders work on.
 
-Here are providers, inventories, names, assertions, intents, the tree that
-drivers edit, and the values of a plan. Begin with ``provider.py`` (one
+Here are providers, inventories, names, assertions, and the tree that drivers
+edit. Begin with ``provider.py`` (one
 provider as placement shows it) and ``provider_tree.py`` (the tree). Everything
 here is pure. It may import only ``errors.py`` and ``error_text.py``.
 """

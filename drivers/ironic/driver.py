@@ -20,21 +20,10 @@ from compute_agent.tree import provider_tree
 from compute_agent.virt import driver, finding
 from compute_agent.virt import requested as agent_requested
 
-from . import (
-    answers,
-    api,
-    classes,
-    connection,
-    describe,
-    endpoint,
-    evidence,
-    inventory,
-    requested,
-    traits,
-    versions,
-)
+from . import classes, describe, evidence, inventory, requested, traits
 from . import conf as options
 from . import node as ironic
+from .client import answers, api, connection, endpoint, versions
 
 LOG = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Protocol, TypeAlias
 
 from compute_agent import errors
+from compute_agent.plan import plan as plans
 from compute_agent.tree import names, provider
-from compute_agent.tree import plan as plans
 
 from .. import errors as placement_errors
 from ..http import codec, codec_writes, placement

@@ -9,8 +9,8 @@ out. Each operation tells how far it raises a provider's generation
 
 from collections.abc import Collection, Iterable, Iterator
 
+from compute_agent.plan.intents import Intent
 from compute_agent.tree import assertion, provider
-from compute_agent.tree.intents import Intent
 
 from ..operations import operations as ops
 from ..operations import write

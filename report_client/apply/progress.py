@@ -9,8 +9,8 @@ its generation: the observation fills it, and each answer advances it.
 import dataclasses
 from collections.abc import Collection, Sequence
 
+from compute_agent.plan.intents import Intent
 from compute_agent.tree import provider
-from compute_agent.tree.intents import Intent
 
 from ..http import codec_writes
 from ..operations import operations as ops

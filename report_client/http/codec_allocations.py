@@ -10,7 +10,7 @@ placement reports a word that it does not accept in a request.
 from collections.abc import Mapping
 from typing import Any
 
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
 
 from ..operations import operations as ops
 from . import codec, json_shapes

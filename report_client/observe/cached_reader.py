@@ -13,7 +13,8 @@ import zlib
 from collections.abc import Callable, Container, Mapping, Sequence
 
 from compute_agent import errors
-from compute_agent.tree import assertion, intents, provider
+from compute_agent.plan import intents
+from compute_agent.tree import assertion, provider
 
 from ..http import codec
 from . import observation, reader, store

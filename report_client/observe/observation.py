@@ -2,16 +2,16 @@
 """The observation of one node while ``observer.py`` makes it.
 
 Pure: no I/O, configuration, logging or clock. The finished value is the
-agent's ``tree/observation.py``.
+agent's ``plan/observation.py``.
 """
 
 import dataclasses
 from collections.abc import Iterable, Sequence
 
 from compute_agent import errors
+from compute_agent.plan.intents import Intent
+from compute_agent.plan.observation import Observation, Part
 from compute_agent.tree import provider
-from compute_agent.tree.intents import Intent
-from compute_agent.tree.observation import Observation, Part
 
 from ..http import codec
 

@@ -17,8 +17,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from compute_agent import errors, parallel
-from compute_agent.tree import intents, names, provider
-from compute_agent.tree.observation import Observation
+from compute_agent.plan import intents
+from compute_agent.plan.observation import Observation
+from compute_agent.tree import names, provider
 
 from ..http import codec, placement
 from . import cached_reader, list_strategy, observation, reader, sharing, store

@@ -8,7 +8,7 @@ is cached here; ``observer.py`` decides which providers need not be read.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
 from compute_agent.tree import assertion, names, provider
 
 from .. import errors as placement_errors

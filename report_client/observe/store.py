@@ -7,9 +7,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+from compute_agent.plan.intents import Intent
 from compute_agent.tree import names, provider
 from compute_agent.tree.assertion import Claims, Key
-from compute_agent.tree.intents import Intent
 from compute_agent.tree.node import CreatedProviders
 
 

@@ -10,9 +10,9 @@ nothing to placement. ``plan/plan_maker.py`` and ``client.py`` call it.
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
+from compute_agent.plan.observation import Observation, Part
 from compute_agent.tree import provider
-from compute_agent.tree.observation import Observation, Part
 
 from .. import errors
 from . import reader, store

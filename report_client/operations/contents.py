@@ -10,8 +10,9 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from compute_agent.tree import assertion, inventory, provider, removal
-from compute_agent.tree.change import Change
+from compute_agent.plan import removal
+from compute_agent.plan.change import Change
+from compute_agent.tree import assertion, inventory, provider
 
 from . import write
 from .write import Facet

@@ -7,8 +7,9 @@ Pure: no I/O, configuration, logging or clock.
 import dataclasses
 from collections.abc import Iterator
 
-from compute_agent.tree import assertion, provider, removal
-from compute_agent.tree.change import Change
+from compute_agent.plan import removal
+from compute_agent.plan.change import Change
+from compute_agent.tree import assertion, provider
 
 from . import write
 from .write import Facet

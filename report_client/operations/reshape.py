@@ -8,8 +8,9 @@ transaction; ``plan/reshape.py`` decides what goes into it.
 import dataclasses
 from collections.abc import Iterator
 
-from compute_agent.tree import allocations, assertion, provider
-from compute_agent.tree.change import Change
+from compute_agent.plan import allocations
+from compute_agent.plan.change import Change
+from compute_agent.tree import assertion, provider
 
 from . import write
 from .contents import SetInventories

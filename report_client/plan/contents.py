@@ -11,7 +11,8 @@ import dataclasses
 from collections.abc import Collection, Iterator, Mapping
 from typing import TypeAlias
 
-from compute_agent.tree import provider, removal
+from compute_agent.plan import removal
+from compute_agent.tree import provider
 from compute_agent.tree.assertion import Key
 
 from ..operations import operations as ops

@@ -15,9 +15,10 @@ from typing import TypeAlias
 import os_resource_classes
 import os_traits
 
-from compute_agent.tree import allocations as alloc
-from compute_agent.tree import names, provider, removal
-from compute_agent.tree import plan as plans
+from compute_agent.plan import allocations as alloc
+from compute_agent.plan import plan as plans
+from compute_agent.plan import removal
+from compute_agent.tree import names, provider
 
 from ..operations import operations as ops
 from . import contents as stages

@@ -10,7 +10,8 @@ then creations and moves from the top down, and the other deletions last.
 
 from collections.abc import Container, Mapping
 
-from compute_agent.tree import provider, removal
+from compute_agent.plan import removal
+from compute_agent.tree import provider
 
 from ..operations import operations as ops
 

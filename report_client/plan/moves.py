@@ -11,7 +11,7 @@ import collections
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
 from compute_agent.tree import inventory, provider
 
 Moves: TypeAlias = tuple[alloc.Move, ...]

@@ -9,10 +9,10 @@ makes one and calls it from many threads, each with a node of its own.
 
 from collections.abc import Iterable
 
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
+from compute_agent.plan.observation import Observation, Part
+from compute_agent.plan.plan import Wanted
 from compute_agent.tree import provider
-from compute_agent.tree.observation import Observation, Part
-from compute_agent.tree.plan import Wanted
 
 from .. import errors as placement_errors
 from ..observe import observer, verify

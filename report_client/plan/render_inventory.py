@@ -9,7 +9,8 @@ import math
 from typing import Any
 
 from compute_agent import error_text
-from compute_agent.tree import inventory, removal
+from compute_agent.plan import removal
+from compute_agent.tree import inventory
 
 from ..operations import operations as ops
 

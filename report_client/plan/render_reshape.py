@@ -8,7 +8,7 @@ import collections
 from collections.abc import Callable
 from typing import Any
 
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
 
 from ..operations import operations as ops
 from . import render_inventory

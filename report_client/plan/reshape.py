@@ -11,8 +11,9 @@ gives has them changed after it. Used by ``diff.py``.
 
 import dataclasses
 
-from compute_agent.tree import allocations as alloc
-from compute_agent.tree import provider, removal
+from compute_agent.plan import allocations as alloc
+from compute_agent.plan import removal
+from compute_agent.tree import provider
 
 from ..operations import operations as ops
 from . import contents

@@ -15,12 +15,7 @@ import pytest
 import requests
 
 from compute_agent import errors
-from demo import (
-    ironic_nodes,
-    ironic_operator,
-    local_ironic,
-    server_process,
-)
+from demo import ironic_nodes, ironic_operator, local_ironic, server_process
 
 LATEST = {'X-OpenStack-Ironic-API-Version': 'latest'}
 

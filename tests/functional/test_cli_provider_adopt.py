@@ -10,7 +10,7 @@ import uuid
 
 import pytest
 
-from compute_agent.cycle import identity
+from compute_agent.identity import identity
 
 ROOT = '11111111-1111-4111-8111-111111111111'
 NUMA = '22222222-2222-4222-8222-222222222222'

@@ -14,8 +14,8 @@ from agents import NAME, NODE, Driver
 from command_line import Result
 
 from compute_agent.cmd.app import main
+from compute_agent.plan import intents
 from compute_agent.state import lock, schema, state
-from compute_agent.tree import intents
 from compute_agent.tree.assertion import Kind
 from compute_agent.virt import driver as virt
 

@@ -5,8 +5,8 @@ import contextlib
 
 import pytest
 
+from compute_agent.plan import intents
 from compute_agent.state import state
-from compute_agent.tree import intents
 
 ROOT = '11111111-1111-4111-8111-111111111111'
 CHILD = '22222222-2222-4222-8222-222222222222'

@@ -13,8 +13,9 @@ from agents import NODE, Clock
 
 from compute_agent import errors
 from compute_agent.cycle.resource_tracker import Status
+from compute_agent.plan import intents
 from compute_agent.state import state
-from compute_agent.tree import assertion, intents
+from compute_agent.tree import assertion
 
 OTHER = '22222222-2222-4222-8222-222222222222'
 SHARED = '33333333-3333-4333-8333-333333333333'

@@ -23,15 +23,10 @@ from compute_agent.cmd.wiring.agent_settings import Settings
 from compute_agent.cycle import resource_tracker
 from compute_agent.limits import backoff, blast_radius
 from compute_agent.ownership import policy, resolve
+from compute_agent.plan import observation, plan
 from compute_agent.provider_config import files
 from compute_agent.state import state
-from compute_agent.tree import (
-    allocation_ratios,
-    host_inventory,
-    observation,
-    plan,
-    provider_tree,
-)
+from compute_agent.tree import allocation_ratios, host_inventory, provider_tree
 from compute_agent.virt import driver as virt
 from report_client.http import placement
 from report_client.plan import diff

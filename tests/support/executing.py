@@ -9,7 +9,8 @@ import collections.abc
 import dataclasses
 import typing
 
-from compute_agent.tree import intents, names, provider
+from compute_agent.plan import intents
+from compute_agent.tree import names, provider
 from report_client.apply.executor import Executor
 from report_client.http import codec
 from report_client.operations import operations

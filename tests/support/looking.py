@@ -11,10 +11,10 @@ import json
 import typing
 import urllib.parse
 
+from compute_agent.plan.intents import Intent
+from compute_agent.plan.observation import Observation
 from compute_agent.state import state
 from compute_agent.tree import assertion, provider
-from compute_agent.tree.intents import Intent
-from compute_agent.tree.observation import Observation
 from report_client.http import codec
 from report_client.observe import (
     cached_reader,

@@ -19,7 +19,7 @@ if typing.TYPE_CHECKING:
     from report_client.api import providers as providers_api
     from report_client.http import codec
 
-    from ...cycle import host_adoption
+    from ...identity import host_adoption
     from ...ownership import adoption
     from ..wiring.agent import Agent
 
@@ -99,7 +99,7 @@ def _proposal(
     """Return the adoption of a host if the provider is one, else of it."""
     from report_client.api import provider_query  # noqa: PLC0415 (quick --help)
 
-    from ...cycle import host_adoption  # noqa: PLC0415
+    from ...identity import host_adoption  # noqa: PLC0415
     from ...ownership import adoption  # noqa: PLC0415
 
     nodes = agent.tracker.nodes()
@@ -132,7 +132,7 @@ def _proposal(
 
 
 def _of_host(agent: 'Agent', host: 'host_adoption.HostAdoption') -> _Proposal:
-    from ...cycle import identity  # noqa: PLC0415 (quick --help)
+    from ...identity import identity  # noqa: PLC0415 (quick --help)
     from ...ownership import adoption  # noqa: PLC0415
 
     uuid, node = host.provider.uuid, host.node

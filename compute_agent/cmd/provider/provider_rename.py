@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``compute-agent provider rename``: follow a host that has a new name.
 
-``compute_agent/cycle/rename.py`` has the rules.
+``compute_agent/identity/rename.py`` has the rules.
 """
 
 import argparse
@@ -51,7 +51,7 @@ class ProviderRename(command.Report):
         """Rename the provider; return its names."""
         from report_client.api import providers  # noqa: PLC0415 (quick --help)
 
-        from ...cycle import rename  # noqa: PLC0415
+        from ...identity import rename  # noqa: PLC0415
         from ...state import lock  # noqa: PLC0415
         from ...tree import names  # noqa: PLC0415
         from ..wiring import agent_settings, placement  # noqa: PLC0415

@@ -22,12 +22,12 @@ from report_client.operations.operations import Operation
 
 from ...cycle import (
     departed_nodes,
-    identity,
     node_list,
     node_planner,
     node_result,
     resource_tracker,
 )
+from ...identity import identity
 from ...ownership.pruning import NOTHING, Prune
 from ...provider_config import files as provider_config
 from ...state.state import State

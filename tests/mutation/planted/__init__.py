@@ -9,7 +9,7 @@ ever). A defect replaces a part of the product that the module imports. The
 tests that must notice it are marked ``catches`` with its name.
 """
 
-from . import bounds, memory, ownership, unknown, writes
-from .catalogue import VARIANTS
+from tests.mutation.planted import bounds, memory, ownership, unknown, writes
+from tests.mutation.planted.catalogue import VARIANTS
 
 __all__ = ['VARIANTS', 'bounds', 'memory', 'ownership', 'unknown', 'writes']

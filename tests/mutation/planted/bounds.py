@@ -9,8 +9,7 @@ from compute_agent.limits import backoff, blast_radius
 from compute_agent.provider_config import files
 from report_client.apply import executor
 from report_client.plan import diff
-
-from .catalogue import plant
+from tests.mutation.planted.catalogue import plant
 
 
 @plant(

@@ -7,8 +7,7 @@ import uuid as uuidlib
 from compute_agent.state import journal, snapshot
 from compute_agent.tree import provider_tree
 from report_client.apply import executor
-
-from .catalogue import plant
+from tests.mutation.planted.catalogue import plant
 
 
 @plant(

@@ -4,9 +4,9 @@
 import dataclasses
 
 from compute_agent.ownership import claims, policy, undeletable
-from compute_agent.tree import allocation_ratios, intents, names
-
-from .catalogue import plant
+from compute_agent.plan import intents
+from compute_agent.tree import allocation_ratios, names
+from tests.mutation.planted.catalogue import plant
 
 
 @plant(claims.decide, "the driver's traits replace other writers' traits")

@@ -5,13 +5,13 @@ import variants
 
 from compute_agent import errors
 from compute_agent.cycle import departed_nodes
+from compute_agent.plan import plan
 from compute_agent.state import journal
-from compute_agent.tree import assertion, plan, provider
+from compute_agent.tree import assertion, provider
 from compute_agent.virt import driver as virt
 from report_client.apply import executor
 from report_client.observe import reader
-
-from .catalogue import plant
+from tests.mutation.planted.catalogue import plant
 
 
 @plant(reader.Reader.provider, 'a part that cannot be read counts as empty')

@@ -15,8 +15,7 @@ from report_client.http import codec, codec_writes
 from report_client.observe import reader, sharing, verify
 from report_client.operations import operations as ops
 from report_client.plan import contents, hierarchy
-
-from .catalogue import plant
+from tests.mutation.planted.catalogue import plant
 
 # --- what is read before a write ----------------------------------------------
 

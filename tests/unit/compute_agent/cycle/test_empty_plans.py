@@ -8,10 +8,10 @@ import pytest
 from compute_agent.cycle import empty_plans
 from compute_agent.ownership import record
 from compute_agent.ownership.policy import Orders, Policy
+from compute_agent.plan.observation import Observation
+from compute_agent.plan.plan import Plan
 from compute_agent.tree import provider
 from compute_agent.tree.node import Node
-from compute_agent.tree.observation import Observation
-from compute_agent.tree.plan import Plan
 
 NODE = 'node'
 SEEN = Observation(

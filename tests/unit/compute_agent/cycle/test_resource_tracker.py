@@ -12,18 +12,19 @@ from compute_agent import errors
 from compute_agent.cycle import (
     conflicts,
     departed_nodes,
-    identity,
     node_list,
     node_planner,
     resource_tracker,
 )
+from compute_agent.identity import identity
 from compute_agent.limits import backoff, blast_radius, contention
 from compute_agent.ownership.record import Record
+from compute_agent.plan import change
+from compute_agent.plan.observation import Observation
+from compute_agent.plan.plan import Outcome, Plan
 from compute_agent.state.known_node import KnownNode
-from compute_agent.tree import assertion, change, provider
+from compute_agent.tree import assertion, provider
 from compute_agent.tree.node import Node
-from compute_agent.tree.observation import Observation
-from compute_agent.tree.plan import Outcome, Plan
 from compute_agent.virt import driver as virt
 
 NODES = {

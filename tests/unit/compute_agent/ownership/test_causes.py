@@ -7,10 +7,10 @@ from compute_agent.ownership import orphans, policy
 from compute_agent.ownership import resolve as ownership
 from compute_agent.ownership.policy import Policy
 from compute_agent.ownership.record import Record
+from compute_agent.plan.removal import NO_CAUSES, Cause, Reason
 from compute_agent.tree import inventory, provider, provider_tree
 from compute_agent.tree.assertion import Kind
 from compute_agent.tree.node import Node
-from compute_agent.tree.removal import NO_CAUSES, Cause, Reason
 
 ROOT = '00000000-0000-0000-0000-000000000001'
 CHILD = '00000000-0000-0000-0000-000000000002'

@@ -5,7 +5,8 @@ import pytest
 
 from compute_agent.ownership import explain, record
 from compute_agent.ownership.explain import State
-from compute_agent.tree import change, provider, removal
+from compute_agent.plan import change, removal
+from compute_agent.tree import provider
 from compute_agent.tree.assertion import Kind
 
 TRAIT = 'CUSTOM_GOLD'

@@ -2,7 +2,7 @@
 """The record as rows: nothing recorded is left out, nothing is made up."""
 
 from compute_agent.ownership import record, record_rows
-from compute_agent.tree import intents
+from compute_agent.plan import intents
 from compute_agent.tree.assertion import Kind
 
 ROOT = '00000000-0000-0000-0000-000000000001'

@@ -9,10 +9,11 @@ import pytest
 
 from compute_agent import errors
 from compute_agent.ownership.record import Record
+from compute_agent.plan import intents
 from compute_agent.state import handover
 from compute_agent.state import state as state_module
 from compute_agent.state.known_node import KnownNode
-from compute_agent.tree import assertion, intents, provider
+from compute_agent.tree import assertion, provider
 from compute_agent.tree.node import Node
 
 NODE = '11111111-1111-4111-8111-111111111111'

@@ -5,8 +5,9 @@ import dataclasses
 
 import pytest
 
+from compute_agent.plan import intents
 from compute_agent.state import state as state_module
-from compute_agent.tree import intents, inventory, provider
+from compute_agent.tree import inventory, provider
 from compute_agent.tree.assertion import Kind
 
 NODE = '11111111-1111-4111-8111-111111111111'

@@ -9,8 +9,8 @@ import pytest
 from seen import reading
 
 from compute_agent import errors
+from compute_agent.plan import intents
 from compute_agent.state import state as state_module
-from compute_agent.tree import intents
 from compute_agent.tree.assertion import Kind
 
 NODES = [f'1111111{n}-1111-4111-8111-111111111111' for n in range(5)]

@@ -11,9 +11,10 @@ import pytest
 
 from compute_agent import errors
 from compute_agent.ownership.record import Record
+from compute_agent.plan import intents
 from compute_agent.state import schema, state
 from compute_agent.state.known_node import KnownNode
-from compute_agent.tree import assertion, intents, provider
+from compute_agent.tree import assertion, provider
 
 NODE = '11111111-1111-4111-8111-111111111111'
 CREATION = intents.Intent(node_uuid=NODE, uuid=NODE, kind=None, generation=0)

@@ -6,8 +6,9 @@ import dataclasses
 import pytest
 
 from compute_agent.ownership.record import Record
+from compute_agent.plan import intents
 from compute_agent.state import state as state_module
-from compute_agent.tree import assertion, intents, inventory, names, provider
+from compute_agent.tree import assertion, inventory, names, provider
 
 NODE = '11111111-1111-4111-8111-111111111111'
 CHILD = '22222222-2222-4222-8222-222222222222'

@@ -10,8 +10,9 @@ import threads
 
 from compute_agent import errors
 from compute_agent.ownership.record import Record
+from compute_agent.plan import intents
 from compute_agent.state import state as state_module
-from compute_agent.tree import assertion, intents, provider
+from compute_agent.tree import assertion, provider
 
 NODE = '11111111-1111-4111-8111-111111111111'
 TRAIT = assertion.Kind.TRAIT

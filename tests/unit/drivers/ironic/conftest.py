@@ -8,7 +8,7 @@ import pytest
 import requests_mock as mocking
 from keystoneauth1 import adapter, noauth, session
 
-from drivers.ironic import api, connection, versions
+from drivers.ironic.client import api, connection, versions
 
 URL = 'http://ironic.test:6385'
 

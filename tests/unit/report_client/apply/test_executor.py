@@ -8,7 +8,7 @@ import pytest
 from executing import NODE, one, planned
 
 from compute_agent import errors
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
 from compute_agent.tree import assertion, inventory
 from report_client import errors as placement_errors
 from report_client.apply import executor

@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
 from compute_agent.tree import inventory, provider
 from report_client import errors
 from report_client.apply import progress

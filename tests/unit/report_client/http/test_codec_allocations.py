@@ -3,7 +3,7 @@
 
 import pytest
 
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
 from compute_agent.tree import inventory
 from report_client import errors
 from report_client.http import codec_allocations

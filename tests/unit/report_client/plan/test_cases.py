@@ -13,7 +13,8 @@ import pathlib
 import pytest
 import yaml
 
-from compute_agent.tree import assertion, inventory, names, provider, removal
+from compute_agent.plan import removal
+from compute_agent.tree import assertion, inventory, names, provider
 from report_client.operations import operations as ops
 from report_client.plan import diff, render
 

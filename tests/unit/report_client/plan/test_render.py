@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from compute_agent.tree import inventory, removal
-from compute_agent.tree.removal import Reason
+from compute_agent.plan import removal
+from compute_agent.plan.removal import Reason
+from compute_agent.tree import inventory
 from report_client.operations import operations as ops
 from report_client.plan import diff, render
 

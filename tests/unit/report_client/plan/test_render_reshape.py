@@ -3,7 +3,7 @@
 
 import json
 
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
 from compute_agent.tree import inventory
 from report_client.operations import operations as ops
 from report_client.plan import diff, render

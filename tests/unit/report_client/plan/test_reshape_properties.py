@@ -10,7 +10,7 @@ from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
 from report_client.operations import operations as ops
 from report_client.plan import diff
 

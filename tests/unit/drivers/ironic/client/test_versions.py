@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent import errors
-from drivers.ironic import versions
+from drivers.ironic.client import versions
 
 HEADER = 'X-OpenStack-Ironic-API-Version'
 MINE = versions.spelled(versions.NEWEST)

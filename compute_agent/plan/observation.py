@@ -7,7 +7,7 @@ agent takes the tree from it that a driver edits, and plans against it.
 
 import dataclasses
 
-from . import assertion, provider, provider_tree
+from ..tree import assertion, provider, provider_tree
 
 # One provider's names of one kind: the unit of reading and writing.
 Part = tuple[str, assertion.Kind]

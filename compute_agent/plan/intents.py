@@ -11,7 +11,7 @@ import collections
 import dataclasses
 from collections.abc import Sequence
 
-from . import assertion, provider
+from ..tree import assertion, provider
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

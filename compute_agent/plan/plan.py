@@ -12,9 +12,10 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Generic, Protocol, TypeVar
 
-from . import provider, removal
+from ..tree import provider
+from ..tree.assertion import Claims, Key
+from . import removal
 from .allocations import Move
-from .assertion import Claims, Key
 from .change import Change
 
 

@@ -13,8 +13,8 @@ from urllib import parse
 from compute_agent import errors
 from compute_agent.virt import driver
 
+from .. import node as ironic
 from . import answers
-from . import node as ironic
 
 NODES = '/v1/nodes'
 LIMIT = 1000  # Ironic's default maximum; a page may be shorter

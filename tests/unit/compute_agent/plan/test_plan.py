@@ -5,8 +5,8 @@ import dataclasses
 
 import pytest
 
+from compute_agent.plan.plan import Plan
 from compute_agent.tree import assertion
-from compute_agent.tree.plan import Plan
 from report_client.operations import operations as ops
 
 EMPTY = Plan(node_uuid='u', operations=(), before={}, notes=('a line',))

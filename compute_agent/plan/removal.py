@@ -11,7 +11,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from . import assertion
+from ..tree import assertion
 
 
 class Reason(enum.Enum):

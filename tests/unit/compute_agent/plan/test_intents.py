@@ -5,7 +5,8 @@ import dataclasses
 
 import pytest
 
-from compute_agent.tree import intents, inventory, provider
+from compute_agent.plan import intents
+from compute_agent.tree import inventory, provider
 from compute_agent.tree.assertion import Kind
 
 ONE = inventory.Inventory(total=1)

@@ -11,7 +11,7 @@ from keystoneauth1 import adapter, http_basic, session
 from keystoneauth1.identity import v3
 
 from compute_agent import errors
-from drivers.ironic import connection, versions
+from drivers.ironic.client import connection, versions
 
 URL = 'http://ironic.test:6385'
 KEYSTONE = 'http://keystone.test/v3'

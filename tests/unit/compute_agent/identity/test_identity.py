@@ -6,7 +6,7 @@ import multiprocessing
 import pytest
 
 from compute_agent import errors
-from compute_agent.cycle import identity
+from compute_agent.identity import identity
 
 ONE = '11111111-1111-4111-8111-111111111111'
 TWO = '22222222-2222-4222-8222-222222222222'

@@ -6,7 +6,7 @@ import dataclasses
 import pytest
 
 from compute_agent import errors
-from compute_agent.cycle import rename
+from compute_agent.identity import rename
 from compute_agent.tree import provider_tree
 from compute_agent.tree.node import Node
 

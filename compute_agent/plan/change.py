@@ -8,7 +8,8 @@ with them (``cycle/effects.py``).
 
 import dataclasses
 
-from . import assertion, inventory, removal
+from ..tree import assertion, inventory
+from . import removal
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from oslo_config import cfg
 
 from compute_agent import errors
 
-from . import conf as options
+from .. import conf as options
 
 GROUP = options.GROUP
 

@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent import errors
-from compute_agent.tree import allocations as alloc
+from compute_agent.plan import allocations as alloc
 
 ROOT, CHILD, SHARE = 'root', 'child', 'share'
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from compute_agent import error_text, errors
 
-from . import node as ironic
+from .. import node as ironic
 
 _USER = re.compile(r'//[^/@\s]*@')
 _NOT_FOUND = re.compile(r'Node (.+) could not be found\.?')

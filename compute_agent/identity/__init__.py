@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which provider in placement is this host's, and how that is corrected.
+
+Begin with ``identity.py``: the host's uuid in ``compute_id``, and the check of a
+node's name and uuid against placement. ``host_adoption.py`` gives a reinstalled
+host its uuid back, ``rename.py`` renames a provider. It may import ``tree/``,
+``ownership/`` and ``state/``.
+"""
