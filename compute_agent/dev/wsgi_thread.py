@@ -45,8 +45,12 @@ class WsgiThread:
         """Wait briefly for the running request, then close every socket."""
         self._server.task_dispatcher.shutdown(timeout=_STOP_SECONDS)
         # The sockets belong to the serving thread. It closes them, and ends
-        # because none is left.
-        self._server.trigger.pull_trigger(self._close_all)
+        # because none is left. Another wake-up may come first; under the lock
+        # it cannot close the trigger's pipe before this one writes to it.
+        trigger = self._server.trigger
+        with trigger.lock:
+            trigger.thunks.append(self._close_all)
+            trigger.pull_trigger()
         self._thread.join(_STOP_SECONDS)
 
     def _close_all(self) -> None:
