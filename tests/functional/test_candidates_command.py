@@ -344,7 +344,10 @@ def test_what_is_not_known_is_a_line_beside_the_rows(cli):
             'cannot be asked for and forbidden at once',
         ),
         (['--property', 'x'], "--property 'x': write KEY=VALUE"),
-        (['--flavor', '/nowhere.yaml'], '/nowhere.yaml:1: the file does not e'),
+        (
+            ['--flavor', '/nowhere.yaml'],
+            '/nowhere.yaml:1: the file does not e',
+        ),
         (['resources:VCPU=1', '--limit', '0'], 'limit 0: ask for 1 or more'),
         (
             ['resources:VCPU=1', '-c', 'Nmae'],
