@@ -3,5 +3,5 @@
 
 Begin with ``resolve.py``: assertions, the record and the policy in, the wanted
 providers out. ``claims.py`` decides name by name, and says why a name goes.
-Pure; it may import ``tree/`` and ``limits/``.
+Pure; it may import ``tree/``, ``plan/`` and ``limits/``.
 """

@@ -4,5 +4,5 @@
 Begin with ``state.py``: it puts the parts together. ``records.py``,
 ``journal.py``, ``snapshot.py`` and ``nodes.py`` each own some tables of
 ``schema.py``; ``handover.py`` moves the record of a node between agents.
-It may import ``tree/``, ``ownership/`` and ``virt/``.
+It may import ``tree/``, ``plan/``, ``ownership/`` and ``virt/``.
 """

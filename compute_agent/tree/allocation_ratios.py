@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The allocation ratio of a record whose source has no opinion on it.
+"""The allocation ratio of an inventory record.
 
 Pure: no I/O, configuration, logging or clock. An operator's ratio in placement
-stays unless configuration forces one. The order is: the forced ratio, else the
-one in placement, else the configured initial ratio, else 1.0.
+stays unless configuration or the source gives another. The order is: the forced
+ratio, else the source's own, else the one in placement, else the configured
+initial ratio, else 1.0.
 """
 
 import dataclasses
