@@ -2,6 +2,8 @@
 """Placement fails inside for three providers in a row: nothing else is begun.
 
 Other nodes are in the middle of their turns then, in threads of their own.
+
+White-box: threads are made to meet inside the private count of faults.
 """
 
 import threading

@@ -235,7 +235,7 @@ def build_anew(placement, cloud):
     placement.reset()
     for trait in TRAITS:
         placement.put(f'/traits/{trait}')
-    build(placement._operate, cloud)
+    build(placement.operate, cloud)
 
 
 def rows_of(service):

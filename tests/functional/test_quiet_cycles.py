@@ -2,6 +2,9 @@
 """What is not worked out again where nothing moved, and what is, at once.
 
 A plan is made by ``ownership.resolve``; how often that is asked is counted.
+
+White-box: calls of ``resolve`` and SQL statements are counted, because work that
+is not done shows nowhere else.
 """
 
 import pytest

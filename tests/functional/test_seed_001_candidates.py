@@ -43,7 +43,7 @@ def every(placement):
         )
         for number, some in enumerate(SETS)
     ]
-    build(placement._operate, cloud)
+    build(placement.operate, cloud)
     placement.clear()
     return cloud
 
@@ -83,7 +83,7 @@ def test_we_require_storage_disk_ssd_and_not_custom_golden_raid(
         )
         for number, (name, some) in enumerate(traits.items())
     ]
-    build(placement._operate, cloud)
+    build(placement.operate, cloud)
     asked = 'STORAGE_DISK_SSD,!CUSTOM_GOLDEN_RAID'
     assert found(asked, rc='DISK_GB') == ['fast']
     (request,) = placement.requests
@@ -104,7 +104,7 @@ def test_to_preserve_my_expensive_gpu_loaded_hardware(placement, service):
             traits=frozenset({'CUSTOM_MASSIVE_GPU'}),
         ),
     ]
-    build(placement._operate, cloud)
+    build(placement.operate, cloud)
     given = {}
     for need in ('forbidden', 'required'):
         # The format is the seed's: trait:$TRAIT_NAME=forbidden.
@@ -135,7 +135,7 @@ def test_a_branch_of_a_tree_is_not_that_group(placement, found, group):
             name='numa1', uuid=uuid(3), parent='cn1', inventories={'VCPU': 8}
         ),
     ]
-    build(placement._operate, cloud)
+    build(placement.operate, cloud)
     assert found(group=group) == ['numa0', 'numa1']
     assert found('!CUSTOM_PURPOSE', group=group) == ['numa1']
     assert found('CUSTOM_PURPOSE', group=group) == ['numa0']

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is remembered of sharing providers misleads nothing that is done."""
+"""What is remembered of sharing providers misleads nothing that is done.
+
+White-box: one test replaces the planner's private settings, as a reload would.
+"""
 
 import math
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bare-metal nodes: what Ironic is asked for, told, and believed."""
+"""Bare-metal nodes: what Ironic is asked for, told, and believed.
+
+White-box: the weak variants replace private functions of the driver.
+"""
 
 import json
 import re

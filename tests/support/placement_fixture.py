@@ -196,22 +196,22 @@ class InProcessPlacement:
         self._hooks.clear()
 
     def get(self, path: str, **how: typing.Any) -> Body:
-        """Return what an operator's GET is answered; see ``_operate``."""
-        return self._operate('GET', path, **how)
+        """Return what an operator's GET is answered; see ``operate``."""
+        return self.operate('GET', path, **how)
 
     def put(self, path: str, body: Body = None, **how: typing.Any) -> Body:
         """Return what an operator's PUT is answered."""
-        return self._operate('PUT', path, body, **how)
+        return self.operate('PUT', path, body, **how)
 
     def post(self, path: str, body: Body = None, **how: typing.Any) -> Body:
         """Return what an operator's POST is answered."""
-        return self._operate('POST', path, body, **how)
+        return self.operate('POST', path, body, **how)
 
     def delete(self, path: str, **how: typing.Any) -> Body:
         """Return what an operator's DELETE is answered."""
-        return self._operate('DELETE', path, **how)
+        return self.operate('DELETE', path, **how)
 
-    def _operate(
+    def operate(
         self,
         method: str,
         path: str,

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: what it writes, and where."""
+"""The command line: what it writes, and where.
+
+White-box: one test calls the private signal handler, because a signal would end
+the test run.
+"""
 
 import contextlib
 import json

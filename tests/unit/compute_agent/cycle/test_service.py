@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon's loop: how long it waits, what it says and when it ends."""
+"""The daemon's loop: how long it waits, what it says and when it ends.
+
+White-box: one test replaces a private method to change the interval between
+two cycles.
+"""
 
 import logging
 import threading

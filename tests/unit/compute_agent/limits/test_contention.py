@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Items that another writer keeps undoing are left out for some cycles."""
+"""Items that another writer keeps undoing are left out for some cycles.
+
+White-box: two tests look at the private memory, because its size and that it is
+empty show nowhere else.
+"""
 
 import dataclasses
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file is read anew in each cycle; a bad one never means "no nodes"."""
+"""The file is read anew in each cycle; a bad one never means "no nodes".
+
+White-box: one test compares the private reading, because a file that is not
+parsed again shows nowhere else.
+"""
 
 import pathlib
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver edits the tree of its one host, and decides what it can tell."""
+"""The driver edits the tree of its one host, and decides what it can tell.
+
+White-box: one test reads private attributes, because the options that set them
+show only on a host with such disks.
+"""
 
 import shutil
 

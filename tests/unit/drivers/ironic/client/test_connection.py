@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A connection finds Ironic once, asks again within bounds, and is shared."""
+"""A connection finds Ironic once, asks again within bounds, and is shared.
+
+White-box: the session is built in a private method, which one test makes slow
+so that threads meet in it.
+"""
 
 import base64
 import concurrent.futures
