@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compute agent: it makes placement match what the drivers describe."""
+"""The compute agent: it makes placement match the drivers' descriptions."""

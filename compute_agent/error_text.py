@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text for error messages: the cause of a failure, and refused values.
+"""Texts in error messages: the cause of a failure, and refused values.
 
 Pure: no I/O, configuration, logging or clock. Libraries wrap an error of the
 operating system several times; the innermost error tells the operator where to
@@ -42,7 +42,7 @@ def excerpt(value: object) -> str:
         return f'{value[:_SHOWN]!r}{more}'
     try:
         text = repr(value)
-    except ValueError:  # an integer beyond sys.get_int_max_str_digits()
+    except ValueError:  # an integer longer than sys.get_int_max_str_digits()
         return f'a value of type {type(value).__name__}, too long to show,'
     return text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...'
 

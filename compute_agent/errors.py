@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent's errors, sorted by what the caller does next.
+"""The agent's errors, sorted by the caller's next step.
 
 AgentError
 ├── ConfigError     fix the configuration, or the file it names, and restart

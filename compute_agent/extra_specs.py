@@ -26,20 +26,21 @@ Pairs = Iterable[tuple[str, str]]
 # Placement's grammar of a group's suffix since microversion 1.33.
 SUFFIX = r'[A-Za-z0-9_-]{1,64}'
 _TRAIT_KEY = re.compile(f'{TRAIT}(?P<group>{SUFFIX})?:(?P<name>.*)', re.DOTALL)
-# By the grammar "traits:X" is the trait X in the group "s"; it is a slip.
+# By the grammar, "traits:X" is the trait X in the group "s"; it is a typing
+# error.
 _PLURAL = re.compile(r's(?![A-Za-z])')
 _SPELLINGS = {
     TRAIT: TRAIT,
     CAPABILITIES: CAPABILITIES,
     'capability': CAPABILITIES,
 }
-_ALIKE = 0.85  # one letter missing or too many is alike, "train" is not
+_ALIKE = 0.85  # one letter more or less is similar, "train" is not
 
 _Thing = TypeVar('_Thing')
 
 
 class Need(enum.Enum):
-    """The two ways in which a request mentions a trait."""
+    """The two kinds of conditions on a trait: required and forbidden."""
 
     REQUIRED = 'required'
     FORBIDDEN = 'forbidden'
@@ -49,7 +50,7 @@ class Need(enum.Enum):
 class TraitRequest:
     """A trait that is required or forbidden.
 
-    :ivar group: the suffix of its request group, '' for the unnumbered one
+    :ivar group: the suffix of its request group, '' for the unnamed group
     """
 
     name: str
@@ -249,7 +250,7 @@ def _check_image_key(key: str) -> None:
 
 
 def _meant(family: str) -> tuple[str, str | None]:
-    """Return the first word of a key, and the known word that it is like."""
+    """Return the first word of a key, and the known word it resembles."""
     word = re.split(r'[^A-Za-z]', family.strip(), maxsplit=1)[0].lower()
     for spelling, right in _SPELLINGS.items():
         alike = difflib.SequenceMatcher(None, word, spelling).ratio()

@@ -2,8 +2,8 @@
 """Call a function for each of many items, in parallel threads.
 
 Pure, except for the threads. Each thread takes the next item when it has
-finished one, so that thousands of quick calls cost little more than the calls.
-The resource tracker and the report client use it.
+finished one, so that thousands of quick calls have little overhead. The
+resource tracker and the report client use it.
 """
 
 import concurrent.futures

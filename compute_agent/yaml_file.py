@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read an operator's YAML file, check it by a schema, and know its lines.
+"""Read an operator's YAML file, check it by a schema, and find its lines.
 
 Every mistake, from a missing file to a misspelt key, is a ``FileError``: one
 line that begins with the file and the line number and says what to write
-instead. This module knows no particular file. The caller brings the schema,
+instead. This module knows no particular file. The caller passes the schema,
 whose descriptions become that advice, and asks the ``Document`` for lines if
 one of its own checks fails. Nothing is logged, kept or merged here.
 """
@@ -21,8 +21,9 @@ from . import errors, yaml_problems
 Step = yaml_problems.Step
 Schema = yaml_problems.Schema
 
-# Far above any real file, and far below the limits of the stack (libyaml's
-# composer recurses, and a deep file crashes the process) and of the memory.
+# Far above the depth and size of real files, and far below the limits of
+# memory and stack (libyaml's composer recurses, so a deep file crashes the
+# process).
 MAX_DEPTH = 100
 MAX_REPEATED = 1_000_000
 
@@ -50,10 +51,10 @@ class FileError(errors.ConfigError):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Document:
-    """A checked file: ``data`` in plain Python values, and their lines.
+    """A checked file: ``data`` as plain Python values, and their lines.
 
-    A place in it is a path of keys and indexes. If a place does not exist, the
-    line is that of the nearest place around it.
+    A place in the file is a path of keys and indexes. If a place does not
+    exist, the line is that of the nearest place around it.
     """
 
     path: str
@@ -160,7 +161,7 @@ def _refuse_unprintable(text: str, path: str) -> None:
 
 
 def _refuse_deep(text: str, path: str) -> None:
-    """Refuse deep nesting, by the parser's events, which do not recurse."""
+    """Refuse deep nesting; reading the parser's events does not recurse."""
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
@@ -273,13 +274,13 @@ def _entry(node: yaml.Node, step: Step) -> tuple[yaml.Node, yaml.Node] | None:
 
 
 def _violation(document: Document, schema: Schema) -> FileError | None:
-    """Return the most relevant violation; of equals, the first in the file."""
+    """Return the most relevant violation; of equal ones, the first."""
     validator = jsonschema.Draft202012Validator(schema)
     found = list(validator.iter_errors(document.data))
 
     def rank(error: jsonschema.ValidationError) -> tuple[Any, ...]:
-        # The library puts the last of equals first. The line replaces the
-        # second part of its ranking; the third part and the rest stay.
+        # Among equals, the library puts the last one first. The line number
+        # replaces the second part of its sort key; the other parts stay.
         relevance: Any = jsonschema.exceptions.relevance(error)
         path = error.absolute_path
         return (-len(path), -document.line(*path), *relevance[2:])

@@ -37,7 +37,7 @@ _REMEDY = 'fix the indentation or the punctuation here'
 
 
 def of_schema(error: jsonschema.ValidationError) -> tuple[str | None, str]:
-    """Return the key that violates the schema, if a key does, and why."""
+    """Return the key that violates the schema (if it is a key), and why."""
     instance: Any = error.instance
     schema = _schema(error)
     if error.validator == 'additionalProperties':
@@ -111,9 +111,10 @@ def _missing(instance: Mapping[str, Any], schema: Schema) -> str:
 
 
 def _wrong(error: jsonschema.ValidationError) -> str:
-    """Return the value that is wrong, and what its schema wants instead.
+    """Return the wrong value, and the part of the schema that it violates.
 
-    If alternatives failed, the choice between them has the description.
+    If all alternatives fail, this is the part that lists them: it has the
+    description.
     """
     choice: Any = error
     while choice and choice.absolute_path == error.absolute_path:

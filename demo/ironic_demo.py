@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m demo``: the agent between a real Ironic and a real placement.
+"""``python -m demo``: run the agent with a real Ironic and a real placement.
 
 Both servers run on 127.0.0.1, and the nodes are fake hardware. All files are
-in one directory; a second start continues with the nodes that are there.
+in one directory; a second start continues with the nodes of the first.
 """
 
 import argparse

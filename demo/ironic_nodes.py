@@ -60,7 +60,7 @@ def racks(count: int) -> list[NewNode]:
 def enroll(
     operator: ironic_operator.IronicOperator, nodes: Iterable[NewNode]
 ) -> int:
-    """Make nodes available; return the number of nodes that were not yet.
+    """Make nodes available; return the number that became available.
 
     A node that has left the state ``enroll`` is not changed.
 

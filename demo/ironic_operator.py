@@ -124,7 +124,7 @@ class IronicOperator:
     def wait(self, ident: str, **wanted: typing.Any) -> Node:
         """Return a node when its fields have these values and it is unlocked.
 
-        :raises errors.Refused: that does not happen in time
+        :raises errors.Refused: the node does not get there in time
         """
         deadline = time.monotonic() + PATIENCE
         wanted['reservation'] = None

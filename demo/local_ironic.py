@@ -56,7 +56,7 @@ class LocalIronic:
         htpasswd: str | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        """Store the arguments; nothing is opened yet.
+        """Store the arguments; open nothing yet.
 
         :param directory: created if missing
         :param port: 0 takes a free port, which ``url`` then has

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """SchedulerReportClient: the facade through which the agent reaches placement.
 
-It joins observe, plan and apply. The store keeps what must not be lost;
-everything else that is remembered here only saves work. ``compute_agent/cmd``
-makes it and the cycles call it. For other programs it is the library's front
-door.
+It joins observe, plan and apply. The store keeps everything that must not be
+lost; other data in memory only saves work. ``compute_agent/cmd`` makes the
+client, and the cycles call it. For other programs it is the entry point of the
+library.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -31,10 +31,9 @@ class SchedulerReportClient:
     :param clock: seconds since the epoch
     :param full_read_interval: seconds after which even a provider that seems
         unchanged is read again; 0 for never
-    :param sharing_interval: seconds for which sharing providers that this
-        agent asserts nothing about are taken to be unchanged; 0 to ask in
-        each cycle
-    :param workers: how many nodes are read at a time
+    :param sharing_interval: seconds for which the list of other writers'
+        sharing providers is reused; 0 to ask in each cycle
+    :param workers: the number of nodes that are read at a time
     """
 
     def __init__(
@@ -72,8 +71,8 @@ class SchedulerReportClient:
         larger than these nodes, once for each), once more for sharing
         providers where there are aggregates and the last answer is too old,
         and three reads for each provider that changed since it was last read
-        (microversion 1.30 to 1.39). After an answer, operations that failed
-        because placement was away are tried again.
+        (microversion 1.30 to 1.39). If the circuit breaker was open, an answer
+        closes it.
 
         :raises errors.AgentError: not even the list could be read
         """
@@ -110,10 +109,10 @@ class SchedulerReportClient:
         return self._verifier.consumers(providers)
 
     def plan(self, seen: Observation, wanted: Wanted) -> planning.Plan:
-        """Return the operations that make placement hold what is wanted.
+        """Return the operations that lead to the wanted providers.
 
         Every part that would be written is read again first, so the plan does
-        not rest on memory. An empty plan costs no request.
+        not depend on cached data. An empty plan costs no request.
 
         :raises errors.DriverError: the moves of allocations cannot be done
         :raises errors.Replan: placement changed since ``seen``
@@ -128,9 +127,10 @@ class SchedulerReportClient:
 
         :param without: operations that were refused before; they are not
             sent, and neither is an operation that depends on one of them
-        :raises errors.Replan: another writer came between: observe again
-        :raises errors.AgentError: the node's cycle ends here; what was done
-            is recorded, and the next cycle goes on from there
+        :raises errors.Replan: another writer changed a provider in between:
+            observe again
+        :raises errors.AgentError: the node's cycle ends here; the operations
+            carried out are recorded, and the next cycle continues from there
         """
         try:
             return self._executor.apply(plan, without)
@@ -148,9 +148,9 @@ class SchedulerReportClient:
     ) -> applying.Outcome:
         """Make placement match an edited tree: plan, then apply.
 
-        As in nova, placement gets exactly what the tree says: this method
-        knows no owners and records no claims. The agent calls ``plan`` with
-        providers for which ownership is resolved.
+        As in nova, placement gets exactly the contents of the tree: this
+        method ignores ownership and records no claims. The agent calls
+        ``plan`` with providers for which ownership is resolved.
 
         :param new_tree: ``seen.tree()``, edited
         :param seen: one of the observations that ``observe`` returned
@@ -179,7 +179,7 @@ def _provider(
     uuid: str,
     before: provider.Provider | None,
 ) -> provider.Provider:
-    """Return one provider of a tree; a ratio that is not given stays."""
+    """Return one provider of a tree; an omitted ratio stays as it is."""
     data = tree.data(uuid)
     current = before.inventories if before is not None else {}
     parent_uuid = data.parent_uuid

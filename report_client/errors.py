@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement's error answers as exceptions, by what the caller does next.
+"""Placement's error answers as exceptions, by the caller's next step.
 
 Replan
 ├── Conflict          another writer changed the provider (409): plan again
@@ -37,7 +37,7 @@ from compute_agent.tree import provider
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The parts of an error answer that go into messages.
+    """The parts of an error answer that messages contain.
 
     :ivar code: placement's error code, '' if the answer has none
     :ivar request_id: the ``X-Openstack-Request-Id`` of the answer, or ''
@@ -70,7 +70,7 @@ class Exists(Conflict):
 
 
 class Reshaped(errors.Replan):
-    """Allocations were moved; the rest is planned on a new observation."""
+    """Allocations were moved; observe and plan again for the rest."""
 
     is_conflict = False
 

@@ -46,7 +46,7 @@ class Cycles:
         return seconds or default.DEFAULT_INTERVAL
 
     def wait_before_first(self) -> None:
-        """Wait a random time, so that agents do not start in step.
+        """Wait a random time, so that agents do not all start at once.
 
         An embedded placement has no other agents, so there is no wait. A
         reload that is requested during the wait is done after it.

@@ -72,7 +72,7 @@ class _Answer:
     """The explanation for one node.
 
     :ivar providers: None if the node could not be planned
-    :ivar findings: None if the driver gives no evidence, or cannot now
+    :ivar findings: None if the driver gives no evidence, or cannot give it now
     :ivar lines: the lines of the operator's files that add the trait
     :ivar failure: the reason why the driver cannot give evidence now
     """
@@ -131,7 +131,7 @@ def _answer(agent: 'Agent', result: 'NodeResult', trait: str) -> _Answer:
 def _findings(
     agent: 'Agent', node: str, trait: str
 ) -> 'tuple[Sequence[finding.Finding] | None, str]':
-    """Return the driver's findings about a trait, or why it has none now."""
+    """Return the driver's findings about a trait, or why there are none."""
     from .. import errors  # noqa: PLC0415
     from ..virt import finding  # noqa: PLC0415
 

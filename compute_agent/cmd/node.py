@@ -87,7 +87,7 @@ class NodeStage(_NodeCommand):
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Return what was staged."""
+        """Return the staged traits and capabilities."""
         from .. import errors, extra_specs  # noqa: PLC0415 (quick --help)
 
         given = {
@@ -124,7 +124,7 @@ class NodeUnstage(_NodeCommand):
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Return what was taken back."""
+        """Return the traits and capabilities that were taken back."""
         staging = self.driver().unstage(
             parsed_args.node, parsed_args.instance, dry_run=parsed_args.dry_run
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent plan``: print what ``sync`` would write."""
+"""``compute-agent plan``: print the writes that ``sync`` would send."""
 
 import argparse
 import dataclasses

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conflicts of one node's cycle: counted, waited out, logged once healed.
+"""The conflicts in one node's cycle: count them, pause after each, log them.
 
-A conflict means that another writer changed what the plan rests on. Only a new
-observation can tell what to do, so the node is planned again: a few times in a
-cycle, with pauses that grow and differ between agents. ``node_cycle.py`` keeps
-one for each node's cycle.
+A conflict means that another writer changed a provider after the plan was
+made. The old plan is then useless, so the agent plans the node again: a few
+times in a cycle, after pauses that grow and that differ between agents.
+``node_cycle.py`` keeps one ``Conflicts`` for each node's cycle.
 """
 
 import logging
@@ -33,7 +33,8 @@ class Conflicts:
     def allow_replan(self, exc: errors.AgentError) -> bool:
         """Note an error; return True if the node may be planned again.
 
-        If a provider or a name is missing, that is tried only once.
+        If a provider or a name is missing, the node is planned again only
+        once.
         """
         if not isinstance(exc, errors.Replan):
             return False
@@ -44,12 +45,12 @@ class Conflicts:
         return self._replans < PLANS and self._missing <= 1
 
     def pause(self) -> None:
-        """Wait for a random time, so that two writers draw apart."""
+        """Wait for a random time, so that two writers do not collide again."""
         longest = min(FIRST_PAUSE * 2 ** (self._replans - 1), LONGEST_PAUSE)
         time.sleep(random.uniform(0, longest))  # noqa: S311 (no secret)
 
     def log_healed(self) -> None:
-        """Log the conflicts that are over, if there were any."""
+        """Log that this cycle's conflicts are resolved, if there were any."""
         if not self._subjects:
             return
         LOG.info(

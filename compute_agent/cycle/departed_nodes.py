@@ -2,10 +2,10 @@
 """Nodes that left their driver's list: moved, gone, or unknown.
 
 A node that is missing from the list may still exist: another agent may report
-it now. So the driver is asked for each one. Only if it plainly answers *no* is
-the node *gone*, and its providers may be deleted. A node that exists is left
-as it is and asked for again with the slow read. The resource tracker calls
-this module.
+it now. So the agent asks the driver about each missing node. Only if the
+driver answers *no* is the node *gone*, and its providers may be deleted. A
+node that exists is left as it is, and the agent asks about it again after
+``interval`` seconds. The resource tracker calls this module.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ from ..tree.node import Node
 from ..virt import driver as virt
 from . import report_client
 
-ASKED_AT_ONCE = 100  # in one cycle, so that many moves do not hold it up
+ASKED_AT_ONCE = 100  # in one cycle, so that many moves do not delay it
 
 
 class Nodes(Protocol):
@@ -38,12 +38,13 @@ class Nodes(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Departed:
-    """The nodes that left the driver's list, by what became of them.
+    """The nodes that left the driver's list, sorted by the driver's answer.
 
     :ivar gone: the nodes that no longer exist
-    :ivar moved: the nodes that the driver just said exist
+    :ivar moved: the nodes that still exist, by the driver's answer in this
+        cycle
     :ivar unknown: the nodes for which the driver cannot tell, and why
-    :ivar whole: True if the driver lists no node any more
+    :ivar whole: True if all nodes departed: the driver lists none any more
     """
 
     gone: Sequence[Node] = ()
@@ -52,7 +53,7 @@ class Departed:
     whole: bool = False
 
     def refusal(self) -> str | None:
-        """Return why a person has to confirm the deletions, None if not."""
+        """Return why a person must confirm the deletions, or None."""
         if self.whole and len(self.gone) > 1:
             return (
                 "it is gone, and so is every node of this driver's list: is "
@@ -63,9 +64,10 @@ class Departed:
 
 
 class Departures:
-    """Remembers a driver's nodes and asks for those that left its list.
+    """Remembers a driver's nodes, and asks about those that left its list.
 
-    :param interval: seconds after which a node that exists is asked for again
+    :param interval: seconds after which the driver is asked again about a node
+        that exists
     """
 
     def __init__(
@@ -111,9 +113,9 @@ class Departures:
         )
 
     def confirm(self, node: Node) -> None:
-        """Ask once more that a node is gone, just before it is deleted.
+        """Ask the driver again if a node is gone, just before its deletion.
 
-        :raises errors.UnknownState: it exists, or the driver cannot tell
+        :raises errors.UnknownState: the node exists, or the driver cannot tell
         """
         known = KnownNode(name=node.name, title=node.title)
         answer, why = self._ask(known)
@@ -133,7 +135,7 @@ class Departures:
         others: Callable[[], orphans.Others],
         gone: Collection[str],
     ) -> bool:
-        """Pass providers that other nodes use on to those nodes.
+        """Let the nodes that use a departed node's providers inherit them.
 
         Return True if placement still has a provider of the node.
 
@@ -141,7 +143,8 @@ class Departures:
         :param others: returns the listed nodes' observations; called only if
             a provider could be passed on
         :param gone: the uuids of all nodes that are gone
-        :raises errors.UnknownState: it is unknown if another node uses one
+        :raises errors.UnknownState: a node could not be observed, so it may
+            use one of the providers
         """
         created = self._records.created_for([node.uuid]).get(node.uuid, ())
         stays = node.uuid in seen
@@ -164,10 +167,10 @@ class Departures:
     def _ask_for(
         self, missing: Mapping[str, KnownNode]
     ) -> tuple[dict[str, KnownNode], list[tuple[Node, str]]]:
-        """Ask for the nodes that are due, the one asked longest ago first.
+        """Ask about the nodes that are due, the least recently asked first.
 
-        If the service is away, no other node is asked for: each question would
-        wait as long.
+        If the driver's service is away, the agent asks about no other node,
+        because each question would wait as long.
         """
         due = [(u, node) for u, node in missing.items() if self._is_due(node)]
         due.sort(key=lambda pair: pair[1].asked_at)
@@ -189,9 +192,10 @@ class Departures:
         return asked, unknown
 
     def _is_due(self, node: KnownNode) -> bool:
-        """Return True if the driver is asked for the node in this cycle.
+        """Return True if the driver is asked about the node in this cycle.
 
-        A node that is gone is asked for later, before it is deleted.
+        The question about a node that is gone comes later, before its
+        deletion.
         """
         if node.answer is virt.Existence.NO:
             return False
@@ -201,9 +205,9 @@ class Departures:
         return age < 0 or age >= self._interval > 0
 
     def _ask(self, node: KnownNode) -> tuple[virt.Existence, str]:
-        """Return the driver's answer and, if it has none, the reason.
+        """Return the driver's answer, and the reason if the answer is unknown.
 
-        :raises errors.Unavailable: the service that knows is away
+        :raises errors.Unavailable: the driver's service is away
         """
         try:
             return self._driver.node_exists(node.name), ''

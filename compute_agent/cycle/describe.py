@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calls to the driver for one node, and the agent's own traits.
+"""Have the driver describe one node, and assert the agent's own traits.
 
 A driver describes a node by ``update_provider_tree``, else by
 ``get_inventory`` and ``get_traits``, else by ``get_available_resource`` (the
@@ -38,8 +38,8 @@ def describe(
 ) -> None:
     """Have the driver edit the tree until it describes the node.
 
-    If the driver leaves the node without a root, nothing of it is reported for
-    now.
+    If the driver removes a new node's root, nothing is reported for the node
+    for now.
 
     :param allocations: the tree's allocations, for a driver that asked for
         them to edit in place
@@ -63,7 +63,7 @@ def describe(
 
 
 def facts(driver: virt.ComputeDriver, node: Node) -> object:
-    """Return what the driver's description depends on, None if it can't tell.
+    """Return the facts the description depends on; None if the driver can't.
 
     :raises errors.DriverError: the driver failed
     """
@@ -86,7 +86,7 @@ def equal(
 
 
 def authority(driver: virt.ComputeDriver, node: Node) -> Sequence[str]:
-    """Return the traits and prefixes that the driver alone decides, as of now.
+    """Return the traits and prefixes that the driver alone decides now.
 
     :raises errors.DriverError: the driver failed
     """
@@ -112,7 +112,7 @@ def _asking(driver: virt.ComputeDriver, node: Node) -> Iterator[None]:
 def assert_own_traits(
     tree: provider_tree.ProviderTree, node: Node, record: Record
 ) -> None:
-    """Assert the traits that tell schedulers whose providers these are.
+    """Assert the traits that mark providers as compute nodes and as nova's.
 
     COMPUTE_NODE goes on the root, OWNER_NOVA on the root and on each provider
     below it that this agent created, now or earlier. Children that others
@@ -139,7 +139,7 @@ def _updated(
     node: Node,
     allocations: Mapping[str, Any] | None,
 ) -> bool:
-    """Have the driver edit the tree; return False if it does not do that."""
+    """Have the driver edit the tree; return False if it lacks the method."""
     given = () if allocations is None else (allocations,)
     try:
         driver.update_provider_tree(tree, node.name, *given)
@@ -161,7 +161,7 @@ def _fall_back(
     node: Node,
     reserved: host_inventory.Reserved,
 ) -> None:
-    """Describe the root by the older methods, which know no other provider."""
+    """Describe the root by the older methods, which describe only a root."""
     try:
         tree.update_inventory(node.uuid, _inventory(driver, node, reserved))
         traits = _traits(driver, node)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a plan's operations come to: the items they change, what they remove.
+"""The effects of a plan's operations: the items they change and remove.
 
-Pure: no I/O, configuration, logging or clock. Contention counts by the items
-what another writer undoes, the blast radius what one cycle would remove. Each
-operation answers for itself what it changes; here the answers are added up.
+Pure: no I/O, configuration, logging or clock. Contention counts how often
+another writer undoes an item; the blast radius counts the removals of one
+cycle. Each operation lists its own changes, and this module adds them up.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _NO_ITEMS = frozenset[contention.Item]()
 
 
 def items(operations: Iterable[Operation]) -> frozenset[contention.Item]:
-    """Return what becomes of each changed item; the last change counts."""
+    """Return the final state of each changed item; the last change counts."""
     last = {
         item.key: item
         for operation in operations
@@ -26,7 +26,7 @@ def items(operations: Iterable[Operation]) -> frozenset[contention.Item]:
 
 
 def removals(operations: Iterable[Operation]) -> blast_radius.Removals:
-    """Return which providers and names are removed.
+    """Return the providers and the names that these operations remove.
 
     A name counts if it is there before the first change and gone after the
     last. The names of a deleted provider are part of the deletion. A resource
@@ -53,7 +53,7 @@ def removals(operations: Iterable[Operation]) -> blast_radius.Removals:
 
 
 def written(operations: Iterable[Operation]) -> frozenset[str]:
-    """Return the uuids of all providers that these write to."""
+    """Return the uuids of all providers that these operations write to."""
     return frozenset[str]().union(*(op.providers for op in operations))
 
 

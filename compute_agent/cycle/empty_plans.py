@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memo for "nothing changed": the last plan of each node, if it was empty.
+"""A memo of each node's last plan, if that plan was empty.
 
-Pure: no I/O, configuration, logging or clock. In most cycles most nodes are as
-they were in the cycle before. Then so is the plan, and neither the driver nor
-ownership needs to be asked again. An empty plan is reused until one of its
-inputs changes. ``node_planner.py`` keeps the memo, from many threads, each of
-which works on a node of its own.
+Pure: no I/O, configuration, logging or clock. In most cycles, most nodes have
+not changed since the cycle before. The plan is then the same too, so the agent
+neither asks the driver to describe the node nor resolves ownership. An empty
+plan is reused until one of its inputs changes. ``node_planner.py`` keeps the
+memo; its threads each work on a different node.
 """
 
 import dataclasses
@@ -24,10 +24,10 @@ from ..tree.node import Node
 class Inputs:
     """Everything that a node's plan follows from.
 
-    :ivar facts: what the driver's description depends on; None if the driver
-        cannot tell
+    :ivar facts: the driver's facts, on which its description depends; None if
+        the driver cannot tell
     :ivar edition: the number of the set of operators' files in force
-    :ivar uuids: the providers that the record is about
+    :ivar uuids: the recorded providers
     :ivar description: the described tree, as a value
     """
 
@@ -43,9 +43,9 @@ class Inputs:
     def rest_on(
         self, seen: Observation, record: Record, policy: Policy
     ) -> bool:
-        """Return True if observation, record and policy are among these.
+        """Return True if these inputs include observation, record and policy.
 
-        Observation and record are compared by identity: where nothing moved,
+        Observation and record are compared by identity: if nothing changed,
         the report client and the state database return the same object.
         """
         return (
@@ -57,7 +57,8 @@ class Inputs:
     def lead_to_the_plan_of(self, other: 'Inputs') -> bool:
         """Return True if both give the same plan.
 
-        Facts and files do not count: they are in the description.
+        Facts and files are not compared: the description contains their
+        effects.
         """
         return (
             self.rest_on(other.seen, other.record, other.policy)
@@ -82,8 +83,8 @@ class EmptyPlans(Generic[Op]):
     def take(self, node_uuid: str) -> EmptyPlan[Op] | None:
         """Return a node's empty plan and forget it.
 
-        The caller keeps it again if it still holds. So a cycle that fails
-        leaves no memo.
+        The caller keeps it again if its inputs have not changed. So a cycle
+        that fails leaves no memo.
         """
         return self._plans.pop(node_uuid, None)
 

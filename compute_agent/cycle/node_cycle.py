@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One node's cycle: observe, plan, apply; and again after a conflict.
+"""One node's cycle: observe, plan and apply, and repeat after a conflict.
 
 It has two steps. ``begin`` plans, and applies at once a plan that removes
 nothing. A plan that removes something waits until the removals of all nodes
 are judged; then ``apply_judged`` applies it, or ``hold_back`` ends the node's
-cycle without it. Whatever fails ends as that node's result; only an outage is
-shared with the other nodes. The resource tracker makes one for each node and
-runs them from many threads.
+cycle without it. An error becomes that node's result; only an outage also ends
+the cycles of the other nodes. The resource tracker makes one ``NodeCycle`` for
+each node and runs them in several threads.
 """
 
 import dataclasses
@@ -40,7 +40,7 @@ class CycleContext(Generic[Op]):
     :ivar writing: False in a cycle that only plans
     :ivar judged: True if removals wait until those of all nodes are judged
     :ivar contended: the items that this cycle leaves as they are
-    :ivar outage: set by the first node that finds the service away
+    :ivar outage: the error of the first node that found the service away
     :ivar removals: what each node's plan removes, to be judged together
     """
 
@@ -60,8 +60,8 @@ class CycleContext(Generic[Op]):
 class NodeCycle(Generic[Op]):
     """One node's cycle.
 
-    :ivar departed: the node is gone, and its providers go too
-    :ivar result: how the cycle ended, or stands so far
+    :ivar departed: the node is gone, and its providers are deleted
+    :ivar result: the result of the cycle, or its result so far
     :ivar awaits_judgement: there is a plan that removes something, and it is
         not applied yet
     :ivar removals: what that plan removes
@@ -83,7 +83,7 @@ class NodeCycle(Generic[Op]):
         self._before: provider.Snapshot = {}
         self._conflicts = Conflicts(node)
         self._applied: list[Op] = []
-        # What was refused in this cycle, by the line that says so.
+        # The operations refused in this cycle, by the line that reports them.
         self._refused: dict[str, object] = {}
 
     def seen_names(self) -> dict[str, int]:
@@ -105,7 +105,7 @@ class NodeCycle(Generic[Op]):
         self._run(None, self._planned)
 
     def end_unapplied(self) -> None:
-        """End the node's cycle, in a cycle that only plans."""
+        """End the node's cycle without applying its plan."""
         self.awaits_judgement = False
 
     def hold_back(self, why: str) -> None:
@@ -144,7 +144,7 @@ class NodeCycle(Generic[Op]):
         seen: Observation | errors.AgentError | None,
         planned: NodePlan[Op] | None,
     ) -> None:
-        """Observe, plan and apply, until no conflict comes.
+        """Observe, plan and apply; repeat after a conflict.
 
         :param seen: None to observe the node here
         :param planned: a plan that was judged; None to plan here
@@ -171,7 +171,8 @@ class NodeCycle(Generic[Op]):
         """Raise the outage that another node's cycle found."""
         away = self._context.outage
         if away is not None:
-            # A new error: the other one says what that node applied.
+            # Raise a new error: the other node's error has what that node
+            # applied.
             raise errors.Unavailable(str(away)) from away
 
     def _plan(
@@ -208,14 +209,14 @@ class NodeCycle(Generic[Op]):
 
     def _apply(self, planned: NodePlan[Op]) -> None:
         plan, back_off = planned.plan, self._context.back_off
-        if planned.is_empty():  # as most are: nothing to send or to record
+        if planned.is_empty():  # the usual case: nothing to send or to record
             back_off.clear(self.node.uuid)
             return
         if self.departed and plan.operations:
             self._context.departures.confirm(self.node)
         without = list(self._refused.values())
         self._note_outcome(self._context.client.apply(plan, without))
-        # What was refused under an earlier plan may not be wanted any more.
+        # Operations refused under an earlier plan may not be wanted any more.
         still_refused = {
             line: op
             for line, op in self._refused.items()
@@ -234,9 +235,9 @@ class NodeCycle(Generic[Op]):
     # --- what keeps a plan from being applied --------------------------------
 
     def _is_backed_off(self, plan: Plan[Op]) -> bool:
-        """Return True if all of a plan waits until it is tried again.
+        """Return True if all operations of a plan are in backoff.
 
-        If only a part of it waits, the rest is sent without that.
+        If only some of them are, the others are sent.
         """
         waiting = self._context.back_off.delayed(
             self.node.uuid, plan.operations
@@ -256,21 +257,21 @@ class NodeCycle(Generic[Op]):
         )
 
     def _removals_of(self, plan: Plan[Op]) -> blast_radius.Removals:
-        """Return what a plan removes; for a departed node, all it touches.
+        """Return a plan's removals; for a departed node, all that it touches.
 
-        A provider of such a node that cannot be deleted is reserved, which
-        takes as much from its consumers.
+        A provider of such a node that cannot be deleted becomes reserved,
+        which removes its capacity just as a deletion would.
         """
         if not self.departed:
             return effects.removals(plan.operations)
         return blast_radius.Removals(deleted=effects.written(plan.operations))
 
-    # --- what was applied and refused ----------------------------------------
+    # --- applied and refused operations --------------------------------------
 
     def _end(
         self, status: Status, reason: str, *, outage: bool = False
     ) -> None:
-        """End the cycle early; what was refused until then is remembered."""
+        """End the cycle early; remember the operations refused until then."""
         reason = '; '.join([reason, *self._refused])
         self.awaits_judgement = False
         self.result = dataclasses.replace(
@@ -286,7 +287,7 @@ class NodeCycle(Generic[Op]):
     def _note_error(
         self, exc: errors.AgentError, planned: NodePlan[Op] | None
     ) -> None:
-        """Note what was applied and refused before an error."""
+        """Note the operations applied and refused before an error."""
         if planned is not None:
             self._applied += [
                 op for op in planned.plan.operations if op in exc.applied
@@ -294,7 +295,7 @@ class NodeCycle(Generic[Op]):
         self._refused |= zip(exc.refused, exc.not_applied, strict=True)
 
     def _back_off(self, refused: Mapping[str, object]) -> float:
-        """Remember what was refused; return the seconds until it is tried."""
+        """Remember refused operations; return the seconds until a retry."""
         return self._context.back_off.record(
             self.node.uuid, refused, self._applied
         )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a node's plan is made: describe, record, resolve, limits, plan.
+"""Make a node's plan: describe, read the record, resolve, limit, plan.
 
-``NodePlanner.plan`` can be read from top to bottom: it decides here which
-providers the node should have, and the report client turns that into
-operations. It writes nothing to placement. Each node's cycle calls it, from
-many threads, each with a node of its own.
+``NodePlanner.plan`` shows the steps from top to bottom. They decide which
+providers the node should have; the report client turns these into operations.
+This module writes nothing to placement. The cycles of several nodes call it
+from several threads.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ from ..virt import driver as virt
 from . import describe, report_client
 from .empty_plans import EmptyPlans, Inputs
 
-# The operator's orders for the names of a node.
+# Returns the operator's orders for the names of a node.
 OrdersOf = Callable[[Node], policy.Orders]
 
 
@@ -65,7 +65,7 @@ class NodePlan(Generic[Op_co]):
 class NodePlanner(Generic[Op]):
     """Makes the plans for one driver's nodes.
 
-    :param files: what operators add to the driver's descriptions
+    :param files: the operators' additions to the driver's descriptions
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class NodePlanner(Generic[Op]):
             self._files.begin()
 
     def end(self, node_uuids: Sequence[str]) -> None:
-        """End a cycle of these nodes; forget what is remembered of others."""
+        """End a cycle of these nodes; forget the last plans of other nodes."""
         if self._files is not None:
             self._files.log_unmatched(node_uuids)
         self._empty_plans.keep_only(node_uuids)
@@ -102,7 +102,7 @@ class NodePlanner(Generic[Op]):
     ) -> Mapping[str, Observation | errors.AgentError]:
         """Return each node's providers, or why they are unknown.
 
-        The records of all nodes are read with it, at once.
+        The records of all nodes are read here too, all at once.
 
         :raises errors.AgentError: not even placement's list could be read
         """
@@ -126,7 +126,7 @@ class NodePlanner(Generic[Op]):
 
         :param contended: the items that this cycle leaves as they are
         """
-        # Nothing changed: the last plan, if it was empty, is the plan.
+        # If nothing changed since an empty plan, use that plan again.
         last = self._empty_plans.take(node.uuid)
         facts = describe.facts(self._driver, node)
         if last is not None and self._still_holds(
@@ -139,7 +139,7 @@ class NodePlanner(Generic[Op]):
         tree, allocations = self._describe(node, seen)
         self._client.watch_sharing(seen.asserted_elsewhere(tree))
 
-        # Record and policy: what else decides which names may go.
+        # Record and policy also decide which names may be removed.
         uuids = frozenset([*seen.providers, *tree.get_provider_uuids()])
         record = self._records.record(uuids, node.uuid)
         decides = self._policy(node, contended)
@@ -161,7 +161,8 @@ class NodePlanner(Generic[Op]):
         ):
             return self._keep(inputs, last.plan)
 
-        # Resolve ownership; leave what is contended, keep what is in use.
+        # Resolve ownership; leave contended items, keep names and providers in
+        # use.
         wanted, left = self._resolve(tree, seen, record, decides, allocations)
 
         # Plan: the report client finds the operations that lead there.
@@ -176,7 +177,7 @@ class NodePlanner(Generic[Op]):
         seen: Observation,
         contended: Collection[contention.Item],
     ) -> NodePlan[Op]:
-        """Return the plan for a node that is gone: it is described as nothing."""
+        """Return the plan for a node that is gone: remove its providers."""
         tree = seen.tree()
         record = self._records.record(seen.providers, node.uuid)
         created = self._records.created_for([node.uuid]).get(node.uuid, ())
@@ -199,8 +200,8 @@ class NodePlanner(Generic[Op]):
     ) -> bool:
         """Return True if the last plan holds without describing the node.
 
-        It does if the driver tells what its description depends on, and that
-        and everything else is as it was.
+        It does if the driver returns facts, and neither these nor any other
+        input changed.
         """
         return (
             facts is not None
@@ -220,7 +221,7 @@ class NodePlanner(Generic[Op]):
     def _describe(
         self, node: Node, seen: Observation
     ) -> tuple[ProviderTree, alloc.Allocations | None]:
-        """Return the described tree, with the allocations if it took those."""
+        """Return the described tree, and the allocations for a reshape."""
         tree = seen.tree()
         try:
             self._describe_with(tree, node, seen, None)
@@ -254,11 +255,11 @@ class NodePlanner(Generic[Op]):
     def _policy(
         self, node: Node, contended: Collection[contention.Item]
     ) -> policy.Policy:
-        """Return the policy for a node, with the driver's authority as of now.
+        """Return the policy for a node, with the driver's current authority.
 
-        The driver is asked for its authority here and nowhere else. The driver
-        of a single node may derive it from what it found, so a plan uses the
-        authority after the description.
+        The driver is asked for its authority here and nowhere else. A driver
+        of a single node may derive it from its findings, so a plan uses the
+        authority as it is after the description.
         """
         return policy.Policy(
             node_uuid=node.uuid,
@@ -278,7 +279,7 @@ class NodePlanner(Generic[Op]):
     ) -> tuple[Wanted, tuple[contention.Item, ...]]:
         """Return the providers that the node should have.
 
-        With them come the contended items that are left as they are.
+        The contended items that are left as they are come second.
         """
         resolved = resolve.resolve(tree, record, decides)
         moves = allocations.moves() if allocations is not None else ()
@@ -303,9 +304,9 @@ class NodePlanner(Generic[Op]):
         after: provider.Snapshot,
         moves: tuple[alloc.Move, ...],
     ) -> tuple[provider.Snapshot, list[str]]:
-        """Keep what consumers use; return the providers, and lines on that.
+        """Keep what consumers use; return the providers, and lines about it.
 
-        Placement is asked only for providers that would lose something.
+        Placement is asked only about providers that would lose something.
         Allocations that move to another provider keep nothing.
         """
         losing = in_use.at_stake(seen.providers, after)
@@ -332,9 +333,10 @@ def _is_repeatable(
 ) -> bool:
     """Return True if the same inputs would give the same, empty plan.
 
-    They need not if part of the observation was read in this cycle, or if a
-    name was left out that placement may know later: then the wanted providers
-    differ from those observed although the plan is empty.
+    The result is False if part of the observation was read in this cycle. It
+    is also False if a name was left out because placement does not know it
+    yet: then the wanted providers differ from the observed ones although the
+    plan is empty.
     """
     return (
         made.is_empty() and not seen.fresh and wanted.after == seen.providers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a node's cycle ended, as a value.
+"""The result of a node's cycle, as a value.
 
 Pure: no I/O, configuration, logging or clock. The node's cycle makes it; the
 service and the command line report it.
@@ -16,7 +16,7 @@ from ..tree.node import Node
 
 
 class Status(enum.Enum):
-    """How a node's cycle ended."""
+    """The ways in which a node's cycle can end."""
 
     DONE = 'done'
     WAITING = 'waiting'
@@ -25,7 +25,7 @@ class Status(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class NodeResult(Generic[Op_co]):
-    """How one node's cycle ended.
+    """The result of one node's cycle.
 
     :ivar plan: None if the cycle ended before there was one
     :ivar contended: the items that the plan leaves as they are

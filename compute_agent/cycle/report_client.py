@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The collaborators of a cycle, as Protocols: report client, files, records.
+"""Protocols for the collaborators of a cycle: report client, files, records.
 
 Pure: no I/O, configuration, logging or clock. ``report_client/client.py``,
 ``provider_config/files.py`` and ``state/records.py`` implement them. The agent
@@ -20,7 +20,7 @@ from ..tree.node import CreatedProviders
 
 
 class ReportClient(Protocol[Op]):
-    """Placement, as far as a cycle needs it."""
+    """The calls to placement that a cycle needs."""
 
     def observe(
         self, node_uuids: Sequence[str]
@@ -51,7 +51,7 @@ class ReportClient(Protocol[Op]):
         """
 
     def plan(self, seen: Observation, wanted: Wanted) -> Plan[Op]:
-        """Return the operations that lead from the one to the other.
+        """Return the operations that lead to the wanted providers.
 
         :raises errors.AgentError: they cannot be carried out, or placement
             changed since it was observed
@@ -85,7 +85,7 @@ class Files(Protocol):
         node_uuid: str,
         record: Record,
     ) -> None:
-        """Assert what the files say of a tree that the driver described."""
+        """Assert the files' additions to a tree that the driver described."""
 
     def log_unmatched(self, node_uuids: Sequence[str]) -> None:
         """Log entries that match no provider of any of these nodes."""
@@ -107,4 +107,4 @@ class Records(CreatedProviders, Protocol):
         """
 
     def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:
-        """Record that a provider counts as created for another node now."""
+        """Record that a provider now counts as created for another node."""

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """One cycle over all nodes: observe, describe, plan and, if asked to, apply.
 
-A node's failure is that node's result. An outage that keeps even placement's
-list from being read is raised; an outage later ends the remaining nodes. Nodes
-are worked on in parallel, in a bounded pool of threads (``node_cycle.py``). A
-plan that removes something waits until the removals of all nodes are judged
-(``limits/blast_radius.py``). This module does no HTTP and no SQL: both come to
-it as Protocols.
+A node's failure is that node's result. An outage is raised if not even
+placement's list can be read; a later outage ends the cycles of the remaining
+nodes. Nodes are processed in parallel, in a bounded pool of threads
+(``node_cycle.py``). A plan that removes something waits until the removals of
+all nodes are judged (``limits/blast_radius.py``). This module does no HTTP and
+no SQL: it gets both as Protocols.
 """
 
 import dataclasses
@@ -40,10 +40,10 @@ def _back_off() -> Backoff:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """What keeps cycles from doing too much, or the same thing for ever.
+    """The limits of cycles: blast radius, backoff and contention.
 
-    :ivar limits: called in each cycle; returns None for no limit, if a person
-        agreed
+    :ivar limits: called in each cycle; returns None, for no limit, if a person
+        confirmed the removals
     """
 
     limits: Callable[[], blast_radius.Limits | None] = blast_radius.Limits
@@ -56,7 +56,7 @@ class ResourceTracker(Generic[Op]):
 
     :param nodes: lists the driver's nodes
     :param gone: tells which nodes left the driver's list
-    :param workers: how many nodes are worked on at a time
+    :param workers: the number of nodes that are processed at a time
     """
 
     def __init__(
@@ -77,14 +77,14 @@ class ResourceTracker(Generic[Op]):
         self._control = control or Control()
 
     def plan(self, progress: Progress | None = None) -> list[NodeResult[Op]]:
-        """Return what each node's cycle would do; do nothing.
+        """Return what each node's cycle would do; write nothing.
 
         :raises errors.AgentError: no node could be observed
         """
         return self._cycle(progress, writing=False)
 
     def sync(self, progress: Progress | None = None) -> list[NodeResult[Op]]:
-        """Do one cycle; return how it ended for each node.
+        """Do one cycle; return the result of each node.
 
         :raises errors.AgentError: no node could be observed
         """
@@ -142,10 +142,10 @@ class ResourceTracker(Generic[Op]):
         nodes: Sequence[Node],
         limits: blast_radius.Limits | None,
     ) -> tuple[list[NodeResult[Op]], list[NodeCycle[Op]]]:
-        """Deal with the nodes that left the driver's list.
+        """Process the nodes that left the driver's list.
 
-        Return the results of those that stay in placement, and the cycles,
-        begun, of those that are gone.
+        Return the results of the nodes that still exist or may exist, and the
+        begun cycles of those that are gone.
         """
         departed = self._departures.since(nodes)
         results: list[NodeResult[Op]] = [
@@ -180,7 +180,7 @@ class ResourceTracker(Generic[Op]):
         gone: Sequence[Node],
         nodes: Sequence[Node],
     ) -> None:
-        """Pass on providers that others use; forget nodes that leave none.
+        """Pass on providers that others use; forget nodes without providers.
 
         :param seen: the observations of the nodes that are gone; nodes that
             are forgotten are dropped from it, and errors are noted in it
@@ -190,7 +190,7 @@ class ResourceTracker(Generic[Op]):
 
         @functools.cache
         def present() -> orphans.Others:
-            """Observe the listed nodes again: what none of them uses goes."""
+            """Observe the listed nodes again, to find the providers in use."""
             self._client.invalidate()
             return self._observed(nodes)
 
@@ -214,7 +214,7 @@ class ResourceTracker(Generic[Op]):
     ) -> dict[str, Observation | errors.AgentError]:
         """Return the nodes' providers, or why they are unknown.
 
-        A failure here fails none of the nodes that are done already.
+        A failure here does not fail the nodes that are done already.
         """
         uuids = [node.uuid for node in nodes]
         if not uuids:
@@ -267,12 +267,12 @@ class ResourceTracker(Generic[Op]):
     # --- the memory of contention ---------------------------------------------
 
     def _learn(self, results: Sequence[NodeResult[Op]]) -> None:
-        """Remember what was changed, to notice what another writer undoes."""
+        """Remember the changes, to notice when another writer undoes them."""
         self._control.back_off.keep_only({r.node.uuid for r in results})
         self._control.contention.end_cycle(map(self._outcome, results))
 
     def _outcome(self, result: NodeResult[Op]) -> NodeOutcome:
-        """Return what a node's cycle changed and left, for the memory."""
+        """Return the items that the cycle changed, skipped and left open."""
         node, plan = str(result.node), result.plan
         done = effects.items(result.applied)
         if plan is None:
@@ -290,7 +290,7 @@ def _refusal(
     waiting: Sequence[NodeCycle[Op]],
     limits: blast_radius.Limits,
 ) -> str | None:
-    """Return why the waiting plans are too much for one cycle, if they are."""
+    """Return a message if the waiting plans remove too much, else None."""
     seen: dict[str, int] = {}
     for cycle in cycles:
         seen.update(cycle.seen_names())

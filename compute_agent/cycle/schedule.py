@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When the daemon's next cycle begins: apart from those of other agents.
+"""The start times of the daemon's cycles, spread between agents.
 
-Pure except for the random numbers that it is given. Thousands of agents are
-started together, told to reload together and lose placement together. Their
-cycles must not stay together afterwards. So the first cycle waits a random
-time; the regular cycles keep the phase of the first; and after an outage the
-waits grow at random (full jitter), while the phase stays as it was. The
-service and ``cmd`` call it.
+Pure except for the random numbers that it is given. Thousands of agents may
+start together, reload together and lose placement together. Their cycles must
+not stay together afterwards. So the first cycle waits a random time; the
+regular cycles keep the phase of the first; and after an outage the waits grow
+at random (full jitter), while the phase stays as it was. The service and
+``cmd`` call it.
 """
 
 import math

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon's loop: a cycle, a wait, and a log line only for news.
+"""The daemon's loop: run a cycle, log what changed, wait.
 
-The start and the end of an outage are logged once each; a node's trouble is
+The start and the end of an outage are logged once each; a node's failure is
 logged when it begins, changes and ends. ``schedule.py`` decides how long the
 loop waits. The loop ends between two cycles once ``stop`` is set. Signals,
 threads and wiring belong to ``cmd``.
@@ -28,10 +28,10 @@ class Stop(Protocol):
     """
 
     def is_set(self) -> bool:
-        """Return True if the loop is to end."""
+        """Return True if the loop must end."""
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Return after so many seconds, or earlier if the loop is to end."""
+        """Return after so many seconds, or earlier if the loop must end."""
 
 
 class Service:
@@ -66,8 +66,8 @@ class Service:
         """Run cycles until ``stop`` is set.
 
         :raises errors.ConfigError: the first cycle finds the configuration
-            wrong; in a later cycle the loop goes on, for an operator may
-            correct it meanwhile
+            wrong; after a later cycle the loop goes on, because an operator
+            may correct the configuration meanwhile
         """
         first = True
         while not self._stop.is_set():
@@ -83,7 +83,7 @@ class Service:
             )
 
     def _tried(self) -> tuple[Results, errors.AgentError | None]:
-        """Do one cycle; return its results, or why there are none.
+        """Do one cycle; return its results, or the error that prevented them.
 
         The error is returned, not logged here: inside an ``except`` block
         oslo.log would log it twice.
@@ -110,7 +110,7 @@ class Service:
         )
 
     def _tell(self, results: Results) -> None:
-        """Hand the results on; an error there does not end the loop."""
+        """Call ``done`` with the results; its errors do not end the loop."""
         try:
             self._done(results)
         except Exception as exc:  # noqa: BLE001 (any error)
@@ -134,7 +134,7 @@ class Service:
             self._away_since = None
 
     def _report(self, results: Results, seconds: float) -> None:
-        """Log each node's news, and one line for a cycle that has any."""
+        """Log the news of each node, and a summary if there are any."""
         news = [r for r in results if self._node_news(r)]
         here = {r.node.uuid for r in results}
         self._said = {u: s for u, s in self._said.items() if u in here}
@@ -178,7 +178,7 @@ class Service:
 
 
 def _again(result: resource_tracker.NodeResult[Operation]) -> str:
-    """Return when refused operations are tried again, if that is known."""
+    """Return when refused operations are retried, if that is known."""
     if result.again_in is None:
         return ''
     return f'; again in about {result.again_in:.0f} s'

@@ -36,7 +36,7 @@ class EmbeddedPlacement:
         host: str = DEFAULT_HOST,
         port: int = DEFAULT_PORT,
     ) -> None:
-        """Check the address; nothing is opened yet.
+        """Check the address; open nothing yet.
 
         :param database: the file; it is created with its directory if missing
         :param host: a loopback address

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which provider in placement is this host's, and how that is corrected.
+"""The identity of this host: its provider in placement, and corrections.
 
 Begin with ``identity.py``: the host's uuid in ``compute_id``, and the check of a
 node's name and uuid against placement. ``host_adoption.py`` gives a reinstalled

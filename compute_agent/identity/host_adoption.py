@@ -57,7 +57,8 @@ def host_adoption(
 ) -> HostAdoption | None:
     """Return how a host takes the provider's uuid.
 
-    None if the provider does not have the name of a node under another uuid.
+    The result is None unless the provider has the name of a node, but another
+    uuid.
 
     :param by_uuid: uuid → name, as far as the driver gives uuids
     :param listed: returns the providers that placement has under a uuid

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The uuid of a node: it outlives restarts, renames and new installations.
 
-The driver may tell the uuid. A node that is named by a uuid has that one. The
-only node of a host has the host's, which is kept in a write-once file
-``compute_id``, as nova does. An existing file is read and never replaced,
-except by ``provider adopt``. ``cmd`` passes it to the resource tracker.
+The driver may tell the uuid. A node whose name is a uuid has that uuid. The
+only node of a host has the host's uuid, which is in the write-once file
+``compute_id``, as in nova. An existing file is read and never replaced, except
+by ``provider adopt``. ``cmd`` passes the uuids to the resource tracker.
 """
 
 import collections
@@ -179,7 +179,7 @@ def _read(path: pathlib.Path) -> str | None:
 
 
 def _write(path: pathlib.Path) -> str:
-    """Write the file so that two simultaneous starts agree on one uuid."""
+    """Write the file so that two simultaneous starts get the same uuid."""
     uuid = str(uuidlib.uuid4())
     mine = path.with_name(f'{FILE_NAME}.{os.getpid()}')
     with _writing(path, 'give a directory this user may write'):

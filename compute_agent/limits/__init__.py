@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reasons for which a planned change is not sent now.
+"""The reasons why a planned change is not sent now.
 
 Begin with ``blast_radius.py``: large removals wait for confirmation.
-``backoff.py`` delays what placement refused, and ``contention.py`` leaves out
-what another writer keeps undoing. Pure, except for the clock that the backoff
-is given. It may import ``tree/`` only.
+``backoff.py`` delays operations that placement refused, and ``contention.py``
+leaves out changes that another writer keeps undoing. Pure, except for the
+clock that the backoff is given. It may import ``tree/`` only.
 """

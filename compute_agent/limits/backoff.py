@@ -3,9 +3,10 @@
 
 Pure, except for the clock and the random numbers it is given. Each refused
 operation of a node is remembered. It is delayed while the node's plans contain
-it; the other operations of the plan are sent at once. If a plan lacks one of
-them, it is a new plan and all of it is sent. The memory lives as long as the
-daemon, so an operator's ``sync`` always retries. The resource tracker uses it.
+it; the other operations of the plan are sent at once. If the next plan lacks
+one of them, it is a new plan, and all of it is sent. The memory lives as long
+as the daemon, so an operator's ``sync`` always retries. The resource tracker
+uses it.
 """
 
 import dataclasses
@@ -16,7 +17,7 @@ FIRST = 60.0  # seconds; the limit of the first delay, doubled from there
 LONGEST = 600.0
 
 # The operations that were refused, or left out because of a refusal, by the
-# line that tells the operator so.
+# line that reports them to the operator.
 Refusals = Mapping[str, Hashable]
 
 
@@ -107,7 +108,7 @@ class Backoff:
         untried = [r for r in known if r.operation not in answered]
         delays: dict[
             int, float
-        ] = {}  # operations refused as often go together
+        ] = {}  # operations refused equally often are retried together
         refused = []
         for line, operation in refusals.items():
             last = next((r for r in known if r.operation == operation), None)

@@ -16,7 +16,7 @@ from ..tree import assertion, inventory, provider
 
 Name = tuple[str, assertion.Kind, str]  # provider uuid, kind, name
 
-FEW = 50  # fewer names than this are removed whatever percentage they are
+FEW = 50  # fewer names than this are always removed, whatever their percentage
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,8 +26,8 @@ class Item:
     :ivar kind: None for the provider itself
     :ivar there: True if the provider gets the name, False if it loses it
     :ivar record: the inventory record, if the name is a resource class
-    :ivar nodes: the nodes of this agent that want different states, if they
-        are the ones that undo each other's changes
+    :ivar nodes: the nodes of this agent that undo each other's changes,
+        because they want different states
     """
 
     uuid: str
@@ -60,7 +60,7 @@ class NodeOutcome:
     pending: frozenset[Item] | None = frozenset()
 
     def confirms(self, item: Item) -> bool:
-        """Return True if an unchanged item already had the wanted state."""
+        """Return True if an item that was not changed had the wanted state."""
         return self.pending is not None and item not in self.pending
 
 
@@ -140,7 +140,7 @@ class Contention:
     def _makes_again(
         self, made: Mapping[str, tuple[Item, int]], node: str, item: Item
     ) -> bool:
-        """Return True if the last state given to the name was this one."""
+        """Return True if the agent last gave the name this same state."""
         if node in made:
             return made[node][0] == item
         return any(
@@ -160,7 +160,7 @@ class Contention:
         self._until[item] = self._cycle + WITHIN
 
     def _forget_provider(self, uuid: str) -> None:
-        """Forget a provider that the agent deleted itself.
+        """Forget the items of a provider that the agent itself deleted.
 
         If it has to be created again, no other writer undid its creation.
         """
@@ -194,8 +194,8 @@ def without_contended(
 ) -> tuple[provider.Snapshot, tuple[Item, ...]]:
     """Return ``after`` without changes to contended items, and these items.
 
-    If the wanted state of a name is now another one, that is a new item, which
-    is not contended.
+    If the wanted state of a name has changed, that is a new item, which is not
+    contended.
     """
     skipped: list[Item] = []
     wanted = dict(after)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adoption: a provider of another writer counts as created by this agent.
+"""Adoption: count another writer's provider as created by this agent.
 
 Pure: no I/O, configuration, logging or clock. ``provider adopt`` asks for an
 ``Adoption``, shows it, and writes it to the record.
@@ -53,10 +53,10 @@ class Known:
 class Adoption:
     """The providers that will count as created by this agent.
 
-    :ivar new: those that do not count yet; empty if nothing is left to do
-    :ivar recreated: the uuids of those in ``new`` that another writer deleted
-        and created again: their record is of the old provider, and is dropped
-    :ivar descendants: those below, which are not adopted
+    :ivar new: the providers that do not count yet; empty if all of them do
+    :ivar recreated: the uuids of providers in ``new`` that another writer
+        deleted and created again; the record of the old provider is dropped
+    :ivar descendants: the providers below, which are not adopted
     """
 
     node: Node
@@ -74,14 +74,15 @@ def adoption(
     wanted_node: str | None,
     subtree: bool,
 ) -> Adoption:
-    """Return how a provider comes to count as created by this agent.
+    """Return the adoption of a provider, for the record.
 
-    :param tree: all providers of the tree that it is in
+    :param tree: all providers of the provider's tree
     :param nodes: the nodes of the agent's driver
-    :param wanted_node: the node of a provider that is alone in its tree
+    :param wanted_node: the node for a provider that is alone in its tree
     :param subtree: adopt all its descendants too
-    :raises errors.Refused: it is in the tree of another agent's node
-    :raises errors.ConfigError: it is alone, and the node is ambiguous
+    :raises errors.Refused: the provider is in the tree of another agent's node
+    :raises errors.ConfigError: the provider is alone in its tree, and the node
+        is ambiguous
     """
     node = _node(adopted, tree, nodes, known, wanted_node)
     family = _with_descendants(adopted, tree)
@@ -140,7 +141,7 @@ def _with_descendants(
 
 
 def _recreated(rows: Sequence[ListedProvider], known: Known) -> frozenset[str]:
-    """Return the uuids of providers whose record is of an earlier provider."""
+    """Return the uuids whose record is of an earlier, deleted provider."""
     readings = known.readings
     return frozenset(
         row.uuid

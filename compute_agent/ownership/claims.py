@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decision which of a provider's names of one kind stay, come and go.
+"""Decide which of a provider's names of one kind are kept, added or removed.
 
-Pure: no I/O, configuration, logging or clock. A source claims the names that it
-asserts; if it does not visit the provider in this cycle, it keeps its claims.
-A name that no source claims goes by the first of these rules that applies
-(``_cause``): a source removed it explicitly; this agent added it; the driver
-decides it and left it out; a complete list does not contain it; the operator
-ordered it. ``resolve.py`` asks for each provider and kind.
+Pure: no I/O, configuration, logging or clock. A source claims the names that
+it asserts; if it does not visit the provider in this cycle, it keeps its
+claims. A name that no source claims is removed by the first of these rules
+that applies (``_cause``): a source removed it explicitly; this agent added it;
+the driver decides it and left it out; a complete list does not contain it; the
+operator ordered it. ``resolve.py`` asks for each provider and kind.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ _NO_NAMES = frozenset[str]()
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What decides about one provider's names of one kind.
+    """The inputs of the decision about one provider's names of one kind.
 
     :ivar before: the names in placement
     :ivar assertions: this cycle's assertions, by source
@@ -47,14 +47,15 @@ class Inputs:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The names that a provider should have of one kind, and why.
+    """The names of one kind that a provider should have, and why.
 
     :ivar claims: the names that each source claims for this node from now on
-    :ivar causes: the names that go, and why each one does
-    :ivar foreign: the names that go although another writer added them
-    :ivar masked: the names that are asserted, and not reported
-    :ivar restored: the names that another writer removed and that come back,
-        because a source still asserts them
+    :ivar causes: the names that are removed, and the cause of each
+    :ivar foreign: the names that are removed although another writer added
+        them
+    :ivar masked: the names that are asserted but masked, and so not reported
+    :ivar restored: the names that another writer removed and that are added
+        again, because a source still asserts them
     :ivar unclaimed: the names that stay although no source claims them
     """
 
@@ -113,7 +114,7 @@ def _causes(
     claimed: frozenset[str],
     masked: frozenset[str],
 ) -> dict[str, Cause]:
-    """Return the names that go, and why each one does."""
+    """Return the names that are removed, and the cause of each."""
     causes = {}
     for name in inputs.before - claimed:
         cause = _cause(inputs, policy, name, is_masked=name in masked)
@@ -125,7 +126,7 @@ def _causes(
 def _cause(
     inputs: Inputs, policy: Policy, name: str, *, is_masked: bool
 ) -> Cause | None:
-    """Return why a name goes that no source claims, None if it stays."""
+    """Return why an unclaimed name is removed; None if it stays."""
     removing = [s for s, a in inputs.assertions.items() if name in a.removed]
     if removing:
         return _by(Reason.REMOVED, removing)

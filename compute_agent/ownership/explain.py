@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The explanation of one trait: is it there, who added it, and why does it go.
+"""Explain one trait: is it there, who added it, and why is it removed.
 
 Pure: no I/O, configuration, logging or clock. ``compute-agent explain`` prints
-it. Placement says whether the trait is there, the agent's record says who
-added it and who claims it, and the next plan says what will become of it.
+it. Placement shows if the trait is there, the agent's record shows who added
+it and which sources claim it, and the next plan shows if it will be added or
+removed.
 """
 
 import dataclasses
@@ -32,7 +33,8 @@ class Explanation:
     """One trait on one provider.
 
     :ivar claimed_by: the sources that claim it, because they asserted it when
-        they last visited; with the node they claim it for if that is another
+        they last visited; with the node, if a source claims it for another
+        node
     :ivar cause: why the next sync removes it, if it does
     :ivar is_deleted: True if the next sync deletes the whole provider
     """
@@ -77,7 +79,7 @@ def explain(
 def _causes(
     trait: str, changes: Iterable[Change]
 ) -> Mapping[str, removal.Cause]:
-    """Return why the trait goes from each provider, or goes with it."""
+    """Return why the next sync removes the trait, by provider."""
     key = (assertion.Kind.TRAIT, trait)
     return {
         change.uuid: change.cause

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inventory and the providers that stay because they are in use.
+"""Keep the inventory and the providers that are in use.
 
 Pure: no I/O, configuration, logging or clock. Placement refuses to remove a
-resource class, or a provider, that has allocations. It stays until the
-allocations are gone, with its whole total reserved, so that nothing more is
-scheduled to it. New classes of that provider wait until then.
+resource class, or a provider, that has allocations. The class or provider
+stays until the allocations are gone, with its whole total reserved, so that
+nothing more is scheduled to it. New classes of that provider wait until then.
 """
 
 import dataclasses
@@ -14,7 +14,7 @@ from ..plan.allocations import Consumers
 from ..tree import provider
 from . import undeletable
 
-_NAMED = 3  # consumers that a message names; the rest is a number
+_NAMED = 3  # consumers that a message names; it counts the others
 
 
 def at_stake(
@@ -35,10 +35,10 @@ def keep_used(
     allocated: Mapping[str, Consumers],
     node_uuid: str = '',
 ) -> tuple[provider.Snapshot, list[str]]:
-    """Return ``after`` with what is in use kept, and a line for each kept part.
+    """Return ``after`` with everything in use kept, and a line for each part.
 
     :param allocated: the consumers by class of the providers at stake
-    :param node_uuid: the provider that a line need not name
+    :param node_uuid: the node's provider, which the lines do not name
     """
     used = {uuid: rcs for uuid, rcs in allocated.items() if rcs}
     possible, faults = _keep_providers(before, after, used, node_uuid)
@@ -65,7 +65,7 @@ def _keep_providers(
     used: Mapping[str, Consumers],
     node_uuid: str,
 ) -> tuple[dict[str, provider.Provider], list[str]]:
-    """Return ``after`` with the deleted providers kept that are in use."""
+    """Return ``after`` and the deleted providers that are in use."""
     kept = {u: before[u].fully_reserved() for u in used if u not in after}
     if not kept:
         return dict(after), []

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our children that another writer moved out of their node's tree.
+"""Children of ours that another writer moved out of their node's tree.
 
 Pure: no I/O, configuration, logging or clock. The driver still finds such a
-child by its name and would go on describing it where it is of no use to the
-node. The agent writes nothing of it, and the node does not count as done. The
-planner asks for it when all sources have made their assertions.
+child by its name and would go on describing it, although the node cannot use
+it there. The agent writes nothing to it, and the node does not count as done.
+The planner calls this after all sources have made their assertions.
 """
 
 from collections.abc import Collection
@@ -18,7 +18,7 @@ def leave(
     node_uuid: str,
     record: Record,
 ) -> None:
-    """Leave the children that were moved away as they are, and report them."""
+    """Drop the assertions about children that were moved away; report them."""
     moved = _moved(tree, node_uuid, record)
     for uuid in moved:
         tree.withdraw_assertions(uuid)
@@ -34,9 +34,9 @@ def _moved(
 ) -> list[str]:
     """Return the children that we created and that left the node's tree.
 
-    The agent claims its own trait on them, which tells them from the sharing
-    providers that a driver creates. A child that the driver moves back below
-    the node is not among them.
+    The agent claims its own trait on children, but not on sharing providers
+    that a driver creates; this tells the two apart. A child that the driver
+    moves back below the node is not returned.
     """
     every = tree.get_provider_uuids()
     below = tree.get_provider_uuids(node_uuid)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The providers that a departed node leaves in placement, and their heirs.
 
-Pure: no I/O, configuration, logging or clock. The agent deletes the node's own
-tree, as far as this agent created it, and the providers that were created for
-the node elsewhere, such as a sharing provider. If another node uses such a
-provider, it passes to that node. ``cycle/departed_nodes.py`` passes providers
-on; the planner describes the remaining ones.
+Pure: no I/O, configuration, logging or clock. The agent deletes those
+providers of the node's own tree that it created, and the providers that it
+created for the node elsewhere, such as a sharing provider. If another node
+uses such a provider, the provider passes to that node.
+``cycle/departed_nodes.py`` passes providers on; the planner describes the
+remaining ones.
 """
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
@@ -32,7 +33,8 @@ def outside(
 ) -> list[str]:
     """Return the providers created for a node that are not in its own tree.
 
-    :param created: the providers created for this node, there or not
+    :param created: the providers created for this node; some may not exist any
+        more
     """
     home = provider.descendants(seen, node_uuid)
     return [uuid for uuid in created if uuid in seen and uuid not in home]
@@ -44,16 +46,17 @@ def heir(
     others: Others,
     gone: Container[str],
 ) -> str | None:
-    """Return the node that a provider passes to, None if no other uses it.
+    """Return the node that inherits a provider; None if no node uses it.
 
-    A node that claims something of it comes first, listed nodes before others;
-    then a node that reaches it.
+    A node with a claim on the provider comes first, listed nodes before
+    others; then a node that reaches it.
 
-    :param claimants: the nodes for which something of it is claimed
+    :param claimants: the nodes for which a source claims something of the
+        provider
     :param others: the nodes of the list, and the observation of each
     :param gone: the departed nodes
-    :raises errors.UnknownState: a node could not be observed, so nothing
-        tells that it does not use the provider
+    :raises errors.UnknownState: a node could not be observed, so it may use
+        the provider
     """
     claiming = [node for node in sorted(claimants) if node not in gone]
     for node in sorted(claiming, key=lambda node: node not in others):
@@ -80,11 +83,12 @@ def describe_gone(
     """Edit the tree until it offers nothing of a departed node.
 
     :param created: the providers that this agent created
-    :param elsewhere: those that were created for the node outside its tree
+    :param elsewhere: the providers that were created for the node outside its
+        tree
     """
     with tree.asserting(assertion.AGENT):
         for uuid in elsewhere:
-            if tree.exists(uuid):  # it did not go with a provider above it
+            if tree.exists(uuid):  # not removed yet with a provider above it
                 tree.remove(uuid)
     if tree.exists(node.uuid):
         root = tree.baseline[node.uuid]

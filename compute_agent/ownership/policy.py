@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules that decide beside the tree: authority, ratios, operator's orders.
+"""The rules for ownership: the driver's authority, ratios, operator's orders.
 
 Pure: no I/O, configuration, logging or clock. The node planner makes a Policy
 for each node; ``resolve.py`` and ``claims.py`` follow it.
@@ -68,13 +68,13 @@ class Policy:
     contended: Collection[contention.Item] = ()
 
     def __post_init__(self) -> None:
-        """Refuse an authority that would claim more than was meant.
+        """Refuse an authority that may claim more than the driver meant.
 
-        :raises errors.DriverError: it is no sequence of names and prefixes
+        :raises errors.DriverError: it is not a sequence of names and prefixes
         """
         given: object = self.authority
         if isinstance(given, Iterable) and not isinstance(given, str):
-            given = tuple(given)  # the driver may change its own later
+            given = tuple(given)  # a copy: the driver may change its own later
             object.__setattr__(self, 'authority', given)
         _check_authority(given)
 
@@ -109,8 +109,8 @@ def _check_authority(given: object) -> None:
 def is_protected(name: str) -> bool:
     """Return True for a trait that no complete list removes.
 
-    Others decide by it: nova by COMPUTE_STATUS_DISABLED, and each project by
-    its own OWNER_* trait.
+    Other services set these traits: nova sets COMPUTE_STATUS_DISABLED, and
+    each project its own OWNER_* trait.
     """
     disabled = name == names.COMPUTE_STATUS_DISABLED
     return disabled or name.startswith(names.OWNER_PREFIX)

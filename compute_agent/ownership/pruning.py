@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names that an operator orders the agent to remove, and from which nodes.
+"""The operator's order to remove certain names, from one node or from all.
 
 An agent that lost its state database no longer knows what it added, so it
 only adds. ``sync --prune`` names what to remove, one by one; a name that a

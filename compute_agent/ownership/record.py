@@ -40,7 +40,7 @@ class Record:
     )
 
     def claimants(self, key: Key) -> list[tuple[str, frozenset[str]]]:
-        """Return each source with the names it claims, own node first.
+        """Return each source with its claims, those for this node first.
 
         A source of another node is named ``SOURCE of NODE``.
         """

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the sources' assertions to the providers that placement should hold.
+"""Turn the sources' assertions into the providers placement should hold.
 
 Pure: no I/O, configuration, logging or clock. ``resolve`` takes the edited
 tree, the record of earlier cycles and the policy, and returns the wanted
 providers. ``claims.py`` decides the names of each provider; this module
-decides by provider: may it be written, may it be deleted, and what the
-operator is told. A name is *ours* if this agent added it or if it is in the
-driver's authority. All other names belong to other writers and are left alone.
+decides for each provider if it may be written and deleted, and writes the
+notes for the operator. A name is *ours* if this agent added it or if it is in
+the driver's authority. All other names belong to other writers and are left
+alone.
 """
 
 import dataclasses
@@ -35,14 +36,15 @@ _CHANGED = '{}: changed by another writer, and restored: {}'
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """The providers that placement should hold, and what led to them.
+    """The providers that placement should hold, and the reasons.
 
     :ivar after: the wanted providers, parents first
     :ivar claims: the claims of each source for this node from now on, where
-        they are not as recorded
-    :ivar foreign: the names that go although another writer added them
-    :ivar causes: why names and providers go
-    :ivar notes: lines for the operator: what is not done, and what to do
+        they differ from the record
+    :ivar foreign: the names that are removed although another writer added
+        them
+    :ivar causes: why names and providers are removed
+    :ivar notes: lines for the operator about what is not done, and what to do
     """
 
     after: provider.Snapshot
@@ -55,7 +57,7 @@ class Resolution:
 def resolve(
     tree: provider_tree.ProviderTree, record: Record, policy: Policy
 ) -> Resolution:
-    """Return what placement should hold after this cycle's assertions."""
+    """Return the providers that placement should hold after this cycle."""
     return _Resolver(tree, record, policy).resolve()
 
 
@@ -124,7 +126,7 @@ class _Resolver:
     def _deletion(self, uuid: str) -> Cause:
         """Return why a provider is deleted.
 
-        Only ``orphans.py`` removes providers in the agent's own name.
+        Only ``orphans.py`` removes providers with the agent as the source.
         """
         source = self._tree.removed_by.get(uuid, assertion.DRIVER)
         if source == assertion.AGENT:
@@ -224,7 +226,7 @@ class _Resolver:
         now: provider.Provider,
         wanted: Mapping[str, inventory.Inventory],
     ) -> frozenset[str]:
-        """Return the classes that get back the record that another changed."""
+        """Return the classes to restore after another writer's changes."""
         last_seen = self._record.was.get(now.uuid, now).inventories
         return frozenset(
             rc
@@ -250,7 +252,7 @@ class _Resolver:
         inputs: claims.Inputs,
         decision: claims.Decision,
     ) -> None:
-        """Note the names that stay unclaimed, in the cycle in which it begins.
+        """Note once the names that become unclaimed and stay.
 
         Inventory has no such names: the driver always sets the complete list.
         """
@@ -267,8 +269,8 @@ class _Resolver:
     def _takes_over(self, uuid: str, inputs: claims.Inputs) -> bool:
         """Return True if the driver reports the provider's first traits.
 
-        It does so beside the traits of the writer that created the provider,
-        in the node's own tree.
+        The provider is in the node's own tree, and has traits of the writer
+        that created it.
         """
         return (
             inputs.kind is Kind.TRAIT

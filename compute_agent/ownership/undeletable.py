@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The providers that stay although they were removed, and what they prevent.
+"""The removed providers that cannot be deleted, and the effects of that.
 
 Pure: no I/O, configuration, logging or clock. A provider that may not be
 deleted keeps its name and the providers above it. A provider that would take
@@ -25,7 +25,8 @@ def not_ours(
     All providers above such a provider stay too, because placement has no
     provider without its parent.
 
-    :param removed: their uuids, parents first, as are those returned
+    :param removed: the uuids of removed providers, parents first; the result
+        has this order
     :param created: the providers that this agent created or adopted
     """
     staying: set[str] = set()
@@ -51,8 +52,8 @@ def reconcile(
     """Return the providers that can exist together, and notes on the others.
 
     Each round gives up the wanted providers that need the name of a provider
-    that stays, or a parent that was given up. It ends because each round
-    gives up at least one.
+    that stays, or a parent that was given up. The loop ends, because each
+    round gives up at least one provider.
 
     :param wanted: the providers that should exist, by uuid
     :param kept: the providers that stay as they are in ``before``
@@ -101,7 +102,7 @@ def _as_before(
     one: provider.Provider,
     after: provider.Snapshot,
 ) -> Providers:
-    """Return a provider with its old name and parent, and all above it.
+    """Return a provider with its old name and parent, and its ancestors.
 
     A provider that does not exist yet is left out.
     """
@@ -117,7 +118,7 @@ def _missing_above(
     one: provider.Provider,
     after: provider.Snapshot,
 ) -> Providers:
-    """Return the providers above this one that ``after`` lacks."""
+    """Return the ancestors of this provider that ``after`` lacks."""
     found = {}
     above = before.get(str(one.parent_uuid))
     while above is not None and above.uuid not in after:

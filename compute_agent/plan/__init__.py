@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The values that the agent and the report client hand each other.
+"""The values that the agent and the report client exchange.
 
-Begin with ``observation.py`` (what placement holds of a node) and ``plan.py``
-(what the agent wants, the plan, its outcome). ``change.py`` and ``removal.py``
-say what an operation changes and why a name goes; ``intents.py`` what was sent
-and not yet confirmed; ``allocations.py`` what consumers use. Pure; it may import
-``tree/`` only.
+Begin with ``observation.py`` (a node's providers in placement) and ``plan.py``
+(the wanted providers, the plan, its outcome). ``change.py`` has the changes of
+an operation, ``removal.py`` the causes of removals, ``intents.py`` the writes
+that are not confirmed yet, and ``allocations.py`` the consumers' allocations.
+Pure; it may import ``tree/`` only.
 """

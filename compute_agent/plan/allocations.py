@@ -4,7 +4,7 @@
 Pure: no I/O, configuration, logging or clock. A consumer is one value with all
 its allocations, those in other trees included. A driver edits a copy in nova's
 form. This module reads the edited copy and refuses edits that a driver may not
-make. It does not check if the target providers have the capacity.
+make. It does not check the capacity of the target providers.
 """
 
 import copy
@@ -21,7 +21,7 @@ Parts = Mapping[str, Resources]
 # The consumers of one provider, by resource class.
 Consumers = Mapping[str, frozenset[str]]
 
-_SHOWN = 4  # the problems that one message lists
+_SHOWN = 4  # the number of problems that one message lists
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Move:
 
 
 def providers(moves: tuple[Move, ...]) -> tuple[set[str], set[str]]:
-    """Return the uuids of providers that lose amounts, and that get them."""
+    """Return the uuids of providers that lose or get amounts."""
     changes = [change for move in moves for change in move.changes()]
     return (
         {uuid for uuid, _, more in changes if more < 0},

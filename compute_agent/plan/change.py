@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A change of one name of a provider, or of the provider itself.
 
-Pure: no I/O, configuration, logging or clock. Each operation of a plan answers
-in these values what it changes; the agent counts removals and contended items
-with them (``cycle/effects.py``).
+Pure: no I/O, configuration, logging or clock. Each operation of a plan returns
+its changes as these values; the agent counts removals and contended items with
+them (``cycle/effects.py``).
 """
 
 import dataclasses
@@ -14,7 +14,7 @@ from . import removal
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What one write makes of one name of a provider, or of the provider.
+    """The effect of one write on one name of a provider, or on the provider.
 
     :ivar kind: the kind of the name; None for the provider itself
     :ivar name: empty for the provider itself
@@ -22,7 +22,7 @@ class Change:
     :ivar exists: True if it is there after the write
     :ivar before: a resource class's inventory before the write
     :ivar after: a resource class's inventory after the write
-    :ivar cause: why it goes, if it goes and the cause is known
+    :ivar cause: why it is removed, if it is and the cause is known
     """
 
     uuid: str
@@ -38,5 +38,5 @@ class Change:
 
     @property
     def is_removal(self) -> bool:
-        """True if the name or the provider goes."""
+        """True if the name or the provider is removed."""
         return self.existed and not self.exists

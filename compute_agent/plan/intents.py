@@ -39,9 +39,9 @@ class Outcome:
     """The unconfirmed intents of one provider, sorted by what became of them.
 
     :ivar done: writes that took place
-    :ivar dropped: writes that did not, or that cannot be told apart from
-        another writer's
-    :ivar notes: lines for the operator about the latter
+    :ivar dropped: writes that did not take place, or that look like another
+        writer's
+    :ivar notes: lines for the operator about the dropped writes
     """
 
     done: tuple[Intent, ...] = ()
@@ -52,7 +52,7 @@ class Outcome:
 def reconcile(
     intents: Sequence[Intent], seen: provider.Provider | None
 ) -> Outcome:
-    """Tell from a fresh read which of a provider's open writes are done.
+    """Return which of a provider's open writes took place, by a fresh read.
 
     If several nodes wrote to the provider in parallel, each has a chain of
     intents of its own, made without knowledge of the others.
@@ -74,11 +74,11 @@ def reconcile(
 def _reconcile_chain(
     intents: Sequence[Intent], seen: provider.Provider | None
 ) -> Outcome:
-    """Tell which of one node's writes to a provider are done.
+    """Return which of one node's writes to a provider took place.
 
     They were sent in this order, and each raises the generation by one. So if
     the provider's generation is that of an intent, all writes up to this
-    intent are done and nobody else wrote. The provider must also show, for
+    intent are done and no other writer wrote. The provider must also show, for
     each kind, the set that was sent last. If others wrote in between, the
     names that are there count as theirs.
     """
@@ -106,7 +106,7 @@ def _reconcile_chain(
 def _without_failed(
     seen: provider.Provider, sent: Sequence[Intent]
 ) -> list[Intent]:
-    """Return these intents without those that a later one rules out.
+    """Return these intents without those that a later intent rules out.
 
     After a failed write the agent does not know whether it took place, so the
     next intent has the same generation. Only one of the two writes was done:

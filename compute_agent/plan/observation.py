@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The providers of one node as placement shows them: the value of a read.
+"""The observation of one node: its providers as placement shows them.
 
-Pure: no I/O, configuration, logging or clock. The report client makes it; the
-agent takes the tree from it that a driver edits, and plans against it.
+Pure: no I/O, configuration, logging or clock. The report client makes it. From
+it the agent makes the tree that a driver edits, and compares the wanted
+providers with it.
 """
 
 import dataclasses
@@ -20,7 +21,7 @@ class Observation:
     :ivar providers: the node's tree, the other roots created for it, and the
         sharing providers it reaches; empty if placement has no such node
     :ivar home: the providers of the node's own tree
-    :ivar fresh: the parts that were read in this cycle, not remembered
+    :ivar fresh: the parts that were read from placement in this cycle
     :ivar notes: lines for the operator
     """
 
@@ -40,7 +41,7 @@ class Observation:
     def asserted_elsewhere(self, tree: provider_tree.ProviderTree) -> set[str]:
         """Return the providers outside the node's own tree that a source named.
 
-        :param tree: ``tree()``, edited
+        :param tree: the tree from ``tree()``, after the driver's edits
         """
         elsewhere = self.providers.keys() - self.home
         return {uuid for uuid, _ in tree.assertions if uuid in elsewhere}

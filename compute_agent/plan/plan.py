@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The values that the agent and its report client hand each other.
+"""The values that the agent and its report client exchange.
 
 Pure: no I/O, configuration, logging or clock. The agent decides which
 providers a node should have (``Wanted``); the report client returns the
-operations that lead there (``Plan``) and, after sending them, what became of
-them (``Outcome``). The report client defines the operations; the agent knows
-of each only what ``Operation`` says.
+operations that lead there (``Plan``) and, after sending them, their
+``Outcome``. The report client defines the operations; the agent knows of each
+only what ``Operation`` says.
 """
 
 import dataclasses
@@ -49,13 +49,14 @@ Op_co = TypeVar('Op_co', bound=Operation, covariant=True)
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The providers that a node should have, and what goes with the change.
+    """The providers that a node should have, and the data of the change.
 
     :ivar after: the providers, parents first
     :ivar claims: the claims to record with the plan: for each provider and
         kind, which source claims which names
-    :ivar foreign: the names that go although another writer added them
-    :ivar causes: why names and providers go
+    :ivar foreign: the names that are removed although another writer added
+        them
+    :ivar causes: why names and providers are removed
     :ivar moves: the allocations that move with their inventory
     :ivar notes: lines for the operator: what will not be done, and why
     :ivar faults: lines that say why the node is not done even so
@@ -90,7 +91,7 @@ class Plan(Generic[Op_co]):
     faults: tuple[str, ...] = ()
 
     def says_anything(self) -> bool:
-        """Return True if the plan has anything for a reader."""
+        """Return True if the plan has operations or lines to print."""
         return bool(self.operations or self.notes or self.faults)
 
     def is_empty(self) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why the agent removes a name from a provider, or deletes a provider.
+"""The causes of removals of names and of deletions of providers.
 
 Pure: no I/O, configuration, logging or clock. ``ownership/claims.py`` and
 ``ownership/resolve.py`` find the cause; the operations of the report client
@@ -15,7 +15,7 @@ from ..tree import assertion
 
 
 class Reason(enum.Enum):
-    """The rule by which a name or a provider goes; see ``docs/ownership.md``.
+    """The rule that removes a name or a provider; see ``docs/ownership.md``.
 
     The value is the word that programs read.
     """
@@ -40,10 +40,10 @@ class Reason(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Why one name or one provider goes.
+    """The cause of the removal of one name or one provider.
 
-    :ivar sources: the sources that decided it, such as the driver; empty
-        where no source did, or where the record does not say which
+    :ivar sources: the sources that decided it, such as the driver; empty if no
+        source did, or if the record does not say which
     """
 
     reason: Reason
@@ -64,7 +64,7 @@ class Cause:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Causes:
-    """Why the names and providers go that a plan removes.
+    """The causes of all removals in a plan.
 
     :ivar names: the causes by name, of each provider and kind
     :ivar providers: the causes by the uuid of the deleted provider

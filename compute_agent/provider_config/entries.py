@@ -53,7 +53,7 @@ class Entry:
         )
 
     def at(self, line: int | None = None) -> str:
-        """Return a line of the entry, or its first, as ``FILE:LINE``."""
+        """Return the place of a line (default: the first) as ``FILE:LINE``."""
         return f'{self.path}:{line or self.line}'
 
     def findings(self) -> Iterator[finding.Finding]:

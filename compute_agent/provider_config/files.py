@@ -153,8 +153,8 @@ class ProviderConfigFiles:
     def log_unmatched(self, node_uuids: Sequence[str]) -> None:
         """Log the entries that match no provider of any of these nodes.
 
-        Each is logged once, when that begins, and only if every node was
-        described since the files were read: a node that was not may have the
+        Each entry is logged once, and only after every node was described with
+        the files in force: a node that was not described may have the
         provider.
         """
         found = [self._matched.get(uuid) for uuid in node_uuids]
@@ -184,7 +184,7 @@ class ProviderConfigFiles:
     def evidence(self, node_uuid: str) -> list[finding.Finding]:
         """Return the places of the traits that files add to a node's tree.
 
-        They are known once the node was described.
+        They are known after the node was described.
         """
         return [
             found

@@ -3,9 +3,9 @@
 
 Pure: no I/O, configuration, logging or clock. Each file is a source. The merge
 runs after the driver, so it finds the providers that the driver created and
-the names that the driver asserts itself. If a file claimed names and does not
-have them now, its claims end, whether a name, an entry or the whole file was
-deleted.
+the names that the driver asserts itself. If a file no longer has names that it
+claimed, its claims on them end, no matter if a name, an entry or the whole
+file was deleted.
 """
 
 from collections.abc import Collection
@@ -81,7 +81,7 @@ class _Merge:
                     self._tree.add_inventory(uuid, rc, inventory)
 
     def end_claims(self) -> None:
-        """Let each file that claimed names assert that it has no more."""
+        """End the claims of each file on names that it no longer has."""
         for (uuid, kind), claims in sorted(self._record.claims.items()):
             if not self._tree.exists(uuid) or not self._may_write(uuid):
                 continue
@@ -139,7 +139,7 @@ class _Merge:
     def _note_remaining(
         self, uuid: str, kind: assertion.Kind, claims: Claims
     ) -> None:
-        """Note the names that a file gave up and this agent did not add."""
+        """Note other writers' names that a file claimed and no longer has."""
         key = (uuid, kind)
         before = self._tree.baseline.get(uuid)
         if before is None:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cache of values that were read from the state database.
+"""A cache of values read from the state database.
 
 Pure: no I/O, configuration, logging or clock. Each cycle asks for the same few
-values of each provider as the one before it, and few of them were written to
-in between. The parts of the state share one cache. They look values up without
-a lock, change the cache under the database's lock, and drop a provider from it
-whenever they write to that provider. The cache is complete because only one
-process writes to a database.
+values of each provider as the cycle before, and few of them have changed in
+between. The parts of the state share one cache. They look values up without a
+lock, change the cache under the database's lock, and drop a provider from it
+whenever they write to that provider. The cache is never outdated, because only
+one process writes to a database.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ class Cache:
         return cached[1] if cached is not None and cached[0] == uuids else None
 
     def has_record(self, uuids: frozenset[str], node_uuid: str) -> bool:
-        """True if a record of these providers, and maybe of more, is cached.
+        """True if the node's cached record has all of these providers.
 
         A plan also covers providers that the driver described and that
         placement does not have yet.
@@ -55,7 +55,7 @@ class Cache:
             self._nodes.setdefault(uuid, set()).add(node_uuid)
 
     def drop(self, uuid: str) -> None:
-        """Drop everything about a provider, because it is written to."""
+        """Drop everything about a provider that is written to."""
         self._readings.pop(uuid, None)
         for node_uuid in self._nodes.pop(uuid, ()):
             self._records.pop(node_uuid, None)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from .. import errors
 from . import schema
 
-# Errors that rows raise if they are not as this agent wrote them.
+# Errors that damaged rows raise: rows not as this agent wrote them.
 _DAMAGED = (
     sqlite3.Error,
     AttributeError,

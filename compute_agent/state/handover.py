@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of one node, as it goes from one agent to another.
+"""The record of one node, in the form that agents hand over.
 
 Pure: no I/O, configuration, logging or clock. A node that moves (to another
 shard, or to another host's agent) leaves its record behind: which providers
 were created for it, which names were added, and which sources claimed them.
-This module has that record and its data form, which any agent of the same
-version or a newer one reads. Used by ``nodes.py`` and ``cmd/state/``.
+This module defines that record and its data form, which any agent of the same
+or a newer version can read. Used by ``nodes.py`` and ``cmd/state/``.
 """
 
 import contextlib
@@ -83,8 +83,8 @@ def find(nodes: Sequence[Node], wanted: str) -> Node:
 def data(handed: NodeRecord) -> dict[str, Any]:
     """Return the record as data for JSON, in a stable order.
 
-    Agents of other versions read it, so its keys stay as they are: ``held``
-    has the claims.
+    Agents of other versions read it, so its keys never change: the key of the
+    claims is still ``held``.
     """
     node = handed.node
     return {
@@ -105,7 +105,7 @@ def data(handed: NodeRecord) -> dict[str, Any]:
 def from_data(given: Any) -> NodeRecord:
     """Return the record in this data, with every name checked.
 
-    :raises errors.ConfigError: the data is not a record, or of a newer
+    :raises errors.ConfigError: the data is not a record, or is from a newer
         version
     """
     _check_version(given)
@@ -229,7 +229,7 @@ def _check_classes(classes: Iterable[str]) -> frozenset[str]:
 def _in_place(*path: yaml_problems.Step) -> Iterator[None]:
     """Name the place in the data of a name that placement would refuse.
 
-    :raises errors.ConfigError: instead of ``InvalidName``
+    :raises errors.ConfigError: raised in place of ``InvalidName``
     """
     try:
         yield

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The journal: writes to placement before, and after, they are carried out.
+"""The journal: intents before writes to placement, outcomes after them.
 
 The table ``intent`` has the writes whose outcome is unknown. An intent is
 written down before its request is sent and dropped when the outcome is known.
 A write that was carried out is then recorded as created or ours.
 
-This is the one home of transactions over several tables of a provider:
-``begin`` (intents and claims), ``record_outcome`` (intents, record and
-snapshot), ``save`` (snapshot and record), ``forget`` and ``adopt`` (all).
-Each of them is done as a whole or not at all.
+All transactions over several tables of a provider are here: ``begin`` (intents
+and claims), ``record_outcome`` (intents, record and snapshot), ``save``
+(snapshot and record), ``forget`` and ``adopt`` (all). Each of them is done as
+a whole or not at all.
 """
 
 import sqlite3
@@ -27,7 +27,7 @@ _COLUMNS = 'node_uuid, uuid, kind, generation, names, added'
 
 
 class Journal:
-    """The intents, and every write that changes several parts."""
+    """The intents, and every transaction that changes several parts."""
 
     def __init__(
         self, database: Database, records: Records, snapshot: Snapshot
@@ -45,7 +45,7 @@ class Journal:
         intents: Sequence[Intent],
         claims: Mapping[Key, Claims],
     ) -> None:
-        """Record durably what is about to be sent, in one transaction.
+        """Record durably the writes that will be sent, in one transaction.
 
         :param intents: all intents of the node that are open from now on
         :param claims: which source claims which names for the node from now
@@ -68,7 +68,8 @@ class Journal:
         :param done: intents that were carried out
         :param dropped: intents that were not carried out
         :param readings: the providers as they are after the writes
-        :param gone: the deleted providers: everything recorded of them goes
+        :param gone: the deleted providers; everything recorded of them is
+            dropped
         """
         confirmed = list(done)
         with self._database.writing() as db:
@@ -110,7 +111,7 @@ class Journal:
             }
         return {uuid: intents for uuid, intents in found.items() if intents}
 
-    # --- what was read of placement -------------------------------------------
+    # --- readings of placement -----------------------------------------------
 
     def moment(self) -> int:
         """Return the moment at which an observation begins, for ``save``."""
@@ -118,14 +119,14 @@ class Journal:
             return self._recency.now()
 
     def newer(self, uuids: Iterable[str], since: int) -> set[str]:
-        """Return those of these providers that were updated since then."""
+        """Return the providers, among these, that were updated since then."""
         with self._database.reading():
             return {u for u in uuids if self._recency.is_newer(u, since)}
 
     def save(
         self, readings: Iterable[provider.Reading], *, since: int | None = None
     ) -> None:
-        """Keep these readings, and how others changed the providers.
+        """Keep these readings, and the states before others' changes.
 
         :param since: the moment at which the observation began. A reading of
             a provider that was updated since then is skipped if it shows a

@@ -2,8 +2,8 @@
 """The nodes in the state database, and everything recorded of each.
 
 The table ``node`` has the nodes that the drivers reported, also those that
-departed. This is the home of transactions over a whole node: its record is
-shown, exported, imported and forgotten as one.
+departed. All transactions over a whole node are here: its record is shown,
+exported, imported and forgotten as a whole.
 """
 
 import dataclasses
@@ -92,9 +92,9 @@ class Nodes:
     # --- everything recorded of a node ----------------------------------------
 
     def accounts(self, node: Node | None = None) -> list[record_rows.Account]:
-        """Return everything recorded of one node, or of all if it is None.
+        """Return everything recorded of one node, or of all nodes for None.
 
-        For all nodes, the last account has the providers of no node.
+        For None, the last account has the providers that belong to no node.
         """
         with self._database.reading() as db:
             nodes = [r.node for r in _read(db)] if node is None else [node]
@@ -133,8 +133,8 @@ class Nodes:
     def import_record(self, handed: NodeRecord) -> None:
         """Add another agent's record of a node, in one transaction.
 
-        The next cycle reads its providers again, so that names which are no
-        longer there do not count as added by this agent.
+        The next cycle reads the node's providers again, so that names which
+        are no longer there do not count as added by this agent.
         """
         node = handed.node
         known = KnownNode(name=node.name, title=node.title)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order in which providers were read and written by several threads.
+"""The order of reads and writes of providers by several threads.
 
 Pure: no I/O, configuration, logging or clock. An observation of placement takes
 time. While it runs, another thread may write to a provider and record the

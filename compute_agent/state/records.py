@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record in the state database: the additions of this agent.
+"""The record in the state database: this agent's additions and the claims.
 
 The tables ``created`` (providers that this agent created), ``ours`` (names
 that it added) and ``held`` (which source claims which names for which node).
-They must be durable before a request is sent. Without them the agent only
-adds, until it knows again what it had added. Methods that take a connection
-are steps of a transaction of ``journal.py`` or ``nodes.py``.
+They must be durable before a request is sent. Without these tables the agent
+only adds, because it does not know which names it added before. Methods that
+take a connection are steps of a transaction of ``journal.py`` or ``nodes.py``.
 """
 
 import contextlib
@@ -30,9 +30,9 @@ _ByClaimant = dict[Claimant, frozenset[str]]
 
 
 class Records:
-    """What this agent created and added, and which sources claim it.
+    """The providers and names that this agent added, and the claims.
 
-    :param snapshot: knows how providers stood before others changed them
+    :param snapshot: has the states of providers before others changed them
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Records:
     def record(self, uuids: Iterable[str], node_uuid: str) -> Record:
         """Return what earlier cycles recorded of these providers.
 
-        The same object is returned until something of it is written.
+        The same object is returned until a write changes one of the records.
 
         :param node_uuid: the node whose sources' claims are ``claims``; those
             for other nodes are ``others``
@@ -62,7 +62,7 @@ class Records:
     def preload(self, wanted: Mapping[str, frozenset[str]]) -> None:
         """Read the records of many nodes at once, for ``record`` to return.
 
-        If a record cannot be read, ``record`` raises for its node.
+        If a record cannot be read, ``record`` raises the error for that node.
 
         :param wanted: node uuid → the providers that its record is about
         """
@@ -93,11 +93,10 @@ class Records:
     # --- writing --------------------------------------------------------------
 
     def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:
-        """Let a provider, and the claims on it, belong to another node.
+        """Pass a provider, and the claims on it, to another node.
 
-        What the heir's sources claimed themselves wins over what they
-        inherit. Claims of the agent itself are not inherited: the agent makes
-        its own for the heir.
+        The heir's own claims win over inherited ones. Claims of the agent
+        itself are not inherited: the agent makes new ones for the heir.
         """
         with self._database.writing() as db:
             self._cache.drop(uuid)
@@ -153,7 +152,7 @@ class Records:
     ) -> None:
         """Drop names from ``ours`` that the provider does not have.
 
-        If such a name comes back, somebody else may have added it.
+        If such a name comes back, another writer may have added it.
         """
         self._cache.drop(seen.uuid)
         for kind in assertion.Kind:
@@ -166,7 +165,7 @@ class Records:
     def add(
         self, db: sqlite3.Connection, node_uuid: str, added: Record
     ) -> None:
-        """Add a record of a node's providers to what is recorded already."""
+        """Add a record of a node's providers to the existing record."""
         for uuid in added.created:
             self._cache.drop(uuid)
         db.executemany(

@@ -45,8 +45,8 @@ insert into held select uuid, kind, source, coalesce(
      order by read_at desc limit 1), uuid), names from held_by_any;
 drop table held_by_any;
 """
-# The index serves the query for the providers created for many nodes. The
-# number of providers in a placement decides how they are listed.
+# The index serves the query for the providers created for many nodes. ``site``
+# keeps the number of providers, which decides how they are listed.
 _MANY = """
 create index created_node on created (node_uuid);
 alter table site add column providers integer;
@@ -100,7 +100,7 @@ def explained(path: pathlib.Path) -> Iterator[None]:
 
 
 def advice(exc: Exception) -> str:
-    """Return what the operator can do about a database error."""
+    """Return advice to the operator about a database error."""
     code = getattr(exc, 'sqlite_errorcode', None)
     damaged = code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
     missing = code == sqlite3.SQLITE_ERROR  # a table, a column
@@ -150,7 +150,8 @@ def connect(target: str) -> sqlite3.Connection:
 def prepare(db: sqlite3.Connection, path: pathlib.Path) -> None:
     """Create or migrate the tables; refuse a database that is not ours.
 
-    :raises errors.ConfigError: it is of something else, or of a newer version
+    :raises errors.ConfigError: the database is another program's, or of a
+        newer version
     """
     db.execute('begin immediate')
     if is_new(db):

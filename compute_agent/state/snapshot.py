@@ -2,9 +2,9 @@
 """The snapshot in the state database: the last readings of placement.
 
 The tables ``reading`` (providers as last read), ``was`` (providers as they
-stood before others changed them), ``known`` (the names that placement knows)
-and ``site`` (placement services, and how many providers each has). All of it
-can be lost at the price of reading placement again. Methods that take a
+were before others changed them), ``known`` (the names that placement knows)
+and ``site`` (placement services, and how many providers each has). If all of
+it is lost, the agent only has to read placement again. Methods that take a
 connection are steps of a transaction of ``journal.py`` or ``nodes.py``.
 """
 
@@ -134,8 +134,9 @@ class Snapshot:
     ) -> None:
         """Keep the last reading of a provider if this one differs from it.
 
-        Somebody else changed the provider in between. Of several such changes
-        the oldest state counts, until this agent writes to the provider.
+        Another writer changed the provider in between. After several such
+        changes, the oldest state is kept until this agent writes to the
+        provider.
         """
         uuid = reading.provider.uuid
         last = self._read(db, [uuid]).get(uuid)
@@ -152,7 +153,7 @@ class Snapshot:
     def prior_states(
         self, db: sqlite3.Connection, uuids: Iterable[str]
     ) -> dict[str, provider.Provider]:
-        """Return the providers as they stood before others changed them."""
+        """Return the providers as they were before others changed them."""
         found = db.execute(
             'select uuid, content from was where site = ? and uuid in'
             ' (select value from json_each(?))',
@@ -164,7 +165,7 @@ class Snapshot:
         }
 
     def drop_prior_state(self, db: sqlite3.Connection, uuid: str) -> None:
-        """Drop how a provider stood before, because it was written to."""
+        """Drop a provider's prior state, because this agent wrote to it."""
         self._cache.drop(uuid)
         db.execute(
             'delete from was where site = ? and uuid = ?',
@@ -172,7 +173,7 @@ class Snapshot:
         )
 
     def forget(self, db: sqlite3.Connection, uuid: str) -> None:
-        """Drop what was read of a provider at this placement service."""
+        """Drop the readings of a provider at this placement service."""
         self.drop_prior_state(db, uuid)
         db.execute(
             'delete from reading where site = ? and uuid = ?',
@@ -212,7 +213,7 @@ class Snapshot:
         db.execute('update reading set read_at = 0 where uuid = ?', (uuid,))
 
     def forget_everywhere(self, db: sqlite3.Connection, uuid: str) -> None:
-        """Drop what was read of a provider, at any site."""
+        """Drop the readings of a provider at every site."""
         self._cache.drop(uuid)
         db.execute('delete from was where uuid = ?', (uuid,))
         db.execute('delete from reading where uuid = ?', (uuid,))
@@ -245,7 +246,7 @@ class Snapshot:
         )
 
     def _site_id(self, db: sqlite3.Connection) -> int:
-        """Return the id of the site; 0, which no site has, if it has none."""
+        """Return the id of the site; 0, which is never an id, if it is new."""
         query = 'select id from site where name = ?'
         row = db.execute(query, (self._site,)).fetchone()
         return 0 if row is None else int(row[0])

@@ -2,17 +2,18 @@
 """The state of this agent: its record, and its snapshot of placement.
 
 SQLite in ``state_path``, WAL. The *record* (``records.py``, and the intents in
-``journal.py``) must be durable before a request is sent. The *snapshot*
-(``snapshot.py``) can be lost at the price of reading placement again. It is
-kept by placement service (``site``): another spelling of an endpoint costs a
-full read and no record. ``nodes.py`` has the nodes that the drivers reported.
+``journal.py``) must be durable before a request is sent. If the *snapshot*
+(``snapshot.py``) is lost, the agent only has to read placement again. It is
+kept for each placement service (``site``): another spelling of an endpoint
+costs a full read, but loses no record. ``nodes.py`` has the nodes that the
+drivers reported.
 
 The parts share one database and one cache (``cache.py``). A public method of a
 part is one read of the database or one whole write. A method that takes a
 connection is a step of a transaction that its caller opened. A write that
 changes what several parts own is a method of ``journal.py`` if it is about
-providers, and of ``nodes.py`` if it is about a whole node. Nothing here knows
-HTTP or plans.
+providers, and of ``nodes.py`` if it is about a whole node. No part knows HTTP
+or plans.
 """
 
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The members of a ProviderTree, and which is the parent of which.
+"""The members of a ProviderTree, and their parents.
 
 Pure: no I/O, configuration, logging or clock. Every uuid and every name is
 unique, and a member is found by either in constant time. A change that would
@@ -126,7 +126,7 @@ class Hierarchy:
         return gone
 
     def replace(self, given: Sequence[Member]) -> list[Member]:
-        """Insert members given in any order; return the members removed.
+        """Insert members, in any order; return the members that they replace.
 
         A member that exists already is removed first, with all below it. The
         cost depends on the members given and removed, not on the others.

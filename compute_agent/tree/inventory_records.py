@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A provider's whole inventory as drivers give it: resource class → record.
+"""A provider's complete inventory as a driver gives it, by resource class.
 
 Pure: no I/O, configuration, logging or clock. A driver's record may omit
 fields, and an omitted allocation ratio means that the driver has no opinion on

@@ -73,7 +73,7 @@ def check_aggregates(uuids: Iterable[str]) -> frozenset[str]:
 def check_uuid(text: object, kind: str) -> str:
     """Return this uuid as placement spells it: lower case, with dashes.
 
-    :param kind: 'provider', 'aggregate' or the like, for the message
+    :param kind: the kind of object, such as 'provider', for the message
     :raises errors.InvalidName: it is not a uuid
     """
     if not is_uuid(text):

@@ -16,8 +16,8 @@ from . import provider
 class Node:
     """A compute node: the root provider of one tree.
 
-    :ivar name: the provider's name, which the driver knows it by
-    :ivar title: the name that people use, if it is a different one
+    :ivar name: the provider's name, by which the driver knows it
+    :ivar title: the name that people use, if it is different
     """
 
     uuid: str

@@ -4,9 +4,9 @@
 Pure: no I/O, configuration, logging or clock. The public methods have nova's
 names, argument order and return values, so the body of a nova driver's
 ``update_provider_tree`` runs on it unchanged. Each accepts a provider's name
-or uuid. Here is what makes and removes providers; ``tree_queries.py`` has the
-methods that only read, ``tree_contents.py`` those that edit inventory, traits
-and aggregates.
+or uuid. This module has the methods that add and remove providers;
+``tree_queries.py`` has the methods that only read, ``tree_contents.py`` those
+that edit inventory, traits and aggregates.
 
 It differs from nova's tree on purpose in three ways. Bad input is refused
 before anything changes. Names are as unique as uuids. The tree records what
@@ -26,7 +26,7 @@ from .tree_queries import ProviderData
 
 __all__ = ('Description', 'ProviderData', 'ProviderTree', 'derived_uuid')
 
-# Everything that edits made of a tree, to be compared with another tree's.
+# The result of all edits of a tree, to be compared with another tree's.
 Description = tuple[Any, ...]
 
 
@@ -71,7 +71,7 @@ class ProviderTree(tree_contents.TreeContents):
     def from_snapshot(
         cls, baseline: provider.Snapshot, detached: Container[str] = ()
     ) -> 'ProviderTree':
-        """Return the same as ``from_providers``, of ordered providers."""
+        """Return the same as ``from_providers``, from ordered providers."""
         tree = cls()
         tree.baseline = baseline
         tree._untouched = set(baseline)
@@ -93,8 +93,8 @@ class ProviderTree(tree_contents.TreeContents):
     def fault(self, text: str) -> None:
         """Add a line that says why the node is not as it should be.
 
-        The node then does not count as done. What was asserted is written
-        nevertheless, because it is the best description there is.
+        The node then does not count as done. The assertions are applied
+        nevertheless, because they are the best description available.
         """
         self.faults.append(text)
 
@@ -163,9 +163,9 @@ class ProviderTree(tree_contents.TreeContents):
 
         Keys: ``uuid`` and ``name``, and optionally ``generation`` and
         ``parent_provider_uuid``. A replaced provider loses its inventory,
-        traits and aggregates, and the providers below it that are not given
-        too. If a parent is missing, a name comes twice or the parents form a
-        cycle, nothing changes.
+        traits and aggregates, and those providers below it that are not given
+        as well. If a parent is missing, a name comes twice or the parents form
+        a cycle, nothing changes.
 
         :raises errors.TreeError: the result would not be a set of trees with
             distinct names and uuids
@@ -183,7 +183,7 @@ class ProviderTree(tree_contents.TreeContents):
             self._forget(gone)
 
     def description(self) -> Description:
-        """Return everything that edits made of the tree, as one value.
+        """Return the result of all edits of the tree, as one value.
 
         Two trees made from the same observation are alike if their
         descriptions are equal.

@@ -40,7 +40,7 @@ class TreeContents(tree_queries.TreeQueries):
 
     @property
     def assertions(self) -> assertion_log.Assertions:
-        """(provider uuid, kind) → source → what it asserted."""
+        """(provider uuid, kind) → source → its assertion."""
         return self._log.by_key
 
     # --- inventory -----------------------------------------------------------

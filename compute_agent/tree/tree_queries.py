@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The read half of a ProviderTree: nova's questions about its providers.
+"""The methods of a ProviderTree that only read, as in nova.
 
 Pure: no I/O, configuration, logging or clock. Each method has nova's name,
 argument order and return value (seed 004) and accepts a provider's name or

@@ -49,7 +49,7 @@ class ComputeDriver(abc.ABC):
         removes such a trait from a node if the driver does not assert it,
         whoever added it. The value applies to all nodes of the driver. The
         agent reads it after each description, so a driver with one node may
-        compute it from what it detected.
+        compute it from its findings.
         """
         return ()
 
@@ -80,7 +80,7 @@ class ComputeDriver(abc.ABC):
         """
 
     def get_nodenames_by_uuid(self) -> Mapping[str, str]:
-        """Return provider uuid → node name, for the nodes it knows.
+        """Return provider uuid → node name, for nodes with a known uuid.
 
         For a node that is missing here, the agent uses the node's name if it
         is a uuid. A driver's only node otherwise gets the host's uuid from the
@@ -107,12 +107,12 @@ class ComputeDriver(abc.ABC):
     def facts(self, nodename: str) -> object:  # noqa: ARG002
         """Return everything that the description of this node depends on.
 
-        The value is a promise: as long as it is equal to the previous cycle's,
-        the driver would describe the same tree in the same way. The agent then
-        does not ask it to, which saves most of a cycle's work for thousands of
-        nodes. The method must be quick and use what ``get_available_nodes``
-        already read. The agent keeps the value until the next cycle, so the
-        driver must not edit it afterwards.
+        The value is a promise: while it equals the value of the previous
+        cycle, the driver would describe the same tree in the same way. The
+        agent then does not ask for a description, which saves most of a
+        cycle's work for thousands of nodes. The method must be quick and use
+        what ``get_available_nodes`` already read. The agent keeps the value
+        until the next cycle, so the driver must not edit it afterwards.
 
         :return: a value that can be compared; None to be asked in every cycle
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fake driver: describes any nodes and trees as a YAML file does.
+"""The fake driver: describes the nodes and trees that are in a YAML file.
 
 Begin with ``driver.py``. These are pure: ``schema`` (the shape of the file),
 ``tree_file`` (its content as values), ``describe`` (edits the tree) and

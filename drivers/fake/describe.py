@@ -70,7 +70,7 @@ class _Edit:
             self.find(child, described)
 
     def remove_undescribed(self, node: tree_file.Described) -> None:
-        """Remove children that the file lacks, unless it leaves them alone."""
+        """Remove children that the file lacks, unless it lets them stay."""
         root = self._found[node.name]
         below: dict[str | None, list[str]] = {}
         for uuid in self._tree.get_provider_uuids(root):
@@ -95,7 +95,7 @@ class _Edit:
         return uuid
 
     def share(self, uuid: str, described: tree_file.Described) -> None:
-        """Make it a sharing provider, whatever traits the file gives it."""
+        """Make it a sharing provider, even if the file omits the trait."""
         if described.traits is tree_file.NoNames.OMITTED:
             # Claiming one trait drops the earlier claims on all others.
             self._tree.keep_traits(uuid)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fake driver: describes any nodes and trees as a YAML file does.
+"""The fake driver: describes the nodes and trees that are in a YAML file.
 
 It is meant for development, documentation and tests, and reads its file but no
-host. Every cycle works on one reading of the file, which is replaced as a
-whole, so methods may run in parallel. While the file is wrong, the last good
-reading stays and no node counts as departed.
+host. Every cycle works on one reading of the file. A new reading replaces it
+as a whole, so methods may run in parallel. While the file is wrong, the last
+good reading stays and no node counts as departed.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ class _Reading:
 
 
 class FakeDriver(driver.ComputeDriver):
-    """Describes the nodes of the file at ``path``, read again in every cycle.
+    """Describes the nodes in the file at ``path``; each cycle reads it again.
 
     :raises errors.ConfigError: on construction, if the file is wrong
     """

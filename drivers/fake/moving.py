@@ -34,7 +34,7 @@ def move(
     classes: Collection[str],
     allocations: Mapping[str, Any],
 ) -> None:
-    """Edit the allocations until no consumer uses a class at its old place.
+    """Move all allocations of these classes to the new providers.
 
     :raises errors.DriverError: no provider has room for an amount
     """

@@ -26,7 +26,7 @@ Content = TypeVar('Content')
 
 
 class NoNames(enum.Enum):
-    """The two ways in which the file gives no names of a kind."""
+    """The ways to write that a file has no names of a kind."""
 
     OMITTED = 'omitted'
     KEEP = 'keep'
@@ -102,7 +102,7 @@ def parse(document: yaml_file.Document) -> TreeFile:
 
 
 class _Reader:
-    """One pass over a document; it remembers the names and uuids it met."""
+    """Reads one document; remembers the names and uuids that it has read."""
 
     def __init__(self, document: yaml_file.Document) -> None:
         self._document = document

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The resource classes of a listing that placement cannot have, and why.
+"""The resource classes of a listing that placement cannot accept, and why.
 
 Pure: no I/O, configuration, logging or clock. Ironic accepts any text of up to
 80 characters, placement only ``CUSTOM_`` names. So a class may be too long,
-and two classes may become the same name. The latter is refused, because
+and two classes may become the same name. Two such classes are refused, because
 flavors for one kind of machine would get the other kind.
 """
 
@@ -20,7 +20,7 @@ _SHOWN = 3
 class Problem:
     """The reason why one resource class cannot be used.
 
-    :ivar end: the purpose of giving a node another class
+    :ivar end: the purpose of giving a node another class, for the message
     :ivar name: the name in placement that it shares with another class; None
         if it has no valid name there
     """

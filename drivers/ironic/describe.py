@@ -18,7 +18,7 @@ from . import node as ironic
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Manner:
-    """The options that decide how nodes are described.
+    """The options for the description of nodes.
 
     :ivar exclusive: Ironic's traits are the node's complete list
     :ivar skip_in_use: do not reserve a node because of its instance

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver of the bare-metal nodes of an Ironic, or of a part of it.
+"""The driver for the bare-metal nodes of one Ironic, or for some of them.
 
 Each node is a root provider; its name is the node's uuid as Ironic spells it.
-A cycle begins with one listing of all nodes. The listing is replaced as a
-whole, so methods may run in parallel. Ironic decides what a node has (seed
-002). The driver writes to Ironic only for ``node stage`` and ``node unstage``.
+A cycle begins with one listing of all nodes. A new listing replaces the old
+one as a whole, so methods may run in parallel. Ironic decides what a node has
+(seed 002). The driver writes to Ironic only for ``node stage`` and ``node
+unstage``.
 """
 
 import dataclasses

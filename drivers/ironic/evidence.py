@@ -2,7 +2,7 @@
 """The source of each trait of a node, and the facts behind its inventory.
 
 Pure: no I/O, configuration, logging or clock. ``compute-agent probe`` shows
-it.
+these.
 """
 
 from collections.abc import Iterator, Mapping

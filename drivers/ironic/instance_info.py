@@ -3,9 +3,9 @@
 
 Pure: no I/O, configuration, logging or clock. No other value in instance_info
 is lost: a value that could not be written back unchanged is refused. A record
-of what was staged is kept in instance_info too, under
-``compute_agent_staged``. So it ends with the deployment, and any host can take
-the request back.
+of the staged values is kept in instance_info too, under
+``compute_agent_staged``. So the record ends with the deployment, and any host
+can take the request back.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ Items = Mapping[str, object]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """The record of what was staged.
+    """The record of the staged values.
 
     :ivar staged: the names and values that were added, by field
     :ivar replaced: the fields as they were before
@@ -57,7 +57,7 @@ class InstanceInfo:
     fields: Fields
 
     def record(self) -> Record | None:
-        """Return the record of what was staged earlier, if there is one."""
+        """Return the record of earlier staged values, if there is one."""
         raw = self.fields.get(_RECORD)
         if raw is None:
             return None
@@ -78,7 +78,7 @@ class InstanceInfo:
         )
 
     def unchanged(self) -> Mapping[str, Items]:
-        """Return what was staged and not changed since, by field."""
+        """Return the staged values that were not changed since, by field."""
         record = self.record()
         return {
             field: _without(items, self._missing(self.fields, field, items))
@@ -102,7 +102,7 @@ class InstanceInfo:
         }
 
     def with_staged(self, wanted: Mapping[str, Items]) -> Fields:
-        """Return the fields with this request staged in place of the earlier.
+        """Return the fields with this request in place of the staged one.
 
         Values that others set are kept and not recorded as staged.
         """
@@ -121,7 +121,7 @@ class InstanceInfo:
         return {**bare, **written, _RECORD: _remembered(staged, replaced)}
 
     def without_staged(self) -> Fields:
-        """Return the fields without what was staged.
+        """Return the fields without the staged values.
 
         Values that others changed since stay.
         """
@@ -155,7 +155,7 @@ class InstanceInfo:
         return tuple(patch)
 
     def _is_staged(self, wanted: Mapping[str, Items]) -> bool:
-        """Return True if all this is present and nothing else was staged."""
+        """Return True if these values are present and no others are staged."""
         record = self.record()
         return all(
             items.items() <= wanted[field].items()
@@ -170,7 +170,8 @@ class InstanceInfo:
     ) -> dict[str, object]:
         """Return the field without the staged items, {} if it is then empty.
 
-        If its content is again as before, it gets exactly its earlier form.
+        If its content is the same as before the staging, it gets exactly its
+        earlier form.
         """
         old = self._decode(record.replaced, field)
         rest = {
@@ -192,7 +193,7 @@ class InstanceInfo:
         }
 
     def _decode(self, fields: Fields, field: str) -> Items:
-        """Return the content of a field, of now or of before the staging.
+        """Return the content of a field, from now or from before the staging.
 
         Ironic accepts capabilities as an object or as a string of JSON.
         """

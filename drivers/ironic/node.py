@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One bare-metal node as a value: the fields of Ironic's row that matter.
+"""One bare-metal node as a value: the fields that the agent needs.
 
 Pure: no I/O, configuration, logging or clock. The agent requests the fields in
 ``FIELDS`` only, because each field makes a listing slower. A row that lacks a
@@ -30,7 +30,7 @@ class Node:
     """One node as Ironic lists it.
 
     :ivar uuid: lower case with dashes, as placement spells it
-    :ivar ident: the uuid as Ironic spells it, which is how it was enrolled
+    :ivar ident: the uuid as Ironic spells it: with the spelling at enrollment
     :ivar resource_class: as the operator spells it; None or empty for none
     :ivar power_state: None while Ironic does not know it
     :ivar provision_state: None means available, in rows of very old releases

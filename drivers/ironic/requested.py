@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stage a request on a node of Ironic, or take it back.
 
-Each takes one read and one patch. ``staging.py`` decides what the patch
+Each call takes one read and one patch. ``staging.py`` decides what the patch
 contains. The node is read again only if Ironic refuses the patch.
 ``driver.py`` calls this with its API.
 """
@@ -45,7 +45,8 @@ def stage(
 
     :param node: a name or a uuid
     :param instance_uuid: the instance on the node, if there is one
-    :raises errors.Unavailable: it is unknown if it was done; repeat the call
+    :raises errors.Unavailable: it is unknown if the patch was applied; repeat
+        the call
     :raises errors.UnknownState: likewise
     :raises errors.AgentError: any other error; as far as is known, nothing
         was changed

@@ -68,7 +68,7 @@ def stage(
 ) -> Change:
     """Return the change that hands the request's requirements to the node.
 
-    The same patch takes back what was staged for another request.
+    The same patch takes back the staged values of another request.
 
     :raises errors.Refused: the node is not available or does not satisfy the
         request, or a field of its instance_info could not be kept

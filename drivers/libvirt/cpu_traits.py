@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of HW_CPU_* traits and the words of each source that mean them.
+"""The tables of HW_CPU_* traits, and the words of each source for them.
 
 Pure: no I/O, configuration, logging or clock. There is one table for each
 family of processors and one column for each source, because the three sources
@@ -48,9 +48,9 @@ _ANY = (
     Row('HW_CPU_HYPERTHREADING', switch='/sys/devices/system/cpu/smt/active'),
 )
 
-# Sources: Linux Documentation/arch/arm64/elf_hwcaps.rst. Its names in lower
-# case are the words of the Features line, and libvirt's names. py-cpuinfo
-# returns that same line, so it is not a second source.
+# Sources: Linux Documentation/arch/arm64/elf_hwcaps.rst. The names there, in
+# lower case, are the words of the Features line, and libvirt's names.
+# py-cpuinfo returns that same line, so it is not a second source.
 _AARCH64 = tuple(
     Row(f'HW_CPU_AARCH64_{word.upper()}', (word,), (), (word,))
     for word in (

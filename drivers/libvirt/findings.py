@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The traits that follow from a host's facts, each with its reason.
+"""Derive traits from a host's facts, each with its reason.
 
 Pure: no I/O, configuration, logging or clock. Each trait of the tables is
 present, absent or unknown. If the kernel has a word for it, the kernel
@@ -130,7 +130,7 @@ def _by_kernel(
 
 
 def _by_reported(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
-    """Return the finding by py-cpuinfo if the kernel cannot decide."""
+    """Return py-cpuinfo's finding for a trait the kernel cannot decide."""
     why = (
         facts.kernel.reason if row.kernel else 'the kernel has no word for it'
     )

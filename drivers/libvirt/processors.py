@@ -41,7 +41,7 @@ class Processors:
 
 
 def parse(text: str | None, family: str | None) -> Processors:
-    """Return what the processors of this text have in common.
+    """Return the words, vendor and model that all processors have.
 
     :param text: None if the file could not be read
     :param family: a key of ``cpu_traits.ROWS``; None to look for no words

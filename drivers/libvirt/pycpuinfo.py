@@ -3,8 +3,9 @@
 
 It does I/O. py-cpuinfo takes more than a second and starts processes, so it is
 imported only if the file cannot be used. The file is used only if its shape is
-valid and it is of this boot, processor, microcode and release. The kernel
-overrides its flags as it overrides a fresh answer's (``findings.py``).
+valid and it was written for this boot, processor, microcode and release. The
+kernel overrides the flags in the file as it overrides those of a fresh answer
+(``findings.py``).
 """
 
 import dataclasses
@@ -70,7 +71,7 @@ class CachedProbe:
         self._last: tuple[Key, findings.ReportedFlags] | None = None
 
     def reported(self, key: Key) -> findings.ReportedFlags:
-        """Return the flags that py-cpuinfo reports of this key's host."""
+        """Return the flags that py-cpuinfo reports on the host of this key."""
         with self._lock:
             if self._last is None or self._last[0] != key:
                 self._last = key, self._load(key) or self._fresh(key)

@@ -28,7 +28,7 @@ Number = int | float
 def parse(words: Iterable[str]) -> dict[str, dict[str, Number]]:
     """Return resource class → field → number.
 
-    :param words: each ``RC=TOTAL`` or ``RC:FIELD=VALUE``
+    :param words: each is ``RC=TOTAL`` or ``RC:FIELD=VALUE``
     :raises errors.InvalidName: a word has another form, or a field is given
         twice
     """

@@ -62,7 +62,7 @@ class OptimisticUpdate:
         edit: Callable[[Any], _Edit],
         unknown: Callable[[_Edit], object] = lambda _: None,
     ) -> _Edit:
-        """Return the operation that was sent, or that was not needed.
+        """Return the operation, sent or not needed.
 
         If the edit changes nothing, nothing is sent.
 
@@ -140,7 +140,7 @@ def check_provider(target: codec.ListedProvider) -> codec.ListedProvider:
 
 @contextlib.contextmanager
 def naming_provider(target: codec.ListedProvider) -> Iterator[None]:
-    """Name the provider in an error that says that it does not exist."""
+    """Add the provider's name to the error for a missing provider."""
     try:
         yield
     except errors.UnknownName:

@@ -91,7 +91,7 @@ class ProviderInventories(optimistic_update.ProviderContents):
             raise _no_class(missing, known)
 
     def _create_classes(self, classes: Iterable[str], *, create: bool) -> None:
-        """Create the missing ones among these classes.
+        """Create the missing classes among these.
 
         ``PUT /resource_classes/{name}`` (1.7): 201, 204.
 

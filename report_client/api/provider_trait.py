@@ -2,7 +2,7 @@
 """Read and change the traits of a provider (seed 000).
 
 Every change is an optimistic update (``optimistic_update.py``). ``traits.py``
-has the traits that placement knows, on any provider or none.
+has the traits that placement knows, whether or not a provider has them.
 """
 
 from collections.abc import Callable, Iterable
@@ -126,7 +126,7 @@ class ProviderTraits(optimistic_update.ProviderContents):
         )
 
     def _create_missing(self, traits: Iterable[str], *, create: bool) -> None:
-        """Create the missing ones among these traits.
+        """Create the missing traits among these.
 
         :raises errors.DoesNotExist: a missing trait is a standard trait, or
             ``create`` is False

@@ -87,10 +87,10 @@ class Traits:
     def add(self, name: str) -> bool:
         """Create a custom trait; return True if it did not exist before.
 
-        ``PUT /traits/{name}`` (1.6): 201 created, 204 it existed. A request is
-        sent for valid custom names only. So the 400 for an invalid name, and
-        seed 000's 409 for a standard trait (placement answers 400), never
-        come; ``InvalidName`` is raised instead.
+        ``PUT /traits/{name}`` (1.6): 201 created, 204 it existed. For an
+        invalid name and for a standard trait, ``InvalidName`` is raised and no
+        request is sent. Placement would answer 400 to both; seed 000 specifies
+        409 for a standard trait.
 
         :raises agent_errors.InvalidName: the name is that of a standard trait,
             does not begin with ``CUSTOM_``, or is outside the grammar
@@ -103,7 +103,8 @@ class Traits:
         """Remove a custom trait that no provider has.
 
         ``DELETE /traits/{name}`` (1.6): 204, 404, 409. For a standard trait,
-        ``InvalidName`` is raised before a request, instead of the 400.
+        ``InvalidName`` is raised and no request is sent; placement would
+        answer 400.
 
         :raises agent_errors.InvalidName: as for ``add``
         :raises errors.DoesNotExist: there is no such trait (404)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""It sends a plan's operations in order and records what became of them.
+"""Send a plan's operations in order, and record the outcome of each.
 
 Begin with ``executor.py``. It may import ``plan/``, ``observe/store.py``,
 ``http/`` and ``operations/``.

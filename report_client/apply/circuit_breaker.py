@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The circuit breaker: it tells a broken placement from a broken provider.
+"""The circuit breaker: tell a broken placement from a broken provider.
 
 Pure: no I/O, configuration, logging or clock. One answer 500 fails the
 provider that the request was about. If requests about several different
 providers in a row (``IN_A_ROW``) get a 500, the placement service itself is
-broken, and the breaker opens: no further write begins. Nodes and threads do
-not matter for the count, and any other answer in between sets it to zero. An
-``observe`` that begins while the breaker is open and gets an answer closes it.
+broken, and the breaker opens: no further write begins. The count ignores nodes
+and threads, and any other answer in between resets it to zero. An ``observe``
+that begins while the breaker is open and gets an answer closes it.
 
 The executor watches writes only. Reads are not watched, because a few
 providers that cannot be read would stop the reading of all others in every
@@ -51,7 +51,7 @@ class CircuitBreaker:
                 raise errors.FailsInside(away, exc) from exc
             raise
         except errors.Unreachable:
-            raise  # no answer: it tells nothing about placement
+            raise  # no answer: this does not count
         except Exception:
             self._answered()
             raise
@@ -59,7 +59,7 @@ class CircuitBreaker:
 
     @contextmanager
     def observing(self) -> Iterator[None]:
-        """Close the breaker if a read is answered that began while it was open."""
+        """Close the breaker, if it is open now, once the read is answered."""
         before = self._openings
         yield
         with self._counting:

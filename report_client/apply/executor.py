@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The executor: it sends a plan's operations in order.
+"""The executor: send a plan's operations in order.
 
 Each write carries the generation that the ledger has for its provider: the
 observation fills the ledger, and each answer advances it. The executor records
@@ -70,13 +70,13 @@ class Executor:
         self._clock = clock
 
     def observing(self) -> contextlib.AbstractContextManager[None]:
-        """Return a context for reads; an answer lets writes begin again."""
+        """Return a context for reads; an answer closes the circuit breaker."""
         return self._breaker.observing()
 
     def apply(
         self, plan: planning.Plan, without: Collection[object] = ()
     ) -> Outcome:
-        """Send the operations of one node's plan; return what became of them.
+        """Send the operations of one node's plan; return the outcome.
 
         :param without: operations that were refused before; they are not sent,
             and neither are those that depend on them
@@ -129,7 +129,7 @@ class Executor:
                 )
 
     def _send(self, progress: Progress, step: Step) -> None:
-        """Send one step, unless it is blocked, and note what became of it.
+        """Send one step, unless it is blocked, and note the outcome.
 
         :raises placement_errors.Reshaped: it is a reshape that was carried
             out, whose answer tells no generation
@@ -151,7 +151,7 @@ class Executor:
         except placement_errors.ServerFault as exc:
             self._fail(progress, step, exc)
         except placement_errors.FailsInside as exc:
-            self._fail(progress, step, exc.fault)  # retried as those before
+            self._fail(progress, step, exc.fault)  # retried too
             raise
         else:
             progress.finish(step, answer)
@@ -178,9 +178,10 @@ class Executor:
     def _name_taken(
         self, operation: ops.Operation, exc: placement_errors.NameTaken
     ) -> errors.AgentError:
-        """Return an error that tells who has the name.
+        """Return an error that names the provider with this name.
 
-        If the provider itself has it, an earlier attempt was carried out.
+        If the provider itself has the name, an earlier attempt was carried
+        out.
         """
         name, uuid = operation.taken_name, operation.subject
         if name is None:
@@ -201,7 +202,7 @@ class Executor:
         self._journal.begin(progress.node_uuid, progress.intend(), {})
 
     def _confirm(self, progress: Progress) -> None:
-        """Record the result; a write that may be done stays an intent."""
+        """Record the outcome; a write of unknown outcome stays an intent."""
         self._journal.record_outcome(
             progress.confirmed(),
             progress.dropped(),

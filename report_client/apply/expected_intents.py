@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The intents of a plan: the generations and names that its writes lead to.
+"""The intents of a plan: the generations and names after each write.
 
 Pure: no I/O, configuration, logging or clock. The executor records intents
 before it sends anything, and after a crash they tell which writes were carried
 out. Each operation tells how far it raises a provider's generation
-(``advances``); here these are added up in the plan's order.
+(``advances``); this module adds these up in the plan's order.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -35,7 +35,7 @@ def intents(
 
 
 class _Expected:
-    """The providers' generations and classes as the plan goes on."""
+    """The providers' generations and classes after each step of the plan."""
 
     def __init__(
         self,

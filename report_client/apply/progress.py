@@ -24,10 +24,10 @@ _BLOCKED = 'not sent, because an operation that it depends on was refused'
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Step:
-    """One operation and what became of it so far.
+    """One operation and its state so far.
 
-    :ivar intents: what is recorded before it is sent
-    :ivar unsure: it was sent, and no answer says what became of it
+    :ivar intents: the intents that are recorded before it is sent
+    :ivar unsure: it was sent, and no answer tells the outcome
     :ivar done: placement carried it out
     :ivar failed: it was refused, or depends on a refused operation
     """
@@ -87,11 +87,11 @@ class Progress:
         step.unsure, step.done = False, True
 
     def fail(self, step: Step, exc: Exception) -> None:
-        """Note a refused step, and leave all steps that depend on it.
+        """Note a refused step, and skip all steps that depend on it.
 
         A step at which the server failed counts as refused too. If it was
-        carried out after all, a conflict says so, or the intents that are
-        left of it.
+        carried out after all, a conflict or its unconfirmed intents show that
+        later.
         """
         self._leave(step, exc)
         for later in self.steps:
@@ -101,7 +101,7 @@ class Progress:
                 self._leave(later, _BLOCKED)
 
     def _is_blocked(self, operation: ops.Operation) -> bool:
-        """Return True if it depends on an operation that was refused."""
+        """Return True if the step depends on an operation that was refused."""
         return not self._missing.isdisjoint(operation.needs(self.providers))
 
     def _leave(self, step: Step, reason: object) -> None:
@@ -118,8 +118,8 @@ class Progress:
     def intend(self) -> list[Intent]:
         """Return the intents of all steps that are or may still be sent.
 
-        A refused write does not raise the generation, so later writes lead to
-        other generations than was intended first.
+        A refused write does not raise the generation, so the generations after
+        later writes differ from those intended first.
         """
         ahead = [step for step in self.steps if self._is_ahead(step)]
         now = {
@@ -141,7 +141,7 @@ class Progress:
         return [i for step in self.steps if step.done for i in step.intents]
 
     def dropped(self) -> list[Intent]:
-        """Return the intents of the steps that were surely not carried out."""
+        """Return the intents of the steps known not to be carried out."""
         return [
             intent
             for step in self.steps
@@ -169,14 +169,14 @@ class Progress:
             for uuid in step.operation.providers
         }
 
-    # --- what became of the plan ----------------------------------------------
+    # --- the outcome of the plan ---------------------------------------------
 
     def applied(self) -> tuple[ops.Operation, ...]:
         """Return the operations that were carried out."""
         return tuple(step.operation for step in self.steps if step.done)
 
     def readings(self, now: float) -> list[provider.Reading]:
-        """Return the changed providers as they are now, to save a read."""
+        """Return the changed providers as they are now, which saves a read."""
         return [
             provider.Reading(
                 provider=dataclasses.replace(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement's answer to a request for allocation candidates, as values.
 
-Pure: no I/O, configuration, logging or clock. An answer that is not as
+Pure: no I/O, configuration, logging or clock. An answer of another shape than
 documented raises ``MalformedAnswer``; no part of it is used.
 """
 
@@ -70,7 +70,7 @@ class Answer:
     summaries: Mapping[str, Summary]
 
     def classes_by_provider(self) -> dict[str, frozenset[str]]:
-        """Return provider uuid → resource classes that would come from it."""
+        """Return provider uuid → resource classes that it would provide."""
         found: dict[str, frozenset[str]] = {}
         for allocation in self.allocations:
             for uuid, amounts in allocation.resources.items():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ask placement for allocation candidates.
 
-One question is one ``GET /allocation_candidates``. An error says in words what
-went wrong: an unknown name (which placement reports only if it gets that far),
-or a known bug of some placement releases.
+One call sends one ``GET /allocation_candidates``. The error message says what
+went wrong: an unknown name (which placement does not always report), or a
+known bug of some placement releases.
 """
 
 import re
@@ -34,12 +34,12 @@ class Candidates:
         self._known: set[str] = set()
 
     def ask(self, request: query.Request) -> answer.Answer:
-        """Return the providers that could meet a request, and the ways.
+        """Return the ways to meet a request, and their providers.
 
         ``GET /allocation_candidates`` (1.10; ``request.least_version`` says
         which microversion it needs): 200; 400 for an unknown trait or resource
         class. If the answer is empty, the names are looked up as well, because
-        placement may have stopped before it did so.
+        placement may have stopped before it checked them.
 
         :raises errors.DoesNotExist: placement does not know a name
         :raises errors.ServerFault: placement failed inside (500)
@@ -96,7 +96,7 @@ def _queries(
 
 
 def _explain(request: query.Request, exc: errors.ServerFault) -> str:
-    """Return the text of a 500, in words if the bug behind it is known."""
+    """Return the message for a 500; it explains the bug if that is known."""
     forbidden = [
         n for g in request.groups if not g.name for n in g.traits.forbidden
     ]

@@ -50,7 +50,7 @@ _TRANSLATED = {
 def groups(
     wanted: extra_specs.ExtraSpecs, own: Mapping[str, int] | None = None
 ) -> tuple[Group, ...]:
-    """Return the groups of the request that the extra specs mean.
+    """Return the groups of the request that the extra specs describe.
 
     :param own: the amounts of the flavor itself, by resource class
     :raises errors.ConfigError: an amount is not a whole number, or a key is
@@ -114,9 +114,10 @@ def _amounts(
 
 
 def _check_key(key: str) -> None:
-    """Refuse a key that is nearly a key that is read.
+    """Refuse a key that looks like a misspelling of a known key.
 
-    :raises errors.ConfigError: it is; the message has the right spelling
+    :raises errors.ConfigError: the key is misspelt; the message has the right
+        spelling
     """
     family, colon, rest = key.partition(':')
     if colon and _is_like(family, RESOURCES):

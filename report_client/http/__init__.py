@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one place that speaks HTTP to placement.
+"""The only folder that speaks HTTP to placement.
 
 Begin with ``placement.py``, which sends a request and returns its answer.
 ``codec*.py`` turn operations into requests and answers into values,

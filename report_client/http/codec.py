@@ -3,8 +3,9 @@
 
 Pure: no I/O, configuration, logging or clock. All calls use one microversion
 (1.39 where the server has it, never below 1.30); routes and codes are those of
-placement's API reference. Answers are checked for their shape: one that is not
-as documented raises ``MalformedAnswer``; no part of it is used.
+placement's API reference. The shape of answers is checked: an answer of
+another shape than documented raises ``MalformedAnswer``; no part of it is
+used.
 """
 
 import dataclasses

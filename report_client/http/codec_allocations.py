@@ -26,9 +26,10 @@ def consumer_path(consumer: str) -> str:
 def consumer(
     uuid: str, body: object
 ) -> tuple[alloc.Consumer, dict[str, int]] | None:
-    """Return a consumer and its providers' generations, None without allocations.
+    """Return a consumer with its providers' generations, or None.
 
-    The answer to ``GET /allocations/{consumer}`` (1.28; the type from 1.38).
+    The answer is that to ``GET /allocations/{consumer}`` (1.28; the type from
+    1.38). None means that the consumer has no allocations.
 
     :raises errors.MalformedAnswer: not as documented
     """

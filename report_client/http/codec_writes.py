@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations as placement's HTTP requests, and the answers to them.
 
-Pure: no I/O, configuration, logging or clock. The one place that knows which
+Pure: no I/O, configuration, logging or clock. Only this module knows which
 request carries out which kind of operation.
 """
 
@@ -52,7 +52,7 @@ def request(  # noqa: PLR0911 (a case for each kind)
 
 
 def generation_after(operation: ops.Operation, answer: object) -> int | None:
-    """Return the provider's generation as the answer tells it, or None.
+    """Return the provider's generation in the answer, None if it has none.
 
     :raises errors.MalformedAnswer: the answer is not as documented
     """
@@ -87,8 +87,8 @@ def _replacement(
 ) -> codec.Request:
     """Return the request that replaces contents of one kind.
 
-    The generation guards it: placement refuses it if another writer came
-    between.
+    It carries the generation, so placement refuses it if another writer
+    changed the provider in between.
     """
     return codec.Request(
         method='PUT',

@@ -37,7 +37,7 @@ def is_not_placement(
 ) -> bool:
     """Return True if another service than placement sent the error.
 
-    Placement has every list, and its error bodies have a status.
+    Placement never answers 404 for a list, and its error bodies have a status.
 
     :param error: the first error of the body; {} or without a status if the
         body is not placement's
@@ -53,7 +53,7 @@ def error_for(
     """Return the error for an answer that is not 2xx.
 
     :param error: the first error of the body
-    :param where: what the operator calls this service
+    :param where: the service's name and address, for messages
     """
     answer = errors.Answer(
         status=status,

@@ -2,8 +2,8 @@
 """Checked conversions of the JSON values in placement's answers.
 
 Pure: no I/O, configuration, logging or clock. ``codec.py`` and
-``codec_allocations.py`` build values with them. An answer that is not as
-documented raises ``MalformedAnswer``; no part of it is used.
+``codec_allocations.py`` build values with them. An answer of another shape
+than documented raises ``MalformedAnswer``; no part of it is used.
 """
 
 from collections.abc import Callable, Mapping

@@ -2,11 +2,12 @@
 """Decode a long list of providers row by row while its body arrives.
 
 Pure: no I/O, configuration, logging or clock. ``observe/reader.py`` passes it
-the chunks of a body. A list of 50,000 providers is 40 MB of text, and four
-times as much as Python objects. Here only a few rows are text at a time, one is
-an object, and each becomes a ``codec.ListedProvider``: 13 MiB instead of 180,
-in 0.6 to 1.0 of the time of ``json.loads`` (``make bench-rows``). ijson takes a
-quarter more time than this module, and reads a missing list as an empty one.
+the chunks of a body. A list of 50,000 providers is 40 MB of text; as Python
+objects it takes four times as much memory. This module has only a few rows as
+text at a time, decodes one of them, and makes a ``codec.ListedProvider`` of
+it. This takes 13 MiB instead of 180, and 0.6 to 1.0 of the time of
+``json.loads`` (``make bench-rows``). ijson takes a quarter more time than this
+module, and reads a missing list as an empty one.
 """
 
 import codecs
@@ -64,7 +65,7 @@ class _Text:
         self.ended = False
 
     def more(self, pending: str) -> str:
-        """Return the pending text and at least as much again, if it comes.
+        """Return the pending text, at least doubled if there is more.
 
         The text doubles, so that a row longer than a chunk is tried a few
         times, not once for each chunk.
@@ -83,7 +84,7 @@ class _Text:
         return text
 
     def rest(self, pending: str) -> str:
-        """Return the pending text and all text that still comes."""
+        """Return the pending text and the whole remaining text."""
         return pending + ''.join(self._parts)
 
 
@@ -124,7 +125,7 @@ def _row(text: str, at: int) -> tuple[Any, re.Match[str] | None]:
 
 
 def _whole(text: str) -> list[Any]:
-    """Return the rows of a body that does not begin with a list with rows.
+    """Return the rows of a body that does not begin with a non-empty list.
 
     The list is empty or follows another key, or the body is something else.
     The last two are rare, so the body is decoded at once.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one place that speaks HTTP with placement.
+"""The only module that speaks HTTP with placement.
 
 It sends a request at the newest microversion that both sides have. It returns
 the body, or raises an error of ``errors.py``; it never returns None or False
-for a failure. It sends no discovery request: an older server's first answer
-(406) gives the server's versions. The caller retries; keystoneauth
+for a failure. It sends no discovery request: an older server lists its
+versions in its first answer (406). The caller retries; keystoneauth
 authenticates.
 """
 
@@ -106,7 +106,7 @@ class Placement:
     ) -> _T:
         """Return the body of one read, decoded while it arrives.
 
-        :param decode: makes the result of all chunks of the body
+        :param decode: makes the result from the chunks of the body
         :raises errors.Unreachable: the connection broke off
         :raises report_client.errors: as :meth:`send`, and errors of ``decode``
         """
@@ -143,7 +143,7 @@ class Placement:
     ) -> Response:
         """Return the 2xx response to a request.
 
-        :param stream: do not read the body yet
+        :param stream: leave the body unread
         """
         sent = self._version
         self._check(request, needed)
@@ -235,7 +235,7 @@ class Placement:
         )
 
     def _negotiate(self, response: Response, sent: codec.Version) -> bool:
-        """Adopt the server's newest version; return True if it is a new one."""
+        """Adopt the server's newest version; return True if it has changed."""
         newest = _version(_errors(response).get('max_version'))
         if newest is None:
             return False

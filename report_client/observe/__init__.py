@@ -3,6 +3,6 @@
 
 Begin with ``observer.py``. ``list_strategy.py`` chooses the list requests,
 ``cached_reader.py`` decides which providers are read again, ``sharing.py``
-finds sharing providers, and ``verify.py`` reads again what a plan would write.
-It may import ``http/`` and ``operations/``.
+finds sharing providers, and ``verify.py`` reads again the parts that a plan
+would write. It may import ``http/`` and ``operations/``.
 """

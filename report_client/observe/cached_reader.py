@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Take providers from the store if they are unchanged, else read them again.
 
-Threads observe and write in parallel. If the store learnt something while an
-observation was being made, that is newer than the observation's list: it is
-neither taken for a fallen generation nor overwritten. This module writes
-nothing to placement; ``observer.py`` and ``sharing.py`` call it.
+Threads observe and write in parallel. If a thread updates the store while
+another makes an observation, the update is newer than the observation's list.
+It is then neither taken for a fallen generation nor overwritten. This module
+writes nothing to placement; ``observer.py`` and ``sharing.py`` call it.
 """
 
 import dataclasses
@@ -48,7 +48,7 @@ class CachedReader:
         builder: observation.ObservationBuilder,
         stored: Mapping[str, provider.Reading],
     ) -> bool:
-        """Add a node's own tree from the store, if all of it is unchanged.
+        """Add a node's own tree from the store, if it is completely unchanged.
 
         :param stored: uuid → last reading, of these providers and others
         :return: False, with nothing added, if a provider must be read again
@@ -69,7 +69,7 @@ class CachedReader:
     ) -> None:
         """Add these providers, from the store or from placement.
 
-        Three requests for each provider that must be read again
+        It sends three requests for each provider that must be read again
         (``reader.Reader.provider``).
 
         :raises errors.UnknownState: a generation fell
@@ -151,8 +151,8 @@ class CachedReader:
         """Return the stored readings without those of re-created providers.
 
         A generation never falls. If one does, the provider's state is unknown
-        in the first cycle. In the second it counts as another provider, and
-        the record of the old one is dropped.
+        in the first cycle. In the second cycle it counts as another provider,
+        and the record of the old provider is dropped.
 
         :raises errors.UnknownState: a generation fell for the first time
         """
@@ -203,7 +203,7 @@ class CachedReader:
 
 
 def _check_not_fallen(suspects: Sequence[provider.Reading]) -> None:
-    """Raise if there are providers whose generation fell for the first time.
+    """Refuse providers whose generation fell for the first time.
 
     :raises errors.UnknownState: there are some
     """

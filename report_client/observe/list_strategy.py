@@ -77,7 +77,7 @@ class ListStrategy:
         return next((row.uuid for row in rows if row.name == name), None)
 
     def _is_crowded(self, trees: int) -> bool:
-        """Return True if this many trees are listed one by one at less cost."""
+        """Return True if it costs less to list this many trees one by one."""
         size = self._store.snapshot.size()
         if size is None:
             return False

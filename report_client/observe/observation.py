@@ -15,7 +15,7 @@ from compute_agent.tree import provider
 
 from ..http import codec
 
-# Errors that fail one node; all others mean that the service is away.
+# Errors that fail one node; all others mean that placement is unavailable.
 ONE_NODE = (errors.UnknownState, errors.Replan)
 
 

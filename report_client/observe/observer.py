@@ -4,9 +4,9 @@
 Every change of a provider's contents changes its generation (1.19), and one
 list shows the generations of all providers. So a provider is read again only
 if its generation, name, parent or root differs from the store. If a provider
-cannot be read completely, its state is unknown and an error is raised; nothing
-is ever taken for empty. This module writes nothing to placement; ``client.py``,
-``plan/plan_maker.py`` and ``apply/executor.py`` call it.
+cannot be read completely, its state is unknown and an error is raised; no
+failed read ever counts as empty. This module writes nothing to placement;
+``client.py``, ``plan/plan_maker.py`` and ``apply/executor.py`` call it.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ LOG = logging.getLogger(__name__)
 
 
 class Observer:
-    """Observes nodes in placement, and keeps what it read in one store.
+    """Observes nodes in placement, and keeps its readings in one store.
 
     :param clock: seconds since the epoch
     :param full_read_interval: seconds after which a provider is read again
@@ -115,7 +115,7 @@ class Observer:
         They are cached. They are read again with the slow full read, and after
         the service was unavailable, because it may have been upgraded.
         """
-        with self._names_lock:  # one of the parallel nodes reads for all
+        with self._names_lock:  # one thread reads for all others
             known = self._store.snapshot.known_names()
             if (
                 known is None
@@ -152,16 +152,17 @@ class Observer:
     def watch_provider(self, node_uuid: str, uuid: str) -> None:
         """Include a provider in a node's observations until it is deleted.
 
-        For a provider that the driver names and that exists, although neither
-        the node's record nor an aggregate leads to it.
+        This is for an existing provider that the driver names, although
+        neither the node's record nor an aggregate leads to it.
         """
         self._watched.setdefault(node_uuid, set()).add(uuid)
 
     def watch_sharing(self, uuids: Iterable[str]) -> None:
-        """Read these in each cycle from now on, if they share.
+        """Read these providers in each cycle from now on, if they share.
 
-        For sharing providers that a source asserts something about: changes of
-        other writers are then observed at once, as in a node's own tree.
+        This is for sharing providers about which a source asserts something:
+        changes of other writers are then observed at once, as in a node's own
+        tree.
         """
         self._sharing.watch(uuids)
 
@@ -272,7 +273,7 @@ class Observer:
             self._store.journal.record_outcome((), outcome.dropped)
 
     def _finish(self, builder: observation.ObservationBuilder) -> Observation:
-        """Return the observation; the last object if nothing changed."""
+        """Return the observation; the previous object if nothing changed."""
         last = self._last.get(builder.node_uuid)
         if last is not None and last.is_same(builder):
             return last.result
@@ -288,7 +289,7 @@ class Observer:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Finished:
-    """An observation, and the readings that it consists of."""
+    """An observation, and the readings in it."""
 
     result: Observation
     readings: Mapping[str, provider.Reading]

@@ -3,10 +3,11 @@
 
 One list shows them for all nodes. The list is reused for a while, as long as
 this agent writes nothing and the list has none of its own providers. Drivers
-only look at other owners' sharing providers, and every write is preceded by a
-fresh read anyway. If the list has a provider that a node's tree contains, that
-this agent created for a node, or that a source asserts something about, it is
-read again in each cycle. This module writes nothing to placement; ``observer.py`` calls it.
+only read other owners' sharing providers, and the agent reads every part again
+before it writes it. If the list has a provider that a node's tree contains,
+that this agent created for a node, or that a source asserts something about,
+it is read again in each cycle. This module writes nothing to placement;
+``observer.py`` calls it.
 """
 
 import dataclasses
@@ -48,7 +49,7 @@ class SharingProviders:
         self._watched.update(uuids)
 
     def invalidate(self) -> None:
-        """Drop the cached list; do not cache one that is being read now."""
+        """Drop the cached list; do not cache a list that is being read now."""
         self._invalidations += 1
         self._cached = None
 
@@ -61,8 +62,8 @@ class SharingProviders:
         """Add to each node the sharing providers of its aggregates.
 
         ``GET /resource_providers?required=MISC_SHARES_VIA_AGGREGATE`` (1.18;
-        ``member_of`` 1.3), unless the cached list is good. A sharing provider
-        that cannot be read fails the nodes that it may serve.
+        ``member_of`` 1.3), unless the cached list is recent enough. A sharing
+        provider that cannot be read fails the nodes that it may serve.
 
         :param created: uuids of providers that this agent created for these
             nodes
@@ -115,7 +116,7 @@ class SharingProviders:
         builders: Sequence[observation.ObservationBuilder],
         since: int,
     ) -> observation.ObservationBuilder:
-        """Read the list and its providers; cache them if all could be read.
+        """Return the list's providers; cache them if all could be read.
 
         The list also has the aggregates of the cached list, because other
         nodes, which are observed separately, need them.

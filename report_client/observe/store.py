@@ -14,7 +14,7 @@ from compute_agent.tree.node import CreatedProviders
 
 
 class Journal(Protocol):
-    """Intents, outcomes of writes, and readings; each method is whole."""
+    """Intents, outcomes of writes, and readings; each method is atomic."""
 
     def begin(
         self,
@@ -22,7 +22,7 @@ class Journal(Protocol):
         intents: Sequence[Intent],
         claims: Mapping[Key, Claims],
     ) -> None:
-        """Record durably what is about to be sent."""
+        """Record durably the writes that will be sent."""
 
     def record_outcome(
         self,
@@ -32,7 +32,7 @@ class Journal(Protocol):
         readings: Iterable[provider.Reading] = ...,
         gone: Iterable[str] = ...,
     ) -> None:
-        """Record which writes were carried out, and the providers after."""
+        """Record the writes that were carried out, and their results."""
 
     def intents(
         self, node_uuids: Iterable[str]
@@ -43,12 +43,12 @@ class Journal(Protocol):
         """Return the moment at which an observation begins."""
 
     def newer(self, uuids: Iterable[str], since: int) -> set[str]:
-        """Return those of these providers that were updated since then."""
+        """Return the providers, among these, that were updated since then."""
 
     def save(
         self, readings: Iterable[provider.Reading], *, since: int
     ) -> None:
-        """Keep these readings, except those older than what is known."""
+        """Keep these readings, except those older than the stored ones."""
 
     def forget(self, uuids: Iterable[str]) -> None:
         """Drop everything about providers that no longer exist."""

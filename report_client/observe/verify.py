@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reads for a plan: never from memory, always in the cycle of the plan.
+"""The reads for a plan: always from placement, in the cycle of the plan.
 
-A plan rests on an observation, which may be remembered. The parts that it
-would write, and allocations, are read here. If a generation is not the one
-observed, another writer came between and the node is planned again. It writes
-nothing to placement. ``plan/plan_maker.py`` and ``client.py`` call it.
+A plan is made from an observation, which may come from the store. This module
+reads allocations, and the parts that the plan would write. If a generation
+differs from the observed one, another writer changed the provider and the node
+is planned again. It writes nothing to placement. ``plan/plan_maker.py`` and
+``client.py`` call it.
 """
 
 import dataclasses
@@ -19,16 +20,16 @@ from . import reader, store
 
 
 class Verifier:
-    """Reads again what a plan rests on."""
+    """Reads again the parts on which a plan depends."""
 
     def __init__(self, read: reader.Reader, kept: store.State) -> None:
         self._reader = read
         self._store = kept
 
     def verify(self, seen: Observation, parts: Iterable[Part]) -> None:
-        """Read these parts again, except those read in this cycle.
+        """Read these parts again, except parts already read in this cycle.
 
-        :raises errors.Replan: one is not as observed
+        :raises errors.Replan: a part is not as observed
         """
         for uuid, kind in sorted(set(parts) - seen.fresh):
             observed = seen.providers[uuid]
@@ -79,7 +80,7 @@ class Verifier:
         return alloc.Allocations(consumers, generations)
 
     def _invalidate(self, observed: provider.Provider) -> None:
-        """Have this provider read as a whole at the next observation."""
+        """Make the next observation read this provider completely."""
         since = self._store.journal.moment()
         kept = self._store.snapshot.readings([observed.uuid])
         self._store.journal.save(
@@ -106,7 +107,7 @@ def _check_still_there(
     by_class: alloc.Consumers,
     consumers: Mapping[str, alloc.Consumer],
 ) -> None:
-    """Check that the consumers still have what their provider showed."""
+    """Check that the consumers still have allocations from the provider."""
     for rc, uuids in by_class.items():
         for uuid in uuids:
             if rc not in consumers[uuid].allocations.get(observed.uuid, {}):

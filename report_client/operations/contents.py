@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations that replace a provider's traits, aggregates or inventories.
 
-Pure: no I/O, configuration, logging or clock. Each one also holds what was
-there before, so that it can say what it adds and what it removes.
+Pure: no I/O, configuration, logging or clock. Each one also has the names that
+were there before, so that it can tell which names it adds and removes.
 """
 
 import abc
@@ -18,7 +18,7 @@ from . import write
 from .write import Facet
 
 Inventories = Mapping[str, inventory.Inventory]
-# Why names go, by name.
+# The causes of removals, by name.
 Causes = Mapping[str, removal.Cause]
 
 
@@ -26,9 +26,9 @@ Causes = Mapping[str, removal.Cause]
 class _SetContents(write.Write):
     """Replace one provider's contents of one kind.
 
-    :ivar foreign: the names among those removed that others put there
-    :ivar causes: why each of those removed goes; two operations that differ
-        only in it are equal
+    :ivar foreign: the removed names that other writers added
+    :ivar causes: the cause of each removal; two operations that differ only in
+        it are equal
     """
 
     uuid: str
@@ -76,7 +76,7 @@ class _SetContents(write.Write):
             )
 
     def _need(self, *facets: Facet) -> set[write.Dependency]:
-        """Return these facets of the provider, and the names that come."""
+        """Return these facets of the provider, and the added names."""
         names = {(Facet.NAME, name) for name in self.added}
         return names | {(facet, self.uuid) for facet in facets}
 
@@ -97,7 +97,7 @@ class _SetNames(_SetContents):
         return self.before - self.names
 
     def changes(self) -> Iterator[Change]:
-        """Yield the names that come and those that go."""
+        """Yield the added and the removed names."""
         for name in sorted(self.added):
             yield Change(
                 uuid=self.uuid,
@@ -113,9 +113,9 @@ class _SetNames(_SetContents):
     ) -> frozenset[write.Dependency]:
         """Return the provider, the new names and maybe the inventory.
 
-        A refused inventory keeps no trait and no aggregate from being added,
-        which is always safe. It keeps those that are there, because it still
-        needs them.
+        If the change of the inventory was refused, traits and aggregates may
+        still be added, which is always safe. None is removed, because the old
+        inventory still needs them.
         """
         del providers
         needed = self._need(Facet.PROVIDER)
@@ -129,7 +129,7 @@ class _SetNames(_SetContents):
         return frozenset({(Facet.LABELS, self.uuid)})
 
     def advances(self) -> Iterator[write.Advance]:
-        """Yield the new set, one generation on."""
+        """Yield the new set, at the next generation."""
         yield write.Advance(
             uuid=self.uuid,
             kind=self.kind,
@@ -179,29 +179,29 @@ class SetInventories(_SetContents):
 
     @property
     def names(self) -> frozenset[str]:
-        """The resource classes that stay or come."""
+        """The resource classes that stay or are added."""
         return frozenset(self.inventories)
 
     @property
     def added(self) -> frozenset[str]:
-        """The resource classes that come."""
+        """The added resource classes."""
         return self.names - set(self.before)
 
     @property
     def removed(self) -> frozenset[str]:
-        """The resource classes that go."""
+        """The removed resource classes."""
         return frozenset(self.before) - self.names
 
     @property
     def changed(self) -> frozenset[str]:
-        """The resource classes that stay, with another record."""
+        """The resource classes that stay but get another record."""
         both = self.names & set(self.before)
         return frozenset(
             rc for rc in both if self.inventories[rc] != self.before[rc]
         )
 
     def changes(self) -> Iterator[Change]:
-        """Yield the resource classes that come, change or go."""
+        """Yield the added, changed and removed resource classes."""
         for rc in sorted(self.added | self.changed):
             yield Change(
                 uuid=self.uuid,
@@ -217,10 +217,10 @@ class SetInventories(_SetContents):
     def needs(
         self, providers: provider.Snapshot
     ) -> frozenset[write.Dependency]:
-        """Return the provider, the new classes, and all that came before.
+        """Return the provider, the new classes, and the earlier contents.
 
-        What grows waits for traits and aggregates, so that no capacity is
-        offered without them.
+        Inventory that grows depends on traits and aggregates, so that no
+        capacity is offered without them.
         """
         del providers
         return frozenset(
@@ -233,11 +233,11 @@ class SetInventories(_SetContents):
         return frozenset({(Facet.INVENTORY, self.uuid)})
 
     def advances(self) -> Iterator[write.Advance]:
-        """Yield the new classes, one generation on."""
+        """Yield the new classes, at the next generation."""
         yield self.advance(raises=1)
 
     def advance(self, raises: int) -> write.Advance:
-        """Return the new classes, so many generations on."""
+        """Return the new classes, this many generations later."""
         return write.Advance(
             uuid=self.uuid,
             kind=self.kind,

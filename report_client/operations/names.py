@@ -36,7 +36,7 @@ class _CreateName(write.Write):
         return frozenset()
 
     def changes(self) -> Iterator[Change]:
-        """Yield nothing: a name that no provider has is no change."""
+        """Yield nothing: only names of providers count as changes."""
         return iter(())
 
     def needs(

@@ -57,9 +57,9 @@ Operation = NameOperation | ProviderOperation
 def simulate(
     operations: Iterable[Write], providers: provider.Snapshot
 ) -> provider.Snapshot:
-    """Return what placement would hold after these operations, in order.
+    """Return the providers after these operations, carried out in order.
 
-    :raises Impossible: it would refuse one of them
+    :raises Impossible: placement would refuse one of them
     """
     for operation in operations:
         providers = operation.apply_to(providers)

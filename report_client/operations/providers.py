@@ -32,7 +32,7 @@ class _ProviderWrite(write.Write):
 
     @property
     def parts(self) -> frozenset[assertion.Key]:
-        """No part: the contents stay as they are, or go with the provider."""
+        """No part: the contents stay, or are deleted with the provider."""
         return frozenset()
 
     @property
@@ -53,7 +53,7 @@ class CreateProvider(_ProviderWrite):
         return self.name
 
     def changes(self) -> Iterator[Change]:
-        """Yield the provider that comes."""
+        """Yield the created provider."""
         yield Change(uuid=self.uuid, kind=None, existed=False, exists=True)
 
     def needs(
@@ -124,7 +124,8 @@ class UpdateProvider(_ProviderWrite):
 class DeleteProvider(_ProviderWrite):
     """Delete a provider; ``DELETE /resource_providers/{uuid}``.
 
-    :ivar cause: why it goes; two deletions that differ only in it are equal
+    :ivar cause: why it is deleted; two deletions that differ only in it are
+        equal
     """
 
     is_done_if_absent = True
@@ -134,7 +135,7 @@ class DeleteProvider(_ProviderWrite):
     )
 
     def changes(self) -> Iterator[Change]:
-        """Yield the provider that goes."""
+        """Yield the deleted provider."""
         yield Change(
             uuid=self.uuid,
             kind=None,
@@ -146,7 +147,7 @@ class DeleteProvider(_ProviderWrite):
     def needs(
         self, providers: provider.Snapshot
     ) -> frozenset[write.Dependency]:
-        """Return its children's deletions, and that its inventory went."""
+        """Return the deletions of its children, and of its inventory."""
         children = {
             (Facet.PROVIDER, child.uuid)
             for child in providers.values()
@@ -156,7 +157,7 @@ class DeleteProvider(_ProviderWrite):
         return frozenset(own | children)
 
     def advances(self) -> Iterator[write.Advance]:
-        """Yield nothing: no generation is left."""
+        """Yield nothing: a deleted provider has no generation."""
         return iter(())
 
     def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:

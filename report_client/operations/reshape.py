@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operation that moves inventory together with its allocations.
 
-Pure: no I/O, configuration, logging or clock. Placement does it as one
-transaction; ``plan/reshape.py`` decides what goes into it.
+Pure: no I/O, configuration, logging or clock. Placement carries it out as one
+transaction; ``plan/reshape.py`` decides what it contains.
 """
 
 import dataclasses
@@ -19,12 +19,13 @@ from .write import Facet
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Reshape(write.Write):
-    """Move inventory with what is allocated of it; ``POST /reshaper`` (1.30).
+    """Move inventory with its allocations; ``POST /reshaper`` (1.30).
 
-    :ivar uuid: the node, and so is ``name``
-    :ivar inventories: whole inventories, as they would be set by themselves
-    :ivar moves: the consumers that have it elsewhere afterwards, with all
-        that they have
+    :ivar uuid: the node's uuid; ``name`` is the node's name
+    :ivar inventories: one operation for each complete inventory that it
+        replaces
+    :ivar moves: the consumers whose allocations move, with all their
+        allocations
     """
 
     tells_generations = False
@@ -46,7 +47,7 @@ class Reshape(write.Write):
 
     @property
     def _allocated(self) -> frozenset[str]:
-        """The providers of which allocations are sent, changed or not."""
+        """The providers whose allocations are sent, changed or not."""
         return frozenset(u for move in self.moves for u in move.allocations)
 
     @property
@@ -58,18 +59,18 @@ class Reshape(write.Write):
 
     @property
     def added(self) -> frozenset[str]:
-        """The resource classes that come to a provider."""
+        """The resource classes that a provider gets."""
         return frozenset[str]().union(*(i.added for i in self.inventories))
 
     @property
     def moved_classes(self) -> frozenset[str]:
-        """The resource classes of which something is elsewhere afterwards."""
+        """The resource classes whose allocations move."""
         return frozenset(
             rc for move in self.moves for _, rc, _ in move.changes()
         )
 
     def changes(self) -> Iterator[Change]:
-        """Yield the resource classes that come, change or go."""
+        """Yield the added, changed and removed resource classes."""
         for one in self.inventories:
             yield from one.changes()
 
@@ -87,11 +88,11 @@ class Reshape(write.Write):
         return frozenset((Facet.INVENTORY, i.uuid) for i in self.inventories)
 
     def advances(self) -> Iterator[write.Advance]:
-        """Yield what it leaves of each provider, inventories first.
+        """Yield the resulting state of each provider, inventories first.
 
-        Placement sets an inventory that will not be empty twice, at first
-        beside the old one; and it writes the allocations once for each
-        provider of which any is sent, changed or not.
+        Placement writes an inventory twice unless it becomes empty: first
+        together with the old one, then alone. It writes the allocations once
+        for each provider whose allocations are sent, changed or not.
         """
         allocated = self._allocated
         for one in self.inventories:

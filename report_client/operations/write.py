@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every operation of a plan answers about itself.
+"""The base class of operations: the methods that every operation has.
 
 Pure: no I/O, configuration, logging or clock. ``Write`` is the base of all
-operations. Its abstract methods are what the executor, the blast radius, the
-contention and the intents need to know; a kind of operation that lacks one of
-them cannot be made.
+operations. Its abstract methods tell the executor, the blast radius, the
+contention and the intents what they need to know; a class that lacks one of
+them cannot be instantiated.
 """
 
 import abc
@@ -24,7 +24,7 @@ class Impossible(ValueError):
 
 
 class Facet(enum.Enum):
-    """The part of a provider, or of placement, that an operation rests on."""
+    """A part of a provider, or of placement, that operations depend on."""
 
     #: A custom trait or resource class.
     NAME = 'name'
@@ -42,14 +42,15 @@ Dependency = tuple[Facet, str]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Advance:
-    """What one write leaves of one provider, and at which generation.
+    """The state of one provider after a write, and its generation.
 
-    :ivar kind: what it replaces; None for the creation of the provider
+    :ivar kind: the kind of names that it replaces; None for the creation of
+        the provider
     :ivar raises: by how much the provider's generation rises; a created
         provider begins at 0
-    :ivar names: the whole set that it leaves; None if the names stay as they
-        are. Such an advance is intended only for a provider to which the
-        plan has written before.
+    :ivar names: the complete set after it; None if the names stay as they are.
+        Such an advance becomes an intent only for a provider to which the plan
+        has written before.
     :ivar added: the names in it that were not there
     """
 
@@ -63,8 +64,8 @@ class Advance:
 class Write(abc.ABC):
     """One write to placement, as a value.
 
-    :cvar tells_generations: True if the answer tells the generation that the
-        write led to. The executor reads everything again where it does not.
+    :cvar tells_generations: True if the answer has the generation after the
+        write. If not, the node is planned again on a new observation.
     :cvar is_done_if_absent: True if placement's "not found" means that the
         write is not needed any more
     :cvar is_shared: True if all nodes share what it creates, so that several
@@ -80,7 +81,7 @@ class Write(abc.ABC):
     @property
     @abc.abstractmethod
     def subject(self) -> str:
-        """The provider's uuid, or the trait or class, that it is about."""
+        """The uuid of its provider, or its trait or resource class."""
 
     @property
     @abc.abstractmethod
@@ -90,19 +91,19 @@ class Write(abc.ABC):
     @property
     @abc.abstractmethod
     def parts(self) -> frozenset[assertion.Key]:
-        """The providers and kinds of which it replaces the whole set."""
+        """The providers and kinds whose complete set it replaces."""
 
     @abc.abstractmethod
     def changes(self) -> Iterator[Change]:
         """Yield each name and each provider that it adds, changes or removes.
 
-        The blast radius counts removals and contention counts repetitions by
-        this answer. A rename or a move is no change here.
+        The blast radius counts removals by it, and contention counts
+        repetitions. A rename or a move does not count as a change here.
         """
 
     @abc.abstractmethod
     def needs(self, providers: provider.Snapshot) -> frozenset[Dependency]:
-        """Return what must not have been refused before it is sent.
+        """Return the facets it depends on: if one was refused, it is not sent.
 
         :param providers: as they are when it would be sent
         """
@@ -110,15 +111,15 @@ class Write(abc.ABC):
     @property
     @abc.abstractmethod
     def gives(self) -> frozenset[Dependency]:
-        """What is missing for later operations if it is refused."""
+        """The facets that later operations lack if it is refused."""
 
     @abc.abstractmethod
     def advances(self) -> Iterator[Advance]:
-        """Yield what it leaves of each provider, for the intents."""
+        """Yield the state of each provider after it, for the intents."""
 
     @abc.abstractmethod
     def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
-        """Return what placement holds after it.
+        """Return the providers as placement would have them after it.
 
         :raises Impossible: placement would refuse it
         """
@@ -137,7 +138,8 @@ class Write(abc.ABC):
     def moved_classes(self) -> frozenset[str]:
         """The resource classes whose allocations it moves.
 
-        A provider that loses one of them gives it to another provider.
+        A provider that loses one of these classes does not count as losing it:
+        another provider gets it.
         """
         return frozenset()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From two snapshots to operations in a safe order, and how a plan is printed.
+"""Turn two snapshots into operations in a safe order, and print plans.
 
 Begin with ``plan_maker.py``, then ``diff.py``. It may import ``observe/``,
 ``http/`` and ``operations/``.

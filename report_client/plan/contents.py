@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operations that change one provider's contents, in stages.
 
-Pure: no I/O, configuration, logging or clock. Inventory that goes, shrinks or
-becomes reserved is written before traits and aggregates, inventory that comes
-or grows after them. If traits and aggregates stay as they are, one write of
-the inventories is enough. Used by ``diff.py``.
+Pure: no I/O, configuration, logging or clock. Inventory that is removed,
+shrinks or becomes reserved is written before traits and aggregates, inventory
+that is added or grows after them. If traits and aggregates stay as they are,
+one write of the inventories is enough. Used by ``diff.py``.
 """
 
 import dataclasses
@@ -45,7 +45,7 @@ def of(
     """Return the operations that turn one provider's contents into another's.
 
     :param foreign: the removed names that other writers added
-    :param causes: why the names go
+    :param causes: why the names are removed
     """
     old = before or dataclasses.replace(
         after, inventories={}, traits=frozenset(), aggregates=frozenset()
@@ -106,7 +106,7 @@ def _labels(
 def _smaller(
     old: provider.Provider, new: provider.Provider
 ) -> ops.Inventories:
-    """Return the old inventories, reduced to what the new ones leave."""
+    """Return the old inventories, reduced to what the new ones still offer."""
     return {
         rc: record.limited_to(new.inventories[rc])
         for rc, record in old.inventories.items()

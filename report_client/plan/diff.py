@@ -3,10 +3,10 @@
 
 Pure: no I/O, configuration, logging or clock. Applying ``operations(a, b)`` to
 ``a`` gives ``b``, and ``operations(b, b)`` is empty. The order is safe: custom
-names; the hierarchy (parents before children); inventory that goes, shrinks or
-becomes reserved; traits and aggregates; allocated inventory that moves;
-inventory that comes or grows; deletions, leaves first. So no capacity is
-offered before its provider has its traits.
+names; the hierarchy (parents before children); inventory that is removed,
+shrinks or becomes reserved; traits and aggregates; allocated inventory that
+moves; inventory that is added or grows; deletions, leaves first. So no
+capacity is offered before its provider has its traits.
 """
 
 import dataclasses
@@ -26,14 +26,14 @@ from . import hierarchy, reshape
 
 Moves: TypeAlias = tuple[alloc.Move, ...]
 
-# The standard names that each library has in this installation.
+# The standard names in the libraries that are installed here.
 _STANDARD = {
     'os-traits': frozenset(os_traits.get_traits()),
     'os-resource-classes': frozenset(os_resource_classes.STANDARDS),
 }
 
 
-# The agent's plan, of this client's operations.
+# The agent's ``Plan``, with the operations of this client.
 Plan: TypeAlias = plans.Plan[ops.Operation]
 
 
@@ -48,7 +48,7 @@ def operations(
 
     :param foreign: the removed names that other writers added
     :param moves: the allocations that move with their inventories
-    :param causes: why the names and providers go
+    :param causes: why the names and providers are removed
     """
     gives, takes = alloc.providers(moves)
     rebuilding, deletions = hierarchy.changes(
@@ -77,10 +77,10 @@ def admit(
     after: provider.Snapshot,
     known: names.KnownNames,
 ) -> tuple[provider.Snapshot, tuple[ops.NameOperation, ...], list[str]]:
-    """Return ``after`` in names that placement knows, or will know.
+    """Return ``after`` with only names that placement knows, or will know.
 
-    With it come the operations that create missing custom names, and a line
-    for each standard name that placement does not know. Such a name cannot be
+    Also return the operations that create missing custom names, and a line for
+    each standard name that placement does not know. Such a name cannot be
     created and is left out.
     """
     wanted = {t for p in after.values() for t in p.traits}

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operations that turn one hierarchy of providers into another.
 
-Pure: no I/O, configuration, logging or clock. Placement wants every name used
-once and every parent to exist; it refuses a cycle and the deletion of a
-parent. So the order is: a provider whose name another one needs is deleted
-first, or, if something keeps it, gets a temporary name; then come renames,
-then creations and moves from the top down, and the other deletions last.
+Pure: no I/O, configuration, logging or clock. In placement every name is
+unique and every parent exists; it refuses a cycle and the deletion of a
+parent. So the order is: a provider whose name another provider needs is
+deleted first, or gets a temporary name if it cannot be deleted yet; then come
+renames, then creations and moves from the top down, and the other deletions
+last.
 """
 
 from collections.abc import Container, Mapping
@@ -26,7 +27,7 @@ def changes(
     occupied: Container[str] = (),
     causes: Mapping[str, removal.Cause] = NO_CAUSES,
 ) -> Changes:
-    """Return the operations before contents are set, and the deletions after.
+    """Return the operations to send before contents are set, and after.
 
     :param occupied: providers that cannot be deleted before contents are set
     :param causes: why providers are deleted, by uuid
@@ -94,7 +95,7 @@ class _Hierarchy:
         while waiting:
             taken = {p.name for p in self._now.values()}
             free = [u for u in waiting if self._after[u].name not in taken]
-            if not free:  # a ring of names: one provider gets a temporary name
+            if not free:  # a cycle of names: one gets a temporary name
                 self._update(waiting[0], name=_ASIDE + waiting[0])
                 continue
             for uuid in free:

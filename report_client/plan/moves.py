@@ -2,9 +2,9 @@
 """The check of a driver's moves of allocations, before placement sees them.
 
 Pure: no I/O, configuration, logging or clock. A driver may only move amounts
-between providers of its node's own tree. No amount is lost or made, the
-allocations in other trees and of sharing providers stay, and every amount fits
-where it goes. ``plan_maker.py`` asks before it plans.
+between providers of its node's own tree. No amount is lost or created, the
+allocations in other trees and from sharing providers stay, and every amount
+fits its new provider. ``plan_maker.py`` calls this before it plans.
 """
 
 import collections
@@ -23,8 +23,8 @@ def problems(
 ) -> list[str]:
     """Return a line for each move that cannot be carried out.
 
-    :param moves: those of every consumer of the tree, including the consumers
-        that keep all they have
+    :param moves: the moves of every consumer of the tree, including consumers
+        whose allocations stay
     :param after: the providers as they should be, including new ones
     :param own: the providers of the node's own tree, before and after
     """
@@ -65,7 +65,7 @@ def _elsewhere(
 def _misfits(
     moves: Moves, after: provider.Snapshot, own: frozenset[str]
 ) -> Iterator[str]:
-    """Yield what placement would refuse; it checks every amount sent."""
+    """Yield a line for each amount that placement would refuse."""
     before, then = _used(moves, own)
     sent = [move for move in moves if any(move.changes())]
     for move in sent:

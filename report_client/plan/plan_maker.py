@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the providers that a node should have to the plan that leads there.
+"""Make the plan that leads to the providers that a node should have.
 
-``diff.py`` finds the operations. Here it is given the names that placement
-knows, and the parts of providers that the plan would write are read again. It
+``diff.py`` finds the operations. This module gives it the names that placement
+knows, and reads again the parts of providers that the plan would write. It
 writes nothing to placement and decides nothing about ownership. ``client.py``
-makes one and calls it from many threads, each with a node of its own.
+makes one ``PlanMaker``; the cycles of several nodes call it from several
+threads.
 """
 
 from collections.abc import Iterable
@@ -24,8 +25,9 @@ from . import moves as checking
 class PlanMaker:
     """Makes plans.
 
-    :param observer: knows the names in placement, and is told what to watch
-    :param verifier: reads again what a plan would write
+    :param observer: has the names in placement, and watches the providers it
+        is given
+    :param verifier: reads again the parts that a plan would write
     """
 
     def __init__(
@@ -64,11 +66,11 @@ class PlanMaker:
     ) -> tuple[
         provider.Snapshot, tuple[operations.NameOperation, ...], list[str]
     ]:
-        """Return the wanted providers in names that placement takes.
+        """Return the wanted providers with only names that placement accepts.
 
-        With them come the operations that create custom names, and a line for
-        each name that is left out. Placement is asked for its names only where
-        a name is new to these providers.
+        Also return the operations that create custom names, and a line for
+        each name that is left out. Placement is asked for its names only if a
+        name is new to these providers.
         """
         if not planning.adds_names(seen.providers, wanted.after):
             return wanted.after, (), []
@@ -82,10 +84,10 @@ class PlanMaker:
     ) -> None:
         """Refuse to create a root under a name that another provider has.
 
-        Placement would refuse it too. It happens if a host was installed anew
+        Placement would refuse it too. This happens if a host was reinstalled
         and has a new uuid.
 
-        :raises placement_errors.Exists: the provider itself is there
+        :raises placement_errors.Exists: the provider itself exists already
         :raises placement_errors.NameTaken: another provider has the name
         """
         for operation in changes:

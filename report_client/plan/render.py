@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans and operations as text for people and as data for programs.
 
-Pure: no I/O, configuration, logging or clock. One operation is one line; its
-marks are: + comes, - goes, ~ changes, ! is another's. The cause of a removal
-stands behind the name, in parentheses.
+Pure: no I/O, configuration, logging or clock. One operation is one line. Its
+marks mean: + added, - removed, ~ changed, ! another writer's. The cause of a
+removal follows the name, in parentheses.
 """
 
 import collections
@@ -50,7 +50,7 @@ def total(plans: Sequence[planning.Plan], nodes: int) -> str:
     verbs = collections.Counter(
         operation_data(op)['operation'].replace('_', ' ')
         for op in (
-            *shared,  # several plans may contain it, and one creates it
+            *shared,  # several plans may contain it, but only one creates it
             *(op for op in every if not op.is_shared),
         )
     )

@@ -2,7 +2,7 @@
 """Inventories and removed names, as text and as data.
 
 Pure: no I/O, configuration, logging or clock. The marks are those of every
-plan: + comes, - goes, ~ changes, ! is another's. Used by ``render.py``.
+plan: + added, - removed, ~ changed, ! another writer's. Used by ``render.py``.
 """
 
 import math
@@ -16,7 +16,7 @@ from ..operations import operations as ops
 
 
 def marks(operation: ops.SetInventories) -> list[str]:
-    """Return a mark for each resource class that comes, changes or goes."""
+    """Return a mark for each added, changed or removed resource class."""
     now, before = operation.inventories, operation.before
     return [
         *(f'+{rc} {_record(now[rc])}' for rc in sorted(operation.added)),
@@ -29,19 +29,19 @@ def marks(operation: ops.SetInventories) -> list[str]:
 
 
 def gone(name: str, operation: ops.SetOperation) -> str:
-    """Return the mark of a name that goes, with the cause."""
+    """Return the mark of a removed name, with the cause."""
     mark = f"-{name} !another's" if name in operation.foreign else f'-{name}'
     cause = operation.causes.get(name)
     return mark if cause is None else f'{mark} ({shown(cause)})'
 
 
 def shown(cause: removal.Cause) -> str:
-    """Return a cause in printable characters; a file's path may have others."""
+    """Return a cause in printable characters; file names may have others."""
     return error_text.printable(str(cause))
 
 
 def causes_data(operation: ops.SetOperation) -> dict[str, Any]:
-    """Return the causes of the names that go, as data."""
+    """Return the causes of removed names, as data."""
     return {
         name: cause.data() for name, cause in sorted(operation.causes.items())
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A reshape as text, in sums, and as data, consumer by consumer.
+"""A reshape as text (sums of amounts) and as data (each consumer).
 
 Pure: no I/O, configuration, logging or clock. Used by ``render.py``.
 """
@@ -17,7 +17,7 @@ from . import render_inventory
 def marks(
     operation: ops.Reshape, shown: Callable[[str], str] = str
 ) -> list[str]:
-    """Return the sums that move, and the marks of the new inventories.
+    """Return the sums of moved amounts, and the marks of the new inventories.
 
     :param shown: makes a provider's name fit for a line
     """

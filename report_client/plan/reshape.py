@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inventory writes that become one reshape, because allocations move.
+"""Combine inventory writes into one reshape if allocations move.
 
 Pure: no I/O, configuration, logging or clock. Placement moves inventory and
-its allocations in one transaction. The reshape contains no more than that
-needs: the inventories of the providers that give or take an amount, as far as
-they change by it, and the consumers whose allocations change. A provider that
-takes has its traits and aggregates set before the reshape; a provider that
-gives has them changed after it. Used by ``diff.py``.
+its allocations in one transaction. The reshape contains only what this needs:
+the inventories of the providers that give or take an amount, as far as the
+move changes them, and the consumers whose allocations change. The traits and
+aggregates of a provider that takes are set before the reshape, those of a
+provider that gives after it. Used by ``diff.py``.
 """
 
 import dataclasses
@@ -65,7 +65,8 @@ def _giving(
 ) -> tuple[ops.SetInventories | None, contents.Stages]:
     """Return the part of a provider that only gives, and the remaining stages.
 
-    What it loses goes with the allocations; all else comes after the reshape.
+    The reshape takes its lost inventory and allocations; the other stages
+    follow.
     """
     if stages.shrink:
         part, grow = stages.shrink[0], stages.grow
@@ -81,7 +82,8 @@ def _taking(
 ) -> tuple[ops.SetInventories | None, contents.Stages]:
     """Return the part of a provider that only takes, and the remaining stages.
 
-    What it gets comes with the allocations; all else comes before the reshape.
+    The reshape brings its new inventory and allocations; the other stages
+    precede it.
     """
     part = stages.grow[0] if stages.grow else None
     return part, dataclasses.replace(stages, grow=())
@@ -90,9 +92,10 @@ def _taking(
 def _both(
     old: provider.Provider, stages: contents.Stages
 ) -> tuple[ops.SetInventories | None, contents.Stages]:
-    """Return the part of a provider that gives and takes, and the rest.
+    """Return the part that gives and takes, and the remaining stages.
 
-    All of its inventory is one write, because allocations go and come with it.
+    All of its inventory is one write, because allocations both leave and
+    arrive.
     """
     writes = (*stages.shrink, *stages.grow)
     if not writes:
@@ -122,7 +125,7 @@ def _emptied(old: provider.Provider) -> ops.SetInventories | None:
 def _unchanged(
     wanted: provider.Provider, remaining: contents.Stages
 ) -> ops.SetInventories:
-    """Return a write of the inventory as it is before any of it grows."""
+    """Return a write of the unchanged inventory, before any of it grows."""
     current = (
         remaining.grow[0].before if remaining.grow else wanted.inventories
     )

@@ -2,8 +2,8 @@
 """Base class of the commands that list rows, in every format of cliff.
 
 The columns and their order are an interface: they are the keys of ``-f json``.
-Rows have plain values; each format prints None and lists in its own way. Notes
-about the rows, and errors, go to stderr, one line each.
+Rows have plain values; each format has its own way to print None and lists.
+Notes about the rows, and errors, go to stderr, one line each.
 """
 
 import abc

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stdout and stderr for the case that a disk is full or a stream is closed.
+"""Wrap stdout and stderr, for a full disk or a closed stream.
 
 A failed write to stdout raises an error. The error is also remembered, because
 libraries may swallow it. A failed write to stderr is ignored, because there is
@@ -14,7 +14,7 @@ import typing
 
 
 class CannotWrite(OSError):
-    """Stdout cannot be written: its disk is full, or it is closed."""
+    """Stdout cannot be written: the disk is full, or the stream is closed."""
 
     def __str__(self) -> str:
         return f'cannot write: {self.strerror}'
@@ -23,7 +23,7 @@ class CannotWrite(OSError):
 class Out:
     """The stream for results; it wraps the stdout of the process.
 
-    :ivar failure: the error because of which output was lost, or None
+    :ivar failure: the error that lost output, or None
     """
 
     def __init__(self, stream: typing.TextIO | None) -> None:
@@ -42,7 +42,7 @@ class Out:
             raise self._error(exc) from exc
 
     def flush(self) -> None:
-        """Write what is buffered.
+        """Write the buffered text.
 
         :raises: the same errors as ``write``
         """
@@ -81,7 +81,7 @@ class Messages:
             return len(text)
 
     def flush(self) -> None:
-        """Write what is buffered, if possible."""
+        """Write the buffered text, if possible."""
         try:
             self._stream.flush()
         except OSError:
@@ -93,7 +93,7 @@ class Messages:
 
 def _discard(stream: typing.Any) -> None:
     """Redirect a stream to /dev/null, so that Python's exit does not fail."""
-    with contextlib.suppress(OSError, ValueError):  # a stream without a file
+    with contextlib.suppress(OSError, ValueError):  # no descriptor
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)

@@ -2,11 +2,11 @@
 """Signals: they stop a command, or make the daemon reload its files.
 
 SIGINT and SIGTERM stop a long-running command. SIGHUP does so too, except for
-the daemon: there it requests a reload, and it stops the daemon only if the
-daemon's terminal was closed, because nobody could stop it there any more. A
-SIGHUP that arrives while the daemon is still starting is kept until the daemon
-listens. In any other command, SIGINT interrupts the main thread and wakes the
-threads that wait.
+the daemon: there it requests a reload. It stops the daemon only if the
+daemon's terminal was closed, because no Ctrl-C can reach the daemon any more.
+A SIGHUP that arrives while the daemon is still starting is kept until the
+daemon listens. In any other command, SIGINT interrupts the main thread and
+wakes the threads that wait.
 """
 
 import os
@@ -76,7 +76,7 @@ class EarlyHangup:
 
 
 def keep_early_hangup() -> None:
-    """Keep a SIGHUP until ``DaemonSignals`` listens; it kills by default."""
+    """Keep a SIGHUP until ``DaemonSignals`` listens; by default it kills."""
     signal.signal(signal.SIGHUP, EarlyHangup())
 
 

@@ -2,8 +2,8 @@
 """Entry point of ``compute-agent``: handles signals before the slow imports.
 
 The imports take a second, and more on a busy host. A SIGHUP in that time must
-not kill the daemon, so this module handles SIGHUP first and imports the
-program then. It also makes SIGINT wake all threads, not only the main one.
+not kill the daemon, so this module first handles SIGHUP and then imports the
+program. It also makes SIGINT wake all threads, not only the main one.
 """
 
 import sys

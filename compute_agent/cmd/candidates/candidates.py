@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent candidates``: providers for a flavor, and why not others.
+"""``compute-agent candidates``: the providers that fit a flavor.
 
 The command reads only placement, not the state of the agent.
 """

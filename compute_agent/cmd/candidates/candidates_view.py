@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Candidates as rows: each provider's part, free capacity and traits.
 
-JSON and YAML have amounts as numbers and every trait; a table has room for
-less.
+JSON and YAML have amounts as numbers, and every trait; a table has less room,
+so it shows only some traits.
 """
 
 import argparse

@@ -3,5 +3,5 @@
 
 Begin with ``provider.py``; each noun has its module. ``report_client/api/``
 sends the requests; the rules for adoption and renaming are in
-``compute_agent/ownership/`` and ``compute_agent/cycle/``.
+``compute_agent/ownership/`` and ``compute_agent/identity/``.
 """

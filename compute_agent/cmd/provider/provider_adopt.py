@@ -2,9 +2,9 @@
 """``compute-agent provider adopt``: make a provider of another writer ours.
 
 There are two cases. A provider in a tree of this agent counts as created by
-this agent from now on (``ownership/adoption.py``). A provider that has the name
-of this host under another uuid is this host before it was reinstalled: the
-host takes that uuid (``cycle/host_adoption.py``).
+this agent from now on (``ownership/adoption.py``). A provider that has the
+name of this host under another uuid is this host before it was reinstalled:
+the host takes that uuid (``identity/host_adoption.py``).
 """
 
 import argparse
@@ -28,8 +28,8 @@ if typing.TYPE_CHECKING:
 class _Proposal:
     """An adoption as the command shows it.
 
-    :ivar plan: lines for the operator; empty if nothing is left to do
-    :ivar apply: carries it out, and returns lines that say what was done
+    :ivar plan: lines for the operator; empty if there is nothing to do
+    :ivar apply: carries it out, and returns lines for the operator
     """
 
     plan: Sequence[str]
@@ -96,7 +96,7 @@ def _proposal(
     provider: 'codec.ListedProvider',
     parsed_args: argparse.Namespace,
 ) -> _Proposal:
-    """Return the adoption of a host if the provider is one, else of it."""
+    """Return the proposal for a host if one matches, else for the provider."""
     from report_client.api import provider_query  # noqa: PLC0415 (quick --help)
 
     from ...identity import host_adoption  # noqa: PLC0415

@@ -96,7 +96,7 @@ def _plan(
     name: str,
     tree: Sequence['codec.ListedProvider'],
 ) -> list[str]:
-    """Return what will be done, and what it means for other programs."""
+    """Return lines about the rename and its effect on other programs."""
     children = sorted(
         row.name for row in tree if row.parent_uuid == provider.uuid
     )

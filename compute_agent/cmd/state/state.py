@@ -65,7 +65,7 @@ class StateExport(command.AgentCommand):
         return 0
 
     def _print(self, exported: 'handover.NodeRecord') -> None:
-        """Print a record; return when it is written, on disk if to a file.
+        """Print a record; return when it is written (a file: on disk).
 
         :raises errors.Unavailable: the record could not be written
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent state show``: list what this agent recorded.
+"""``compute-agent state show``: list the agent's record.
 
 The command needs neither placement nor the driver. It reads a copy of the
 state database, so it does not disturb a running daemon.

@@ -32,9 +32,9 @@ class Outcome:
     """The outcome for each trait.
 
     :ivar done: trait → the result of the change
-    :ivar kept: trait → the reason for which placement refused the change
-    :ivar failed: trait → the error because of which the change was not made,
-        or possibly not made
+    :ivar kept: trait → the reason why placement refused the change
+    :ivar failed: trait → the error that prevented the change, or left its
+        outcome unknown
     """
 
     done: dict[str, typing.Any]

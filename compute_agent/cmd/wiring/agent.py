@@ -3,7 +3,7 @@
 
 ``build_agent`` connects the objects; the commands, the tests and the
 benchmarks all use it. ``open_agent`` makes the collaborators from the
-configuration, and closes what it opened.
+configuration, and closes them at the end.
 """
 
 import contextlib

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of an agent as a value, and how the options become one.
+"""The settings of an agent as a value, made from the options.
 
 ``agent.py`` builds an agent from it. Commands make it from oslo.config, tests
-make it directly. The options that reach placement are read by
-``placement.py``.
+make it directly. ``placement.py`` reads the options for the connection to
+placement.
 """
 
 import dataclasses

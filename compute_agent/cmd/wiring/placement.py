@@ -112,7 +112,7 @@ def _widen(
     conf: cfg.ConfigOpts,
     wait: throttled_session.Wait,
 ) -> None:
-    """Give every worker its own connection, and all of them one budget.
+    """Give every worker its own connection, and all of them one rate limit.
 
     keystoneauth's adapter keeps ten connections, however many workers there
     are; it opens and closes the others for each request.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections that delay requests to keep max_requests_per_second.
 
-Every request passes here each time it is sent: retries and redirects of
-keystoneauth too, and its requests for tokens. The report client's budget says
+Every request passes here each time it is sent, including keystoneauth's
+retries, redirects and requests for tokens. The report client's rate limit says
 how long a request must wait; this module waits. ``placement.py`` uses it.
 """
 
@@ -28,7 +28,7 @@ class Stopping(Exception):
 
 
 class ThrottledAdapter(adapters.BaseAdapter):
-    """Sends requests within a budget; threads may share it.
+    """Sends requests within a rate limit; threads may share it.
 
     :param inner: the adapter that sends them
     """
@@ -48,9 +48,9 @@ class ThrottledAdapter(adapters.BaseAdapter):
     def send(
         self, request: requests.PreparedRequest, *args: Any, **how: Any
     ) -> requests.Response:
-        """Send a request as soon as the budget permits.
+        """Send a request as soon as the rate limit permits.
 
-        :raises Stopping: the program stops before that
+        :raises Stopping: the program stops before the request is sent
         """
         seconds = self._budget.reserve()
         self._log_long_wait(seconds)

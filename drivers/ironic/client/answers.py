@@ -3,8 +3,8 @@
 
 Pure: no I/O, configuration, logging or clock. The client returns whatever
 arrived: bytes for broken JSON, None if there was no JSON, or the JSON of
-another service. All of these raise ``UnknownState``; none of them counts as a
-shorter list. ``api.py`` calls this.
+another service. For all of these, this module raises ``UnknownState``; it
+never treats them as a shorter list. ``api.py`` calls this.
 """
 
 import dataclasses
@@ -35,7 +35,8 @@ class NotFound(errors.Refused):
     def is_of(self, ident: str) -> bool:
         """Return True if Ironic's complete message is about this node.
 
-        Other messages contain a node's name too and mean something else.
+        Other messages of Ironic contain a node's name too, but mean something
+        else.
         """
         match = _NOT_FOUND.fullmatch(self.fault)
         return match is not None and match[1].lower() == ident.lower()
@@ -69,7 +70,7 @@ def page(body: object) -> Page:
         raise errors.UnknownState(f'no next page: {shown(body["next"])}')
     if not rows:
         raise errors.UnknownState('an empty page with more to come')
-    # Not from the URL in "next", which perhaps only a proxy can reach.
+    # Not the URL in "next", which perhaps only a proxy can reach.
     marker = rows[-1].get('uuid')
     if not isinstance(marker, str):
         raise errors.UnknownState(f'a node without uuid: {shown(rows[-1])}')

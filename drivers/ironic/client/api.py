@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calls of Ironic's API that the driver uses; only this module has paths.
+"""The requests to Ironic's API; only this module has their paths.
 
 An incomplete listing is an error. A node counts as gone only if Ironic itself
 says so about that node. All errors raised are the agent's.

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests to Ironic by python-ironicclient, in a version both sides have.
+"""Send requests to Ironic by python-ironicclient, in a common version.
 
 The client is built at the first request, and again after an outage, because
-the catalog may have changed. It is given the endpoint and the version.
-Otherwise it would look up the endpoint in every request, and write a cache
-file into a home directory for the version. Threads may share a connection.
+the catalog may have changed. This module gives it the endpoint and the
+version. Otherwise the client would look up the endpoint in every request, and
+write a file into a home directory to cache the version. Threads may share a
+connection.
 """
 
 import logging
@@ -31,7 +32,8 @@ _RETRIES = (
     'status_code_retry_delay',
     'retriable_status_codes',
 )
-# Followed by keystoneauth; ironicclient follows more, up to Python's limit.
+# keystoneauth follows these redirections; ironicclient follows more, up to
+# Python's limit.
 _REDIRECTIONS = 2
 
 
@@ -153,7 +155,8 @@ class Connection:
         if url is None:
             raise exceptions.EndpointNotFound
         self.where = _called(url)
-        # It raises what it logs as errors, so these would be reported twice.
+        # It also raises the errors that it logs, so they would be reported
+        # twice.
         logging.getLogger('ironicclient.common.http').addFilter(_below_error)
         made = client.Client(
             endpoint_override=url,

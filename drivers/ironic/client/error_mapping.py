@@ -18,7 +18,7 @@ from . import answers
 
 _AWAY = frozenset({408, 429, 502, 503, 504})
 _ADDRESS = re.compile(r'https?://[^/\s]+')
-# The client raises these if an error body is not as it expects.
+# The client raises these errors if it cannot parse an error body.
 _TRIPS = (AttributeError, IndexError, KeyError, TypeError)
 
 

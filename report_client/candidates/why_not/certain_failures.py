@@ -2,9 +2,9 @@
 """Conditions that certainly fail, judged without asking placement.
 
 Pure: no I/O, configuration, logging or clock. Placement cannot be asked about
-a condition on an amount that is not available. Of such a condition, the facts
-of the neighbourhood still tell if it fails for every provider that could
-provide the amount.
+a condition on an amount that is not available. The facts of the neighbourhood
+still tell if such a condition fails for every provider that could provide the
+amount.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,10 +16,10 @@ from .requirements import Kind, Requirement
 def certainly_fails(
     condition: Requirement, near: Neighbourhood, amounts: Mapping[str, int]
 ) -> bool:
-    """Return True if a condition fails even if the amounts were available.
+    """Return True if a condition would fail even with the amounts available.
 
-    :param amounts: amount by resource class that the condition's group asks
-        for
+    :param amounts: the amounts that the condition's group asks for, by
+        resource class
     """
     if near.shares:
         # The tree may provide part of another tree's candidate, and too

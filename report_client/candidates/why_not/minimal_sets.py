@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The smallest sets of requirements that cannot be met together.
 
-Pure: no I/O, configuration, logging or clock. It knows nothing of placement;
-``search.py`` gives it the question.
+Pure: no I/O, configuration, logging or clock. It knows nothing about
+placement; ``search.py`` passes the function that asks.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,10 +18,11 @@ def minimal_sets(
 ) -> list[tuple[_Part, ...]]:
     """Return sets of parts that do not fit; all other parts fit together.
 
-    First come the parts that do not fit alone, each as a set of one. Then come
-    sets whose parts do not fit together, although they fit if any one part is
-    left out. For n parts, ``fits`` is called n + 1 times if no set of the
-    second sort exists, and never more than (n + 1)(n + 2) / 2 times.
+    First come the parts that do not fit alone, each as a set of one part. Then
+    come sets of several parts that do not fit together, although they fit if
+    any one part is left out. For n parts, ``fits`` is called n + 1 times if
+    there are no sets of several parts, and never more than (n + 1)(n + 2) / 2
+    times.
 
     :param fits: returns True if these parts fit; never called without parts
     """

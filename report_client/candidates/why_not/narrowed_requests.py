@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests that reveal a cut answer: for one tree only, or with more ways.
+"""Requests that show if an answer was cut: for one tree, or with more ways.
 
 Pure: no I/O, configuration, logging or clock. An operator can tell placement
 to stop after a number of ways to meet a request (``[placement]
@@ -26,11 +26,12 @@ _CLASSES = 4
 
 
 def limited_to_tree(request: Request, root: str) -> Request:
-    """Return the request for candidates whose resources all come from a tree.
+    """Return the request, limited to candidates from one tree.
 
-    For a tree that shares nothing, and that no provider shares with: it is a
+    All resources of these candidates come from the tree. Use it only for a
+    tree that shares nothing, and with which no provider shares: the tree is a
     candidate for this request exactly if it is one for the original request.
-    Every way in the answer then shows it.
+    Every way in the answer then uses the tree.
 
     :param root: the uuid of a provider of the tree
     """
@@ -46,13 +47,13 @@ def limited_to_tree(request: Request, root: str) -> Request:
 def with_more_ways(
     request: Request, found: answer.Answer, near: neighbourhood.Neighbourhood
 ) -> Iterator[Request]:
-    """Yield requests that should have more ways to be met than this one.
+    """Yield requests that placement can meet in more ways than this one.
 
-    They are the same request, and requests for the smallest amount of each
-    class that is, or could be, shared. Each also asks for a provider that has
-    a common trait or shares, without using any of its inventory, so that each
-    way is answered once for each such provider. If placement answers more ways
-    to one of them, it does not stop at fewer ways.
+    The first is the same request; the others ask for the smallest amount of
+    each class that is, or could be, shared. Each also asks for a provider that
+    has a common trait or shares, without using any of its inventory, so that
+    the answer has each way once for each such provider. If the answer to one
+    of them has more ways, placement does not stop at fewer ways.
 
     :param found: placement's answer to the request
     """

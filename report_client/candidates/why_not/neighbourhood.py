@@ -122,11 +122,11 @@ class Neighbourhood:
         return not self.uuids.isdisjoint(found.summaries)
 
     def is_compatible(self, found: answer.Answer) -> bool:
-        """Return True if the tree could take part, if asked for something.
+        """Return True if the tree could take part in a candidate.
 
-        That is so if all resources of a candidate would come from providers
-        that share with the tree, or, for a tree that shares, from one tree
-        that it shares with.
+        A tree can take part without providing a resource. Then all resources
+        come from providers that share with the tree or, if the tree shares,
+        from one tree with which it shares.
         """
         if self.is_candidate(found):
             return True

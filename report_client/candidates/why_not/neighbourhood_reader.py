@@ -56,7 +56,7 @@ class NeighbourhoodReader:
     def _providers(
         self, rows: Iterable[codec.ListedProvider]
     ) -> list[neighbourhood.NearProvider]:
-        """Read these providers whole; parents come before children."""
+        """Return these providers with all their contents, parents first."""
         read = [self._reader.provider(row).provider for row in rows]
         return [
             neighbourhood.NearProvider(provider=p, used=self._used(p.uuid))

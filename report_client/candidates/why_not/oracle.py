@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement's judgement of one tree: it fits, it does not fit, or unknown.
+"""Ask placement if one tree fits a request: yes, no or unknown.
 
-If the tree is in an answer, it fits. If it is missing, that counts only in a
-complete answer: placement may have been told to stop early, and it may fail
-inside. ``search.py`` chooses the questions.
+If the tree is in an answer, it fits. If it is missing from a complete answer,
+it does not fit. If the answer may be incomplete, the result is unknown:
+placement may be configured to stop early, and it may answer 500. ``search.py``
+chooses the questions.
 """
 
 import dataclasses
@@ -18,7 +19,7 @@ from . import narrowed_requests, neighbourhood
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Judgement:
-    """The part of an answer that is kept; the answer names the whole cloud.
+    """The part of an answer that is kept; answers can name the whole cloud.
 
     :ivar is_candidate: see ``neighbourhood.py``, also for ``is_compatible``
     :ivar ways: the number of ways to meet the request in the answer
@@ -32,9 +33,9 @@ class _Judgement:
 
 
 class Oracle:
-    """Asks placement about one tree, and returns only what is certain.
+    """Asks placement about one tree, and returns only certain answers.
 
-    :param ways: the number of ways that placement answered to some request
+    :param ways: the number of ways in placement's answer to some request
     :ivar doubts: the reasons why a judgement is unknown, each once
     """
 
@@ -60,7 +61,7 @@ class Oracle:
         return True if judgement.is_candidate else self._missing(judgement)
 
     def is_compatible(self, request: Request) -> bool | None:
-        """Return True if the tree could take part, None if that is unknown."""
+        """Return True if the tree could be in a candidate, None if unknown."""
         judgement = self._judgement(request)
         if judgement is None:
             return None

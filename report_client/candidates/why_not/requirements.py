@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Split a request for candidates into requirements, and rebuild it from some.
+"""Split a request into requirements, and rebuild it from some of them.
 
 Pure: no I/O, configuration, logging or clock. A requirement is the smallest
 part that can be left out: one amount, one trait, one condition on aggregates

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ask placement which requirements keep one tree out of the candidates.
 
-Each question is the request with some requirements left out. The search looks
+Each question is the request without some of its requirements. The search looks
 at one thing only: is the tree in the answer? ``why_not.py`` calls it.
 """
 
@@ -25,8 +25,7 @@ _Judge = Callable[[Request], bool | None]
 class Search:
     """The questions about one request, without a limit, and one tree.
 
-    :param ways: the number of ways to meet the whole request that placement
-        answered
+    :param ways: the number of ways in placement's answer to the whole request
     """
 
     def __init__(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a provider is not among the candidates for a request.
+"""Explain why a provider is not among the candidates for a request.
 
 Placement is the judge. It is asked again with some requirements left out, and
 only the provider's presence in the answer counts. So the result is right for
@@ -65,10 +65,10 @@ class WhyNot:
 
         The result is empty if and only if the provider is in placement's
         answer to the request without its limit. Without the returned
-        requirements, and those that depend on them
-        (``requirements.without``), the provider is in the answer. If all
-        remaining resources would come from other providers, the tree cannot
-        show in the answer; it then could take part if asked for something.
+        requirements, and those that depend on them (``requirements.without``),
+        the provider is in the answer. If all remaining resources would come
+        from other providers, the tree is not in the answer; it could still
+        take part in a candidate.
 
         It sends one ``GET /allocation_candidates`` if the provider is a
         candidate. Else, for a request of r amounts and c conditions, it

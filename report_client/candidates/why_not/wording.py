@@ -121,7 +121,7 @@ class Wording:
         return nearest, f'it is in {names}'
 
     def _lacks(self, provider: NearProvider, part: Requirement) -> str:
-        """Return what a provider with the trait lacks for its group."""
+        """Return the requirements that a provider with the trait fails."""
         asked = self.amounts.get(part.group, {})
         for rc, amount in asked.items():
             if rc in provider.inventories and not provider.can_provide(
@@ -136,7 +136,7 @@ class Wording:
         return 'it does not meet the rest of its group'
 
     def _no_provider(self, of_root: str, of_tree: str) -> str:
-        """Return the text that no provider in reach has something.
+        """Return the text that says that no provider in reach has a property.
 
         :param of_root: the predicate for a root without children
         :param of_tree: the predicate after "no provider in its tree"
@@ -159,7 +159,7 @@ class Wording:
     def _able(self, part: Requirement) -> list[NearProvider]:
         """Return providers that could provide an amount of the group.
 
-        The root, if there are none.
+        If there are none, the result is the root alone.
         """
         able = [p for p in self.near.providers if self._provided(p, part)]
         return able or [self.near.root]
