@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ownership: who owns names and providers, and therefore what may be removed.
+"""Ownership: decide which names and providers the agent may remove.
 
-Begin with ``resolve.py``: assertions, the record and the policy in, the wanted
-providers out. ``claims.py`` decides name by name, and says why a name goes.
-Pure; it may import ``tree/``, ``plan/`` and ``limits/``.
+Begin with ``resolve.py``: from assertions, record and policy it makes the
+wanted providers. ``claims.py`` decides name by name, and gives the cause of
+each removal. Pure; it may import ``tree/``, ``plan/`` and ``limits/``.
 """
