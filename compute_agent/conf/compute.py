@@ -25,7 +25,7 @@ _OPTS: list[cfg.Opt] = [
         default=300,
         min=0,
         max=default.LONGEST_INTERVAL,
-        help='The seconds for which the agent does not read the sharing '
+        help='How many seconds the agent waits before it reads the sharing '
         'providers of other writers again. In that time, a cycle in which '
         'nothing changes sends one request, not two. Sharing providers that '
         'this agent created, or reports something for, are read in each cycle. '
