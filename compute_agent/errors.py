@@ -67,11 +67,11 @@ class Replan(AgentError):
 
     :ivar subject: the provider that changed, as ``name (uuid)``; empty if the
         message names it
-    :ivar is_conflict: False if this agent's own write is the reason
+    :ivar is_conflict: True if another writer changed the provider
     """
 
     subject: str = ''
-    is_conflict: bool = True
+    is_conflict: bool = False
 
 
 class ReplanOnce(Replan):

@@ -57,12 +57,18 @@ class Answer:
 class Conflict(errors.Replan):
     """The provider's generation changed since it was read (409)."""
 
+    is_conflict = True
+
 
 class Exists(Conflict):
     """A provider to be created exists already, and was not observed.
 
+    An interrupted creation of this agent is as likely as another writer's.
+
     :ivar uuid: its uuid
     """
+
+    is_conflict = False
 
     def __init__(self, name: str, uuid: str) -> None:
         super().__init__(f'{provider.title(name, uuid)} exists already')
@@ -71,8 +77,6 @@ class Exists(Conflict):
 
 class Reshaped(errors.Replan):
     """Allocations were moved; observe and plan again for the rest."""
-
-    is_conflict = False
 
 
 class NotFound(errors.ReplanOnce):

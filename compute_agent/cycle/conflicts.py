@@ -28,6 +28,7 @@ class Conflicts:
         self._node = node
         self._replans = 0
         self._missing = 0
+        self._conflicts = 0
         self._subjects: dict[str, None] = {}
 
     def allow_replan(self, exc: errors.AgentError) -> bool:
@@ -41,7 +42,8 @@ class Conflicts:
         self._replans += 1
         self._missing += isinstance(exc, errors.ReplanOnce)
         if exc.is_conflict:
-            self._subjects[exc.subject or str(exc)] = None
+            self._conflicts += 1
+            self._subjects[exc.subject or str(self._node)] = None
         return self._replans < PLANS and self._missing <= 1
 
     def pause(self) -> None:
@@ -56,7 +58,7 @@ class Conflicts:
         LOG.info(
             '%s: done, planned %d times because another writer changed %s',
             self._node,
-            self._replans + 1,
+            self._conflicts + 1,
             ', '.join(self._subjects),
         )
         self._subjects.clear()

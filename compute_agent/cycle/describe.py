@@ -77,12 +77,12 @@ def facts(driver: virt.ComputeDriver, node: Node) -> object:
 def equal(
     driver: virt.ComputeDriver, node: Node, facts: object, others: object
 ) -> bool:
-    """Return True if two facts of a driver are equal.
+    """Return True if two facts of a driver are the same or equal.
 
     :raises errors.DriverError: they cannot be compared
     """
     with _asking(driver, node):
-        return bool(facts == others)
+        return facts is others or bool(facts == others)
 
 
 def authority(driver: virt.ComputeDriver, node: Node) -> Sequence[str]:

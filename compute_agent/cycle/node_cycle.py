@@ -157,6 +157,7 @@ class NodeCycle(Generic[Op]):
                     if not self._goes_now(planned):
                         break
                 self._apply(planned)
+                self._conflicts.log_healed()
                 break
             except errors.AgentError as exc:
                 self._note_error(exc, planned)
@@ -164,8 +165,6 @@ class NodeCycle(Generic[Op]):
                     raise
             self._conflicts.pause()
             seen, planned = None, None
-        if self.result.status is Status.DONE and not self.awaits_judgement:
-            self._conflicts.log_healed()
 
     def _check_outage(self) -> None:
         """Raise the outage that another node's cycle found."""

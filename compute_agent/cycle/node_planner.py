@@ -17,6 +17,7 @@ from ..limits import contention
 from ..ownership import in_use, moved_away, orphans, policy, resolve
 from ..ownership.record import Record
 from ..plan import allocations as alloc
+from ..plan import removal
 from ..plan.observation import Observation
 from ..plan.plan import Op, Op_co, Plan, Wanted
 from ..tree import host_inventory, provider
@@ -84,6 +85,8 @@ class NodePlanner(Generic[Op]):
         self._files = files
         self._orders = settings.orders()
         self._empty_plans = EmptyPlans[Op]()
+        # The causes in each node's last plan, while something is removed.
+        self._causes: dict[str, removal.Causes] = {}
 
     def begin(self) -> None:
         """Have the operator's files and orders read, for a cycle."""
@@ -96,6 +99,8 @@ class NodePlanner(Generic[Op]):
         if self._files is not None:
             self._files.log_unmatched(node_uuids)
         self._empty_plans.keep_only(node_uuids)
+        for uuid in self._causes.keys() - set(node_uuids):
+            del self._causes[uuid]
 
     def observe(
         self, node_uuids: Sequence[str]
@@ -205,6 +210,7 @@ class NodePlanner(Generic[Op]):
         """
         return (
             facts is not None
+            and last.facts is not None
             and (last.node, last.edition) == (node, self._edition())
             and describe.equal(self._driver, node, last.facts, facts)
             and last.rest_on(
@@ -291,12 +297,27 @@ class NodePlanner(Generic[Op]):
             after=after,
             claims=resolved.claims,
             foreign=resolved.foreign,
-            causes=resolved.causes,
+            causes=self._with_earlier_causes(decides.node_uuid, resolved),
             moves=moves,
             notes=(*seen.notes, *tree.notes, *resolved.notes),
             faults=(*tree.faults, *faults),
         )
         return wanted, contended
+
+    def _with_earlier_causes(
+        self, node_uuid: str, resolved: resolve.Resolution
+    ) -> removal.Causes:
+        """Return the causes of a plan's removals; remember them.
+
+        An attempt to remove a name ends the recorded claims on it before it is
+        sent. If it fails, only the earlier plan tells which source gave the
+        name up.
+        """
+        earlier = self._causes.pop(node_uuid, removal.NO_CAUSES)
+        causes = resolved.causes.with_earlier(earlier)
+        if causes.names:
+            self._causes[node_uuid] = causes
+        return causes
 
     def _keep_in_use(
         self,

@@ -74,7 +74,7 @@ def decide(inputs: Inputs, policy: Policy) -> Decision:
     claims = _claims_after(inputs.assertions, inputs.claims, masked)
     claimed = union(claims.values()) | inputs.claimed_for_others
     causes = _causes(inputs, policy, claimed, masked)
-    gone = causes.keys()
+    gone = frozenset(causes)
     asserted = union(a.names for a in inputs.assertions.values()) - masked
     reasserted = asserted & union(inputs.claims.values())
     return Decision(

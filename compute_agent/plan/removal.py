@@ -79,8 +79,30 @@ class Causes:
         """Return the causes by name, of one provider and kind."""
         return self.names.get((uuid, kind), {})
 
+    def with_earlier(self, earlier: 'Causes') -> 'Causes':
+        """Return these causes, with the sources that an earlier plan knew.
+
+        Only a cause without sources is replaced: the record no longer tells
+        which source claimed the name.
+        """
+        if not earlier.names:
+            return self
+        return dataclasses.replace(
+            self,
+            names={
+                key: {
+                    name: earlier.names.get(key, {}).get(name, cause)
+                    if cause == _SOURCE_UNKNOWN
+                    else cause
+                    for name, cause in causes.items()
+                }
+                for key, causes in self.names.items()
+            },
+        )
+
 
 NO_CAUSES = Causes()
+_SOURCE_UNKNOWN = Cause(reason=Reason.UNCLAIMED)
 
 _TITLES = {assertion.DRIVER: 'the driver', assertion.AGENT: 'the agent'}
 _WORDS = {

@@ -431,7 +431,7 @@ def test_two_spellings_of_one_uuid_keep_what_they_have(
     assert [r.node.uuid for r in results] == [other]
     assert placement.writes == []
     assert operator.holdings() == there
-    (line,) = [r.message for r in caplog.records if 'one uuid' in r.message]
+    (line,) = [r.message for r in caplog.records if 'same uuid' in r.message]
     assert f'{MIXED} and {MIXED.lower()} are the same uuid' in line
 
 

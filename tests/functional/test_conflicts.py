@@ -80,6 +80,25 @@ def test_both_changes_are_there_in_the_end(
     assert len(refused) == times
 
 
+def test_a_removal_that_met_a_conflict_still_tells_its_cause(
+    placement, agent_factory, operator, caplog
+):
+    agent = agent_factory(more)
+    agent.done()
+    agent.driver.describe = describe
+    caplog.set_level('INFO')
+    meddle(placement, 1, lambda _: operator.add_traits('CUSTOM_OTHERS'))
+    agent.done()
+    assert operator.traits() == {*OWN, 'HW_CPU_X86_AVX', 'CUSTOM_OTHERS'}
+    lines = [record.getMessage() for record in caplog.records]
+    (removal,) = [line for line in lines if '-HW_CPU_X86_AVX2' in line]
+    assert '-HW_CPU_X86_AVX2 (the driver no longer reports it)' in removal
+    (healed,) = [line for line in lines if 'another writer' in line]
+    assert f'done, planned 2 times because another writer changed {NAME}' in (
+        healed
+    )
+
+
 def test_a_conflict_costs_at_most_six_requests(
     placement, agent_factory, operator
 ):

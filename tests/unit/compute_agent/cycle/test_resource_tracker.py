@@ -359,6 +359,13 @@ def test_what_is_no_healed_conflict_is_not_logged(
     assert healed(caplog) == []
 
 
+def test_a_cycle_that_only_plans_heals_no_conflict(client, tracker, caplog):
+    caplog.set_level(logging.INFO)
+    client.planned = raising(conflict(f'gpu ({C})'), times=1)
+    tracker().plan()
+    assert healed(caplog) == []
+
+
 def test_an_error_in_the_observation_may_ask_for_a_new_look(client, tracker):
     client.unknown = {B: errors.Replan('moved')}
     observe = client.observe

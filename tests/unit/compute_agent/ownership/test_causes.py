@@ -173,3 +173,26 @@ def test_the_providers_of_a_departed_node_say_so():
 
 def test_a_provider_that_may_not_be_deleted_has_no_cause():
     assert resolve(lambda tree: tree.remove(CHILD)).causes.providers == {}
+
+
+def test_a_second_attempt_keeps_the_sources_that_the_first_one_knew():
+    """The first attempt has ended the recorded claims before it failed."""
+    first = resolve(no_more, LAST).causes
+    second = resolve(no_more, OURS).causes
+    assert second.names[TRAITS][IT] == Cause(reason=Reason.UNCLAIMED)
+    assert second.with_earlier(first) == first
+    assert second.with_earlier(NO_CAUSES) == second
+
+
+def test_a_cause_with_sources_is_not_replaced_by_an_earlier_one():
+    def remove(tree):
+        tree.remove_traits(ROOT, IT)
+
+    earlier = resolve(no_more, LAST).causes
+    causes = resolve(remove, OURS).causes
+    assert causes.with_earlier(earlier) == causes
+
+
+def test_what_is_resolved_can_be_hashed():
+    resolved = resolve(no_more, LAST)
+    assert hash(resolved.after[ROOT].traits) == hash(frozenset())
