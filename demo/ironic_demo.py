@@ -12,7 +12,7 @@ import socket
 import sys
 from collections.abc import Sequence
 
-from compute_agent import errors
+from compute_agent import error_text, errors
 from compute_agent.cmd.app import configuration, signals
 from compute_agent.cmd.app import main as program
 from compute_agent.cmd.wiring import placement
@@ -58,13 +58,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(number, signal.default_int_handler)
     try:
         return _run(_parser().parse_args(argv))
+    except BrokenPipeError:
+        return program.PIPE_CLOSED
     except SystemExit as exc:
         return 1 if exc.code == 2 else int(exc.code or 0)
     except KeyboardInterrupt:
         return program.INTERRUPTED
     except errors.AgentError as exc:
-        sys.stderr.write(f'demo: {exc}\n')
+        sys.stderr.write(f'demo: {_one_line(exc)}\n')
         return 1
+    except Exception as exc:  # noqa: BLE001 (one line, as the commands print)
+        kind = type(exc).__name__
+        sys.stderr.write(f'demo: unexpected {kind}: {_one_line(exc)}\n')
+        return 1
+
+
+def _one_line(exc: Exception) -> str:
+    return error_text.printable(' '.join(str(exc).split()))
 
 
 def _parser() -> argparse.ArgumentParser:

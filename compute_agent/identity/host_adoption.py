@@ -51,7 +51,7 @@ class HostAdoption:
 def host_adoption(
     provider: adoption.ListedProvider,
     nodes: Sequence[Node],
-    by_uuid: Mapping[str, str],
+    by_uuid: Callable[[], Mapping[str, str]],
     listed: Callable[[str], Sequence[adoption.ListedProvider]],
     directories: Sequence[pathlib.Path],
 ) -> HostAdoption | None:
@@ -60,14 +60,15 @@ def host_adoption(
     The result is None unless the provider has the name of a node, but another
     uuid.
 
-    :param by_uuid: uuid → name, as far as the driver gives uuids
+    :param by_uuid: returns uuid → name, as far as the driver gives uuids;
+        called only if a node has the provider's name
     :param listed: returns the providers that placement has under a uuid
     :raises errors.Refused: the host must not take the uuid
     """
     for node in nodes:
         if node.name == provider.name and node.uuid != provider.uuid:
             names = [each.name for each in nodes]
-            if not identity.has_host_uuid(names, by_uuid):
+            if not identity.has_host_uuid(names, by_uuid()):
                 raise errors.Refused(_given_by_driver(node, provider))
             _check_root(provider)
             _check_unused(node, provider, listed(node.uuid))

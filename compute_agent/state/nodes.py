@@ -169,7 +169,7 @@ class Nodes:
         """Return a node's root, its tree, and the providers created for it."""
         return {
             node_uuid,
-            *self._records.created_for([node_uuid]).get(node_uuid, ()),
+            *self._records.created_in(db, [node_uuid]).get(node_uuid, ()),
             *self._snapshot.members_anywhere(db, node_uuid),
         }
 

@@ -80,14 +80,20 @@ class Records:
 
     def created_for(self, node_uuids: Iterable[str]) -> dict[str, list[str]]:
         """Return the providers created for each of these nodes."""
-        found: dict[str, list[str]] = {}
         with self._database.reading() as db:
-            for node_uuid, uuid in db.execute(
-                'select node_uuid, uuid from created where node_uuid in'
-                ' (select value from json_each(?))',
-                (packed(node_uuids),),
-            ):
-                found.setdefault(node_uuid, []).append(uuid)
+            return self.created_in(db, node_uuids)
+
+    def created_in(
+        self, db: sqlite3.Connection, node_uuids: Iterable[str]
+    ) -> dict[str, list[str]]:
+        """Return the same, as a step of the caller's transaction."""
+        found: dict[str, list[str]] = {}
+        for node_uuid, uuid in db.execute(
+            'select node_uuid, uuid from created where node_uuid in'
+            ' (select value from json_each(?))',
+            (packed(node_uuids),),
+        ):
+            found.setdefault(node_uuid, []).append(uuid)
         return found
 
     # --- writing --------------------------------------------------------------

@@ -106,7 +106,7 @@ def _proposal(
     host = host_adoption.host_adoption(
         provider,
         nodes,
-        agent.driver.get_nodenames_by_uuid(),
+        agent.driver.get_nodenames_by_uuid,
         lambda uuid: service.list_providers(
             provider_query.ProviderQuery(uuid=uuid)
         ),
