@@ -69,7 +69,7 @@ class TraitRequest:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Property:
-    """A key for another purpose, with its value."""
+    """A key that requests neither a trait nor a capability, and its value."""
 
     key: str
     value: str

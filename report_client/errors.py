@@ -25,8 +25,8 @@ ConfigError
 └── TooOld            placement lacks the microversion that the client needs
 
 ``http/error_mapping.py`` raises them for answers. A missing provider is
-``NotFound`` if the agent planned with it, because a new plan helps. It is
-``DoesNotExist`` if a person named it, because repeating the request does not.
+``NotFound`` if the agent planned with it; the agent then plans again. It is
+``DoesNotExist`` if a person named it; to repeat the request would not help.
 """
 
 import dataclasses

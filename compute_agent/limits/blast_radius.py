@@ -52,7 +52,7 @@ NOTHING = Removals()
 
 
 def covered(removals: Removals, judged: Iterable[Removals]) -> bool:
-    """Return True if all these removals were judged, for whichever node.
+    """Return True if all these removals were judged, for this or other nodes.
 
     Nodes that share a provider may find removals in it that were judged as
     part of another node's plan.

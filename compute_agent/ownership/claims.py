@@ -2,7 +2,7 @@
 """Decide which of a provider's names of one kind are kept, added or removed.
 
 Pure: no I/O, configuration, logging or clock. A source claims the names that
-it asserts; if it does not visit the provider in this cycle, it keeps its
+it asserts; if it does not edit the provider in this cycle, it keeps its
 claims. A name that no source claims is removed by the first of these rules
 that applies (``_cause``): a source removed it explicitly; this agent added it;
 the driver decides it and left it out; a complete list does not contain it; the
@@ -27,7 +27,8 @@ class Inputs:
     :ivar before: the names in placement
     :ivar assertions: this cycle's assertions, by source
     :ivar ours: the names that this agent added
-    :ivar claims: the names that each source claimed when it last visited
+    :ivar claims: the names that each source claimed when it last edited the
+        provider
     :ivar claimed_for_others: the names that are claimed for other nodes
     :ivar last_seen: the names that were there before other writers changed
         them

@@ -32,9 +32,8 @@ class State(enum.Enum):
 class Explanation:
     """One trait on one provider.
 
-    :ivar claimed_by: the sources that claim it, because they asserted it when
-        they last visited; with the node, if a source claims it for another
-        node
+    :ivar claimed_by: the sources that claim it; a source that claims it for
+        another node is given with that node
     :ivar cause: why the next sync removes it, if it does
     :ivar is_deleted: True if the next sync deletes the whole provider
     """

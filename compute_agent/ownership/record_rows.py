@@ -37,8 +37,8 @@ class Row:
 
     :ivar ours: this agent added it; None for a provider
     :ivar created: this agent created or adopted the provider
-    :ivar claimed_by: the sources that asserted it when they last visited; with
-        the node, if a source did so for another node
+    :ivar claimed_by: the sources that claim it; a source that claims it for
+        another node is given with that node
     :ivar unconfirmed: it was sent, and no answer came
     """
 

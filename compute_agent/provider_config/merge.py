@@ -36,7 +36,7 @@ def merge(
 
 
 class _Merge:
-    """The merge of one node."""
+    """Merge provider-config entries into the tree of one node."""
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ _SHOWN = 3
 class Problem:
     """The reason why one resource class cannot be used.
 
-    :ivar end: the purpose of giving a node another class, for the message
+    :ivar end: the end of the remedy, such as ``with a shorter one``
     :ivar name: the name in placement that it shares with another class; None
         if it has no valid name there
     """

@@ -73,7 +73,8 @@ class MemberOf:
 def check_member_of(conditions: Iterable[MemberOf]) -> None:
     """Refuse conditions on aggregates that no provider can meet together.
 
-    :raises errors.InvalidName: conditions forbid all aggregates of another
+    :raises errors.InvalidName: one condition requires aggregates that others
+        forbid, all of them
     """
     members = tuple(conditions)
     forbidden = {uuid for m in members if m.forbidden for uuid in m.aggregates}

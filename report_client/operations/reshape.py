@@ -90,8 +90,9 @@ class Reshape(write.Write):
     def advances(self) -> Iterator[write.Advance]:
         """Yield the resulting state of each provider, inventories first.
 
-        Placement writes an inventory twice unless it becomes empty: first
-        together with the old one, then alone. It writes the allocations once
+        Placement writes an inventory twice if it does not become empty: first
+        the new and the old resource classes together, so that allocations can
+        move, then the new ones alone. It writes the allocations once
         for each provider whose allocations are sent, changed or not.
         """
         allocated = self._allocated

@@ -2,14 +2,11 @@
 """What the in-process placement holds, read from its database in one go.
 
 For tests that look at everything after every step: a look takes a fraction of
-a millisecond where the API takes one per request. ``validate_quickly`` spares
-placement the check of its own, constant schemas on every write.
+a millisecond where the API takes one per request.
 """
 
 import dataclasses
 import typing
-
-import jsonschema
 
 _PROVIDERS = """
 select p.id, p.uuid, p.name, q.uuid, p.generation from resource_providers p
@@ -88,24 +85,3 @@ def contents(placement: typing.Any) -> dict[str, Claims]:
     for key, consumer, rc, used in ask(_ALLOCATIONS):
         by_id[key].allocations[consumer, rc] = used
     return {held.uuid: held for held in by_id.values()}
-
-
-def validate_quickly(monkeypatch: typing.Any) -> None:
-    """Let jsonschema make the validator of each schema once."""
-    made: dict[int, typing.Any] = {}
-
-    def validate(
-        instance: object, schema: typing.Any, **how: typing.Any
-    ) -> None:
-        validator, _ = made.get(id(schema), (None, None))
-        if validator is None:
-            kind = jsonschema.validators.validator_for(schema)
-            validator = kind(schema, format_checker=how.get('format_checker'))
-            made[id(schema)] = validator, schema
-        error = jsonschema.exceptions.best_match(
-            validator.iter_errors(instance)
-        )
-        if error is not None:
-            raise error
-
-    monkeypatch.setattr(jsonschema, 'validate', validate)

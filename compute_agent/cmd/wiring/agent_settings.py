@@ -66,7 +66,8 @@ class Settings:
 class CurrentSettings:
     """The settings in force; the daemon replaces them on SIGHUP.
 
-    :ivar value: each cycle reads its limits and orders at its beginning
+    :ivar value: the settings; a cycle takes its limits and orders from them
+        once, when it begins
     """
 
     def __init__(self, value: Settings) -> None:
