@@ -10,6 +10,8 @@ import typing
 from .app import command
 
 if typing.TYPE_CHECKING:
+    from oslo_config import cfg
+
     from ..virt import requested as virt
 
 
@@ -33,7 +35,13 @@ class _NodeCommand(command.Report):
         )
         return parser
 
-    def driver(self) -> 'virt.RequestedTraits':
+    def local_conf(self) -> 'cfg.ConfigOpts':
+        """Return the configuration; the options of placement are not read."""
+        from .app import configuration  # noqa: PLC0415 (quick --help)
+
+        return configuration.load(self.app.global_options, local=True)
+
+    def driver(self, conf: 'cfg.ConfigOpts') -> 'virt.RequestedTraits':
         """Return the configured driver.
 
         :raises errors.ConfigError: it cannot stage requested traits
@@ -42,7 +50,6 @@ class _NodeCommand(command.Report):
         from ..virt import requested as virt  # noqa: PLC0415
         from .app import configuration  # noqa: PLC0415
 
-        conf = configuration.load(self.app.global_options, local=True)
         driver = configuration.load_driver(conf)
         if not isinstance(driver, virt.RequestedTraits):
             raise errors.ConfigError(
@@ -56,9 +63,9 @@ class NodeStage(_NodeCommand):
     """Tell a node which traits and capabilities a request asks for.
 
     Ironic checks them when it deploys the node. The command sends those that
-    are traits of the node in Ironic; the others only matter to placement. The
-    node must be available, and its other values stay. "node unstage" takes the
-    traits back.
+    are traits of the node in Ironic; those of the driver only matter to
+    placement. It refuses a trait that the node has nowhere. The node must be
+    available, and its other values stay. "node unstage" takes the traits back.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -105,10 +112,12 @@ class NodeStage(_NodeCommand):
                 for option, texts in given.items()
             )
         )
-        staging = self.driver().stage(
+        conf = self.local_conf()
+        staging = self.driver(conf).stage(
             parsed_args.node,
             requested,
             parsed_args.instance,
+            elsewhere=_traits_of_files(conf),
             dry_run=parsed_args.dry_run,
         )
         return _reported(staging, dry_run=parsed_args.dry_run)
@@ -125,10 +134,28 @@ class NodeUnstage(_NodeCommand):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the traits and capabilities that were taken back."""
-        staging = self.driver().unstage(
+        staging = self.driver(self.local_conf()).unstage(
             parsed_args.node, parsed_args.instance, dry_run=parsed_args.dry_run
         )
         return _reported(staging, dry_run=parsed_args.dry_run)
+
+
+def _traits_of_files(conf: 'cfg.ConfigOpts') -> frozenset[str]:
+    """Return the traits that the operator's files give to any provider.
+
+    :raises errors.ConfigError: a file has a mistake
+    """
+    from ..provider_config import files  # noqa: PLC0415 (quick --help)
+    from .wiring import agent_settings  # noqa: PLC0415
+
+    location, given = agent_settings.provider_config_location(conf)
+    try:
+        entries, _ = files.read(location, given=given)
+    except files.Unreadable:
+        if given:
+            raise
+        return frozenset()
+    return entries.traits
 
 
 def _reported(

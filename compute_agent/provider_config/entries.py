@@ -83,6 +83,15 @@ class Entries:
         """The entries that name one provider."""
         return itertools.chain(self.by_uuid.values(), self.by_name.values())
 
+    @property
+    def traits(self) -> frozenset[str]:
+        """The traits that any entry adds."""
+        every = [
+            *self.explicit,
+            *([self.every_root] if self.every_root else ()),
+        ]
+        return frozenset(trait for entry in every for trait in entry.traits)
+
     def of(self, uuid: str, name: str) -> list[Entry]:
         """Return the entries for one provider, in the order of the files."""
         found = [self.by_uuid.get(uuid), self.by_name.get(name)]

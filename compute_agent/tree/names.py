@@ -25,6 +25,8 @@ COMPUTE_STATUS_DISABLED = 'COMPUTE_STATUS_DISABLED'
 MISC_SHARES_VIA_AGGREGATE = 'MISC_SHARES_VIA_AGGREGATE'
 OWNER_PREFIX = 'OWNER_'
 OWNER_NOVA = 'OWNER_NOVA'
+# The agent itself gives these to every compute node.
+AGENT_TRAITS = frozenset({COMPUTE_NODE, OWNER_NOVA})
 
 _SYMBOL = re.compile(r'[A-Z0-9_]{1,255}')
 _UUID = re.compile(r'[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}')

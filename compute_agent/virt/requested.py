@@ -8,7 +8,7 @@ optional: ``compute-agent node`` works with drivers that have the methods
 
 import dataclasses
 import typing
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from .. import extra_specs
 
@@ -67,6 +67,7 @@ class RequestedTraits(typing.Protocol):
         wanted: extra_specs.ExtraSpecs,
         instance_uuid: str | None = None,
         *,
+        elsewhere: Collection[str] = (),
         dry_run: bool = False,
     ) -> Staging:
         """Hand the request's requirements to the node.
@@ -75,6 +76,8 @@ class RequestedTraits(typing.Protocol):
 
         :param node: a name or a uuid
         :param instance_uuid: the instance on the node, if there is one
+        :param elsewhere: traits that other sources than the driver, such as
+            provider-config files, give the node
         :param dry_run: change nothing, and return what would be done
         """
         ...

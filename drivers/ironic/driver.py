@@ -11,7 +11,7 @@ unstage``.
 import dataclasses
 import logging
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from oslo_config import cfg
 
@@ -182,11 +182,17 @@ class IronicDriver(driver.ComputeDriver):
         wanted: extra_specs.ExtraSpecs,
         instance_uuid: str | None = None,
         *,
+        elsewhere: Collection[str] = (),
         dry_run: bool = False,
     ) -> agent_requested.Staging:
         """Hand the request's requirements to the node; see ``requested``."""
         return requested.stage(
-            self._api, node, wanted, instance_uuid, dry_run=dry_run
+            self._api,
+            node,
+            wanted,
+            instance_uuid,
+            elsewhere=elsewhere if self._manner.exclusive else None,
+            dry_run=dry_run,
         )
 
     def unstage(

@@ -7,7 +7,7 @@ contains. The node is read again only if Ironic refuses the patch.
 """
 
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from compute_agent import error_text, errors, extra_specs
 from compute_agent.tree import names
@@ -39,12 +39,15 @@ def stage(
     wanted: extra_specs.ExtraSpecs,
     instance_uuid: str | None = None,
     *,
+    elsewhere: Collection[str] | None = None,
     dry_run: bool = False,
 ) -> requested.Staging:
     """Hand the request's requirements to the node.
 
     :param node: a name or a uuid
     :param instance_uuid: the instance on the node, if there is one
+    :param elsewhere: the traits that other sources than Ironic and this driver
+        give the node in placement; None if anybody may give it more
     :raises errors.Unavailable: it is unknown if the patch was applied; repeat
         the call
     :raises errors.UnknownState: likewise
@@ -55,7 +58,7 @@ def stage(
     return _carry_out(
         api,
         node,
-        lambda target: staging.stage(target, wanted, instance),
+        lambda target: staging.stage(target, wanted, instance, elsewhere),
         dry_run=dry_run,
     )
 

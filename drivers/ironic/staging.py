@@ -8,15 +8,18 @@ reads the node and sends the patch.
 
 import dataclasses
 import json
+from collections.abc import Collection
 from typing import Self
 
 from oslo_utils import strutils
 
 from compute_agent import error_text, errors, extra_specs
+from compute_agent.tree import names
 from compute_agent.virt import requested
 
 from . import instance_info, inventory
 from . import node as ironic
+from . import traits as node_traits
 
 SERVICE = 'Ironic'
 FIELDS = (*ironic.FIELDS, 'instance_info')
@@ -65,16 +68,21 @@ def stage(
     target: Target,
     wanted: extra_specs.ExtraSpecs,
     instance_uuid: str | None = None,
+    elsewhere: Collection[str] | None = None,
 ) -> Change:
     """Return the change that hands the request's requirements to the node.
 
     The same patch takes back the staged values of another request.
 
+    :param elsewhere: the traits that other sources than Ironic and this driver
+        give the node in placement; None if anybody may give it more
     :raises errors.Refused: the node is not available or does not satisfy the
         request, or a field of its instance_info could not be kept
     """
     _check_free(target, instance_uuid)
     _check_forbidden(target, wanted)
+    if elsewhere is not None:
+        _check_required(target, wanted, elsewhere)
     _check_visible(wanted)
     sent = tuple(t for t in wanted.required if t in target.node.traits)
     after = target.info.with_staged(
@@ -132,6 +140,28 @@ def _check_forbidden(target: Target, wanted: extra_specs.ExtraSpecs) -> None:
         raise errors.Refused(
             f'node {target.node} does not satisfy the request, which forbids '
             f'{", ".join(has)}'
+        )
+
+
+def _check_required(
+    target: Target, wanted: extra_specs.ExtraSpecs, elsewhere: Collection[str]
+) -> None:
+    """Refuse a trait that the node has nowhere, so that none would be kept."""
+    reported = node_traits.reported(target.node)
+    has = reported.union(names.AGENT_TRAITS, elsewhere)
+    lacks = [
+        trait
+        for trait in wanted.required
+        # Other projects' OWNER_ traits stay in placement.
+        if trait not in has and not trait.startswith(names.OWNER_PREFIX)
+    ]
+    if lacks:
+        raise errors.Refused(
+            f'node {target.node} does not satisfy the request, which requires '
+            f'{", ".join(lacks)}: neither Ironic nor the driver has this of '
+            'the node, and nothing was changed; add it in Ironic ("baremetal '
+            f'node add trait {target.ident} {" ".join(lacks)}"), or correct '
+            'the request'
         )
 
 

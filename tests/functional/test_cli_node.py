@@ -46,7 +46,10 @@ class FakeDriver:
             notes=('a note',),
         )
 
-    def stage(self, node, wanted, instance_uuid=None, *, dry_run=False):
+    def stage(
+        self, node, wanted, instance_uuid=None, *, elsewhere=(), dry_run=False
+    ):
+        self.elsewhere = elsewhere
         self.asked.append(('stage', node, wanted, instance_uuid, dry_run))
         return self._answer()
 
@@ -101,6 +104,17 @@ def test_the_request_reaches_the_driver(run, driver):
         'resources:CUSTOM_GOLD=1',
         'image property os_type=linux',
     ]
+
+
+def test_the_traits_of_provider_config_files_count_as_the_node_s(cli, driver):
+    cli.provider_configs.joinpath('a.yaml').write_text(
+        'meta: {schema_version: "1.0"}\n'
+        'providers:\n'
+        '  - identification: {uuid: $COMPUTE_NODE}\n'
+        '    traits: {additional: [CUSTOM_OF_A_FILE]}\n'
+    )
+    assert cli.run(*STAGE).code == 0
+    assert driver.elsewhere == {'CUSTOM_OF_A_FILE'}
 
 
 def test_what_was_done_is_told(run, driver):

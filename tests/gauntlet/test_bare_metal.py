@@ -12,7 +12,7 @@ import ironic_agents
 import requests_mock
 from gauntlet import Constant, Plant, Variant, against, verdict
 
-from compute_agent import extra_specs
+from compute_agent import errors, extra_specs
 from drivers.ironic import describe, instance_info, node, staging, traits
 
 URL = 'http://127.0.0.1:6385'
@@ -215,9 +215,9 @@ def test_a_node_that_lost_its_class_is_not_scheduled_to(bench):
 # --- requested traits ---------------------------------------------------------
 
 
-def _sends_all(target, wanted, instance_uuid=None):
+def _sends_all(target, wanted, instance_uuid=None, elsewhere=None):
     """Tell the node all that is required, whether it has it or not."""
-    del instance_uuid
+    del instance_uuid, elsewhere
     after = target.info.with_staged(
         {
             instance_info.TRAITS: dict.fromkeys(wanted.required),
@@ -254,3 +254,37 @@ def test_a_node_is_told_no_trait_that_ironic_would_refuse(bench):
     with verdict():
         assert told == ['CUSTOM_NVME']
         assert report.placement_only == ('COMPUTE_NODE',)
+
+
+@against(
+    Variant(
+        'a required trait that nobody has is not refused',
+        Plant(staging._check_required, lambda *_: None),
+    )
+)
+def test_a_trait_that_the_node_has_nowhere_is_refused(bench):
+    """The earlier staging stays, for the request was not carried out."""
+    del bench
+    nvme, typo = (
+        (f'trait:{name}', 'required')
+        for name in ('CUSTOM_NVME', 'CUSTOM_TYPO')
+    )
+    first = extra_specs.parse([nvme])
+    second = extra_specs.parse([nvme, typo])
+    with requests_mock.Mocker(real_http=True) as mock:
+        ironic = Ironic(mock)
+        driver = ironic_agents.ironic_driver(URL)
+        driver.stage(ironic.uuid, first)
+        said = ''
+        try:
+            driver.stage(ironic.uuid, second)
+        except errors.Refused as exc:
+            said = str(exc)
+        with verdict():
+            assert 'CUSTOM_TYPO' in said
+            info = ironic.rows[ironic.uuid]['instance_info']
+            assert info['traits'] == ['CUSTOM_NVME']
+        shared = ironic_agents.ironic_driver(URL, trait_ownership='merge')
+        report = shared.stage(ironic.uuid, second)
+    with verdict():
+        assert report.placement_only == ('CUSTOM_TYPO',)

@@ -364,7 +364,8 @@ def test_where_nothing_was_staged_nothing_is_taken_back(info):
     assert change.staging.lines == (f'{NAME}: nothing was staged',)
 
 
-def test_a_trait_the_node_has_not_is_left_to_placement():
+def test_a_trait_that_anybody_may_set_is_left_to_placement():
+    """With trait_ownership = merge, operators set traits in placement."""
     change = staging.stage(
         target(),
         wanted(
@@ -372,9 +373,50 @@ def test_a_trait_the_node_has_not_is_left_to_placement():
             'trait:CUSTOM_A=required',
             'trait:HW_CPU_X86_AVX2=required',
         ),
+        elsewhere=None,
     )
     assert change.patch[0]['value'] == ['CUSTOM_A']
     assert change.staging.placement_only == ('COMPUTE_NODE', 'HW_CPU_X86_AVX2')
+
+
+def test_a_trait_of_the_driver_the_agent_or_a_file_is_left_to_placement():
+    names = (
+        'COMPUTE_IMAGE_TYPE_RAW',
+        'COMPUTE_NODE',
+        'CUSTOM_OF_A_FILE',
+        'OWNER_CYBORG',
+    )
+    change = staging.stage(
+        target(),
+        wanted(*(f'trait:{name}=required' for name in names)),
+        elsewhere={'CUSTOM_OF_A_FILE'},
+    )
+    assert change.patch == ()
+    assert change.staging.placement_only == names
+
+
+def test_a_trait_that_no_source_gives_is_refused_and_nothing_taken_back():
+    info = {
+        'traits': ['CUSTOM_A'],
+        'compute_agent_staged': record(['CUSTOM_A']),
+    }
+    with pytest.raises(errors.Refused) as caught:
+        staging.stage(
+            target(info),
+            wanted(
+                'trait:CUSTOM_B=required',
+                'trait:CUSTOM_TYPO=required',
+                'trait:HW_CPU_X86_AVX2=required',
+            ),
+            elsewhere=(),
+        )
+    assert str(caught.value) == (
+        f'node {NAME} does not satisfy the request, which requires '
+        'CUSTOM_TYPO, HW_CPU_X86_AVX2: neither Ironic nor the driver has this '
+        'of the node, and nothing was changed; add it in Ironic ("baremetal '
+        f'node add trait {UUID} CUSTOM_TYPO HW_CPU_X86_AVX2"), or correct '
+        'the request'
+    )
 
 
 def test_a_request_without_anything_for_ironic_sends_nothing():

@@ -278,7 +278,15 @@ def test_what_is_reported_cannot_move_the_cursor(ironic):
 
 def test_a_driver_with_both_methods_can_be_told_of_requests():
     class Able:
-        def stage(self, node, wanted, instance_uuid=None, *, dry_run=False):
+        def stage(
+            self,
+            node,
+            wanted,
+            instance_uuid=None,
+            *,
+            elsewhere=(),
+            dry_run=False,
+        ):
             """Not called."""
 
         def unstage(self, node, instance_uuid=None, *, dry_run=False):
