@@ -30,6 +30,8 @@ class Row:
     :ivar switch: a file of the host that must also contain 1 or Y
     :ivar hidden_by: the kernel may omit the words if it shows this one
     :ivar misread: py-cpuinfo decodes it wrongly, so its word proves nothing
+    :ivar of_child: it belongs on a child with MEM_ENCRYPTION_CONTEXT, never on
+        the host's own provider
     """
 
     trait: str
@@ -40,6 +42,7 @@ class Row:
     switch: str = ''
     hidden_by: str = ''
     misread: bool = False
+    of_child: bool = False
 
 
 # Sources: Linux Documentation/ABI/testing/sysfs-devices-system-cpu. The flag
@@ -110,6 +113,7 @@ _X86 = (
         ('sev',),
         vendors=_AMD,
         switch=f'{_KVM_AMD}sev',
+        of_child=True,
     ),
     Row(
         'HW_CPU_X86_AMD_SEV_ES',
@@ -118,6 +122,7 @@ _X86 = (
         ('sev-es',),
         vendors=_AMD,
         switch=f'{_KVM_AMD}sev_es',
+        of_child=True,
     ),
     Row(
         'HW_CPU_X86_AMD_SEV_SNP',
@@ -126,6 +131,7 @@ _X86 = (
         ('sev-snp',),
         vendors=_AMD,
         switch=f'{_KVM_AMD}sev_snp',
+        of_child=True,
     ),
     Row('HW_CPU_X86_AMD_SVM', ('svm',), ('svm',), ('svm',), vendors=_AMD),
     Row(
@@ -224,6 +230,7 @@ _X86 = (
         ('tdx',),
         vendors=_INTEL,
         switch=f'{_KVM_INTEL}tdx',
+        of_child=True,
     ),
     Row('HW_CPU_X86_INTEL_VMX', ('vmx',), ('vmx',), ('vmx',), vendors=_INTEL),
     Row('HW_CPU_X86_MMX', ('mmx',), ('mmx',), ('mmx',)),

@@ -6,6 +6,7 @@ of the tables is present, absent or unknown. The driver decides present and
 absent traits and leaves unknown ones as they are in placement.
 """
 
+import logging
 import pathlib
 import typing
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,18 @@ from compute_agent.tree import host_inventory, provider_tree
 from compute_agent.tree import inventory as agent_inventory
 from compute_agent.virt import driver, finding
 
-from . import cpu_traits, findings, host, inventory, processors, pycpuinfo
+from . import conf as options
+from . import (
+    cpu_traits,
+    findings,
+    host,
+    inventory,
+    processors,
+    pycpuinfo,
+    unsupported,
+)
+
+LOG = logging.getLogger(__name__)
 
 CACHE_NAME = 'cpuinfo.json'
 
@@ -27,6 +39,7 @@ class LibvirtDriver(driver.ComputeDriver):
 
     :param nodename: the hypervisor's host name
     :param instances_path: the folder whose file system is DISK_GB
+    :param limits: the effects of nova's options that it does not support
     """
 
     def __init__(
@@ -37,17 +50,30 @@ class LibvirtDriver(driver.ComputeDriver):
         probe: pycpuinfo.CachedProbe,
         instances_path: str,
         reserved: host_inventory.Reserved,
+        limits: Sequence[unsupported.Effect] = (),
     ) -> None:
         self._nodename = nodename
         self._files = files
         self._probe = probe
         self._instances_path = instances_path
         self._reserved = reserved
+        self._limits = limits
         self._decided: Sequence[str] = ()
 
     @classmethod
+    def register_opts(cls, conf: cfg.ConfigOpts) -> None:
+        """Register the options of nova's that it has to know."""
+        options.register_opts(conf)
+
+    @classmethod
     def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
-        """Return the driver of this host, made from nova's own options."""
+        """Return the driver of this host, made from nova's own options.
+
+        Each option of nova's that it does not support is logged once.
+        """
+        limits = unsupported.effects(conf)
+        for effect in limits:
+            LOG.warning('%s', effect.line())
         cache = pathlib.Path(conf.state_path, CACHE_NAME)
         return cls(
             nodename=conf.host or host.canonical_name(),
@@ -59,6 +85,7 @@ class LibvirtDriver(driver.ComputeDriver):
                 memory_mb=conf.reserved_host_memory_mb,
                 disk_mb=conf.reserved_host_disk_mb,
             ),
+            limits=limits,
         )
 
     @property
@@ -81,13 +108,18 @@ class LibvirtDriver(driver.ComputeDriver):
         An unknown trait that the provider has is added again, so that it
         stays. ``keep_traits`` would also keep absent traits.
         """
-        records = self._records()
         facts = self._facts()
-        traits = _by_answer(findings.findings(facts))
+        traits = _by_answer(self._findings(facts))
         unknown = traits[finding.Found.UNKNOWN]
         present = traits[finding.Found.PRESENT]
-        current = provider_tree.data(nodename).traits
-        provider_tree.update_inventory(nodename, records)
+        data = provider_tree.data(nodename)
+        current = data.traits
+        provider_tree.update_inventory(
+            nodename,
+            unsupported.keep_amounts(
+                self._records(), data.inventory, self._limits
+            ),
+        )
         provider_tree.add_traits(nodename, *present, *(unknown & current))
         if not facts.answered:
             provider_tree.keep_traits(nodename)
@@ -99,7 +131,10 @@ class LibvirtDriver(driver.ComputeDriver):
         :raises errors.DriverError: the host has another name
         """
         self._check(nodename)
-        return findings.findings(self._facts())
+        return self._findings(self._facts())
+
+    def _findings(self, facts: findings.Facts) -> Sequence[finding.Finding]:
+        return unsupported.doubt(findings.findings(facts), self._limits)
 
     def _check(self, nodename: str) -> None:
         if nodename != self._nodename:

@@ -21,6 +21,8 @@ PYCPUINFO = 'py-cpuinfo'
 _ON = ('1', 'Y', 'y')
 _OFF = ('0', 'N', 'n')
 
+_NOT_ON_THE_ROOT = 'it belongs on a child provider with MEM_ENCRYPTION_CONTEXT, not on the host'
+
 _PRESENT = virt.Found.PRESENT
 _ABSENT = virt.Found.ABSENT
 _UNKNOWN = virt.Found.UNKNOWN
@@ -90,8 +92,19 @@ def decide(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
     """Return the finding for the trait of one row."""
     finding = _by_vendor(row, facts, _by_word(row, facts))
     if finding.found is _PRESENT:
-        return _by_switch(row, facts, finding)
-    return finding
+        finding = _by_switch(row, facts, finding)
+    return _of_child(finding) if row.of_child else finding
+
+
+def _of_child(finding: virt.Finding) -> virt.Finding:
+    """Return the finding as absent: the host's own provider never has it.
+
+    Placement takes the traits of the unnumbered request group from any
+    provider that gives something. With ``HW_CPU_X86_AMD_SEV`` on the root, a
+    request for SEV is offered a context of SEV-ES.
+    """
+    reason = '; '.join(filter(None, (finding.reason, _NOT_ON_THE_ROOT)))
+    return dataclasses.replace(finding, found=_ABSENT, reason=reason)
 
 
 def _by_word(row: cpu_traits.Row, facts: Facts) -> virt.Finding:

@@ -8,7 +8,7 @@ import typing
 import pytest
 
 from compute_agent.tree import host_inventory, provider_tree
-from drivers.libvirt import driver, host, pycpuinfo
+from drivers.libvirt import driver, host, pycpuinfo, unsupported
 
 HOSTS = pathlib.Path(__file__).parents[3] / 'hosts'
 NODE = 'compute1'
@@ -31,6 +31,7 @@ def make_driver(
         root: pathlib.Path,
         answer: typing.Any = None,
         machine: str | None = None,
+        limits: collections.abc.Sequence[unsupported.Effect] = (),
         **options: int,
     ) -> driver.LibvirtDriver:
         return driver.LibvirtDriver(
@@ -41,6 +42,7 @@ def make_driver(
             ),
             instances_path='/var/lib/nova/instances',
             reserved=host_inventory.Reserved(**options),
+            limits=limits,
         )
 
     return make

@@ -17,6 +17,7 @@ from compute_agent.virt import finding as virt
 from drivers.libvirt import driver
 
 NODE = 'compute1'
+SMT = 'sys/devices/system/cpu/smt/active'
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
 
 
@@ -50,7 +51,7 @@ def test_traits_are_added_beside_others(make_driver, epyc, tree):
     tree.add_traits(NODE, 'CUSTOM_RACK_7')
     make_driver(epyc).update_provider_tree(tree, NODE)
     traits = tree.data(NODE).traits
-    assert {'CUSTOM_RACK_7', 'HW_CPU_X86_AMD_SEV'} <= traits
+    assert {'CUSTOM_RACK_7', 'HW_CPU_X86_AMD_SVM'} <= traits
     assert not asserted(tree).exclusive
     assert not asserted(tree).keep
 
@@ -81,22 +82,31 @@ def test_present_and_absent_traits_are_in_the_authority(
 def test_a_trait_that_went_unknown_is_held_while_it_is_there(
     make_driver, epyc, tree
 ):
-    shutil.rmtree(epyc / 'sys/module/kvm_amd')
-    tree.update_traits(NODE, ['HW_CPU_X86_AMD_SEV'])
+    (epyc / SMT).unlink()
+    tree.update_traits(NODE, ['HW_CPU_HYPERTHREADING'])
     libvirt = make_driver(epyc)
     libvirt.update_provider_tree(tree, NODE)
-    assert 'HW_CPU_X86_AMD_SEV' in asserted(tree).names
-    assert 'HW_CPU_X86_AMD_SEV' not in libvirt.authority
-    assert 'HW_CPU_X86_AMD_SEV_ES' not in asserted(tree).names
+    assert 'HW_CPU_HYPERTHREADING' in asserted(tree).names
+    assert 'HW_CPU_HYPERTHREADING' not in libvirt.authority
+    assert 'HW_CPU_X86_AVX512F' not in asserted(tree).names
 
 
 def test_a_trait_that_was_turned_off_is_decided_again(make_driver, epyc, tree):
     libvirt = make_driver(epyc)
     libvirt.update_provider_tree(tree, NODE)
-    (epyc / 'sys/module/kvm_amd/parameters/sev').write_text('N\n')
+    (epyc / SMT).write_text('0\n')
     tree.update_traits(NODE, [])
     libvirt.update_provider_tree(tree, NODE)
-    assert 'HW_CPU_X86_AMD_SEV' not in tree.data(NODE).traits
+    assert 'HW_CPU_HYPERTHREADING' not in tree.data(NODE).traits
+    assert 'HW_CPU_HYPERTHREADING' in libvirt.authority
+
+
+def test_sev_on_the_root_is_removed_whoever_put_it_there(
+    make_driver, epyc, tree
+):
+    libvirt = make_driver(epyc)
+    libvirt.update_provider_tree(tree, NODE)
+    assert 'HW_CPU_X86_AMD_SEV' not in asserted(tree).names
     assert 'HW_CPU_X86_AMD_SEV' in libvirt.authority
 
 
@@ -161,6 +171,7 @@ def test_it_is_made_from_novas_options(tmp_path):
             cfg.IntOpt('reserved_host_disk_mb', default=1),
         ]
     )
+    driver.LibvirtDriver.register_opts(conf)
     conf([])
     libvirt = driver.LibvirtDriver.from_conf(conf)
     assert libvirt.get_available_nodes() == ['compute7']

@@ -14,6 +14,7 @@ PRESENT, ABSENT, UNKNOWN = (
     finding.Found.UNKNOWN,
 )
 SEV = '/sys/module/kvm_amd/parameters/sev'
+ON_CHILD = 'it belongs on a child provider with MEM_ENCRYPTION_CONTEXT, not on the host'
 SMT = '/sys/devices/system/cpu/smt/active'
 
 
@@ -178,24 +179,35 @@ def test_virt_ssbd_may_be_left_out_beside_ssbd():
 
 
 @pytest.mark.parametrize(
-    ('words', 'parameter', 'found'),
+    ('words', 'parameter', 'reason'),
     [
-        ('sev', 'Y', PRESENT),
-        ('sev', '1', PRESENT),
-        ('sev', 'N', ABSENT),
-        ('sev', '0', ABSENT),
-        ('sev', None, UNKNOWN),
-        ('sev', '', UNKNOWN),
-        ('sev', 'perhaps', UNKNOWN),
-        ('svm', 'Y', ABSENT),
-        ('svm', None, ABSENT),
+        ('sev', 'Y', ON_CHILD),
+        ('sev', '1', ON_CHILD),
+        ('sev', 'N', f'{SEV} is N: turned off; {ON_CHILD}'),
+        ('sev', '0', f'{SEV} is 0: turned off; {ON_CHILD}'),
+        (
+            'sev',
+            None,
+            f'{SEV} cannot be read; is the kernel module loaded?; {ON_CHILD}',
+        ),
+        (
+            'sev',
+            'perhaps',
+            f"{SEV} is 'perhaps', which is neither on nor off; {ON_CHILD}",
+        ),
+        ('svm', 'Y', ON_CHILD),
+        ('svm', None, ON_CHILD),
     ],
 )
-def test_sev_needs_the_flag_and_the_module_parameter(words, parameter, found):
+def test_the_root_never_has_sev_and_the_evidence_says_why(
+    words, parameter, reason
+):
+    """A request for SEV would be offered a context of SEV-ES."""
     seen = facts(words, vendor='AuthenticAMD', sev=parameter)
-    one = of('HW_CPU_X86_AMD_SEV', seen)
-    assert one.found is found
-    assert one.found is PRESENT or SEV in one.reason or 'sev' not in words
+    sev = of('HW_CPU_X86_AMD_SEV', seen)
+    assert sev.found is ABSENT
+    assert sev.reason == reason
+    assert bool(sev.sources) is ('sev' in words)
 
 
 @pytest.mark.parametrize(
@@ -207,9 +219,6 @@ def test_hyperthreading_is_what_smt_says_and_not_the_flag_ht(active, found):
 
 def test_only_a_module_parameter_asks_for_the_module():
     seen = facts('sev', vendor='AuthenticAMD')
-    assert of('HW_CPU_X86_AMD_SEV', seen).reason == (
-        f'{SEV} cannot be read; is the kernel module loaded?'
-    )
     assert of('HW_CPU_HYPERTHREADING', seen).reason == f'{SMT} cannot be read'
 
 
