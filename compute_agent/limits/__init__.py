@@ -3,6 +3,7 @@
 
 Begin with ``blast_radius.py``: large removals wait for confirmation.
 ``backoff.py`` delays operations that placement refused, and ``contention.py``
-leaves out changes that another writer keeps undoing. Pure, except for the
+leaves out changes that another writer keeps undoing. ``approval.py`` is the
+yes of a person to a set of changes. Pure, except for the
 clock that the backoff is given. It may import ``tree/`` only.
 """

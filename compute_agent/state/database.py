@@ -63,6 +63,25 @@ class Database:
                 return opened
 
     @classmethod
+    def open_beside(cls, directory: pathlib.Path) -> 'Database':
+        """Return the database that a daemon has open, and never migrate it.
+
+        :raises errors.ConfigError: there is no database of this version, or
+            it cannot be written
+        """
+        path = directory / schema.FILE_NAME
+        with schema.explained(path):
+            uri = f'{path.resolve().as_uri()}?mode=rw'
+            with contextlib.ExitStack() as undo:
+                db = undo.enter_context(
+                    contextlib.closing(schema.connect(uri))
+                )
+                schema.check_version(db, path)
+                opened = cls(db, path)
+                undo.pop_all()
+                return opened
+
+    @classmethod
     def open_copy(cls, directory: pathlib.Path) -> 'Database':
         """Return a copy of a directory's database; empty if it has none.
 

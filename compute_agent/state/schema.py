@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from .. import errors
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 FILE_NAME = 'state.sqlite'
 _MODE = 0o600
 
@@ -52,6 +52,12 @@ create index created_node on created (node_uuid);
 alter table site add column providers integer;
 alter table site add column counted_at real;
 """
+# The approvals that no cycle used yet.
+_VERSION_6 = """
+create table approval (
+    kind text, digest text, given_at real not null, who text not null,
+    primary key (kind, digest)) without rowid;
+"""
 SCHEMA = f"""
 create table site (id integer primary key, name text unique not null);
 create table created (uuid text primary key, node_uuid text not null)
@@ -74,9 +80,15 @@ create index reading_root on reading (site, root_uuid);
 create table known (
     site integer primary key, traits text not null, classes text not null,
     read_at real not null);
-{_NODE}{_WAS}{_HELD}{_MANY}"""
+{_NODE}{_WAS}{_HELD}{_MANY}{_VERSION_6}"""
 # Version → the statements that turn it into the next version.
-MIGRATIONS = {1: _NODE, 2: _WAS, 3: _KEEP_HELD + _HELD + _TAKE_HELD, 4: _MANY}
+MIGRATIONS = {
+    1: _NODE,
+    2: _WAS,
+    3: _KEEP_HELD + _HELD + _TAKE_HELD,
+    4: _MANY,
+    5: _VERSION_6,
+}
 _PRAGMAS = ('foreign_keys = on', 'synchronous = full', 'busy_timeout = 10000')
 
 

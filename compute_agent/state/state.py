@@ -19,7 +19,7 @@ or plans.
 import pathlib
 import typing
 
-from . import cache, database, journal, nodes, records, snapshot
+from . import approvals, cache, database, journal, nodes, records, snapshot
 
 
 class State:
@@ -29,12 +29,14 @@ class State:
     :ivar journal: unconfirmed writes, and the outcome of writes
     :ivar snapshot: the last readings of placement
     :ivar nodes: the nodes that the drivers reported
+    :ivar approvals: a person's approvals that no cycle used yet
     :param site: the placement service; empty if only the record is wanted
     """
 
     def __init__(self, database: database.Database, site: str) -> None:
         self._database = database
         shared = cache.Cache()
+        self.approvals = approvals.Approvals(database)
         self.snapshot = snapshot.Snapshot(database, shared, site)
         self.records = records.Records(database, shared, self.snapshot)
         self.journal = journal.Journal(database, self.records, self.snapshot)
@@ -62,6 +64,18 @@ class State:
             not a state database
         """
         return cls(database.Database.open_copy(directory), site)
+
+    @classmethod
+    def open_beside(cls, directory: pathlib.Path) -> typing.Self:
+        """Return the state in a directory that a daemon has open.
+
+        Only ``approvals`` may be written: the daemon keeps the other parts in
+        memory.
+
+        :raises errors.ConfigError: the file cannot be used, or the daemon is
+            of another version
+        """
+        return cls(database.Database.open_beside(directory), '')
 
     @classmethod
     def in_memory(cls, site: str = '') -> typing.Self:

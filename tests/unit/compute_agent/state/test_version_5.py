@@ -56,10 +56,11 @@ def state(request, directory):
         yield opened
 
 
-def test_it_is_the_version_that_this_agent_writes(directory, tmp_path):
+def test_it_becomes_the_version_that_this_agent_writes(directory, tmp_path):
     new = tmp_path / 'new'
-    state_module.State.open(new).close()
-    assert schema.SCHEMA_VERSION == 5
+    for path in (new, directory):
+        state_module.State.open(path).close()
+    assert schema.SCHEMA_VERSION == 6
     assert tables(directory) == tables(new)
 
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Approvals go from a command to the daemon, and are used once."""
+
+import contextlib
+import sqlite3
+
+import pytest
+
+from compute_agent import errors
+from compute_agent.limits import approval
+from compute_agent.state import schema, state
+
+SHOWN = approval.subject(approval.Kind.NAMES, [('a', 'trait', 'CUSTOM_X')])
+OTHER = approval.subject(approval.Kind.NAMES, [('b', 'trait', 'CUSTOM_X')])
+NOW = 1_700_000_000.0
+
+
+def opened(directory):
+    return contextlib.closing(state.State.open(directory))
+
+
+def beside(directory):
+    return contextlib.closing(state.State.open_beside(directory))
+
+
+def grant(directory, *subjects, now=NOW):
+    with beside(directory) as command:
+        command.approvals.grant(subjects, now=now, who='alice')
+
+
+def test_a_running_daemon_takes_the_approval_of_a_command_once(tmp_path):
+    with opened(tmp_path) as daemon:
+        assert daemon.approvals.take(SHOWN, now=NOW) is None
+        grant(tmp_path, SHOWN)
+        assert daemon.approvals.take(OTHER, now=NOW) is None
+        assert daemon.approvals.take(SHOWN, now=NOW + 1) == 'alice'
+        assert daemon.approvals.take(SHOWN, now=NOW + 1) is None
+
+
+def test_an_approval_survives_a_restart(tmp_path):
+    with opened(tmp_path):
+        grant(tmp_path, SHOWN, OTHER)
+    with opened(tmp_path) as daemon:
+        assert daemon.approvals.take(SHOWN, now=NOW) == 'alice'
+        assert daemon.approvals.take(OTHER, now=NOW) == 'alice'
+
+
+def test_an_expired_approval_is_not_used_and_is_dropped(tmp_path):
+    with opened(tmp_path) as daemon:
+        grant(tmp_path, SHOWN)
+        late = NOW + approval.LIFETIME
+        assert daemon.approvals.take(SHOWN, now=late) is None
+        assert daemon.approvals.take(SHOWN, now=NOW) is None
+        grant(tmp_path, SHOWN)
+        grant(tmp_path, OTHER, now=late)
+        assert daemon.approvals.take(SHOWN, now=NOW) is None
+
+
+def test_a_command_never_migrates_the_database_of_a_daemon(tmp_path):
+    with opened(tmp_path):
+        pass
+    file = tmp_path / schema.FILE_NAME
+    with contextlib.closing(sqlite3.connect(file)) as db:
+        db.execute(f'pragma user_version = {schema.SCHEMA_VERSION - 1}')
+    with pytest.raises(errors.ConfigError, match='has version'):
+        state.State.open_beside(tmp_path)
+
+
+def test_a_command_makes_no_database(tmp_path):
+    with pytest.raises(errors.ConfigError, match='cannot be used'):
+        state.State.open_beside(tmp_path)
+    assert list(tmp_path.iterdir()) == []
