@@ -9,6 +9,10 @@ shows only its beginning.
 
 import re
 
+# oslo.middleware's, which every OpenStack service puts into its answers.
+_REQUEST_ID = re.compile(
+    r' ?\[?req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\]?'
+)
 _ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
 # Classes of keystoneauth and requests; the errors they wrap say no more.
 _TIMEOUTS = {'ConnectTimeout', 'ReadTimeout'}
@@ -30,6 +34,20 @@ def cause(exc: BaseException) -> str:
 def short(exc: BaseException) -> str:
     """Return an exception's text as one line of at most 120 characters."""
     return ' '.join(str(exc).split())[:_MOST]
+
+
+def without_request_ids(text: str) -> str:
+    """Return a text to compare: the same failure has another id each time."""
+    return _REQUEST_ID.sub('', text)
+
+
+def duration(seconds: float) -> str:
+    """Return a time for people: seconds, minutes, or hours and minutes."""
+    if seconds < 120:
+        return f'{seconds:.0f} s'
+    minutes = round(seconds / 60)
+    hours, rest = divmod(minutes, 60)
+    return f'{hours} h {rest} min' if hours else f'{minutes} min'
 
 
 def excerpt(value: object) -> str:

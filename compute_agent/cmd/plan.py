@@ -50,9 +50,7 @@ class Plan(command.Report):
         ]
         for result in undone:
             if result.plan is None:
-                self.app.stderr.write(
-                    f'compute-agent: {result.node}: {result.reason}\n'
-                )
+                self.say(result.node.line(result.reason))
         data = [_data(r) for r in results]
         changes = any(r.plan and r.plan.operations for r in results)
         return data, _text(results), 1 if undone else 2 if changes else 0

@@ -81,10 +81,10 @@ def _text(results: Sequence['NodeResult']) -> str:
 def _node(result: 'NodeResult') -> str:
     from report_client.plan import render  # noqa: PLC0415
 
-    lines = [f'{result.node}: {result.status.value}']
-    if result.reason:
-        lines[0] += f': {result.reason}'
-    elif not result.applied:
+    from ..cycle import node_result  # noqa: PLC0415
+
+    lines = [node_result.line(result)]
+    if not result.reason and not result.applied:
         lines[0] += f', {render.NOTHING}'
     lines += [f'  {render.line(op)}' for op in result.applied]
     lines += [f'  note: {note}' for note in result.notes]

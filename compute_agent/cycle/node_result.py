@@ -48,6 +48,13 @@ class NodeResult(Generic[Op_co]):
     again_in: float | None = None
 
 
+def line(result: NodeResult[Op]) -> str:
+    """Return the node, its status and the reason as one line."""
+    status = f'{result.node}: {result.status.value}'
+    why = result.node.shortened(result.reason)
+    return f'{status}: {why}' if why else status
+
+
 def ended(node: Node, status: Status, reason: str) -> NodeResult[Op]:
     """Return the result of a node whose cycle ended without a plan."""
     return NodeResult(node=node, status=status, reason=reason)

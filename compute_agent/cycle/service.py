@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon's loop: run a cycle, log what changed, wait.
 
-The start and the end of an outage are logged once each; a node's failure is
-logged when it begins, changes and ends. ``schedule.py`` decides how long the
+The start and the end of an outage are logged once each, and each hour of it; a
+node's failure is logged when it begins, changes and ends. ``schedule.py`` decides how long the
 loop waits. The loop ends between two cycles once ``stop`` is set. Signals,
 threads and wiring belong to ``cmd``.
 """
@@ -12,11 +12,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from .. import errors
+from .. import error_text, errors
 from ..plan.plan import Operation
-from . import resource_tracker, schedule
+from . import node_result, resource_tracker, schedule
 
 LOG = logging.getLogger(__name__)
+
+REPEAT = 3600.0  # seconds after which an outage is logged again
 
 Results = Sequence[resource_tracker.NodeResult[Operation]]
 
@@ -61,6 +63,7 @@ class Service:
         self._times = schedule.Schedule(clock())
         self._said: dict[str, tuple[str, frozenset[str]]] = {}
         self._away_since: float | None = None
+        self._outage_logged = 0.0
 
     def run(self) -> None:
         """Run cycles until ``stop`` is set.
@@ -120,9 +123,18 @@ class Service:
         """Log an outage once; return the seconds to wait."""
         if self._stop.is_set():
             return 0.0  # the cycle was cut short and is not repeated
+        now = self._clock()
         if self._away_since is None:
-            self._away_since = self._clock()
+            self._away_since = self._outage_logged = now
             LOG.error('%s; retrying until it is mended', exc)
+        elif now - self._outage_logged >= REPEAT:
+            self._outage_logged = now
+            LOG.error(
+                '%s; this outage has lasted for %s; retrying until it is '
+                'mended',
+                exc,
+                error_text.duration(now - self._away_since),
+            )
         else:
             LOG.debug('still: %s', exc)
         return self._times.after_failure(self.interval)
@@ -130,7 +142,7 @@ class Service:
     def _back(self) -> None:
         if self._away_since is not None:
             gone = self._clock() - self._away_since
-            LOG.info('back after %.0f s', gone)
+            LOG.info('back after %s', error_text.duration(gone))
             self._away_since = None
 
     def _report(self, results: Results, seconds: float) -> None:
@@ -161,17 +173,17 @@ class Service:
             return False
         node, before = result.node, self._said.get(result.node.uuid)
         reason, notes = before or ('', frozenset())
-        self._said[node.uuid] = (result.reason, frozenset(result.notes))
-        fresh = [note for note in result.notes if note not in notes]
+        now = error_text.without_request_ids(result.reason)
+        plain = map(error_text.without_request_ids, result.notes)
+        by_text = dict(zip(plain, result.notes, strict=True))
+        self._said[node.uuid] = (now, frozenset(by_text))
+        fresh = [note for text, note in by_text.items() if text not in notes]
         for note in fresh:
-            LOG.warning('%s: %s', node, note)
-        if result.reason == reason:
+            LOG.warning('%s', node.line(note))
+        if now == reason:
             return bool(fresh) or before is None
         if result.reason:
-            status = result.status.value
-            LOG.warning(
-                '%s: %s: %s%s', node, status, result.reason, _again(result)
-            )
+            LOG.warning('%s%s', node_result.line(result), _again(result))
         else:
             LOG.info('%s: no trouble any more', node)
         return True

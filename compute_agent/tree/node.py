@@ -27,6 +27,19 @@ class Node:
     def __str__(self) -> str:
         return provider.title(self.called, self.uuid)
 
+    def line(self, text: str) -> str:
+        """Return a text about this node as a line that names it once."""
+        return f'{self}: {self.shortened(text)}'
+
+    def shortened(self, text: str) -> str:
+        """Return a text for a line that begins with this node.
+
+        Reasons of the report client name the provider, which may be the node.
+        """
+        for title in (str(self), provider.title(self.name, self.uuid)):
+            text = text.removeprefix(f'{title}: ').replace(title, self.called)
+        return text
+
     @property
     def called(self) -> str:
         """The name that people use."""

@@ -18,6 +18,28 @@ def wrapped(inner, outer):
 
 
 @pytest.mark.parametrize(
+    ('seconds', 'said'),
+    [
+        (0.4, '0 s'),
+        (119, '119 s'),
+        (120, '2 min'),
+        (3599, '1 h 0 min'),
+        (90_000, '25 h 0 min'),
+    ],
+)
+def test_a_duration_is_in_seconds_minutes_or_hours(seconds, said):
+    assert error_text.duration(seconds) == said
+
+
+def test_request_ids_are_left_out_of_a_comparison():
+    one = 'req-0f1c2d3e-1111-4222-8333-444455556666'
+    assert (
+        error_text.without_request_ids(f'HTTP 400: no [{one}]; {one} again')
+        == 'HTTP 400: no; again'
+    )
+
+
+@pytest.mark.parametrize(
     ('exc', 'expected'),
     [
         (OSError('[Errno 111] Connection refused'), 'Connection refused'),

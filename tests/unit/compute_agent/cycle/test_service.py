@@ -258,6 +258,19 @@ def test_an_outage_is_said_once_and_so_is_its_end(run, said):
     assert [level for level, _ in about] == ['ERROR', 'INFO']
 
 
+def test_an_outage_that_lasts_is_said_once_an_hour(caplog, said):
+    """Each try takes ten minutes, by the test's clock."""
+    caplog.set_level(logging.INFO, 'compute_agent.cycle.service')
+    stop = Stop([AWAY] * 17)
+    cycle = Cycle(stop, takes=600.0)
+    service.Service(cycle, interval=60, stop=stop, clock=stop.clock).run()
+    first, *more = [text for level, text in said() if level == 'ERROR']
+    assert first == f'{AWAY}; retrying until it is mended'
+    for hours, line in enumerate(more, 1):
+        assert f'{AWAY}; this outage has lasted for {hours} h ' in line
+    assert len(more) == 2
+
+
 def test_a_second_outage_is_said_again(run, said):
     run(AWAY, [], AWAY, [])
     assert [level for level, _ in said()] == ['ERROR', 'INFO'] * 2
@@ -283,6 +296,48 @@ def test_trouble_is_said_when_it_begins_changes_and_ends(run, said):
     assert [level for level, _ in about] == ['WARNING', 'WARNING', 'INFO']
     assert 'one' in about[0][1]
     assert 'two' in about[1][1]
+
+
+REQUEST_IDS = [
+    f'[req-{n}0f1c2d3-1111-4222-8333-444455556666]' for n in range(3)
+]
+
+
+def test_a_reason_with_another_request_id_is_the_same_reason(run, said):
+    run(*[[failed(f'HTTP 400: no {one}; mend it')] for one in REQUEST_IDS])
+    about = [text for _, text in said() if str(ONE) in text]
+    assert about == [f'{ONE}: failed: HTTP 400: no {REQUEST_IDS[0]}; mend it']
+
+
+def test_a_note_with_another_request_id_is_the_same_note(run, said):
+    run(*[[node(notes=(f'HTTP 500 {one}',))] for one in REQUEST_IDS])
+    about = [text for level, text in said() if level == 'WARNING']
+    assert about == [f'{ONE}: HTTP 500 {REQUEST_IDS[0]}']
+
+
+def test_a_line_names_its_node_once(run, said):
+    run(
+        [
+            failed(
+                f'{ONE}: HTTP 400; set traits of {ONE}: HTTP 409',
+                notes=(f'{ONE}: restored: X', f'{TWO} is elsewhere'),
+            )
+        ]
+    )
+    about = [text for level, text in said() if level == 'WARNING']
+    assert about == [
+        f'{ONE}: restored: X',
+        f'{ONE}: {TWO} is elsewhere',
+        f'{ONE}: failed: HTTP 400; set traits of node-1: HTTP 409',
+    ]
+
+
+def test_a_line_names_a_node_with_a_title_once(run, said):
+    """The provider of a node of Ironic has the node's uuid as its name."""
+    bare = Node(uuid=ONE.uuid, name=ONE.uuid, title='rack1')
+    run([failed(f'set traits of {ONE.uuid}: HTTP 409', bare)])
+    about = [text for level, text in said() if level == 'WARNING']
+    assert about == [f'{bare}: failed: set traits of rack1: HTTP 409']
 
 
 def test_trouble_of_one_node_is_not_said_of_another(run, said):
