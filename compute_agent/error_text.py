@@ -31,6 +31,11 @@ def cause(exc: BaseException) -> str:
     return short(exc) or type(exc).__name__
 
 
+def one_line(exc: BaseException) -> str:
+    """Return an exception's text as one line, or else its class."""
+    return ' '.join(str(exc).split()) or type(exc).__name__
+
+
 def short(exc: BaseException) -> str:
     """Return an exception's text as one line of at most 120 characters."""
     return ' '.join(str(exc).split())[:_MOST]

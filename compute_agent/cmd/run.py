@@ -29,7 +29,7 @@ class Run(command.AgentCommand):
 
     Each cycle makes placement match this agent's nodes. On SIGHUP the daemon
     reads its configuration and its provider-config files again, and a cycle
-    begins at once. With "[placement] embedded = true" the daemon also serves
+    begins at once. SIGUSR1 and SIGUSR2 do nothing. With "[placement] embedded = true" the daemon also serves
     the embedded placement.
     """
 
@@ -52,7 +52,7 @@ class Run(command.AgentCommand):
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Run until SIGINT or SIGTERM; reload the files on SIGHUP."""
         from ..state import lock  # noqa: PLC0415 (quick --help)
-        from . import cycles  # noqa: PLC0415
+        from . import cycles, lifetime  # noqa: PLC0415
         from .app import signals  # noqa: PLC0415
         from .wiring import agent_settings, placement  # noqa: PLC0415
         from .wiring.agent import open_agent  # noqa: PLC0415
@@ -69,6 +69,9 @@ class Run(command.AgentCommand):
             agent = stack.enter_context(
                 open_agent(conf, read_only=False, wait=requests.wait_for_stop)
             )
+            agent.begin_files()
+            life = lifetime.Lifetime(conf, requests)
+            life.started()
             first_tree = _FirstTree(
                 self.app.stdout, agent, placement.where(conf)
             )
@@ -86,8 +89,10 @@ class Run(command.AgentCommand):
                 # A request that hangs keeps the thread. A cycle may end after
                 # any of its steps, so the thread is abandoned.
                 LOG.warning('stopping in the middle of a cycle')
+                life.stopped()
                 self.app.stdout.flush()
                 os._exit(0)
+            life.stopped(worker.failure)
         if worker.failure is not None:
             raise worker.failure
         return 0

@@ -6,11 +6,14 @@ The resource tracker asks for the list at the start of each cycle.
 """
 
 import dataclasses
+import logging
 from collections.abc import Callable, Sequence
 
 from .. import errors
 from ..tree.node import Node
 from ..virt import driver as virt
+
+LOG = logging.getLogger(__name__)
 
 
 class NodeList:
@@ -26,6 +29,7 @@ class NodeList:
     ) -> None:
         self._driver = driver
         self._identify = identify
+        self._logged = False
 
     def nodes(self) -> Sequence[Node]:
         """Return the nodes that the driver has now.
@@ -35,7 +39,7 @@ class NodeList:
         try:
             found = self._identify(list(self._driver.get_available_nodes()))
             titles = self._driver.get_titles()
-            return [
+            nodes = [
                 dataclasses.replace(node, title=titles[node.name])
                 if node.name in titles
                 else node
@@ -48,3 +52,17 @@ class NodeList:
                 f'{type(self._driver).__name__} cannot list its nodes: '
                 f'{type(exc).__name__}: {exc}'
             ) from exc
+        self._log(nodes)
+        return nodes
+
+    def _log(self, nodes: Sequence[Node]) -> None:
+        """Log the number of nodes, once: with the first list."""
+        if not self._logged:
+            self._logged = True
+            LOG.info(
+                '%s describes %s',
+                type(self._driver).__name__,
+                f'the node {nodes[0]}'
+                if len(nodes) == 1
+                else f'{len(nodes)} nodes',
+            )

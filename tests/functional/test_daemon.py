@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon: cycles, outages, signals, one writer to a state directory."""
 
+import importlib.metadata
 import signal
 
 import command_line
@@ -21,6 +22,52 @@ def test_a_signal_ends_it_between_two_cycles_with_exit_0(cli, daemon, number):
     assert 'VCPU: 8, ratio 4' in one.said
     assert one.end(number) == 0, one.said
     assert IN_THE_MIDDLE not in one.said
+
+
+def test_it_says_what_starts_and_why_it_stops(cli, daemon):
+    address = cli.url.removeprefix('http://')
+    cli.configure(
+        {'endpoint': f'http://agent:secret@{address}'},
+        update_resources_interval=3600,
+    )
+    one = daemon(cli.config)
+    one.wait_for('cycle: ')
+    one.end()
+    assert (
+        f'compute-agent {importlib.metadata.version("compute-agent")} starts '
+        f'as process {one.process.pid}: driver fake, placement at {cli.url}, '
+        f'state in {cli.state_path}, a cycle every 3600 s'
+    ) in one.said
+    assert f'FakeDriver describes the node cn1 ({ROOT})' in one.said
+    assert one.said.count('compute-agent stops after ') == 1
+    assert one.said.rstrip().endswith(' s: SIGTERM requested it')
+    assert 'secret' not in one.said
+
+
+def test_an_error_that_stops_it_is_in_its_log(cli, requests_mock):
+    old = {'max_version': '1.29', 'min_version': '1.0'}
+    requests_mock.get(
+        f'{cli.url}/resource_providers',
+        json={'errors': [old]},
+        status_code=406,
+    )
+    result = cli.run('run')
+    assert result.code == 1
+    *_, stop, line = result.err.splitlines()
+    assert 'compute-agent stops after ' in stop
+    assert stop.count(line.removeprefix('compute-agent: ')) == 1
+
+
+def test_signals_of_other_daemons_do_not_end_it(cli, daemon):
+    """SIGUSR1 and SIGUSR2, also while it is starting."""
+    cli.configure(update_resources_interval=3600)
+    one = daemon(cli.config, program=command_line.USER_SIGNALS)
+    one.wait_for('cycle: ')
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        one.process.send_signal(number)
+    one.process.send_signal(signal.SIGHUP)
+    one.wait_for('files reloaded')
+    assert one.end() == 0, one.said
 
 
 def test_run_again_writes_nothing(cli, daemon):

@@ -59,6 +59,22 @@ threading.Thread.join = told
 from compute_agent.cmd.app import start
 sys.exit(start.main())
 """
+# It gets the signals that other daemons take for requests as it is imported.
+_USER_SIGNALS = """
+import os, signal, sys
+from compute_agent.cmd.app import signals, start
+
+ignore = signals.ignore_user_signals
+
+def ignored():
+    ignore()
+    os.kill(os.getpid(), signal.SIGUSR1)
+    os.kill(os.getpid(), signal.SIGUSR2)
+
+signals.ignore_user_signals = ignored
+sys.exit(start.main())
+"""
+USER_SIGNALS = ('-c', _USER_SIGNALS)
 TELLING = ('-c', _TELLING % 'timeout')
 # It waits for its threads as long as they take, on however busy a machine: if
 # it ends, all of them did.

@@ -5,7 +5,8 @@ SIGINT and SIGTERM stop a long-running command. SIGHUP does so too, except for
 the daemon: there it requests a reload. It stops the daemon only if the
 daemon's terminal was closed, because no Ctrl-C can reach the daemon any more.
 A SIGHUP that arrives while the daemon is still starting is kept until the
-daemon listens. In any other command, SIGINT interrupts the main thread and
+daemon listens. SIGUSR1 and SIGUSR2 do nothing to the daemon; by default they
+would kill it. In any other command, SIGINT interrupts the main thread and
 wakes the threads that wait.
 """
 
@@ -80,10 +81,18 @@ def keep_early_hangup() -> None:
     signal.signal(signal.SIGHUP, EarlyHangup())
 
 
+def ignore_user_signals() -> None:
+    """Ignore the signals that other daemons take for requests to report."""
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_IGN)
+
+
 class DaemonSignals:
     """The requests that signals make to the daemon: stop, or reload.
 
     Either request wakes a thread in ``wait``.
+
+    :ivar reason: why the daemon must stop, if a signal requested it
     """
 
     def __init__(self) -> None:
@@ -91,6 +100,7 @@ class DaemonSignals:
         self._changed = threading.Condition(threading.RLock())
         self._stopping = False
         self._reloading = False
+        self.reason = ''
         handler = signal.getsignal(signal.SIGHUP)
         self._early = (
             handler if isinstance(handler, EarlyHangup) else EarlyHangup()
@@ -100,7 +110,7 @@ class DaemonSignals:
     def listen(self) -> None:
         """Handle the process's signals, and a SIGHUP that came earlier."""
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: self.set())
+            signal.signal(number, lambda got, _: self._stop_for(got))
         signal.signal(signal.SIGHUP, lambda *_: self._hang_up())
         if self._early.received:
             self._hang_up()
@@ -109,9 +119,11 @@ class DaemonSignals:
         """Return True if the daemon must stop."""
         return self._stopping
 
-    def set(self) -> None:
-        """Request that the daemon stops."""
+    def set(self, reason: str = '') -> None:
+        """Request that the daemon stops; the first reason counts."""
         with self._changed:
+            if not self._stopping:
+                self.reason = reason
             self._stopping = True
             self._changed.notify_all()
 
@@ -140,9 +152,12 @@ class DaemonSignals:
         with self._changed:
             return self._changed.wait_for(self.is_set, timeout)
 
+    def _stop_for(self, number: int) -> None:
+        self.set(f'{signal.Signals(number).name} requested it')
+
     def _hang_up(self) -> None:
         if self._had_terminal and not _has_terminal():
-            self.set()
+            self.set('its terminal was closed')
         else:
             self.request_reload()
 

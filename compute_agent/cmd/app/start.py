@@ -16,6 +16,7 @@ def main() -> int:
     signals.handle_interrupt()
     if 'run' in sys.argv[1:]:
         signals.keep_early_hangup()
+        signals.ignore_user_signals()
     from . import main as program  # noqa: PLC0415 (slow)
 
     return program.main()

@@ -58,6 +58,15 @@ def where(conf: cfg.ConfigOpts) -> str:
     return f'placement at {_USER.sub("//", url)}' if url else 'placement'
 
 
+def found_at(conf: cfg.ConfigOpts) -> str:
+    """Return where the agent finds this placement: an address or a catalog."""
+    auth_url = _plugin_option(conf, 'auth_url')
+    if where(conf) == 'placement' and auth_url:
+        masked = _USER.sub('//', auth_url)
+        return f'placement in the catalog of keystone at {masked}'
+    return where(conf)
+
+
 def site(conf: cfg.ConfigOpts) -> str:
     """Return the key of this placement in the state database."""
     group = conf.placement

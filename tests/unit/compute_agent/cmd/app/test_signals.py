@@ -36,6 +36,9 @@ def test_an_end_is_asked_for_by_signal(requests, number):
     requests.wait_for_stop()
     assert requests.is_set()
     assert not requests.take_reload()
+    assert requests.reason == f'{number.name} requested it'
+    requests.set('a later reason')
+    assert requests.reason == f'{number.name} requested it'
 
 
 def test_a_hang_up_asks_to_read_the_files_and_is_told_once(requests):
@@ -55,6 +58,7 @@ def test_a_hang_up_without_the_terminal_that_was_there_ends_it(
     monkeypatch.setattr(signals, '_has_terminal', lambda: False)
     os.kill(os.getpid(), signal.SIGHUP)
     assert started.is_set()
+    assert started.reason == 'its terminal was closed'
 
 
 def test_a_hang_up_before_anybody_hears_is_kept_and_told_once(process_signals):
