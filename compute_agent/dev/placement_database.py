@@ -14,7 +14,7 @@ import pathlib
 import sqlite3
 from collections.abc import Iterator
 
-from .. import errors
+from .. import errors, private_files
 
 _TABLES = frozenset({'alembic_version', 'resource_providers'})
 
@@ -28,7 +28,7 @@ def lock(path: pathlib.Path) -> Iterator[None]:
     """
     with contextlib.ExitStack() as undo:
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_files.make_directory(path.parent)
             _take_lock(path, undo)
             _make_private(path)
         except OSError as exc:
@@ -43,9 +43,7 @@ def lock(path: pathlib.Path) -> Iterator[None]:
 def _take_lock(path: pathlib.Path, undo: contextlib.ExitStack) -> None:
     """Lock a separate file: SQLite has its own locks on the database."""
     lock_file = path.with_name(f'{path.name}.lock')
-    descriptor = os.open(
-        lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
-    )
+    descriptor = private_files.open_file(lock_file)
     undo.callback(os.close, descriptor)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -58,11 +56,7 @@ def _take_lock(path: pathlib.Path, undo: contextlib.ExitStack) -> None:
 
 def _make_private(path: pathlib.Path) -> None:
     """Create the file if missing; SQLite's side files get its mode."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        os.fchmod(descriptor, 0o600)
-    finally:
-        os.close(descriptor)
+    os.close(private_files.open_file(path))
 
 
 def _check(path: pathlib.Path) -> None:

@@ -15,7 +15,7 @@ import shutil
 import uuid as uuidlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from .. import errors
+from .. import errors, private_files
 from ..tree import names, provider
 from ..tree.node import Node
 
@@ -109,6 +109,7 @@ def host_uuid(
     :raises errors.ConfigError: a file holds no uuid, copies differ, or the
         file cannot be written
     """
+    private_files.check_link(state_path / FILE_NAME)
     found: dict[str, pathlib.Path] = {}
     for path, uuid in _files(state_path, others):
         found.setdefault(uuid, path)
@@ -138,14 +139,20 @@ def adopt(
         target = path.resolve()
         aside = path.with_name(f'{FILE_NAME}.{old}.replaced')
         new = target.with_name(f'{FILE_NAME}.{os.getpid()}')
+        old_copy = path.with_name(f'{FILE_NAME}.{os.getpid()}.old')
         with _writing(path, 'run this as a user who may write there'):
+            for left in (new, old_copy):  # by a process that was killed here
+                left.unlink(missing_ok=True)
             try:
-                new.write_text(uuid + '\n', encoding='utf-8')
+                private_files.write_new(new, uuid + '\n')
                 shutil.copymode(target, new)
-                shutil.copy2(target, aside)
+                private_files.write_new(old_copy, target.read_text('utf-8'))
+                shutil.copystat(target, old_copy)
+                old_copy.replace(aside)
                 new.replace(target)
             finally:
                 new.unlink(missing_ok=True)
+                old_copy.unlink(missing_ok=True)
         kept.append(aside)
     return kept
 
@@ -183,8 +190,9 @@ def _write(path: pathlib.Path) -> str:
     uuid = str(uuidlib.uuid4())
     mine = path.with_name(f'{FILE_NAME}.{os.getpid()}')
     with _writing(path, 'give a directory this user may write'):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        mine.write_text(uuid + '\n', encoding='utf-8')
+        private_files.make_directory(path.parent)
+        mine.unlink(missing_ok=True)  # of a process that was killed here
+        private_files.write_new(mine, uuid + '\n')
         try:
             os.link(mine, path)
         except FileExistsError as exc:

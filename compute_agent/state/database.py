@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
 
-from .. import errors
+from .. import errors, private_files
 from . import schema
 
 # Errors that damaged rows raise: rows not as this agent wrote them.
@@ -50,7 +50,7 @@ class Database:
         """
         path = directory / schema.FILE_NAME
         with schema.explained(path):
-            directory.mkdir(parents=True, exist_ok=True)
+            private_files.make_directory(directory)
             schema.make_private(path)
             with contextlib.ExitStack() as undo:
                 db = undo.enter_context(
@@ -92,6 +92,7 @@ class Database:
         with schema.explained(path):
             if not path.exists():
                 return cls.in_memory()
+            schema.check_links(path)
             with contextlib.closing(
                 schema.connect(f'{path.resolve().as_uri()}?mode=ro')
             ) as db:

@@ -12,7 +12,7 @@ import os
 import pathlib
 from collections.abc import Iterator
 
-from .. import errors
+from .. import errors, private_files
 
 FILE_NAME = 'lock'
 
@@ -22,12 +22,12 @@ def hold(directory: pathlib.Path) -> Iterator[None]:
     """Hold the directory's lock.
 
     :raises errors.ConfigError: another process holds it, or the lock file
-        cannot be written
+        cannot be written or is not this user's
     """
     path = directory / FILE_NAME
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        private_files.make_directory(directory)
+        handle = private_files.open_file(path)
     except OSError as exc:
         raise errors.ConfigError(
             f'[DEFAULT] state_path: {path} cannot be written: '

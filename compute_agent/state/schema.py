@@ -11,14 +11,14 @@ import contextlib
 import os
 import pathlib
 import sqlite3
-import stat
 from collections.abc import Iterator
 
-from .. import errors
+from .. import errors, private_files
 
 SCHEMA_VERSION = 6
 FILE_NAME = 'state.sqlite'
-_MODE = 0o600
+# SQLite's files beside the database.
+_SUFFIXES = ('-wal', '-shm', '-journal')
 
 _NODE = """
 create table node (
@@ -127,19 +127,26 @@ def advice(exc: Exception) -> str:
 def make_private(path: pathlib.Path) -> None:
     """Create the file if it is missing, and close it to other users.
 
-    SQLite gives the files beside it (-wal, -shm) the same mode. The mode of a
-    file that belongs to another user is left alone.
+    SQLite gives the files beside it (-wal, -shm) the same mode, and opens them
+    by name, so they are checked here.
+
+    :raises errors.ConfigError: one of the files is a link, or belongs to
+        another user
     """
-    file = os.open(path, os.O_CREAT | os.O_RDWR, _MODE)
-    try:
-        found = os.fstat(file)
-        if (
-            stat.S_IMODE(found.st_mode) & ~_MODE
-            and found.st_uid == os.geteuid()
-        ):
-            os.fchmod(file, _MODE)
-    finally:
-        os.close(file)
+    for suffix in _SUFFIXES:
+        private_files.check_file(path.with_name(path.name + suffix))
+    os.close(private_files.open_file(path))
+
+
+def check_links(path: pathlib.Path) -> None:
+    """Check that the files of a database that is only read are no links.
+
+    Root may read the database of the daemon's user.
+
+    :raises errors.ConfigError: one of the files is a link
+    """
+    for suffix in ('', *_SUFFIXES):
+        private_files.check_not_link(path.with_name(path.name + suffix))
 
 
 def connect(target: str) -> sqlite3.Connection:

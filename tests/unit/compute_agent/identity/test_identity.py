@@ -2,10 +2,11 @@
 """Which uuid a node has, and the write-once file that keeps the host's."""
 
 import multiprocessing
+import os
 
 import pytest
 
-from compute_agent import errors
+from compute_agent import errors, private_files
 from compute_agent.identity import identity
 
 ONE = '11111111-1111-4111-8111-111111111111'
@@ -220,6 +221,41 @@ def test_a_link_stays_one_and_leads_to_the_adopted_uuid(tmp_path):
     identity.adopt(TWO, tmp_path)
     assert (tmp_path / 'compute_id').is_symlink()
     assert real.read_text().strip() == TWO
+
+
+@pytest.mark.parametrize('adopting', [False, True])
+def test_nothing_is_written_through_a_link_that_lies_in_the_way(
+    tmp_path, adopting
+):
+    target = tmp_path / 'target'
+    target.write_text('precious')
+    directory = tmp_path / 'state'
+    directory.mkdir()
+    for name in (str(os.getpid()), f'{os.getpid()}.old', f'{ONE}.replaced'):
+        (directory / f'compute_id.{name}').symlink_to(target)
+    if adopting:
+        (directory / 'compute_id').write_text(ONE)
+        identity.adopt(TWO, directory)
+    assert identity.host_uuid(directory) != ONE
+    assert target.read_text() == 'precious'
+
+
+def test_its_mode_does_not_depend_on_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        identity.host_uuid(tmp_path)
+    finally:
+        os.umask(before)
+    assert (tmp_path / 'compute_id').stat().st_mode & 0o777 == 0o644
+
+
+def test_a_link_of_another_user_is_refused(tmp_path, monkeypatch):
+    (tmp_path / 'real').write_text(ONE)
+    (tmp_path / 'compute_id').symlink_to(tmp_path / 'real')
+    monkeypatch.setattr(os, 'geteuid', lambda: 60_001)
+    monkeypatch.setattr(private_files, '_ROOT', 60_002)
+    with pytest.raises(errors.ConfigError, match='belongs to user'):
+        identity.host_uuid(tmp_path)
 
 
 def test_a_file_that_cannot_be_replaced_is_said_and_left(tmp_path):

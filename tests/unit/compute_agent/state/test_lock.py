@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from compute_agent import errors
+from compute_agent import errors, private_files
 from compute_agent.state import lock
 
 HOLDER = """
@@ -115,6 +115,60 @@ def test_children_do_not_inherit_it(tmp_path):
 def test_the_file_is_for_its_owner_alone(tmp_path):
     with lock.hold(tmp_path):
         assert (tmp_path / 'lock').stat().st_mode & 0o777 == 0o600
+
+
+def test_the_file_is_for_its_owner_alone_whatever_it_was_before(tmp_path):
+    (tmp_path / 'lock').touch()
+    (tmp_path / 'lock').chmod(0o666)
+    with lock.hold(tmp_path):
+        assert (tmp_path / 'lock').stat().st_mode & 0o777 == 0o600
+
+
+def test_nothing_is_truncated_through_a_link(tmp_path):
+    target = tmp_path / 'target'
+    target.write_text('precious')
+    directory = tmp_path / 'state'
+    directory.mkdir()
+    (directory / 'lock').symlink_to(target)
+    with (
+        pytest.raises(errors.ConfigError, match='lock is a link'),
+        lock.hold(directory),
+    ):
+        pytest.fail('held')
+    assert target.read_text() == 'precious'
+
+
+def test_a_named_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / 'lock')
+    with (
+        pytest.raises(errors.ConfigError, match='not a regular file'),
+        lock.hold(tmp_path),
+    ):
+        pytest.fail('held')
+
+
+@pytest.mark.parametrize('mode', [0o775, 0o757, 0o1777])
+def test_a_directory_that_others_may_write_to_is_refused(tmp_path, mode):
+    directory = tmp_path / 'state'
+    directory.mkdir()
+    directory.chmod(mode)
+    with (
+        pytest.raises(errors.ConfigError, match=f'chmod go-w {directory}'),
+        lock.hold(directory),
+    ):
+        pytest.fail('held')
+    assert list(directory.iterdir()) == []
+
+
+def test_a_directory_of_another_user_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, 'geteuid', lambda: 60_001)
+    monkeypatch.setattr(private_files, '_ROOT', 60_002)
+    with (
+        pytest.raises(errors.ConfigError, match='runs as user 60001: run it'),
+        lock.hold(tmp_path),
+    ):
+        pytest.fail('held')
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_directory_that_cannot_be_is_refused_by_its_option(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from compute_agent import errors
 from compute_agent.ownership.record import Record
 from compute_agent.plan import intents
-from compute_agent.state import schema, state
+from compute_agent.state import database, schema, state
 from compute_agent.state.known_node import KnownNode
 from compute_agent.tree import assertion, provider
 
@@ -91,13 +91,42 @@ def test_a_file_that_is_closed_already_is_not_touched(tmp_path):
     assert file.stat().st_ctime_ns == before
 
 
-def test_a_file_of_another_user_keeps_its_mode(tmp_path, monkeypatch):
+def test_a_file_of_another_user_is_refused_as_it_is(tmp_path, monkeypatch):
     file = tmp_path / schema.FILE_NAME
     file.touch()
     file.chmod(0o664)
     monkeypatch.setattr(schema.os, 'geteuid', lambda: os.getuid() + 1)
-    schema.make_private(file)
+    with pytest.raises(errors.ConfigError, match='belongs to user'):
+        schema.make_private(file)
     assert file.stat().st_mode & 0o777 == 0o664
+
+
+@pytest.mark.parametrize('suffix', ['', '-wal', '-shm', '-journal'])
+@pytest.mark.parametrize('opening', ['open', 'open_copy'])
+def test_no_file_of_it_is_opened_through_a_link(tmp_path, suffix, opening):
+    target = tmp_path / 'target'
+    directory = tmp_path / 'state'
+    opened(directory).thing.close()
+    link = directory / (schema.FILE_NAME + suffix)
+    link.unlink(missing_ok=True)
+    target.write_text('precious')
+    link.symlink_to(target)
+    (directory / schema.FILE_NAME).touch()
+    with pytest.raises(errors.ConfigError, match=f'{link} is a link'):
+        getattr(database.Database, opening)(directory)
+    assert target.read_text() == 'precious'
+
+
+def test_a_directory_that_is_made_is_for_its_owner_whatever_the_umask(
+    tmp_path,
+):
+    before = os.umask(0)
+    try:
+        with opened(tmp_path / 'a' / 'b'):
+            for made in (tmp_path / 'a', tmp_path / 'a' / 'b'):
+                assert made.stat().st_mode & 0o777 == 0o755
+    finally:
+        os.umask(before)
 
 
 def test_two_sites_in_one_file_do_not_see_each_other_s_readings(tmp_path):
