@@ -89,9 +89,7 @@ def write_new(path: pathlib.Path, text: str, mode: int = READABLE) -> None:
 
     :raises OSError: it exists, or cannot be written
     """
-    with open(
-        open_file(path, mode, new=True), 'w', encoding='utf-8'
-    ) as file:
+    with open(open_file(path, mode, new=True), 'w', encoding='utf-8') as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

@@ -87,6 +87,15 @@ class SchedulerReportClient:
         """Ask for these sharing providers at every ``observe`` from now on."""
         self._observer.watch_sharing(uuids)
 
+    def forget_except(self, node_uuids: Collection[str]) -> None:
+        """Drop everything kept in memory about other nodes.
+
+        Call it while nothing is observed or applied. Without these calls, the
+        memory grows with each node that ever was. The state database keeps
+        its records.
+        """
+        self._observer.forget_except(node_uuids)
+
     def allocations(self, seen: Observation) -> alloc.Allocations:
         """Return all allocations of a node's own tree, for its driver to edit.
 

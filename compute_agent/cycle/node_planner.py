@@ -99,6 +99,7 @@ class NodePlanner(Generic[Op]):
         if self._files is not None:
             self._files.log_unmatched(node_uuids)
         self._empty_plans.keep_only(node_uuids)
+        self._client.forget_except(node_uuids)
         for uuid in self._causes.keys() - set(node_uuids):
             del self._causes[uuid]
 

@@ -36,6 +36,13 @@ class ReportClient(Protocol[Op]):
     def watch_sharing(self, uuids: Iterable[str]) -> None:
         """Ask for these sharing providers at every ``observe`` from now on."""
 
+    def forget_except(self, node_uuids: Collection[str]) -> None:
+        """Drop everything kept in memory about other nodes.
+
+        Nothing is observed or applied meanwhile. The state database keeps its
+        records.
+        """
+
     def allocations(self, seen: Observation) -> Allocations:
         """Return all allocations of a node's own tree, for a driver to edit.
 

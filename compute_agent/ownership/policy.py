@@ -92,7 +92,7 @@ class Policy:
         )
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def _check_authority(given: object) -> None:
     wrong = (
         [a for a in given if not _AUTHORITY.fullmatch(str(a))]

@@ -9,7 +9,7 @@ whenever they write to that provider. The cache is never outdated, because only
 one process writes to a database.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from ..ownership.record import Record
 from ..tree import provider
@@ -59,6 +59,25 @@ class Cache:
         self._readings.pop(uuid, None)
         for node_uuid in self._nodes.pop(uuid, ()):
             self._records.pop(node_uuid, None)
+
+    def keep_only(self, node_uuids: Collection[str]) -> None:
+        """Drop everything about providers of other nodes only.
+
+        If no node left, nothing is dropped and little is computed.
+        """
+        nodes = set(node_uuids)
+        gone = self._records.keys() - nodes
+        if not gone and len(self._readings) <= len(self._nodes):
+            return
+        for uuid in gone:
+            del self._records[uuid]
+        used = frozenset[str]().union(*(u for u, _ in self._records.values()))
+        self._readings = {u: r for u, r in self._readings.items() if u in used}
+        self._nodes = {
+            uuid: left
+            for uuid, of_nodes in self._nodes.items()
+            if uuid in used and (left := of_nodes & nodes)
+        }
 
     def clear(self) -> None:
         """Drop everything."""

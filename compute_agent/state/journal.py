@@ -118,6 +118,11 @@ class Journal:
         with self._database.reading():
             return self._recency.now()
 
+    def end_observations(self) -> None:
+        """Drop the updates that only a running observation must know."""
+        with self._database.reading():
+            self._recency.end_observations()
+
     def newer(self, uuids: Iterable[str], since: int) -> set[str]:
         """Return the providers, among these, that were updated since then."""
         with self._database.reading():

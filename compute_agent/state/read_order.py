@@ -29,6 +29,13 @@ class Recency:
         self._moment += 1
         self._learnt[uuid] = (self._moment, generation or 0)
 
+    def end_observations(self) -> None:
+        """Drop all updates: no observation that began before one is running.
+
+        Moments go on counting, so later observations are not confused.
+        """
+        self._learnt.clear()
+
     def is_newer(self, uuid: str, moment: int) -> bool:
         """True if a provider was updated since this moment."""
         return self._learnt.get(uuid, (0, 0))[0] > moment

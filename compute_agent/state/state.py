@@ -18,6 +18,7 @@ or plans.
 
 import pathlib
 import typing
+from collections.abc import Collection
 
 from . import approvals, cache, database, journal, nodes, records, snapshot
 
@@ -35,7 +36,7 @@ class State:
 
     def __init__(self, database: database.Database, site: str) -> None:
         self._database = database
-        shared = cache.Cache()
+        self._cache = shared = cache.Cache()
         self.approvals = approvals.Approvals(database)
         self.snapshot = snapshot.Snapshot(database, shared, site)
         self.records = records.Records(database, shared, self.snapshot)
@@ -81,6 +82,15 @@ class State:
     def in_memory(cls, site: str = '') -> typing.Self:
         """Return an empty state that ends with the process."""
         return cls(database.Database.in_memory(), site)
+
+    def forget_except(self, node_uuids: Collection[str]) -> None:
+        """Drop what is kept in memory about other nodes.
+
+        The database keeps their records. Nothing is observed meanwhile.
+        """
+        self.journal.end_observations()
+        with self._database.reading():
+            self._cache.keep_only(node_uuids)
 
     def close(self) -> None:
         """Close the database; all writes are already durable."""

@@ -14,7 +14,7 @@ import functools
 import itertools
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from compute_agent import errors, parallel
 from compute_agent.plan import intents
@@ -169,6 +169,18 @@ class Observer:
     def invalidate(self) -> None:
         """Drop the cached list of sharing providers."""
         self._sharing.invalidate()
+
+    def forget_except(self, node_uuids: Collection[str]) -> None:
+        """Drop everything kept in memory about other nodes.
+
+        Nothing is observed meanwhile.
+        """
+        nodes = set(node_uuids)
+        for memory in (self._last, self._watched):
+            for uuid in memory.keys() - nodes:
+                del memory[uuid]
+        self._sharing.forget_unlisted()
+        self._store.forget_except(nodes)
 
     # --- the steps of an observation ------------------------------------------
 

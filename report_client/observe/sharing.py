@@ -53,6 +53,15 @@ class SharingProviders:
         self._invalidations += 1
         self._cached = None
 
+    def forget_unlisted(self) -> None:
+        """Stop watching providers that the last list does not have.
+
+        If such a provider shares again, the nodes' plans change, and it is
+        watched again.
+        """
+        if self._cached is not None:
+            self._watched &= self._cached.shared.readings.keys()
+
     def add_to(
         self,
         builders: Sequence[observation.ObservationBuilder],

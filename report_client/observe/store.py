@@ -4,7 +4,7 @@
 ``compute_agent/state/`` implements them: its ``State`` has these parts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from compute_agent.plan.intents import Intent
@@ -93,3 +93,6 @@ class State(Protocol):
     @property
     def records(self) -> CreatedProviders:
         """The record of earlier cycles."""
+
+    def forget_except(self, node_uuids: Collection[str]) -> None:
+        """Drop what is kept in memory about other nodes."""
