@@ -9,7 +9,14 @@ node that exists is left as it is, and the agent asks about it again after
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from typing import Protocol
 
 from .. import errors
@@ -28,6 +35,12 @@ class Nodes(Protocol):
 
     def of_driver(self, driver: str) -> Mapping[str, KnownNode]:
         """Return the driver's nodes by uuid."""
+
+    def unrecorded(self) -> Mapping[str, str]:
+        """Return nodes with providers but without a record: uuid to name."""
+
+    def drivers(self) -> Collection[str]:
+        """Return the drivers that reported a node."""
 
     def keep(self, driver: str, known: Mapping[str, KnownNode]) -> None:
         """Record these nodes."""
@@ -86,17 +99,30 @@ class Departures:
         self._interval = interval
         self._source = f'{type(driver).__module__}:{type(driver).__name__}'
 
-    def since(self, nodes: Sequence[Node]) -> Departed:
-        """Return the nodes that left since the last list; remember this list."""
+    def record(self, nodes: Sequence[Node]) -> None:
+        """Record the nodes of a cycle, before it writes for one of them.
+
+        A node that is not recorded would be forgotten, and its providers
+        offered for ever, if it left the list after a cycle that was cut short.
+        """
         known = self._nodes.of_driver(self._source)
         present = {
             node.uuid: KnownNode(name=node.name, title=node.title)
             for node in nodes
         }
+        changed = {u: n for u, n in present.items() if known.get(u) != n}
+        self._keep({**changed, **self._unrecorded(present)})
+
+    def since(self, nodes: Sequence[Node]) -> Departed:
+        """Return the nodes that left the list, sorted by the driver's answer.
+
+        :param nodes: the nodes of the list, which are recorded
+        """
+        present = {node.uuid for node in nodes}
+        known = self._nodes.of_driver(self._source)
         missing = {u: node for u, node in known.items() if u not in present}
         asked, unknown = self._ask_for(missing)
-        changed = {u: n for u, n in present.items() if known.get(u) != n}
-        self._keep({**changed, **asked})
+        self._keep(asked)
         return Departed(
             gone=[
                 _node(uuid, node)
@@ -163,6 +189,20 @@ class Departures:
         gone = [node.uuid for node in nodes]
         if gone:
             self._nodes.forget(gone)
+
+    def _unrecorded(self, present: Container[str]) -> dict[str, KnownNode]:
+        """Return nodes that were never recorded, to be handled as departed.
+
+        If another driver reported nodes to this state database, the nodes may
+        be that driver's, so this driver is not asked about them.
+        """
+        found = self._nodes.unrecorded()
+        left = {
+            uuid: name for uuid, name in found.items() if uuid not in present
+        }
+        if not left or set(self._nodes.drivers()) - {self._source}:
+            return {}
+        return {uuid: KnownNode(name=name) for uuid, name in left.items()}
 
     def _ask_for(
         self, missing: Mapping[str, KnownNode]

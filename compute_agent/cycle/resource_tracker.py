@@ -105,6 +105,7 @@ class ResourceTracker(Generic[Op]):
         limits = self._control.limits()
         context = self._context(writing=writing, judged=limits is not None)
         seen = self._planner.observe([node.uuid for node in nodes])
+        self._departures.record(nodes)
         cycles = [NodeCycle(context, node) for node in nodes]
         tell = functools.partial(progress, len(cycles)) if progress else None
         # Nodes with refused writes go last: they may end the cycle for all
@@ -113,10 +114,12 @@ class ResourceTracker(Generic[Op]):
         ordered = sorted(cycles, key=lambda c: was_refused(c.node.uuid))
         self._in_parallel(ordered, lambda c: c.begin(seen[c.node.uuid]), tell)
         self._planner.end([node.uuid for node in nodes])
-        others: list[NodeResult[Op]] = []
-        if context.outage is None:
-            others, departed = self._departed(context, nodes, limits)
-            cycles += departed
+        # An outage that one node's cycle found ends those of the listed nodes
+        # only: if placement can be read again, departures go on.
+        others, departed = self._departed(
+            dataclasses.replace(context, outage=None), nodes, limits
+        )
+        cycles += departed
         self._finish(cycles, limits, tell, writing=writing)
         results = [cycle.result for cycle in cycles]
         if writing and context.outage is None:

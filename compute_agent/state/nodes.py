@@ -22,6 +22,16 @@ from .known_node import KnownNode
 from .records import Records
 from .snapshot import Snapshot
 
+_CREATED_FOR_UNRECORDED = (
+    'select uuid, node_uuid from created'
+    ' where node_uuid not in (select uuid from node)'
+)
+_INTENDED_FOR_UNRECORDED = (
+    'select distinct node_uuid from intent'
+    ' where node_uuid not in (select uuid from node)'
+)
+_DRIVERS = 'select distinct driver from node'
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Row:
@@ -70,6 +80,30 @@ class Nodes:
         """Return the nodes that any driver reported."""
         with self._database.reading() as db:
             return [row.node for row in _read(db)]
+
+    def unrecorded(self) -> dict[str, str]:
+        """Return nodes that left a provider or an intent, but have no row.
+
+        The value is the last name of the node's provider, or its uuid. An
+        agent of an earlier version may have recorded a node only after its
+        providers. Providers that were read from another placement service do
+        not count.
+        """
+        with self._database.reading() as db:
+            created = dict(db.execute(_CREATED_FOR_UNRECORDED).fetchall())
+            intended = db.execute(_INTENDED_FOR_UNRECORDED).fetchall()
+            if not created and not intended:
+                return {}
+            read = self._snapshot.readings(created)
+            uuids = {created[uuid] for uuid in read}
+            uuids |= {uuid for (uuid,) in intended}
+            names = self._snapshot.last_names(db, uuids)
+            return {uuid: names.get(uuid, uuid) for uuid in uuids}
+
+    def drivers(self) -> set[str]:
+        """Return the drivers that reported a node."""
+        with self._database.reading() as db:
+            return {driver for (driver,) in db.execute(_DRIVERS)}
 
     def keep(self, driver: str, known: Mapping[str, KnownNode]) -> None:
         """Record that the driver has these nodes, and when it was asked."""

@@ -502,3 +502,37 @@ def test_a_child_that_another_moved_away_goes_with_its_node(
     agent.done()
     assert set(operator.holdings()) == {'node-1', 'node-3'}
     assert not is_known(agent, TWO)
+
+
+# --- while other nodes are in trouble -----------------------------------------
+
+
+def test_an_outage_of_another_node_does_not_delay_a_departure(
+    placement, agent, rack, operator
+):
+    rack.lose(TWO)
+    rack.describe = lambda tree, node: tree.update_inventory(
+        node, {'VCPU': {'total': 8}}
+    )
+    placement.fault(f'PUT /resource_providers/{ONE}/*', 503, times=None)
+    results = agent.sync()
+    assert of(results, 'node-1').outage
+    assert of(results, 'node-2').status is Status.DONE
+    assert set(operator.holdings()) == {'node-1', 'node-3'}
+
+
+def test_a_departure_waits_while_placement_cannot_be_read(
+    placement, agent, rack, operator
+):
+    rack.lose(TWO)
+    placement.fault('GET /resource_providers*', 503, times=None, skip=1)
+    placement.fault('PUT *', 503, times=None)
+    rack.describe = lambda tree, node: tree.update_inventory(
+        node, {'VCPU': {'total': 8}}
+    )
+    result = of(agent.sync(), 'node-2')
+    assert (result.status, result.outage) == (Status.FAILED, True)
+    assert 'node-2' in operator.holdings()
+    placement.mend()
+    agent.done()
+    assert 'node-2' not in operator.holdings()

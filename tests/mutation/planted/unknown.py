@@ -85,3 +85,11 @@ def _(apply, self, *args, **kwargs):
             refused=exc.refused,
             not_applied=exc.not_applied,
         )
+
+
+@plant(
+    departed_nodes.Departures.record,
+    'a node is not recorded before its first write',
+)
+def _(_record, _self, _nodes):
+    return None

@@ -139,6 +139,12 @@ class Nodes:
     def of_driver(self, driver):
         return {}
 
+    def unrecorded(self):
+        return {}
+
+    def drivers(self):
+        return set()
+
     def keep(self, driver, known):
         pass
 
