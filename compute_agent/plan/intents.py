@@ -50,7 +50,10 @@ class Outcome:
 
 
 def reconcile(
-    intents: Sequence[Intent], seen: provider.Provider | None
+    intents: Sequence[Intent],
+    seen: provider.Provider | None,
+    *,
+    in_own_tree: bool = False,
 ) -> Outcome:
     """Return which of a provider's open writes took place, by a fresh read.
 
@@ -58,10 +61,15 @@ def reconcile(
     intents of its own, made without knowledge of the others.
 
     :param seen: the provider as read now, None if it is not in placement
+    :param in_own_tree: the provider is below the root of the node's own tree
     """
     nodes = dict.fromkeys(intent.node_uuid for intent in intents)
     outcomes = [
-        _reconcile_chain([i for i in intents if i.node_uuid == node], seen)
+        _reconcile_chain(
+            [i for i in intents if i.node_uuid == node],
+            seen,
+            in_own_tree=in_own_tree,
+        )
         for node in nodes
     ]
     return Outcome(
@@ -72,35 +80,63 @@ def reconcile(
 
 
 def _reconcile_chain(
-    intents: Sequence[Intent], seen: provider.Provider | None
+    intents: Sequence[Intent],
+    seen: provider.Provider | None,
+    *,
+    in_own_tree: bool,
 ) -> Outcome:
     """Return which of one node's writes to a provider took place.
 
-    They were sent in this order, and each raises the generation by one. So if
-    the provider's generation is that of an intent, all writes up to this
-    intent are done and no other writer wrote. The provider must also show, for
-    each kind, the set that was sent last. If others wrote in between, the
-    names that are there count as theirs.
+    A creation is known by its uuid in the node's own tree. Elsewhere another
+    agent may create the same provider under the same uuid. The executor
+    records such a creation as soon as it is answered, so one that is still an
+    intent counts only while the provider is as a creation leaves it.
+
+    The writes were sent in this order, and each raises the generation by one.
+    If the generation is that of an intent, all writes up to this intent are
+    done and no other writer wrote. If it is higher, others wrote too, or
+    allocations changed; a set that equals the one that was sent still counts
+    as sent.
     """
     if seen is None:
         return Outcome(dropped=tuple(intents))
+    is_created = any(i.kind is None for i in intents)
+    if is_created and not in_own_tree and not _is_untouched(seen):
+        return Outcome(
+            dropped=tuple(intents), notes=(_unclear_creation(seen),)
+        )
     sent = [i for i in intents if i.generation <= (seen.generation or 0)]
     sent = _without_failed(seen, sent)
-    exact = any(i.generation == seen.generation for i in sent)
-    last = {i.kind: i for i in sent}
-    if exact and all(_shows(seen, i) for i in last.values()):
+    if _explains(sent, seen):
         later = [i for i in intents if i not in sent]
         return Outcome(done=tuple(sent), dropped=tuple(later))
+    done = _shown(seen, sent)
+    dropped = [i for i in intents if i not in done]
     present = {
-        n for i in intents if i.kind for n in i.added & seen.names_of(i.kind)
-    }
-    if any(i.kind is None for i in intents):
-        present.add('the provider itself')
-    if not present:
-        return Outcome(dropped=tuple(intents))
-    return Outcome(
-        dropped=tuple(intents), notes=(_unclear_line(seen, present),)
+        n for i in dropped if i.kind for n in i.added & seen.names_of(i.kind)
+    } - {n for i in done for n in i.added}
+    notes = (_unclear_names(seen, present),) if present else ()
+    return Outcome(done=tuple(done), dropped=tuple(dropped), notes=notes)
+
+
+def _explains(sent: Sequence[Intent], seen: provider.Provider) -> bool:
+    """Return True if the provider is as these writes, and no others, leave it."""
+    last = {i.kind: i for i in sent}
+    return any(i.generation == seen.generation for i in sent) and all(
+        _shows(seen, i) for i in last.values()
     )
+
+
+def _is_untouched(seen: provider.Provider) -> bool:
+    """Return True if nobody wrote to the provider since its creation."""
+    contents = seen.traits | seen.aggregates | set(seen.inventories)
+    return seen.generation == 0 and not contents
+
+
+def _shown(seen: provider.Provider, sent: Sequence[Intent]) -> list[Intent]:
+    """Return the intents up to the last one of each kind that is shown."""
+    shown = {i.kind: n for n, i in enumerate(sent) if _shows(seen, i)}
+    return [i for n, i in enumerate(sent) if n <= shown.get(i.kind, -1)]
 
 
 def _without_failed(
@@ -123,11 +159,19 @@ def _without_failed(
     ]
 
 
-def _unclear_line(seen: provider.Provider, present: set[str]) -> str:
+def _unclear_names(seen: provider.Provider, present: set[str]) -> str:
     return (
         f'{seen}: a write was interrupted and others wrote since, so the '
         f'agent cannot tell whether it added {", ".join(sorted(present))}; '
         'they count as added by others and stay'
+    )
+
+
+def _unclear_creation(seen: provider.Provider) -> str:
+    return (
+        f'{seen}: its creation got no answer and others may have created it, '
+        "so it counts as created by another writer; if it is this agent's: "
+        f'"compute-agent provider adopt {seen.uuid}"'
     )
 
 

@@ -141,6 +141,8 @@ class Executor:
                 step.unsure = True
                 answer = self._answer(step.operation, progress.ledger)
         except errors.Replan as exc:
+            if isinstance(exc, placement_errors.Exists):
+                step.unsure = not progress.needs_proof(step)
             exc.subject = provider.title(
                 step.operation.name, step.operation.subject
             )
@@ -155,12 +157,23 @@ class Executor:
             raise
         else:
             progress.finish(step, answer)
+            self._claim(progress, step)
             LOG.info('%s', render.line(step.operation))
             if not step.operation.tells_generations:
                 raise placement_errors.Reshaped(
                     'allocations were moved; the node is observed again '
                     'before anything else is sent'
                 )
+
+    def _claim(self, progress: Progress, step: Step) -> None:
+        """Record at once a creation that its uuid does not show to be ours.
+
+        Another agent may create the same provider. Without this record, this
+        agent could not tell after a crash which of them did.
+        """
+        if progress.needs_proof(step):
+            self._journal.record_outcome(step.intents)
+            step.intents = ()
 
     def _answer(
         self, operation: ops.Operation, ledger: Mapping[str, int]

@@ -113,6 +113,29 @@ class Progress:
         step.failed = True
         self._missing |= step.operation.gives
 
+    def needs_proof(self, step: Step) -> bool:
+        """Return True if it creates a provider that others may create too.
+
+        In the node's own tree nobody else uses the uuid of a new provider. A
+        shared root, and each provider below it, has the same uuid for every
+        agent that reports it.
+        """
+        operation = step.operation
+        if not isinstance(operation, ops.CreateProvider):
+            return False
+        parent_uuid = operation.parent_uuid
+        if parent_uuid is None or parent_uuid not in self.providers:
+            return True
+        return not self._is_home(parent_uuid)
+
+    def _is_home(self, uuid: str) -> bool:
+        """Return True if the provider is in the node's own tree."""
+        home = self.providers.get(self.node_uuid)
+        return home is not None and (
+            provider.root(self.providers, uuid)
+            == provider.root(self.providers, home.uuid)
+        )
+
     # --- the intents ----------------------------------------------------------
 
     def intend(self) -> list[Intent]:

@@ -87,8 +87,7 @@ class CachedReader:
                 new.append(reading)
                 builder.fresh |= {(row.uuid, kind) for kind in assertion.Kind}
             builder.readings[row.uuid] = reading
-            unconfirmed = builder.intents.get(row.uuid, [])
-            builder.notes[row.uuid] = self._resolve(unconfirmed, reading)
+            builder.notes[row.uuid] = self._resolve(builder, reading)
         if new:
             self._store.journal.save(new, since=builder.since)
 
@@ -182,13 +181,20 @@ class CachedReader:
 
     def _resolve(
         self,
-        unconfirmed: Sequence[intents.Intent],
+        builder: observation.ObservationBuilder,
         reading: provider.Reading,
     ) -> tuple[str, ...]:
         """Record the outcome of unconfirmed intents; return notes about it."""
+        seen = reading.provider
+        unconfirmed = builder.intents.get(seen.uuid)
         if not unconfirmed:
             return ()
-        outcome = intents.reconcile(unconfirmed, reading.provider)
+        is_child = seen.parent_uuid is not None
+        outcome = intents.reconcile(
+            unconfirmed,
+            seen,
+            in_own_tree=is_child and seen.uuid in builder.home,
+        )
         self._store.journal.record_outcome(outcome.done, outcome.dropped)
         return outcome.notes
 

@@ -94,10 +94,10 @@ class Bench:
     def record_outcome(
         self,
         done: collections.abc.Iterable[intents.Intent],
-        dropped: collections.abc.Iterable[intents.Intent],
+        dropped: collections.abc.Iterable[intents.Intent] = (),
         *,
-        readings: collections.abc.Iterable[provider.Reading],
-        gone: collections.abc.Iterable[str],
+        readings: collections.abc.Iterable[provider.Reading] = (),
+        gone: collections.abc.Iterable[str] = (),
     ) -> None:
         """Note what became of it."""
         self.done.append(

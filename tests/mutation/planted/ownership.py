@@ -41,13 +41,22 @@ def _(causes, inputs, rules, _claimed, masked):
     intents._reconcile_chain,
     "names left by an interrupted write count as the agent's",
 )
-def _(reconcile_chain, given, seen):
+def _(reconcile_chain, given, seen, *, in_own_tree):
     generation = -1 if seen is None else seen.generation or 0
     sent = tuple(i for i in given if i.generation <= generation)
     if not sent:
-        return reconcile_chain(given, seen)
+        return reconcile_chain(given, seen, in_own_tree=in_own_tree)
     later = tuple(i for i in given if i not in sent)
     return intents.Outcome(done=sent, dropped=later)
+
+
+@plant(
+    intents._reconcile_chain,
+    'a shared root is claimed after a crash, whoever created it',
+)
+def _(reconcile_chain, given, seen, *, in_own_tree):
+    del in_own_tree
+    return reconcile_chain(given, seen, in_own_tree=True)
 
 
 @plant(

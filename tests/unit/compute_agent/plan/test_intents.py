@@ -77,7 +77,7 @@ def test_what_was_committed_is_done_and_what_was_not_is_dropped(
     before, chain, done
 ):
     seen = committed(before, chain[:done])
-    assert intents.reconcile(chain, seen) == intents.Outcome(
+    assert intents.reconcile(chain, seen, in_own_tree=True) == intents.Outcome(
         done=chain[:done], dropped=chain[done:]
     )
 
@@ -98,50 +98,105 @@ def written(seen, change, times=1):
     )
 
 
-def ours_there(chain, seen):
-    names = {
-        name
-        for write in chain
-        if write.kind is not None
-        for name in write.added & seen.names_of(write.kind)
-    }
-    made = any(write.kind is None for write in chain)
-    return names | ({'the provider itself'} if made else set())
+def sent_and_shown(chain, done, seen):
+    """Return the writes that took place and whose set is still there."""
+    return tuple(
+        write
+        for write in chain[:done]
+        if write.kind is None or seen.names_of(write.kind) == write.names
+    )
 
 
 @pytest.mark.parametrize('times', [1, 2, 9])
 @pytest.mark.parametrize('change', OTHERS.values(), ids=OTHERS.keys())
 @pytest.mark.parametrize(('before', 'chain', 'done'), points())
-def test_where_another_wrote_since_nothing_counts_as_ours_and_that_is_said(
+def test_a_set_that_is_as_it_was_sent_is_ours_whoever_wrote_since(
     before, chain, done, change, times
 ):
     seen = committed(before, chain[:done])
     if seen is None:
         return
     seen = written(seen, change, times)
-    settled = intents.reconcile(chain, seen)
-    assert settled.done == ()
-    assert settled.dropped == chain
-    there = ours_there(chain, seen)
-    assert len(settled.notes) == bool(there)
+    settled = intents.reconcile(chain, seen, in_own_tree=True)
+    shown = {
+        name
+        for write in sent_and_shown(chain, done, seen)
+        for name in write.added
+    }
+    ours = {name for write in settled.done for name in write.added}
+    assert ours == shown
+    assert set(settled.done) | set(settled.dropped) == set(chain)
+    doubtful = {
+        name
+        for write in chain
+        if write.kind is not None
+        for name in write.added & seen.names_of(write.kind)
+    } - shown
+    assert len(settled.notes) == bool(doubtful)
     for note in settled.notes:
-        listed = ', '.join(sorted(there))
+        listed = ', '.join(sorted(doubtful))
         assert note.startswith('n (u): a write was interrupted')
         assert f'whether it added {listed}; they count as' in note
 
 
 @pytest.mark.catches("names left by an interrupted write count as the agent's")
+def test_a_set_that_another_changed_since_is_not_ours_and_that_is_said():
+    seen = written(
+        committed(EXISTING, CHANGED[:2]), {'traits': frozenset('ABX')}
+    )
+    settled = intents.reconcile(CHANGED, seen)
+    assert not any('B' in write.added for write in settled.done)
+    (note,) = settled.notes
+    assert 'cannot tell whether it added B;' in note
+
+
+def test_a_set_at_a_lower_generation_than_intended_is_another_s():
+    only = CHANGED[1:2]
+    seen = dataclasses.replace(
+        EXISTING, generation=8, traits=frozenset({'A', 'B'})
+    )
+    settled = intents.reconcile(only, seen)
+    assert settled.done == ()
+    assert len(settled.notes) == 1
+
+
+@pytest.mark.parametrize('times', [0, 1, 7])
 @pytest.mark.parametrize('done', [1, 2, 3, 4])
-def test_a_creation_that_another_wrote_to_is_not_ours_and_that_is_said(done):
-    seen = written(committed(None, CREATED[:done]), {})
+def test_a_creation_in_the_node_s_own_tree_is_known_by_its_uuid(done, times):
+    seen = written(committed(None, CREATED[:done]), {}, times)
+    settled = intents.reconcile(CREATED, seen, in_own_tree=True)
+    assert settled.done == CREATED[:done]
+    assert settled.notes == ()
+
+
+@pytest.mark.catches(
+    'a shared root is claimed after a crash, whoever created it'
+)
+@pytest.mark.parametrize('times', [0, 1])
+@pytest.mark.parametrize('done', [2, 3, 4])
+def test_elsewhere_a_creation_is_ours_only_while_nobody_wrote(done, times):
+    """Its executor would have recorded the answer before it wrote more."""
+    seen = written(committed(None, CREATED[:done]), {}, times)
     settled = intents.reconcile(CREATED, seen)
     assert settled.done == ()
-    assert [note.startswith('n (u): ') for note in settled.notes] == [True]
+    assert settled.dropped == CREATED
+    (note,) = settled.notes
+    assert note.startswith('n (u): its creation got no answer')
+    assert 'compute-agent provider adopt u' in note
+
+
+def test_elsewhere_a_creation_that_nobody_wrote_to_is_ours():
+    seen = committed(None, CREATED[:1])
+    assert intents.reconcile(CREATED, seen) == intents.Outcome(
+        done=CREATED[:1], dropped=CREATED[1:]
+    )
 
 
 def test_names_that_are_gone_are_dropped_without_a_word():
     seen = written(committed(EXISTING, CHANGED[:2]), {'traits': frozenset()})
-    assert intents.reconcile(CHANGED, seen) == intents.Outcome(dropped=CHANGED)
+    settled = intents.reconcile(CHANGED, seen)
+    assert not any(write.added for write in settled.done)
+    assert settled.notes == ()
 
 
 def test_a_provider_that_is_gone_takes_its_intents_with_it():

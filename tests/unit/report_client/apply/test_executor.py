@@ -9,11 +9,11 @@ from executing import NODE, one, planned
 
 from compute_agent import errors
 from compute_agent.plan import allocations as alloc
-from compute_agent.tree import assertion, inventory
+from compute_agent.tree import assertion, inventory, provider
 from report_client import errors as placement_errors
 from report_client.apply import executor
 from report_client.operations import operations as ops
-from report_client.plan import render
+from report_client.plan import diff, render
 
 TWO, FOUR = inventory.Inventory(total=2), inventory.Inventory(total=4)
 HELD = {(NODE, assertion.Kind.TRAIT): {'driver': frozenset('A')}}
@@ -74,6 +74,52 @@ def test_what_is_created_is_written_to_at_the_generation_it_came_with(bench):
         'PUT child/traits 0',
     ]
     assert outcome == executor.Outcome(applied=plan.operations)
+
+
+def test_the_creation_of_a_root_is_recorded_before_anything_else_is_sent(
+    bench,
+):
+    plan = planned([], [one(traits='A'), one('child', NODE, traits='A')])
+    bench.executor.apply(plan)
+    words = [word for word, *_ in bench.done]
+    assert words == ['begin', 'send', 'settle', *['send'] * 3, 'settle']
+    (first, _, readings, gone), (rest, *_) = bench.of('settle')
+    assert [(i.uuid, i.kind) for i in first] == [(NODE, None)]
+    assert (readings, gone) == ([], set())
+    trait = assertion.Kind.TRAIT
+    assert [(i.uuid, i.kind) for i in rest] == [
+        ('child', None),
+        (NODE, trait),
+        ('child', trait),
+    ]
+
+
+@pytest.mark.parametrize('place', [None, 'pool', 'unknown'])
+def test_a_creation_elsewhere_that_meets_the_same_uuid_is_not_ours(
+    bench, place
+):
+    """The answer is 409, so it was another agent's that placement has."""
+    pool = one('pool', generation=1)
+    before = [one(generation=1), *([pool] if place == 'pool' else [])]
+    new = ops.CreateProvider(uuid='new', name='new', parent_uuid=place)
+    plan = diff.Plan(
+        node_uuid=NODE, operations=(new,), before=provider.snapshot(before)
+    )
+    bench.faults['resource_providers'] = placement_errors.NameTaken('taken')
+    bench.rows = [
+        {
+            'uuid': 'new',
+            'name': 'new',
+            'generation': 0,
+            'parent_provider_uuid': None,
+            'root_provider_uuid': 'new',
+        }
+    ]
+    with pytest.raises(placement_errors.Exists):
+        bench.executor.apply(plan)
+    ((done, dropped, *_),) = bench.of('settle')
+    assert done == []
+    assert [i.uuid for i in dropped] == ['new']
 
 
 def test_all_of_a_plan_is_written_down_before_anything_is_sent(bench):
