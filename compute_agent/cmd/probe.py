@@ -5,10 +5,15 @@ import argparse
 import typing
 from collections.abc import Sequence
 
+from ..tree import node as node_module
+from ..tree.node import Node
 from .app import command
 
 if typing.TYPE_CHECKING:
+    from oslo_config import cfg
+
     from ..virt import finding as virt
+    from ..virt.driver import ComputeDriver
 
 
 class Probe(command.Report):
@@ -20,8 +25,9 @@ class Probe(command.Report):
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the option for absent traits."""
+        """Return the parser with the nodes and the option for absent traits."""
         parser = super().get_parser(prog_name)
+        command.add_nodes(parser, 'Probe only these nodes.')
         parser.add_argument(
             '--all',
             action='store_true',
@@ -44,9 +50,8 @@ class Probe(command.Report):
                 f'driver {conf.compute_driver} gives no evidence for its '
                 'traits; "compute-agent plan" shows what the agent would write'
             )
-        nodes = list(driver.get_available_nodes())
-        titles = driver.get_titles()
-        found = [(n, titles.get(n, n), driver.evidence(n)) for n in nodes]
+        nodes = node_module.selected(_nodes(driver, conf), parsed_args.nodes)
+        found = [(n.name, n.called, driver.evidence(n.name)) for n in nodes]
         data = [
             {
                 'node': title,
@@ -60,6 +65,23 @@ class Probe(command.Report):
             for _, title, findings in found
         ]
         return data, '\n\n'.join(texts) if texts else 'no nodes', 0
+
+
+def _nodes(driver: 'ComputeDriver', conf: 'cfg.ConfigOpts') -> list[Node]:
+    """Return the driver's nodes; a host has no uuid before its first cycle."""
+    from ..identity import identity  # noqa: PLC0415 (quick --help)
+    from .wiring import agent_settings  # noqa: PLC0415
+
+    listed = list(driver.get_available_nodes())
+    by_uuid, titles = driver.get_nodenames_by_uuid(), driver.get_titles()
+    uuids = {name: uuid for uuid, name in by_uuid.items()}
+    if identity.has_host_uuid(listed, by_uuid):
+        directories = agent_settings.identity_directories(conf)
+        uuids[listed[0]] = identity.known_host_uuid(directories)
+    return [
+        Node(uuid=uuids.get(name, name), name=name, title=titles.get(name, ''))
+        for name in listed
+    ]
 
 
 def finding_data(finding: 'virt.Finding') -> dict[str, typing.Any]:

@@ -20,8 +20,13 @@ class Sync(command.Report):
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the options about removals."""
+        """Return the parser with the nodes, and the options about removals."""
         parser = super().get_parser(prog_name)
+        command.add_nodes(
+            parser,
+            'Synchronize only these nodes. Nodes that left the '
+            "driver's list are then left as they are.",
+        )
         parser.add_argument(
             '--yes',
             action='store_true',
@@ -52,7 +57,7 @@ class Sync(command.Report):
             progress.bar(self.app.stderr, 'nodes') as advance,
         ):
             pruning.check_node(prune, agent.tracker.nodes)
-            results = agent.tracker.sync(advance)
+            results = agent.tracker.sync(advance, parsed_args.nodes)
         for line in pruning.unmet(prune, results):
             self.say(line)
         done = [r.status is node_result.Status.DONE for r in results]

@@ -12,7 +12,7 @@ no SQL: it gets both as Protocols.
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Generic
 
 from .. import errors, parallel
@@ -22,6 +22,7 @@ from ..limits.contention import Contention, NodeOutcome
 from ..ownership import orphans
 from ..plan.observation import Observation
 from ..plan.plan import Op
+from ..tree import node as node_module
 from ..tree.node import Node
 from . import departed_nodes, effects, node_list, node_result, report_client
 from .node_cycle import CycleContext, NodeCycle
@@ -76,19 +77,27 @@ class ResourceTracker(Generic[Op]):
         self._workers = workers
         self._control = control or Control()
 
-    def plan(self, progress: Progress | None = None) -> list[NodeResult[Op]]:
+    def plan(
+        self, progress: Progress | None = None, only: Collection[str] = ()
+    ) -> list[NodeResult[Op]]:
         """Return what each node's cycle would do; write nothing.
 
+        :param only: as for ``sync``
         :raises errors.AgentError: no node could be observed
         """
-        return self._cycle(progress, writing=False)
+        return self._cycle(progress, only, writing=False)
 
-    def sync(self, progress: Progress | None = None) -> list[NodeResult[Op]]:
+    def sync(
+        self, progress: Progress | None = None, only: Collection[str] = ()
+    ) -> list[NodeResult[Op]]:
         """Do one cycle; return the result of each node.
 
+        :param only: the names, uuids or titles of the nodes to process; empty
+            for all nodes, and for those that left the driver's list
+        :raises errors.ConfigError: the driver has no such node
         :raises errors.AgentError: no node could be observed
         """
-        return self._cycle(progress, writing=True)
+        return self._cycle(progress, only, writing=True)
 
     def nodes(self) -> Sequence[Node]:
         """Return the nodes that the driver has now.
@@ -98,10 +107,15 @@ class ResourceTracker(Generic[Op]):
         return self._nodes.nodes()
 
     def _cycle(
-        self, progress: Progress | None, *, writing: bool
+        self,
+        progress: Progress | None,
+        only: Collection[str],
+        *,
+        writing: bool,
     ) -> list[NodeResult[Op]]:
         self._planner.begin()
-        nodes = self.nodes()
+        listed = self.nodes()
+        nodes = node_module.selected(listed, only)
         limits = self._control.limits()
         context = self._context(writing=writing, judged=limits is not None)
         seen = self._planner.observe([node.uuid for node in nodes])
@@ -113,16 +127,18 @@ class ResourceTracker(Generic[Op]):
         was_refused = self._control.back_off.has_refusals
         ordered = sorted(cycles, key=lambda c: was_refused(c.node.uuid))
         self._in_parallel(ordered, lambda c: c.begin(seen[c.node.uuid]), tell)
-        self._planner.end([node.uuid for node in nodes])
-        # An outage that one node's cycle found ends those of the listed nodes
-        # only: if placement can be read again, departures go on.
-        others, departed = self._departed(
-            dataclasses.replace(context, outage=None), nodes, limits
-        )
-        cycles += departed
+        self._planner.end([node.uuid for node in listed])
+        others: list[NodeResult[Op]] = []
+        if not only:
+            # An outage that one node's cycle found ends those of the listed
+            # nodes only: if placement can be read again, departures go on.
+            others, departed = self._departed(
+                dataclasses.replace(context, outage=None), nodes, limits
+            )
+            cycles += departed
         self._finish(cycles, limits, tell, writing=writing)
         results = [cycle.result for cycle in cycles]
-        if writing and context.outage is None:
+        if writing and context.outage is None and not only:
             self._learn(results)
         return results + others
 

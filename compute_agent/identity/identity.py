@@ -124,6 +124,14 @@ def host_uuid(
     return _write(state_path / FILE_NAME)
 
 
+def known_host_uuid(directories: Iterable[pathlib.Path]) -> str:
+    """Return this host's uuid from the first file that has it, else ''."""
+    with contextlib.suppress(errors.ConfigError):
+        for _, uuid in _files_in(directories):
+            return uuid
+    return ''
+
+
 def adopt(
     uuid: str, state_path: pathlib.Path, others: Iterable[pathlib.Path] = ()
 ) -> list[pathlib.Path]:
@@ -161,7 +169,13 @@ def _files(
     state_path: pathlib.Path, others: Iterable[pathlib.Path]
 ) -> Iterator[tuple[pathlib.Path, str]]:
     """Yield each file of this host's uuid, with the uuid in it."""
-    for path in dict.fromkeys(d / FILE_NAME for d in (state_path, *others)):
+    return _files_in((state_path, *others))
+
+
+def _files_in(
+    directories: Iterable[pathlib.Path],
+) -> Iterator[tuple[pathlib.Path, str]]:
+    for path in dict.fromkeys(d / FILE_NAME for d in directories):
         if uuid := _read(path):
             yield path, uuid
 

@@ -5,11 +5,14 @@ Pure: no I/O, configuration, logging or clock.
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+import difflib
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from .. import errors
-from . import provider
+from . import names, provider
+
+_SHOWN = 3  # names that a message proposes
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +63,49 @@ def chosen(nodes: Iterable[Node], wanted: str | None) -> list[Node]:
 
     :raises errors.ConfigError: no node has it
     """
-    if wanted is None:
-        return list(nodes)
-    found = [n for n in nodes if wanted in {n.called, n.name, n.uuid}]
-    if not found:
-        raise errors.ConfigError(
-            f'no node {wanted} is among those of the driver'
-        )
-    return found
+    return selected(nodes, () if wanted is None else (wanted,))
+
+
+def selected(nodes: Iterable[Node], wanted: Collection[str]) -> list[Node]:
+    """Return the nodes with these uuids, names or titles, in their order.
+
+    :param wanted: empty for all nodes
+    :raises errors.ConfigError: no node has one of them; the message has the
+        names that are near to it
+    """
+    nodes = list(nodes)
+    if not wanted:
+        return nodes
+    known = set[str]().union(*map(_words, nodes))
+    for word in wanted:
+        if _normal(word) not in known:
+            raise errors.ConfigError(_no_node(word, nodes))
+    asked = set(map(_normal, wanted))
+    return [node for node in nodes if _words(node) & asked]
+
+
+def _words(node: Node) -> set[str]:
+    """Return the words that name a node; a uuid in small letters."""
+    return {node.called, node.name, _normal(node.uuid), _normal(node.name)} - {
+        ''
+    }
+
+
+def _normal(word: str) -> str:
+    """Return a word as nodes have it: a uuid may be spelled in capitals."""
+    return word.lower() if names.is_uuid(word) else word
+
+
+def _no_node(word: str, nodes: Sequence[Node]) -> str:
+    known = [n.called for n in nodes]
+    near = difflib.get_close_matches(word, dict.fromkeys(known), n=_SHOWN)
+    if not near and len(known) <= _SHOWN:
+        near = known
+    advice = (
+        f'; did you mean {", ".join(near)}?'
+        if near
+        else f', which has {len(known)} others'
+        if known
+        else ', which has none'
+    )
+    return f'no node {word} is among those of the driver{advice}'

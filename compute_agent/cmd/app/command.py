@@ -103,6 +103,17 @@ class Report(AgentCommand):
         """Return the report as data and as text, and the exit code."""
 
 
+def add_nodes(parser: argparse.ArgumentParser, purpose: str) -> None:
+    """Add the nodes that a command is about; by default, all nodes."""
+    parser.add_argument(
+        'nodes',
+        nargs='*',
+        metavar='NODE',
+        help=f'{purpose} Give names or uuids (default: all nodes of this '
+        'agent).',
+    )
+
+
 def take_words(
     parser: argparse.ArgumentParser, dest: str
 ) -> argparse.ArgumentParser:

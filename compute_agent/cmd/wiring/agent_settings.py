@@ -104,13 +104,18 @@ def from_conf(
         limits=None if unlimited else _limits(conf),
         masked_traits=tuple(conf.compute_agent.masked_traits),
         prune=prune,
-        identity_directories=(state_path(conf), *_config_directories(conf)),
+        identity_directories=identity_directories(conf),
     )
 
 
 def state_path(conf: cfg.ConfigOpts) -> pathlib.Path:
     """Return the state directory, as an absolute path."""
     return pathlib.Path(conf.state_path).absolute()
+
+
+def identity_directories(conf: cfg.ConfigOpts) -> list[pathlib.Path]:
+    """Return the directories where this host's uuid may be kept."""
+    return [state_path(conf), *_config_directories(conf)]
 
 
 def provider_config_location(conf: cfg.ConfigOpts) -> tuple[str, bool]:
