@@ -119,7 +119,7 @@ class ResourceTracker(Generic[Op]):
         limits = self._control.limits()
         context = self._context(writing=writing, judged=limits is not None)
         seen = self._planner.observe([node.uuid for node in nodes])
-        self._departures.record(nodes)
+        self._departures.record(listed)
         cycles = [NodeCycle(context, node) for node in nodes]
         tell = functools.partial(progress, len(cycles)) if progress else None
         # Nodes with refused writes go last: they may end the cycle for all
