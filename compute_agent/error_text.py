@@ -8,6 +8,7 @@ shows only its beginning.
 """
 
 import re
+from urllib import parse
 
 # oslo.middleware's, which every OpenStack service puts into its answers.
 _REQUEST_ID = re.compile(
@@ -16,29 +17,62 @@ _REQUEST_ID = re.compile(
 _ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
 # Classes of keystoneauth and requests; the errors they wrap say no more.
 _TIMEOUTS = {'ConnectTimeout', 'ReadTimeout'}
+# Of ``transport/``; it says more than the errors around it.
+_OWN = {'TooLate'}
+# A user and a password in front of a host; a password may contain an @.
+_USER = re.compile(r'(?<=//)[^/?#\s\'"]*@')
 _MOST = 120  # characters
 _SHOWN = 60  # characters
+_LONGEST_URL = 200  # characters
 
 
 def cause(exc: BaseException) -> str:
     """Return the innermost reason of a failed request."""
+    chain = [exc]
+    while (inner := chain[-1].__cause__ or chain[-1].__context__) is not None:
+        chain.append(inner)
+    for inner in chain:
+        if type(inner).__name__ in _OWN:
+            return short(inner)
     if match := _ERRNO.search(str(exc)):
         return match[1]
     if _TIMEOUTS & {kind.__name__ for kind in type(exc).__mro__}:
         return 'no answer in time'
-    while (inner := exc.__cause__ or exc.__context__) is not None:
-        exc = inner
-    return short(exc) or type(exc).__name__
+    return short(chain[-1]) or type(chain[-1]).__name__
 
 
 def one_line(exc: BaseException) -> str:
     """Return an exception's text as one line, or else its class."""
-    return ' '.join(str(exc).split()) or type(exc).__name__
+    return as_line(str(exc)) or type(exc).__name__
 
 
 def short(exc: BaseException) -> str:
     """Return an exception's text as one line of at most 120 characters."""
-    return ' '.join(str(exc).split())[:_MOST]
+    return as_line(str(exc))[:_MOST]
+
+
+def as_line(text: str) -> str:
+    """Return a text as one printable line without passwords in URLs."""
+    return printable(without_credentials(' '.join(text.split())))
+
+
+def without_credentials(text: str) -> str:
+    """Return a text whose URLs have no user and no password."""
+    return _USER.sub('', text) if '@' in text else text
+
+
+def address(url: str) -> str:
+    """Return a URL for a message: printable, no credentials, no query.
+
+    A query or a fragment may have secrets of its own.
+    """
+    try:
+        parts = parse.urlsplit(url)
+    except ValueError:
+        return excerpt(as_line(url))
+    host = parts.netloc.rpartition('@')[2]
+    shown = parts._replace(netloc=host, query='', fragment='').geturl()
+    return printable(' '.join(shown.split()))[:_LONGEST_URL]
 
 
 def without_request_ids(text: str) -> str:

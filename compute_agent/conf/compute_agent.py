@@ -90,6 +90,18 @@ _OPTS: list[cfg.Opt] = [
         'change takes effect after the current cycle. Each command that you '
         'run beside the daemon has a limit of its own.',
     ),
+    cfg.FloatOpt(
+        'request_deadline',
+        default=120.0,
+        min=0.1,
+        max=86400.0,
+        help='The seconds within which an answer of placement or keystone '
+        'must have arrived completely, however slowly it arrives. The option '
+        'timeout of [placement] limits only the wait for each further part of '
+        'it. An answer that takes longer counts as an outage of placement. '
+        'A list of 50,000 providers is 40 MB, so a slow network may need '
+        'more.',
+    ),
     cfg.ListOpt(
         'masked_traits',
         item_type=_Mask(),

@@ -49,6 +49,24 @@ _OPTS: list[cfg.Opt] = [
         'several agents can share the nodes. No two agents may have the same '
         'nodes. Unset means all nodes. It needs Ironic API 1.82.',
     ),
+    cfg.FloatOpt(
+        'request_deadline',
+        default=120.0,
+        min=0.1,
+        max=86400.0,
+        help='The seconds within which an answer of Ironic or keystone must '
+        'have arrived completely, however slowly it arrives. The option '
+        'timeout limits only the wait for each further part of it.',
+    ),
+    cfg.FloatOpt(
+        'listing_deadline',
+        default=600.0,
+        min=0.1,
+        max=86400.0,
+        help='The seconds within which the list of all nodes must be '
+        'complete, with all its pages and repeated requests. If it takes '
+        'longer, the nodes are not changed in this cycle.',
+    ),
     cfg.IntOpt(
         'api_max_retries',
         default=5,

@@ -81,6 +81,7 @@ class IronicDriver(driver.ComputeDriver):
                 reached,
                 conductor_group=group.conductor_group,
                 shard=group.shard,
+                seconds=group.listing_deadline,
             ),
             manner=describe.Manner(
                 exclusive=group.trait_ownership == options.EXCLUSIVE,

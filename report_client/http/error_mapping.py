@@ -12,6 +12,7 @@ from typing import Any
 from .. import errors
 from . import codec
 
+PARTIAL = 206
 _RACE = 'Another thread concurrently updated'
 _NO_SUCH_NAME = re.compile(r'No such (trait|resource class)', re.IGNORECASE)
 _BY_STATUS: dict[int, type[Exception]] = {

@@ -21,6 +21,11 @@ from compute_agent.tree import provider
 from .. import errors
 from . import codec, json_shapes
 
+# More than any placement has; a server that goes on is broken or hostile.
+MOST_ROWS = 1_000_000
+MOST_ROW = 1 << 20  # characters
+MOST_REST = 64 << 20  # characters before or after the rows
+
 CHUNK = 65_536  # bytes, then characters; a larger chunk saves no time
 
 _KEY = 'resource_providers'
@@ -45,7 +50,9 @@ def listed_providers(
     known: dict[str, str] = {}
     try:
         for row in _rows(text):
-            found.append(codec.listed_provider(row, known))  # noqa: PERF401 (kept if cut)
+            found.append(codec.listed_provider(row, known))
+            if len(found) > MOST_ROWS:
+                raise _too_many()
     except (RecursionError, ValueError) as exc:
         raise _no_list(text, found) from exc
     return found
@@ -84,8 +91,17 @@ class _Text:
         return text
 
     def rest(self, pending: str) -> str:
-        """Return the pending text and the whole remaining text."""
-        return pending + ''.join(self._parts)
+        """Return the pending text and the whole remaining text.
+
+        :raises ValueError: it is too long
+        """
+        parts, length = [pending], len(pending)
+        for part in self._parts:
+            parts.append(part)
+            length += len(part)
+            if length > MOST_REST:
+                raise ValueError('too long')
+        return ''.join(parts)
 
 
 def _rows(text: _Text) -> Iterator[Any]:
@@ -101,7 +117,7 @@ def _rows(text: _Text) -> Iterator[Any]:
     at, after = opening.end(), ','
     while after == ',':
         row, end = _row(pending, at)
-        if end is None and text.ended:
+        if end is None and (text.ended or len(pending) - at > MOST_ROW):
             raise ValueError('incomplete row')
         if end is None:
             pending, at = text.more(pending[at:]), 0
@@ -143,6 +159,14 @@ def _check_end(text: str) -> None:
     """
     if _KEY in json.loads('{"": []' + text):
         raise ValueError(f'{_KEY} twice')
+
+
+def _too_many() -> errors.MalformedAnswer:
+    """Return the error for a list that seems to have no end."""
+    return errors.MalformedAnswer(
+        f"placement's list of providers has more than {MOST_ROWS} providers: "
+        'check the proxies in front of it'
+    )
 
 
 def _no_list(

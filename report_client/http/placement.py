@@ -20,6 +20,7 @@ from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
+from compute_agent.transport import redirects
 
 from .. import errors
 from . import codec, error_mapping, json_shapes, list_stream
@@ -135,7 +136,7 @@ class Placement:
         :raises report_client.errors: the answer is not 2xx
         """
         response = self._send(request, needed, stream=False)
-        body = _json(response) if response.content else None
+        body = _json(response) if self._content(response) else None
         return Reply(status=response.status_code, body=body)
 
     def _send(
@@ -153,6 +154,13 @@ class Placement:
             response = self._answer(request, stream=stream)
         if response.status_code == 406:
             raise self._no_version(response)
+        if response.status_code == error_mapping.PARTIAL:
+            response.close()
+            raise errors.MalformedAnswer(
+                f'{self.where} answered {request.method} {request.path} with '
+                f'a part only (HTTP {error_mapping.PARTIAL}): check the '
+                'proxies in front of it'
+            )
         if response.status_code >= 300:
             raise self._error(request, response)
         return response
@@ -170,11 +178,18 @@ class Placement:
         """Send one request; read the body too if the answer is an error."""
         response = self._request(request, stream=stream)
         if response.status_code >= 300:
-            try:
-                _ = response.content  # this also releases the connection
-            except requests.RequestException as exc:
-                raise self._broken_off(exc) from exc
+            self._content(response)  # this also releases the connection
         return response
+
+    def _content(self, response: Response) -> bytes:
+        """Return the whole body."""
+        try:
+            content: bytes = response.content
+        except requests.RequestException as exc:
+            raise self._broken_off(exc) from exc
+        except agent_errors.UnknownState as exc:
+            raise errors.MalformedAnswer(str(exc)) from exc
+        return content
 
     def _request(self, request: codec.Request, *, stream: bool) -> Response:
         try:
@@ -186,7 +201,12 @@ class Placement:
                 raise_exc=False,
                 headers={'Accept': 'application/json'},
                 stream=stream,
+                redirect=False,
             )
+        except agent_errors.UnknownState as exc:
+            raise errors.MalformedAnswer(str(exc)) from exc
+        except agent_errors.Unavailable as exc:
+            raise errors.Unreachable(str(exc)) from exc
         except requests.RequestException as exc:
             # keystoneauth reads the body for its log.
             raise self._broken_off(exc) from exc
@@ -197,8 +217,8 @@ class Placement:
         """Return the error for a request that got no answer."""
         if isinstance(exc, _NO_TOKEN):
             return errors.NotAuthorised(
-                f'no token for {self.where}: {exc}; check auth_type, user '
-                'and password in [placement]'
+                f'no token for {self.where}: {error_text.short(exc)}; check '
+                'auth_type, user and password in [placement]'
             )
         if isinstance(exc, ksa_exceptions.EndpointNotFound):
             return errors.Unreachable(
@@ -207,7 +227,8 @@ class Placement:
                 '[placement], or set endpoint_override'
             )
         if isinstance(exc, ksa_exceptions.ClientException):
-            cause, address = error_text.cause(exc), _ADDRESS.search(str(exc))
+            cause = error_text.cause(exc)
+            address = _ADDRESS.search(error_text.as_line(str(exc)))
             if address and address[0] not in self.where:
                 cause += f' at {address[0]}'
             return errors.Unreachable(
@@ -226,6 +247,8 @@ class Placement:
             yield from response.iter_content(list_stream.CHUNK)
         except requests.RequestException as exc:
             raise self._broken_off(exc) from exc
+        except agent_errors.UnknownState as exc:
+            raise errors.MalformedAnswer(str(exc)) from exc
 
     def _broken_off(self, exc: Exception) -> errors.Unreachable:
         """Return the error for an answer that began but did not end."""
@@ -269,6 +292,11 @@ class Placement:
 
     def _error(self, request: codec.Request, response: Response) -> Exception:
         status, error = response.status_code, _errors(response)
+        if status in redirects.STATUSES:
+            asked = f'{request.method} {request.path} at {self.where}'
+            target = getattr(response, 'headers', {}).get('Location', '')
+            refusal = redirects.refusal(asked, status, target, 'placement')
+            return errors.Unreachable(str(refusal))
         if error_mapping.is_not_placement(request, status, error):
             return errors.Unreachable(
                 f'there is no placement at {self.where} (HTTP {status}): '

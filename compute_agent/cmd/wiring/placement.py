@@ -5,7 +5,6 @@ Part of the composition root. It sends no request. ``agent.py`` and the
 commands that need only placement get its API from here.
 """
 
-import re
 import time
 
 import requests
@@ -15,15 +14,15 @@ from oslo_config import cfg
 
 from report_client.http import placement, rate_limit
 
-from ... import errors
+from ... import error_text, errors
 from ...conf import placement as placement_conf
 from ...dev import embedded_placement as embedded
+from ...transport import bounded_adapter, protection, url_credentials
 from ..app import configuration, signals
 from . import agent_settings, throttled_session
 
 GROUP = placement_conf.GROUP
 CONNECTIONS = 10  # the least, as requests has by default
-_USER = re.compile(r'//[^/@]*@')
 _TLS = ('tls_ciphers', 'tls_min_version')
 
 
@@ -37,6 +36,7 @@ def placement_service(
     :raises errors.ConfigError: an option of ``[placement]`` is wrong
     """
     found = _adapter(conf)
+    protection.protect(found, GROUP)
     _widen(found.session.session, conf, wait or signals.interrupt_event().wait)
     return placement.Placement(found, where(conf), _hint(conf))
 
@@ -55,20 +55,23 @@ def where(conf: cfg.ConfigOpts) -> str:
         return f'the embedded placement at {_embedded_url(conf)}'
     group = conf.placement
     url = group.endpoint_override or _plugin_option(conf, 'endpoint')
-    return f'placement at {_USER.sub("//", url)}' if url else 'placement'
+    return f'placement at {error_text.as_line(url)}' if url else 'placement'
 
 
 def found_at(conf: cfg.ConfigOpts) -> str:
     """Return where the agent finds this placement: an address or a catalog."""
     auth_url = _plugin_option(conf, 'auth_url')
     if where(conf) == 'placement' and auth_url:
-        masked = _USER.sub('//', auth_url)
+        masked = error_text.as_line(auth_url)
         return f'placement in the catalog of keystone at {masked}'
     return where(conf)
 
 
 def site(conf: cfg.ConfigOpts) -> str:
-    """Return the key of this placement in the state database."""
+    """Return the key of this placement in the state database.
+
+    It has no user and no password, so it survives a change of these.
+    """
     group = conf.placement
     if group.embedded:
         return 'embedded'
@@ -78,7 +81,8 @@ def site(conf: cfg.ConfigOpts) -> str:
         group.region_name,
         group.service_name,
     )
-    return ' '.join(str(part).lower().rstrip('/') for part in parts if part)
+    words = (error_text.without_credentials(str(p)) for p in parts if p)
+    return ' '.join(word.lower().rstrip('/') for word in words)
 
 
 def _adapter(conf: cfg.ConfigOpts) -> adapter.Adapter:
@@ -127,7 +131,8 @@ def _widen(
     are; it opens and closes the others for each request.
     """
     group, workers = conf.placement, conf.compute.update_resources_max_workers
-    wide = session.TCPKeepAliveAdapter(
+    wide = bounded_adapter.BoundedAdapter(
+        seconds=conf.compute_agent.request_deadline,
         pool_maxsize=max(CONNECTIONS, workers),
         **{name: group[name] for name in _TLS if name in group},
     )
@@ -152,17 +157,12 @@ def _hint(conf: cfg.ConfigOpts) -> str:
 
 
 def _check_urls(conf: cfg.ConfigOpts) -> None:
-    """Refuse an address without http:// or https://.
+    """Refuse an address that is not a URL.
 
     :raises errors.ConfigError: an option has such an address
     """
     for name in ('endpoint_override', 'endpoint', 'auth_url'):
-        url = _plugin_option(conf, name)
-        if url and not url.startswith(('http://', 'https://')):
-            raise errors.ConfigError(
-                f'[placement] {name} {url!r} is not an address: begin it with '
-                'http:// or https://'
-            )
+        url_credentials.check(GROUP, name, _plugin_option(conf, name))
 
 
 def _plugin_option(conf: cfg.ConfigOpts, name: str) -> str | None:

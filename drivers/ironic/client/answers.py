@@ -16,7 +16,7 @@ from compute_agent import error_text, errors
 
 from .. import node as ironic
 
-_USER = re.compile(r'//[^/@\s]*@')
+PARTIAL = 206
 _NOT_FOUND = re.compile(r'Node (.+) could not be found\.?')
 
 
@@ -132,6 +132,17 @@ def listing(found: Found) -> Listing:
     return Listing(nodes=nodes, left_out=tuple(sorted(left_out)))
 
 
+def check_whole(status: int) -> None:
+    """Refuse an answer that says it is a part of something.
+
+    :raises errors.UnknownState: HTTP 206
+    """
+    if status == PARTIAL:
+        raise errors.UnknownState(
+            f'answered with a part only (HTTP {PARTIAL})'
+        )
+
+
 def one(body: object, ident: str) -> ironic.Row:
     """Return the node in this body.
 
@@ -166,9 +177,26 @@ def fault(content: bytes) -> str:
         if isinstance(message, str):
             message = _unpacked(message)
         text = message if isinstance(message, str) else message['faultstring']
-    except (ValueError, KeyError, TypeError):
+    except (KeyError, RecursionError, TypeError, ValueError):
         return ''
     return one_line(str(text))
+
+
+def plain_fault(content: bytes) -> bytes:
+    """Return an error body in the one form that ironicclient can read.
+
+    It fails for JSON of any other shape, which a proxy may send, and the
+    status of the answer is then lost.
+    """
+    try:
+        json.loads(content)
+    except RecursionError:
+        return b'{}'
+    except ValueError:
+        return content
+    said = fault(content)
+    message = {'error_message': json.dumps({'faultstring': said})}
+    return json.dumps(message if said else {}).encode()
 
 
 def _unpacked(text: str) -> object:
@@ -184,7 +212,7 @@ def one_line(text: str, most: int = 300) -> str:
 
     User names and passwords in URLs are removed.
     """
-    line = error_text.printable(_USER.sub('//', ' '.join(text.split())))
+    line = error_text.as_line(text)
     return line if len(line) <= most else f'{line[:most]}...'
 
 

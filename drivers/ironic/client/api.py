@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from urllib import parse
 
 from compute_agent import errors
+from compute_agent.transport import deadline
 from compute_agent.virt import driver
 
 from .. import node as ironic
@@ -18,6 +19,8 @@ from . import answers
 
 NODES = '/v1/nodes'
 LIMIT = 1000  # Ironic's default maximum; a page may be shorter
+MOST_PAGES = 10_000
+MOST_NODES = 1_000_000
 
 
 class Connection(typing.Protocol):
@@ -39,6 +42,7 @@ class Api:
     :param conductor_group: list only this group's nodes; '' is the default
         group, None is no filter
     :param shard: list only this shard's nodes
+    :param seconds: the deadline for all pages of a listing; 0 for none
     :ivar filters: the query parameters that restrict the listing
     """
 
@@ -48,8 +52,10 @@ class Api:
         *,
         conductor_group: str | None = None,
         shard: str | None = None,
+        seconds: float = 0,
     ) -> None:
         self._connection = connection
+        self._seconds = seconds
         if conductor_group is not None:
             # Ironic stores it in lower case and compares it exactly.
             conductor_group = conductor_group.lower()
@@ -65,14 +71,40 @@ class Api:
         """
         found: answers.Found = {}
         marker: str | None = None
-        while True:
-            body = self._list(marker)
-            with self._understanding():
-                page = answers.page(body)
-                answers.collect(page.rows, found)
-            marker = page.marker
-            if marker is None:
-                return answers.listing(found)
+        with deadline.within(self._seconds):
+            for _ in range(MOST_PAGES):
+                body = self._list(marker)
+                with self._understanding():
+                    page = answers.page(body)
+                    answers.collect(page.rows, found)
+                marker = page.marker
+                if marker is None:
+                    return answers.listing(found)
+                self._check_size(found)
+                self._check_time()
+        raise self._endless(f'{MOST_PAGES} pages')
+
+    def _check_size(self, found: answers.Found) -> None:
+        if len(found) > MOST_NODES:
+            raise self._endless(f'{MOST_NODES} nodes')
+
+    def _check_time(self) -> None:
+        """Check that there is time for another page.
+
+        :raises errors.Unavailable: the deadline of the listing has passed
+        """
+        if deadline.has_passed():
+            raise errors.Unavailable(
+                f'{self._connection.where} did not list all nodes within '
+                f'{self._seconds:g} s ([ironic] listing_deadline): is it '
+                'overloaded?'
+            )
+
+    def _endless(self, seen: str) -> errors.UnknownState:
+        return errors.UnknownState(
+            f'{self._connection.where} lists more nodes after {seen}: does '
+            'its list end? Check the proxies in front of it'
+        )
 
     def read(self, ident: str) -> ironic.Node | None:
         """Return one node, None if Ironic does not have it.

@@ -32,9 +32,6 @@ _RETRIES = (
     'status_code_retry_delay',
     'retriable_status_codes',
 )
-# keystoneauth follows these redirections; ironicclient follows more, up to
-# Python's limit.
-_REDIRECTIONS = 2
 
 
 class Connection:
@@ -90,6 +87,10 @@ class Connection:
             except ironic_exc.UnsupportedVersion as exc:
                 # Each repetition uses an older version, so the loop ends.
                 self._version = self._older(version, str(exc))
+            except errors.UnknownState as exc:
+                raise errors.UnknownState(f'{self.where}: {exc}') from exc
+            except errors.AgentError:
+                raise
             except Exception as exc:
                 asked = f'{method} {path.partition("?")[0]}'
                 raise error_mapping.translated(exc, asked, self.where) from exc
@@ -102,7 +103,7 @@ class Connection:
         version: versions.Version,
     ) -> object:
         client = self._built()
-        options: dict[str, typing.Any] = {'redirect': _REDIRECTIONS}
+        options: dict[str, typing.Any] = {'redirect': False}
         for name in _RETRIES:
             value = getattr(self._endpoint, name, None)
             if value is not None:
@@ -110,9 +111,10 @@ class Connection:
         if body is not None:
             options['body'] = body
         headers = {_HEADER: versions.spelled(version)}
-        _, answer = client.json_request(
+        response, answer = client.json_request(
             method, path, headers=headers, **options
         )
+        answers.check_whole(response.status_code)
         return answer
 
     def _older(

@@ -5,15 +5,24 @@ It makes keystoneauth's objects and sends nothing. A mistake in the options
 raises an error that says what to write. ``driver.py`` calls it.
 """
 
+import requests
 from keystoneauth1 import adapter, loading, plugin
 from keystoneauth1 import exceptions as ksa_exceptions
 from oslo_config import cfg
 
-from compute_agent import errors
+from compute_agent import error_text, errors
+from compute_agent.transport import (
+    bounded_adapter,
+    protection,
+    retry_after,
+    url_credentials,
+)
 
 from .. import conf as options
+from . import answers
 
 GROUP = options.GROUP
+_TLS = ('tls_ciphers', 'tls_min_version')
 
 
 def from_conf(conf: cfg.ConfigOpts) -> tuple[adapter.Adapter, str | None]:
@@ -37,7 +46,29 @@ def from_conf(conf: cfg.ConfigOpts) -> tuple[adapter.Adapter, str | None]:
             'of a user that may see all nodes, or "none" and '
             'endpoint_override for an Ironic without keystone'
         )
-    return made, _url(conf, auth)
+    url = _url(conf, auth)
+    _protect(made, conf)
+    return made, url and error_text.without_credentials(url)
+
+
+def _protect(made: adapter.Adapter, conf: cfg.ConfigOpts) -> None:
+    """Bound the answers to an adapter's requests; follow no redirect."""
+    protection.protect(made, GROUP)
+    group, opened = conf[GROUP], made.session.session
+    opened.hooks['response'] += [retry_after.drop, _plain_fault]
+    bounded = bounded_adapter.BoundedAdapter(
+        seconds=group.request_deadline,
+        **{name: group[name] for name in _TLS if name in group},
+    )
+    for prefix in list(opened.adapters):
+        opened.mount(prefix, bounded)
+
+
+def _plain_fault(answer: requests.Response, **_how: object) -> None:
+    """Put an error body into the form that ironicclient can read: a hook."""
+    if answer.status_code >= 400:
+        plain = answers.plain_fault(answer.content)
+        setattr(answer, '_content', plain)  # noqa: B010 (mypy: not public)
 
 
 def _url(conf: cfg.ConfigOpts, auth: plugin.BaseAuthPlugin) -> str | None:
@@ -50,11 +81,7 @@ def _url(conf: cfg.ConfigOpts, auth: plugin.BaseAuthPlugin) -> str | None:
         ('endpoint', endpoint),
         ('auth_url', getattr(auth, 'auth_url', None)),
     ):
-        if url and not url.startswith(('http://', 'https://')):
-            raise errors.ConfigError(
-                f'[ironic] {name} {url!r} is not an address: begin it with '
-                'http:// or https://'
-            )
+        url_credentials.check(GROUP, name, url)
     if fixed and not (override or endpoint):
         raise errors.ConfigError(
             f'[ironic] auth_type {conf[GROUP].auth_type} has no catalog with '

@@ -19,7 +19,13 @@ from . import answers
 _AWAY = frozenset({408, 429, 502, 503, 504})
 _ADDRESS = re.compile(r'https?://[^/\s]+')
 # The client raises these errors if it cannot parse an error body.
-_TRIPS = (AttributeError, IndexError, KeyError, TypeError)
+_TRIPS = (
+    AttributeError,
+    IndexError,
+    KeyError,
+    RecursionError,
+    TypeError,
+)
 
 
 def translated(exc: Exception, asked: str, where: str) -> errors.AgentError:
@@ -38,8 +44,8 @@ def translated(exc: Exception, asked: str, where: str) -> errors.AgentError:
             f"{where} answered {asked} with something that is not Ironic's "
             f'({words}); check if another service has that address'
         )
-    # Libraries raise such errors for a missing certificate, an invalid address
-    # or endless redirections.
+    # Libraries raise such errors for a missing certificate or an invalid
+    # address.
     return errors.Unavailable(
         f'{where} cannot be reached ({words}): check the options in [ironic]'
     )

@@ -8,6 +8,7 @@ import pytest
 import requests_mock as mocking
 from keystoneauth1 import adapter, noauth, session
 
+from compute_agent.transport import protection
 from drivers.ironic.client import api, connection, versions
 
 URL = 'http://ironic.test:6385'
@@ -55,8 +56,10 @@ def make_connection(
         **options: typing.Any,
     ) -> connection.Connection:
         made = session.Session(auth=auth or noauth.NoAuth(endpoint=url))
+        sending = adapter.Adapter(made, service_type='baremetal', **options)
+        protection.protect(sending, 'ironic')
         return connection.Connection(
-            adapter.Adapter(made, service_type='baremetal', **options),
+            sending,
             url=url,
             needed=needed or versions.needed(None, None),
             max_retries=max_retries,

@@ -178,7 +178,6 @@ EXCEPTIONS = {
         ValueError('what\nis this'),
         r'ValueError: what is this',
     ),
-    'redirections': (RecursionError('too deep'), 'cannot be reached'),
 }
 
 
@@ -190,21 +189,23 @@ def test_what_got_no_answer_is_an_outage(play, make_connection, exc, line):
     assert '\n' not in str(raised.value)
 
 
-@pytest.mark.parametrize('exc', [KeyError('a'), TypeError(), AttributeError()])
+@pytest.mark.parametrize(
+    'exc', [KeyError('a'), TypeError(), AttributeError(), RecursionError()]
+)
 def test_what_the_client_trips_over_is_unknown(play, make_connection, exc):
     play('/v1/nodes', {'exc': exc})
     with pytest.raises(errors.UnknownState, match='another service has that'):
         make_connection().request('GET', '/v1/nodes')
 
 
-def test_redirections_without_end_end(play, make_connection, sent):
+def test_no_redirect_is_followed(play, make_connection, sent):
     play(
         '/v1/nodes',
         {'status_code': 302, 'headers': {'location': f'{URL}/v1/nodes'}},
     )
-    with pytest.raises(errors.Unavailable):
+    with pytest.raises(errors.Unavailable, match='no redirect is followed'):
         make_connection().request('GET', '/v1/nodes')
-    assert len(sent()) < 2000  # nine seconds' worth, else
+    assert len(sent()) == 1
 
 
 def test_the_client_s_own_error_lines_are_not_logged(

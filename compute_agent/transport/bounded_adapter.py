@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections whose answers have a deadline and a largest size.
+
+The size counts after decompression, so a small compressed body cannot fill the
+memory. One compression at most is accepted: nested ones multiply.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import requests
+from keystoneauth1 import session
+
+from .. import error_text, errors
+from . import deadline
+
+MIB = 1 << 20
+MOST_AT_ONCE = 128 * MIB  # an answer that is decoded as a whole
+MOST_STREAMED = 512 * MIB  # a list of 600,000 providers, decoded row by row
+
+_ENCODINGS = frozenset({'', 'identity', 'gzip', 'x-gzip', 'deflate'})
+
+
+class BoundedAdapter(session.TCPKeepAliveAdapter):
+    """Sends requests; threads may share it.
+
+    :param seconds: the deadline of one answer; 0 for none
+    """
+
+    def __init__(self, *, seconds: float, **named: Any) -> None:
+        self._seconds = seconds
+        super().__init__(**named)
+
+    def init_poolmanager(self, *args: Any, **named: Any) -> None:
+        """Make the pools; their connections keep the deadlines."""
+        super().init_poolmanager(*args, **named)
+        deadline.enforce(self.poolmanager)
+
+    def proxy_manager_for(self, proxy: str, **named: Any) -> Any:
+        """Return the pools of a proxy; they keep the deadlines too."""
+        is_new = proxy not in self.proxy_manager
+        manager = super().proxy_manager_for(proxy, **named)
+        if is_new:
+            deadline.enforce(manager)
+        return manager
+
+    def send(
+        self, request: requests.PreparedRequest, *args: Any, **how: Any
+    ) -> requests.Response:
+        """Send a request; the answer is bounded, also if it is read later.
+
+        :raises errors.UnknownState: the body is compressed in another way
+            than asked for
+        """
+        with deadline.within(self._seconds):
+            answer = super().send(request, *args, **how)
+        streamed = how.get('stream') or (args and args[0])
+        return BoundedResponse.of(
+            answer, MOST_STREAMED if streamed else MOST_AT_ONCE
+        )
+
+
+class BoundedResponse(requests.Response):
+    """An answer whose body may not exceed a size.
+
+    :ivar most: bytes after decompression
+    """
+
+    most: int
+
+    @classmethod
+    def of(cls, answer: requests.Response, most: int) -> 'BoundedResponse':
+        """Return the answer with a limit.
+
+        :raises errors.UnknownState: its compression is not supported
+        """
+        made = cls()
+        vars(made).update(vars(answer))
+        made.most = most
+        encoding = answer.headers.get('Content-Encoding', '').strip()
+        if encoding.lower() not in _ENCODINGS:
+            answer.close()
+            raise errors.UnknownState(
+                f'{made.called} has the Content-Encoding '
+                f'{error_text.excerpt(encoding)}, which was not asked for'
+            )
+        return made
+
+    @property
+    def called(self) -> str:
+        """The words for this answer in messages."""
+        url = error_text.address(self.url)
+        return f'the answer to {self.request.method} {url}'
+
+    def iter_content(
+        self,
+        chunk_size: int | None = 1,
+        decode_unicode: bool = False,  # noqa: FBT001, FBT002 (as in requests)
+    ) -> Iterator[Any]:
+        """Yield the body as it arrives, up to its largest size.
+
+        :raises errors.UnknownState: the body is larger
+        """
+        read = 0
+        for chunk in super().iter_content(chunk_size, decode_unicode):
+            read += len(chunk)
+            if read > self.most:
+                self.close()
+                raise errors.UnknownState(
+                    f'{self.called} is larger than {self.most // MIB} MiB; '
+                    'does another service use that address?'
+                )
+            yield chunk

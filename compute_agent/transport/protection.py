@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Protect a session of keystoneauth; see the folder's docstring.
+
+The requests of keystoneauth's authentication plugins and of its discovery pass
+through the same session, so they are protected too.
+"""
+
+from keystoneauth1 import adapter
+
+from . import redirects, retry_after, url_credentials
+
+_URLS = ('auth_url', 'endpoint')
+
+
+def protect(made: adapter.Adapter, section: str) -> None:
+    """Make an adapter follow no redirect, wait for no server, show no secret.
+
+    :param made: an adapter with a session of its own
+    :param section: the configuration section with the addresses, for messages
+    """
+    session = made.session
+    session.redirect = False
+    opened = session.session
+    opened.hooks['response'] += [redirects.refuse(section), retry_after.bound]
+    kept = url_credentials.UrlCredentials()
+    kept.take_all(made, {'endpoint_override': made.endpoint_override})
+    for plugin in (made.auth, session.auth):
+        kept.take_all(plugin, {n: getattr(plugin, n, None) for n in _URLS})
+    if kept:
+        opened.auth = kept

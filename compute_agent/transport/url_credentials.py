@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Take users and passwords out of URLs, and send them as a header instead.
+
+An operator may write ``http://user:secret@proxy/placement``. Libraries repeat
+URLs in their logs and errors, so the secret must not be part of one.
+"""
+
+import base64
+from collections.abc import Mapping
+from urllib import parse
+
+import requests
+from requests import auth
+
+from .. import error_text, errors
+
+# The scheme and the host with its port, as in the Origin header.
+_Origin = tuple[str, str]
+
+
+class UrlCredentials(auth.AuthBase):
+    """Adds the credentials of URLs to the requests for their hosts."""
+
+    def __init__(self) -> None:
+        self._headers: dict[_Origin, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._headers)
+
+    def take(self, url: str) -> str:
+        """Return the URL without user and password, which are kept."""
+        parts = parse.urlsplit(url)
+        user, at, host = parts.netloc.rpartition('@')
+        if not at:
+            return url
+        words = ':'.join(
+            parse.unquote(word) for word in _pair(user.partition(':'))
+        )
+        encoded = base64.b64encode(words.encode()).decode('ascii')
+        self._headers[(parts.scheme, host.lower())] = f'Basic {encoded}'
+        return parts._replace(netloc=host).geturl()
+
+    def take_all(self, holder: object, names: Mapping[str, object]) -> None:
+        """Take the credentials out of these attributes of an object.
+
+        :param names: the attributes that may be URLs, and their values
+        """
+        for name, url in names.items():
+            if isinstance(url, str) and '@' in url:
+                setattr(holder, name, self.take(url))
+
+    def __call__(
+        self, request: requests.PreparedRequest
+    ) -> requests.PreparedRequest:
+        """Add the header to a request for a host with credentials."""
+        parts = parse.urlsplit(request.url or '')
+        header = self._headers.get((parts.scheme, parts.netloc.lower()))
+        if header is not None:
+            request.headers.setdefault('Authorization', header)
+        return request
+
+
+def _pair(found: tuple[str, str, str]) -> tuple[str, str]:
+    """Return user and password of a partition at the colon."""
+    return found[0], found[2]
+
+
+def check(section: str, option: str, url: str | None) -> None:
+    """Refuse an address that is not a URL; the message shows no password.
+
+    :raises errors.ConfigError: it has no scheme, or its port is no number
+    """
+    if not url:
+        return
+    if not url.startswith(('http://', 'https://')):
+        shown = url if '@' not in url else f'...@{url.rpartition("@")[2]}'
+        raise errors.ConfigError(
+            f'[{section}] {option} {error_text.excerpt(shown)} is not an '
+            'address: begin it with http:// or https://'
+        )
+    try:
+        parts = parse.urlsplit(url)
+        _ = parts.port
+    except ValueError as exc:
+        raise errors.ConfigError(
+            f'[{section}] {option} is not an address, for its host or port '
+            'cannot be read: in a user or password, write / as %2F, ? as %3F '
+            'and # as %23'
+        ) from exc
