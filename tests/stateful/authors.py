@@ -47,7 +47,7 @@ class Authors:
             elif before[uuid].generation == held.generation:
                 continue
             self._names(before.get(uuid), held, who)
-            if who == OTHERS:
+            if who == OTHERS and not _same_names(before.get(uuid), held):
                 self.blurred |= self._unconfirmed.pop(uuid, set())
         return before
 
@@ -88,6 +88,23 @@ class Authors:
         self.blurred.discard(uuid)
         self._ever.add((agent, uuid))
 
+    def backup(self) -> tuple[dict[str, str], dict[Key, str]]:
+        """Return who put what is there, to be kept with placement's copy."""
+        return dict(self.creator), dict(self.author)
+
+    def restored(self, kept: tuple[dict[str, str], dict[Key, str]]) -> None:
+        """Placement is back at an earlier copy.
+
+        What an agent took away since is anybody's: it dropped its record.
+        """
+        since = {**self.creator, **self.author}
+        self.creator, self.author = map(dict, kept)
+        self.now, self.added, self.gone = self._replay.contents(), set(), {}
+        self._unconfirmed.clear()
+        for key, who in {**self.creator, **self.author}.items():
+            if since.get(key) != who:
+                self.blurred.add(key)
+
     def forgotten(self, agent: str) -> None:
         """The agent lost its record: what it put counts as others'."""
         for kept in (self.creator, self.author):
@@ -109,7 +126,7 @@ class Authors:
         uuids = [
             *places,
             *(world.child(n, s) for n in places for s in world.SLOTS),
-            world.SHARED,
+            *world.LONE_ROOTS,
         ]
         return {
             *uuids,
@@ -151,3 +168,10 @@ class Authors:
         if who == OTHERS and (author != OTHERS or key in self.blurred):
             self._former.add(key)
         self.blurred.discard(key)
+
+
+def _same_names(before, held) -> bool:
+    """Whether the change is one of generation: an allocation makes it."""
+    return before is not None and all(
+        before.names(kind) == held.names(kind) for kind in world.KINDS
+    )

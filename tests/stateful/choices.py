@@ -69,6 +69,32 @@ CHANGES = {
     'plan': (AGENT,),
     'nothing': (),
 }
+LEAVER = st.sampled_from((world.N2, world.N3))
+KILLED = st.sampled_from(('killed before', 'killed after'))
+LOST = st.sampled_from(('503', 'refused', 'reset after', 'timeout after'))
+FIRST = st.integers(0, 5)
+# Several events in the sequence that matters; see trials.py.
+TRIALS = {
+    'arrives in an outage': (
+        LEAVER,
+        st.sampled_from((world.N1, world.N3)),
+        LOST,
+        st.integers(0, 1),
+    ),
+    'departs in outages': (LEAVER, st.just(world.N1), LOST),
+    'crash and allocations': (NODE, SLOT, KILLED, FIRST, NUMBER),
+    'arrival and allocations': (LEAVER, KILLED, FIRST, NUMBER),
+    'one pool of two': (KILLED, FIRST),
+}
+# Not drawn until the agent passes them.
+AWAITED = {
+    'busy root': (NODE, st.sampled_from(('writes', 'reads')), NUMBER),
+    'restored': (
+        LEAVER,
+        SLOT,
+        st.lists(st.sampled_from(('dress', 'child', 'node')), max_size=4),
+    ),
+}
 # And then perhaps a cycle, in which something goes wrong or not.
 AT = st.sampled_from((0, 0, 0, 1, 1, 2, 4, 7))
 CYCLES = {

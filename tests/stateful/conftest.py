@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stateful test's own modules, and a placement made quick for it."""
 
+import importlib
 import pathlib
 import sys
+import typing
+from collections.abc import Iterator
 
 import placement_fixture
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-pytest.register_assert_rewrite('quiet', 'station', 'machine')
+pytest.register_assert_rewrite('quiet', 'station', 'machine', 'trials')
 
 
 @pytest.fixture
@@ -19,3 +22,16 @@ def quick_placement(
     """This test's placement; nobody waits for anything."""
     monkeypatch.setattr('time.sleep', lambda _: None)
     return placement
+
+
+@pytest.fixture
+def acting(
+    quick_placement: placement_fixture.InProcessPlacement,
+    request: pytest.FixtureRequest,
+) -> Iterator[typing.Any]:
+    """A machine that is booted, unless False is asked for; driven by hand."""
+    booting = importlib.import_module('booting')
+    made = booting.machine_on(quick_placement)()
+    made.begin(booted=getattr(request, 'param', True))
+    yield made
+    made.teardown()

@@ -285,7 +285,7 @@ class Judge:
         aside = held.name.startswith('moving-')
         self._require(
             aside
-            or held.uuid == world.SHARED
+            or held.uuid in world.LONE_ROOTS
             or (place is not None and place.name == held.name)
             or (place is not None and place.parent == held.parent),
             request,
@@ -322,8 +322,8 @@ class Judge:
         return self._authors.may_own(self._agent, uuid)
 
     def _place(self, uuid):
-        if uuid == world.SHARED:
-            return world.SHARED_PLACE
+        if uuid in world.LONE_ROOTS:
+            return world.LONE_ROOTS[uuid]
         told = self.driver.told.get(world.home(uuid))
         return told.places.get(uuid) if told else None
 

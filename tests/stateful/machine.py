@@ -13,6 +13,7 @@ import choices
 import others
 import quiet
 import station as stations
+import trials
 import wire as wiring
 import world
 from hypothesis import stateful
@@ -22,7 +23,7 @@ from compute_agent.cycle.resource_tracker import Status
 from compute_agent.virt import driver as virt
 
 
-class Machine(stateful.RuleBasedStateMachine):
+class Machine(trials.Trials, stateful.RuleBasedStateMachine):
     """One sequence.
 
     ``replay``, ``boot`` and ``tally`` are set on a subclass.
@@ -58,7 +59,7 @@ class Machine(stateful.RuleBasedStateMachine):
             self._copies[name] = kept
 
     @stateful.rule(
-        change=choices.one_of(choices.CHANGES),
+        change=choices.one_of(choices.CHANGES | choices.TRIALS),
         then=choices.one_of(choices.CYCLES),
     )
     def step(self, change, then):

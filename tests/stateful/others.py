@@ -89,6 +89,15 @@ class Others:
         if records:
             self.use(uuid, _nth(records, what), what)
 
+    def allocate_one(self, uuid, what):
+        """The generation moves, and nothing else, whatever is there."""
+        if uuid in self._authors.now:
+            self.allocate(uuid, what)
+
+    def moved_back(self):
+        """Placement is restored: what it has shows generations again."""
+        self._made_anew |= self._authors.now.keys()
+
     def use(self, uuid, rc, what):
         """A consumer takes one of a class, and disk that is shared.
 
@@ -127,7 +136,7 @@ class Others:
         in the middle of its writes could not tell them apart.
         """
         old = self._now(uuid)
-        if uuid == world.SHARED:
+        if uuid in world.LONE_ROOTS:
             return
         self.delete_provider(uuid, what)
         if uuid not in self._authors.now:
@@ -189,7 +198,7 @@ class Others:
         for uuid, name in world.ALL_NODES.items():
             self.name(uuid, name)
         node = self._authors.now.get(world.N1)
-        if world.SHARED in self._authors.now and node is not None:
+        if world.LONE_ROOTS.keys() & self._authors.now and node is not None:
             # Whoever shares is to be found, even by an agent that lost all.
             aggregates = node.aggregates | {world.AGGREGATE}
             if aggregates != node.aggregates:

@@ -14,14 +14,22 @@ from compute_agent.virt import driver as virt
 
 def faults(station) -> list[str]:
     """Return what is wrong with the station's nodes, in lines."""
-    found = []
+    found = _claimed(station)
     for node in station.nodes:
         told = station.driver.told.get(node)
         if node not in station.driver.present:
-            found += _departed(station, node)
+            found += departed(station, node)
         elif told is not None:
             found += _Node(station, node, told).faults()
     return found
+
+
+def children(station, node) -> list[str]:
+    """Return what the providers below a node lack, or have too much."""
+    told = station.driver.told.get(node)
+    if told is None or node not in station.driver.present:
+        return []
+    return _Node(station, node, told).children()
 
 
 def tangled(station, node) -> bool:
@@ -46,7 +54,20 @@ def below(now, uuid) -> list[str]:
     return found
 
 
-def _departed(station, node) -> list[str]:
+def _claimed(station) -> list[str]:
+    """Look into the record: what another made is nobody else's."""
+    created = station.agent.state.records.created_for(station.nodes)
+    return [
+        f'{station.authors.now[uuid].name} counts as its own'
+        for uuids in created.values()
+        for uuid in uuids
+        if uuid in station.authors.now
+        and not station.authors.may_own(station.name, uuid)
+    ]
+
+
+def departed(station, node) -> list[str]:
+    """Return a line if a node that is gone is still in placement."""
     now = station.authors.now
     if (
         station.driver.exists.get(node) is not virt.Existence.NO
@@ -75,17 +96,37 @@ class _Node:
         return [
             *self._shape(),
             *self._unmoved(),
-            *(
-                f'{self._now[uuid].name}: {line}'
-                for uuid, place in self._told.places.items()
-                if uuid in self._now
-                for line in (
-                    *self._missing(uuid, place),
-                    *self._left(uuid, place),
-                    *self._inventory(uuid, place),
-                )
-            ),
+            *self._contents(self._told.places),
+            *self._offered(),
         ]
+
+    def children(self):
+        """Return what is wrong with what the providers below it have."""
+        if self._is_held_up() or not self._free or self._told.moves:
+            return []
+        return [*self._contents(self._told.places.keys() - {self._node})]
+
+    def _contents(self, uuids):
+        for uuid in sorted(uuids & self._now.keys()):
+            place = self._told.places[uuid]
+            for line in (
+                *self._missing(uuid, place),
+                *self._left(uuid, place),
+                *self._inventory(uuid, place),
+            ):
+                yield f'{self._now[uuid].name}: {line}'
+
+    def _offered(self):
+        """What the driver took away and cannot go offers nothing."""
+        if not self._told.shapes:
+            return
+        for slot in world.SLOTS:
+            uuid = world.child(self._node, slot)
+            held = self._now.get(uuid)
+            if held and uuid not in self._told.places and self._owns(uuid):
+                for rc, one in held.inventories.items():
+                    if one.reserved != one.total:
+                        yield f'{held.name} is not wanted and offers {rc}'
 
     def _is_held_up(self):
         """Whether a class is to move to where another stays that is in use.

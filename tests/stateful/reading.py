@@ -4,8 +4,11 @@
 import collections
 import re
 
+import world
+
 RESHAPER = '/reshaper'
 _ONE = re.compile(r'/resource_providers/([0-9a-f-]{36})(?:/(\w+))?')
+_UUID = re.compile('[0-9a-f-]{36}')
 _KINDS = {
     'traits': 'trait',
     'inventories': 'inventory',
@@ -31,6 +34,13 @@ def parts(request):
         uuid, kind = about(request)
         if uuid is not None:
             yield uuid, kind, request.body
+
+
+def nodes(request) -> set[str]:
+    """Return the nodes whose providers a request writes or reads."""
+    if request.method == 'GET':
+        return {world.home(uuid) for uuid in _UUID.findall(request.path)}
+    return {world.home(uuid) for uuid, _, _ in parts(request)}
 
 
 def total(contents) -> collections.Counter:

@@ -86,10 +86,7 @@ class ScriptedDriver(virt.ComputeDriver):
         if wanted.behaviour == 'half':
             self.told[node] = None
             raise errors.DriverError('the hypervisor went away')
-        if wanted.shares:
-            _share(provider_tree)
-        elif node == world.N4 and provider_tree.exists(world.SHARED):
-            provider_tree.add_traits(world.SHARED, 'CUSTOM_RED')
+        _share_all(provider_tree, node, wanted)
 
     def get_inventory(self, nodename):
         node, wanted = self._about(nodename)
@@ -159,12 +156,20 @@ def _move(allocations, rc, giver, taker):
             some[rc] = some.get(rc, 0) + resources.pop(rc)
 
 
-def _share(tree):
-    if not tree.exists(world.SHARED):
-        tree.new_root('shared', world.SHARED)
-    tree.update_inventory(world.SHARED, {'DISK_GB': {'total': 100}})
-    tree.add_traits(world.SHARED, world.SHARES)
-    tree.add_aggregates(world.SHARED, world.AGGREGATE)
+def _share_all(tree, node, wanted):
+    if wanted.pools:
+        _share(tree, world.POOL)
+    if wanted.shares:
+        _share(tree, world.SHARED)
+    elif node == world.N4 and tree.exists(world.SHARED):
+        tree.add_traits(world.SHARED, 'CUSTOM_RED')
+
+
+def _share(tree, uuid):
+    place = world.LONE_ROOTS[uuid]
+    if not tree.exists(uuid):
+        tree.new_root(place.name, uuid)
+    _fill(tree, uuid, place)
 
 
 def _records(said):

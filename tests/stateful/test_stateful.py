@@ -7,19 +7,14 @@ test-stateful`` runs many in two processes; here are a few, and some by hand:
 one that once found the model wrong, and one for each thing that is seldom drawn.
 """
 
-import dataclasses
 import os
 import pathlib
 import sys
 
-import authors as model
+import booting
 import hypothesis
-import machine
-import placement_replay as replaying
 import pytest
 import quiet
-import station as stations
-import tally as tallies
 import world
 from hypothesis import stateful
 
@@ -28,50 +23,20 @@ from compute_agent.virt import driver as virt
 SEQUENCES = int(os.environ.get('COMPUTE_AGENT_SEQUENCES', '30'))
 SEED = int(os.environ.get('COMPUTE_AGENT_SEED', '20'))
 STEPS = int(os.environ.get('COMPUTE_AGENT_STEPS', '25'))
+# To shrink a failure takes minutes; the steps that led there are printed first.
+PHASES = (
+    [hypothesis.Phase.generate]
+    if os.environ.get('COMPUTE_AGENT_SHRINK') == '0'
+    else [hypothesis.Phase.generate, hypothesis.Phase.shrink]
+)
 # Hypothesis varies what it drew before rather than draw anew, after ten.
 AT_A_TIME = 10
 IDLE = ('no cycle',)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Boot:
-    """The world after everybody's first cycle."""
-
-    placement: bytes
-    records: dict[str, bytes]
-    authors: model.Authors
-
-
-def booted(again) -> Boot:
-    """Return the world after everybody's first cycles."""
-    again.start(None)
-    authors = model.Authors(again)
-    records = {}
-    for name in world.AGENTS:
-        station = stations.Station(name, again, authors)
-        station.driver.wanted = {n: world.first(n) for n in world.NODES[name]}
-        station.start(None)
-        station.agent.done()
-        station.agent.done()
-        records[name] = station.record()
-        station.end()
-    return Boot(again.database(), records, authors)
-
-
-def machine_on(placement) -> type[machine.Machine]:
-    """Return a machine that acts on this placement."""
-
-    class Machine(machine.Machine):
-        replay = replaying.Replay(placement)
-        boot = booted(replay)
-        tally = tallies.Tally()
-
-    return Machine
-
-
 @pytest.mark.long
 def test_it_converges_and_loses_nothing(quick_placement):
-    acting = machine_on(quick_placement)
+    acting = booting.machine_on(quick_placement)
     tally = acting.tally
     settings = hypothesis.settings(
         max_examples=min(AT_A_TIME, SEQUENCES),
@@ -79,6 +44,7 @@ def test_it_converges_and_loses_nothing(quick_placement):
         deadline=None,
         database=None,
         print_blob=True,
+        phases=PHASES,
         suppress_health_check=list(hypothesis.HealthCheck),
     )
     seed = str(SEED)
@@ -94,15 +60,6 @@ def test_it_converges_and_loses_nothing(quick_placement):
         if path := os.environ.get('COMPUTE_AGENT_TALLY'):
             tally.write(pathlib.Path(path))
     assert tally.sequences >= SEQUENCES
-
-
-@pytest.fixture
-def acting(quick_placement, request):
-    """A machine that is booted, unless False is asked for; driven by hand."""
-    made = machine_on(quick_placement)()
-    made.begin(booted=getattr(request, 'param', True))
-    yield made
-    made.teardown()
 
 
 def test_what_a_lost_record_held_may_go_by_an_older_copy_of_it(acting):

@@ -10,6 +10,7 @@ import dataclasses
 import json
 
 import placement_fixture
+import reading
 import requests
 
 
@@ -51,17 +52,24 @@ class Fault:
     """What becomes of the ``at``-th read or write, from its first cycle on.
 
     :ivar meanwhile: done by others just before that request
+    :ivar about: the node that the request must be about, or None for any
+    :ivar again: whether all such requests after it meet the same
     """
 
     kind: str
     writes: bool
     at: int
     meanwhile: collections.abc.Callable[[], object] | None = None
+    about: str | None = None
+    again: bool = False
     hit: bool = False
 
-    def takes(self, *, write: bool) -> bool:
+    def takes(self, request: placement_fixture.Request) -> bool:
         """Whether this request is the one; it is counted."""
-        if self.hit or write is not self.writes:
+        write = request.method != 'GET'
+        if write is not self.writes or (self.hit and not self.again):
+            return False
+        if self.about not in {None, *reading.nodes(request)}:
             return False
         self.at -= 1
         self.hit = self.at < 0
@@ -96,7 +104,7 @@ class Wire:
         if write:
             self.writes.append(f'{request} {request.body}')
         fault = self.fault
-        hit = fault is not None and fault.takes(write=write)
+        hit = fault is not None and fault.takes(request)
         if hit and fault.meanwhile is not None:
             fault.meanwhile()
             hit = False

@@ -13,6 +13,8 @@ from collections.abc import Callable
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 OTHER_AGGREGATE = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'
 SHARED = '55555555-5555-4555-8555-555555555555'
+# Nodes of two agents describe this one, under the same uuid.
+POOL = '66666666-6666-4666-8666-000000000000'
 SHARES = 'MISC_SHARES_VIA_AGGREGATE'
 OWN_TRAITS = frozenset({'COMPUTE_NODE', 'OWNER_NOVA'})
 UNKNOWN_TRAIT = 'HW_CPU_X86_NOT_YET_THERE'
@@ -41,6 +43,7 @@ providers:
 CLASSES = ('VCPU', 'MEMORY_MB', 'CUSTOM_LICENCE')
 OTHERS_CLASSES = (*CLASSES, 'CUSTOM_OPERATORS')
 AGGREGATES = (AGGREGATE, OTHER_AGGREGATE)
+DECLARE = 'add'
 KINDS = ('trait', 'inventory', 'aggregate')
 # A resource class, the provider that had it, the one that gets it.
 Move = tuple[str, str, str]
@@ -120,6 +123,7 @@ class Wanted:
         or resources (the fall-backs of a driver that edits no tree)
     :ivar places: by uuid, parents first, the node's own provider first
     :ivar shares: whether it describes the shared provider too
+    :ivar pools: whether it describes the pool of two agents
     :ivar moves: class → the provider that had it, the one that gets it with
         all that is allocated of it
     """
@@ -127,6 +131,7 @@ class Wanted:
     behaviour: str
     places: dict[str, Place]
     shares: bool = False
+    pools: bool = False
     moves: dict[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
 
     @property
@@ -172,14 +177,18 @@ class Wanted:
         self.places = ordered
 
 
-SHARED_PLACE = Place(
-    'shared',
-    said={
-        'trait': Said('add', {SHARES: (0, None)}),
-        'inventory': Said('update', {'DISK_GB': (100, None)}),
-        'aggregate': Said('add', {AGGREGATE: (0, None)}),
-    },
-)
+def _sharing(name: str) -> Place:
+    return Place(
+        name,
+        said={
+            'trait': Said('add', {SHARES: (0, None)}),
+            'inventory': Said('update', {'DISK_GB': (100, None)}),
+            'aggregate': Said('add', {AGGREGATE: (0, None)}),
+        },
+    )
+
+
+LONE_ROOTS = {SHARED: _sharing('shared'), POOL: _sharing('pool')}
 
 
 def first(node: str) -> Wanted:

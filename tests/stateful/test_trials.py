@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each course of events in ``trials.py`` by hand, in each of its forms.
+
+The quiet point at the end of each test judges what came of it. A quick run
+tries one form of each.
+"""
+
+import choices
+import pytest
+import trials
+import world
+
+JUDGED = ('quiet',)
+LOST = ('503', 'refused', 'reset after', 'timeout after')
+KILLED = ('killed before', 'killed after')
+ANYWHERE = range(6)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('kind', LOST)
+@pytest.mark.parametrize(
+    ('node', 'beside'), [(world.N3, world.N1), (world.N2, world.N3)]
+)
+def test_a_node_is_known_though_another_s_request_failed(
+    acting, node, beside, kind
+):
+    trial = ('arrives in an outage', node, beside, kind, 0)
+    acting.step(change=trial, then=JUDGED)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('kind', LOST)
+def test_a_departure_waits_for_no_other_node(acting, kind):
+    trial = ('departs in outages', world.N2, world.N1, kind)
+    acting.step(change=trial, then=JUDGED)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('kind', KILLED)
+@pytest.mark.parametrize('node', [world.N1, world.N4])
+@pytest.mark.parametrize('slot', ['root', 'a'])
+def test_allocations_after_a_crash_disown_no_name(acting, node, slot, kind):
+    for at in (0, 0, 1):  # the first makes the name
+        trial = ('crash and allocations', node, slot, kind, at, 0)
+        acting.step(change=trial, then=JUDGED)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('kind', KILLED)
+@pytest.mark.parametrize('at', ANYWHERE)
+def test_allocations_after_a_crash_disown_no_node(acting, kind, at):
+    trial = ('arrival and allocations', world.N2, kind, at, 0)
+    acting.step(change=trial, then=JUDGED)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('kind', KILLED)
+@pytest.mark.parametrize('at', ANYWHERE)
+def test_a_pool_is_his_who_made_it(acting, kind, at):
+    acting.step(change=('one pool of two', kind, at), then=JUDGED)
+
+
+@pytest.mark.long
+@pytest.mark.xfail(strict=False, reason='a conflict drops the plan')
+@pytest.mark.parametrize('kind', ['writes', 'reads'])
+@pytest.mark.parametrize('node', [world.N1, world.N4])
+def test_a_busy_root_keeps_no_child_waiting(acting, node, kind):
+    acting.step(change=('busy root', node, kind, 0), then=JUDGED)
+
+
+@pytest.mark.long
+@pytest.mark.xfail(strict=False, reason='read as providers made anew')
+@pytest.mark.parametrize('slot', ['root', 'a'])
+@pytest.mark.parametrize(
+    'changes',
+    [
+        (),
+        ('dress',),
+        ('dress', 'dress'),
+        ('child',),
+        ('node',),
+        ('dress', 'node'),
+        ('dress', 'child', 'dress'),
+    ],
+)
+def test_a_restored_placement_is_ours_as_before(acting, slot, changes):
+    acting.step(change=('restored', world.N2, slot, changes), then=JUDGED)
+
+
+@pytest.mark.parametrize(
+    'trial',
+    [
+        ('arrives in an outage', world.N2, world.N3, 'refused', 0),
+        ('departs in outages', world.N2, world.N1, 'reset after'),
+        ('crash and allocations', world.N1, 'root', 'killed after', 1, 0),
+        ('arrival and allocations', world.N2, 'killed after', 5, 0),
+        ('one pool of two', 'killed before', 0),
+    ],
+    ids=lambda trial: trial[0],
+)
+def test_one_form_of_each(acting, trial):
+    acting.step(change=trial, then=JUDGED)
+
+
+def test_each_trial_is_drawn():
+    drawn = choices.TRIALS.keys() | choices.AWAITED.keys()
+    public = {name for name in vars(trials.Trials) if name[0] != '_'}
+    assert drawn == {name.replace('_', ' ') for name in public}
