@@ -79,8 +79,8 @@ def test_what_a_crash_left_is_looked_for(station):
     assert content(found[NODE]) == {NODE: 5, OTHER: 1}
     assert station.state.journal.intents([NODE]) == {}
     (note,) = found[NODE].notes
-    assert note.startswith('other: a write was interrupted')
-    assert 'whether it added the provider itself; they count as' in note
+    assert note.startswith('other: its creation got no answer')
+    assert note.endswith('"compute-agent provider adopt other"')
     assert station.asking(NODE)[1] == ['in_tree=node']
 
 
