@@ -15,6 +15,7 @@ _REQUEST_ID = re.compile(
     r' ?\[?req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\]?'
 )
 _ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
+_TLS = re.compile(r'(certificate verify failed[^()]*)')
 # Classes of keystoneauth and requests; the errors they wrap say no more.
 _TIMEOUTS = {'ConnectTimeout', 'ReadTimeout'}
 # Of ``transport/``; it says more than the errors around it.
@@ -39,6 +40,12 @@ def cause(exc: BaseException) -> str:
     if _TIMEOUTS & {kind.__name__ for kind in type(exc).__mro__}:
         return 'no answer in time'
     return short(chain[-1]) or type(chain[-1]).__name__
+
+
+def tls_cause(exc: BaseException) -> str:
+    """Return why a certificate is refused, as OpenSSL says it."""
+    match = _TLS.search(str(exc))
+    return as_line(match[1]) if match else short(exc)
 
 
 def one_line(exc: BaseException) -> str:

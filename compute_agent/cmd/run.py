@@ -201,8 +201,13 @@ def _set_up_logging(conf: cfg.ConfigOpts, *, debug: bool) -> None:
         logging.getLogger().removeHandler(handler)
     try:
         log.setup(conf, configuration.PROJECT)
-    except (log.LogConfigError, OSError, ValueError) as exc:
+    except RuntimeError as exc:
         raise errors.ConfigError(
-            'the log options (log_file, log_dir, log_config_append) cannot '
-            f'be used: {exc}'
+            f'[DEFAULT] use_journal cannot be used: {exc}; install the Python '
+            'package systemd-python, or remove the option'
+        ) from exc
+    except (log.LogConfigError, OSError, TypeError, ValueError) as exc:
+        raise errors.ConfigError(
+            'the log options (log_file, log_dir, log_config_append, '
+            f'syslog_log_facility) cannot be used: {exc}'
         ) from exc

@@ -16,25 +16,17 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
 import requests
-from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
 from compute_agent.transport import redirects
 
 from .. import errors
-from . import codec, error_mapping, json_shapes, list_stream
+from . import codec, error_mapping, json_shapes, list_stream, no_answer
 
 _T = TypeVar('_T')
 
 LOG = logging.getLogger(__name__)
-
-_ADDRESS = re.compile(r'https?://[^/\s]+')
-_NO_TOKEN = (
-    ksa_exceptions.Unauthorized,
-    ksa_exceptions.Forbidden,
-    ksa_exceptions.MissingAuthPlugin,
-)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,16 +72,20 @@ class Adapter(Protocol):
 class Placement:
     """Placement's API over one keystoneauth adapter; threads may share it.
 
-    :param where: the service's name and address, for messages
-    :param hint: advice for messages, if the service does not answer
+    :param access: how the service is reached, for messages; or only its name
+        and address
     """
 
     def __init__(
-        self, adapter: Adapter, where: str, hint: str = 'is it up?'
+        self, adapter: Adapter, access: no_answer.Access | str
     ) -> None:
         self._adapter = adapter
-        self._hint = hint
-        self.where = where
+        self._access = (
+            no_answer.Access(where=access)
+            if isinstance(access, str)
+            else access
+        )
+        self.where = self._access.where
         self._version = codec.NEWEST
 
     def get(self, path: str, needed: codec.Version = codec.OLDEST) -> Any:
@@ -211,35 +207,7 @@ class Placement:
             # keystoneauth reads the body for its log.
             raise self._broken_off(exc) from exc
         except Exception as exc:
-            raise self._unanswered(exc) from exc
-
-    def _unanswered(self, exc: Exception) -> agent_errors.Unavailable:
-        """Return the error for a request that got no answer."""
-        if isinstance(exc, _NO_TOKEN):
-            return errors.NotAuthorised(
-                f'no token for {self.where}: {error_text.short(exc)}; check '
-                'auth_type, user and password in [placement]'
-            )
-        if isinstance(exc, ksa_exceptions.EndpointNotFound):
-            return errors.Unreachable(
-                f'no endpoint for {self.where} in the catalog: check '
-                'region_name, valid_interfaces and service_type in '
-                '[placement], or set endpoint_override'
-            )
-        if isinstance(exc, ksa_exceptions.ClientException):
-            cause = error_text.cause(exc)
-            address = _ADDRESS.search(error_text.as_line(str(exc)))
-            if address and address[0] not in self.where:
-                cause += f' at {address[0]}'
-            return errors.Unreachable(
-                f'{self.where} cannot be reached ({cause}): {self._hint}'
-            )
-        # Libraries raise others for a missing certificate, an invalid address
-        # or a missing option.
-        return errors.Unreachable(
-            f'no request can be sent to {self.where} ({type(exc).__name__}: '
-            f'{error_text.short(exc)}): check the options in [placement]'
-        )
+            raise no_answer.error_for(exc, self._access) from exc
 
     def _chunks(self, response: Response) -> Iterator[bytes]:
         """Yield a body as it arrives."""
@@ -254,7 +222,7 @@ class Placement:
         """Return the error for an answer that began but did not end."""
         return errors.Unreachable(
             f'{self.where} broke off its answer ({error_text.cause(exc)}): '
-            f'{self._hint}'
+            f'{self._access.hint}'
         )
 
     def _negotiate(self, response: Response, sent: codec.Version) -> bool:
@@ -300,7 +268,7 @@ class Placement:
         if error_mapping.is_not_placement(request, status, error):
             return errors.Unreachable(
                 f'there is no placement at {self.where} (HTTP {status}): '
-                f'{self._hint}'
+                f'{self._access.hint}'
             )
         return error_mapping.error_for(request, status, error, self.where)
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every mistake is one line that says what to change, exit 1, no write."""
 
+import errno
+
 import pytest
+import requests
 
 from compute_agent.cmd.app import main
 
@@ -107,9 +110,214 @@ def test_keystone_away_or_no_keystone_is_one_line(cli, unused_port):
     )
     result = cli.run('sync')
     assert result.code == 1
-    refused = f'Connection refused at http://127.0.0.1:{unused_port}'
-    assert refused in result.line
-    assert 'secret' not in result.line
+    assert result.line == (
+        'compute-agent: no token for placement: keystone at '
+        f'http://127.0.0.1:{unused_port}/v3 cannot be reached (Connection '
+        'refused): check that it runs, and auth_url in [placement]'
+    )
+
+
+PASSWORD = {
+    'auth_type': 'password',
+    'auth_url': 'http://keystone.test/v3',
+    'username': 'agent',
+    'password': 'secret',
+    'endpoint': None,
+    'token': None,
+}
+
+
+def test_a_user_without_a_project_gets_no_catalog_and_is_told(
+    cli, requests_mock
+):
+    requests_mock.get('http://keystone.test/v3', status_code=404)
+    requests_mock.post(
+        'http://keystone.test/v3/auth/tokens',
+        status_code=201,
+        headers={'X-Subject-Token': 'unscoped'},
+        json={
+            'token': {
+                'methods': ['password'],
+                'user': {'id': 'a', 'name': 'agent', 'domain': {'id': 'd'}},
+                'issued_at': '2026-01-01T00:00:00.000000Z',
+                'expires_at': '2036-01-01T00:00:00.000000Z',
+                'audit_ids': ['x'],
+            }
+        },
+    )
+    unscoped = {**PASSWORD, 'user_domain_name': 'Default', 'project_name': ''}
+    cli.configure(unscoped)
+    assert 'set project_name and project_domain_name' in cli.run('plan').line
+    scoped = {**unscoped, 'project_name': 'service', 'project_domain_id': 'd'}
+    cli.configure(scoped)
+    line = cli.run('plan').line
+    assert 'check region_name, valid_interfaces and service_type' in line
+
+
+def test_a_keystone_that_answers_with_an_error_is_named(cli, requests_mock):
+    requests_mock.get('http://keystone.test/v3', status_code=503)
+    requests_mock.post(
+        'http://keystone.test/v3/auth/tokens', status_code=503, text='down'
+    )
+    cli.configure({**PASSWORD, 'project_name': 'service'})
+    line = cli.run('plan').line
+    assert 'keystone at http://keystone.test/v3 cannot be reached' in line
+    assert 'HTTP 503' in line
+
+
+@pytest.mark.parametrize('cafile', [None, 'ca.pem'])
+def test_a_certificate_that_is_refused_names_the_cafile(
+    cli, requests_mock, cafile
+):
+    bundle = cli.folder / 'ca.pem'
+    bundle.write_text('')
+    why = (
+        "HTTPSConnectionPool(host='placement.test', port=443): Max retries "
+        'exceeded with url: / (Caused by SSLError(SSLCertVerificationError(1, '
+        "'[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: "
+        "self-signed certificate (_ssl.c:1006)')))"
+    )
+    requests_mock.get(
+        'https://placement.test/resource_providers',
+        exc=requests.exceptions.SSLError(why),
+    )
+    cli.configure(
+        {
+            'endpoint': 'https://placement.test',
+            'cafile': cafile and str(bundle),
+        }
+    )
+    named = f'{bundle}; ' if cafile else 'not set; '
+    assert cli.run('plan').line == (
+        'compute-agent: the certificate of placement at '
+        'https://placement.test is refused (certificate verify failed: '
+        f'self-signed certificate): [placement] cafile is {named}set it to '
+        'the file of the authority that signed the certificate'
+    )
+
+
+@pytest.mark.usefixtures('nothing_written')
+@pytest.mark.parametrize(
+    ('options', 'said'),
+    [
+        (
+            {'valid_interfaces': 'internl'},
+            "[placement]: 'internl' is not a valid value for valid_interfaces",
+        ),
+        (
+            {'cafile': '/no/such'},
+            '[placement] cafile: /no/such cannot be read: No such file',
+        ),
+        (
+            {'certfile': '/no/such'},
+            '[placement] certfile: /no/such cannot be read: No such file',
+        ),
+        (
+            {'auth_type': 'pasword'},
+            (
+                "[placement] auth_type: keystoneauth has no plugin 'pasword'; did "
+                'you mean password'
+            ),
+        ),
+        (
+            {**PASSWORD, 'password': None},
+            '[placement] password is not set',
+        ),
+        (
+            {'endpoint': 'http://a:b@127.0.0.1:99999/'},
+            '[placement] endpoint is not an address, for its host or port cannot',
+        ),
+        (
+            {'endpoint': '127.0.0.1:8778'},
+            "[placement] endpoint '127.0.0.1:8778' is not an address",
+        ),
+        ({'timeout': 'ten'}, "is not valid: 'ten' is not a number"),
+        (
+            {**PASSWORD, 'password': 'pa$word'},
+            (
+                'no such option word in group [DEFAULT]: a value in the '
+                'configuration refers to it with "$"; write "$$"'
+            ),
+        ),
+    ],
+)
+def test_a_wrong_option_of_placement_is_one_line(cli, options, said):
+    cli.configure(options)
+    result = cli.run('plan')
+    assert result.code == 1
+    assert said in result.line
+
+
+@pytest.mark.usefixtures('nothing_written')
+def test_a_configuration_that_cannot_be_read_says_why(cli, monkeypatch):
+    refused = PermissionError(errno.EACCES, 'Permission denied')
+
+    def denied(*_args, **_how):
+        raise refused
+
+    with monkeypatch.context() as patch:
+        patch.setattr('oslo_config.iniparser.open', denied, raising=False)
+        patch.setattr('oslo_config.cfg.open', denied, raising=False)
+        result = cli.run('plan')
+    assert (
+        f'the configuration file {cli.config} cannot be read: Permission '
+        'denied'
+    ) in result.line
+    cli.config.unlink()
+    cli.config.mkdir()
+    assert (
+        f'the configuration file {cli.config} cannot be read: Is a directory'
+    ) in cli.run('plan').line
+
+
+@pytest.mark.usefixtures('nothing_written')
+def test_a_configuration_that_is_no_text_is_named(cli):
+    cli.config.write_bytes(b'[DEFAULT]\nhost = \xff\n')
+    assert f'{cli.config} is not UTF-8 text' in cli.run('plan').line
+
+
+@pytest.mark.usefixtures('nothing_written')
+def test_a_configuration_directory_must_be_one(cli):
+    missing = cli.run('plan', '--config-dir', '/no/such').line
+    assert missing.endswith('no such configuration directory: /no/such')
+    a_file = cli.run('plan', '--config-dir', str(cli.fake_file)).line
+    assert f'--config-dir: {cli.fake_file} is not a directory' in a_file
+
+
+def test_without_any_configuration_file_that_is_said(capsys, monkeypatch):
+    monkeypatch.setattr(
+        'oslo_config.cfg.find_config_files', lambda *_, **__: []
+    )
+    assert main.main(['plan']) == 1
+    assert (
+        'no configuration file was found; --config-file names one'
+    ) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('options', 'said'),
+    [
+        (
+            {'use_journal': True},
+            (
+                '[DEFAULT] use_journal cannot be used: Systemd bindings do not '
+                'exist; install the Python package systemd-python'
+            ),
+        ),
+        (
+            {'use_syslog': True, 'syslog_log_facility': 'nope'},
+            'syslog_log_facility) cannot be used: syslog facility must be one',
+        ),
+    ],
+)
+def test_a_log_option_that_cannot_be_used_is_one_line(
+    cli, monkeypatch, options, said
+):
+    monkeypatch.setattr('oslo_log.handlers.journal', None)
+    cli.configure(**options)
+    result = cli.run('run')
+    assert result.code == 1
+    assert said in result.line
 
 
 def test_a_placement_that_is_too_old_is_said(cli, requests_mock):

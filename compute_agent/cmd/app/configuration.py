@@ -2,19 +2,24 @@
 """The ``ConfigOpts`` of this process, from files and global options."""
 
 import contextlib
+import pathlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from oslo_config import cfg
 
 from ... import conf as agent_conf
-from ... import errors
+from ... import error_text, errors
 from ...virt import driver as virt
 from ...virt import loader
 from . import main
 
 PROJECT = 'compute-agent'
 
+_NO_INTEGER = re.compile(
+    r'invalid literal for int\(\) with base 10: (?P<value>.*)'
+)
+_NO_FLOAT = re.compile(r'could not convert string to float: (?P<value>.*)')
 _DETAIL = re.compile(r"from LocationInfo\(.*detail='(?P<file>[^']*)'\)")
 
 
@@ -37,10 +42,49 @@ def load(
         register(conf)
     args = [f'--config-file={f}' for f in options.config_files]
     args += [f'--config-dir={d}' for d in options.config_dirs]
+    for path in (*options.config_files, *_files_in(options.config_dirs)):
+        _check_text(path)
     with explained():
         conf(args, project=PROJECT)
         agent_conf.check(conf, groups)
     return conf
+
+
+def no_file_note(conf: cfg.ConfigOpts) -> str:
+    """Return a note for messages if no configuration file was read."""
+    if conf.config_file or conf.config_dir:
+        return ''
+    return ' (no configuration file was found; --config-file names one)'
+
+
+def _files_in(directories: Iterable[str]) -> Iterator[str]:
+    """Yield the files that oslo.config reads in these directories.
+
+    :raises errors.ConfigError: one of them is a file
+    """
+    for directory in map(pathlib.Path, directories):
+        if directory.is_file():
+            raise errors.ConfigError(
+                f'--config-dir: {directory} is not a directory; for a file '
+                'there is --config-file'
+            )
+        yield from map(str, sorted(directory.glob('*.conf')))
+
+
+def _check_text(path: str) -> None:
+    """Refuse a file that is no text; oslo.config would not name it.
+
+    :raises errors.ConfigError: it is not UTF-8
+    """
+    try:
+        pathlib.Path(path).read_text(encoding='utf-8')
+    except UnicodeDecodeError as exc:
+        raise errors.ConfigError(
+            f'the configuration file {path} is not UTF-8 text: {exc.reason} '
+            f'at byte {exc.start}'
+        ) from exc
+    except OSError:
+        return  # oslo.config names it
 
 
 def load_driver(conf: cfg.ConfigOpts) -> virt.ComputeDriver:
@@ -66,10 +110,37 @@ def explained() -> Iterator[None]:
         raise errors.ConfigError(
             f'no such configuration file: {files}'
         ) from exc
+    except cfg.ConfigFilesPermissionDeniedError as exc:
+        files = ', '.join(exc.config_files)
+        raise errors.ConfigError(
+            f'the configuration file {files} cannot be read: Permission '
+            'denied; run this as a user who may read it'
+        ) from exc
+    except cfg.ConfigDirNotFoundError as exc:
+        raise errors.ConfigError(
+            f'no such configuration directory: {exc.config_dir}'
+        ) from exc
+    except (cfg.NoSuchOptError, cfg.TemplateSubstitutionError) as exc:
+        text = error_text.one_line(exc)
+        raise errors.ConfigError(
+            f'{text}: a value in the configuration refers to it with "$"; '
+            'write "$$" for a plain "$"'
+        ) from exc
     except cfg.Error as exc:
-        text = ' '.join(str(exc).split())
-        raise errors.ConfigError(_DETAIL.sub(r'in \g<file>', text)) from exc
-    except (OSError, ValueError) as exc:
+        raise errors.ConfigError(_plain(error_text.one_line(exc))) from exc
+    except OSError as exc:
+        raise errors.ConfigError(
+            f'the configuration file {exc.filename} cannot be read: '
+            f'{exc.strerror}; give the path of a file that this user may read'
+        ) from exc
+    except ValueError as exc:
         raise errors.ConfigError(
             f'the configuration cannot be read: {exc}'
         ) from exc
+
+
+def _plain(text: str) -> str:
+    """Return oslo.config's text without Python's words in it."""
+    text = _DETAIL.sub(r'in \g<file>', text)
+    text = _NO_INTEGER.sub(r'\g<value> is not a whole number', text)
+    return _NO_FLOAT.sub(r'\g<value> is not a number', text)

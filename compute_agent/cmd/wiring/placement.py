@@ -9,20 +9,28 @@ import time
 
 import requests
 from keystoneauth1 import adapter, loading, session, token_endpoint
-from keystoneauth1 import exceptions as ksa_exceptions
 from oslo_config import cfg
 
-from report_client.http import placement, rate_limit
+from report_client.http import no_answer, placement, rate_limit
 
 from ... import error_text, errors
 from ...conf import placement as placement_conf
 from ...dev import embedded_placement as embedded
-from ...transport import bounded_adapter, protection, url_credentials
+from ...transport import bounded_adapter, protection
 from ..app import configuration, signals
-from . import agent_settings, throttled_session
+from . import agent_settings, session_options, throttled_session
 
 GROUP = placement_conf.GROUP
 CONNECTIONS = 10  # the least, as requests has by default
+# The options of keystoneauth that give a token a scope, and so a catalog.
+_SCOPES = (
+    'project_id',
+    'project_name',
+    'domain_id',
+    'domain_name',
+    'system_scope',
+    'trust_id',
+)
 _TLS = ('tls_ciphers', 'tls_min_version')
 
 
@@ -38,7 +46,7 @@ def placement_service(
     found = _adapter(conf)
     protection.protect(found, GROUP)
     _widen(found.session.session, conf, wait or signals.interrupt_event().wait)
-    return placement.Placement(found, where(conf), _hint(conf))
+    return placement.Placement(found, _access(conf))
 
 
 def embedded_placement(conf: cfg.ConfigOpts) -> embedded.EmbeddedPlacement:
@@ -62,7 +70,7 @@ def found_at(conf: cfg.ConfigOpts) -> str:
     """Return where the agent finds this placement: an address or a catalog."""
     auth_url = _plugin_option(conf, 'auth_url')
     if where(conf) == 'placement' and auth_url:
-        masked = error_text.as_line(auth_url)
+        masked = error_text.address(auth_url)
         return f'placement in the catalog of keystone at {masked}'
     return where(conf)
 
@@ -89,21 +97,17 @@ def _adapter(conf: cfg.ConfigOpts) -> adapter.Adapter:
     """Return keystoneauth's adapter; it sends no request yet."""
     if conf.placement.embedded:
         return _direct(conf)
-    with configuration.explained():
-        try:
-            auth = loading.load_auth_from_conf_options(conf, GROUP)
-            made = loading.load_session_from_conf_options(
-                conf, GROUP, auth=auth
-            )
-            found: adapter.Adapter = loading.load_adapter_from_conf_options(
-                conf, GROUP, session=made, auth=auth
-            )
-        except ksa_exceptions.ClientException as exc:
-            raise errors.ConfigError(f'[placement]: {exc}') from exc
-    _check_urls(conf)
+    with configuration.explained(), session_options.explained(GROUP):
+        auth = loading.load_auth_from_conf_options(conf, GROUP)
+        session_options.check(conf, GROUP)
+        made = loading.load_session_from_conf_options(conf, GROUP, auth=auth)
+        found: adapter.Adapter = loading.load_adapter_from_conf_options(
+            conf, GROUP, session=made, auth=auth
+        )
     if auth is None:
         raise errors.ConfigError(
-            '[placement] auth_type is not set: set it to "password" and add '
+            '[placement] auth_type is not set'
+            f'{configuration.no_file_note(conf)}: set it to "password" and add '
             'the options of a user with the role admin or service, or set '
             '"embedded = true" for the embedded placement'
         )
@@ -149,6 +153,28 @@ def _embedded_url(conf: cfg.ConfigOpts) -> str:
     return f'http://127.0.0.1:{conf.placement.embedded_port}'
 
 
+def _access(conf: cfg.ConfigOpts) -> no_answer.Access:
+    """Return how this placement is reached, for messages."""
+    if conf.placement.embedded:
+        return no_answer.Access(where=where(conf), hint=_hint(conf))
+    return no_answer.Access(
+        where=where(conf),
+        hint=_hint(conf),
+        keystone=error_text.address(_plugin_option(conf, 'auth_url') or ''),
+        cafile=conf.placement.cafile or '',
+        has_scope=_has_scope(conf),
+    )
+
+
+def _has_scope(conf: cfg.ConfigOpts) -> bool:
+    """Return False if keystone is asked for a token of no project."""
+    return (
+        not _plugin_option(conf, 'auth_url')
+        or any(_plugin_option(conf, name) for name in _SCOPES)
+        or 'applicationcredential' in conf.placement.auth_type
+    )
+
+
 def _hint(conf: cfg.ConfigOpts) -> str:
     """Return advice for the case that this placement does not answer."""
     if conf.placement.embedded:
@@ -156,16 +182,6 @@ def _hint(conf: cfg.ConfigOpts) -> str:
     return 'check that it runs, and the options in [placement]'
 
 
-def _check_urls(conf: cfg.ConfigOpts) -> None:
-    """Refuse an address that is not a URL.
-
-    :raises errors.ConfigError: an option has such an address
-    """
-    for name in ('endpoint_override', 'endpoint', 'auth_url'):
-        url_credentials.check(GROUP, name, _plugin_option(conf, name))
-
-
 def _plugin_option(conf: cfg.ConfigOpts, name: str) -> str | None:
     """Return an option that only some authentication plugins have."""
-    group = conf.placement
-    return str(group[name] or '') if name in group else None
+    return session_options.option(conf, GROUP, name)

@@ -38,8 +38,10 @@ def from_conf(conf: cfg.ConfigOpts) -> tuple[adapter.Adapter, str | None]:
         made = loading.load_adapter_from_conf_options(
             conf, GROUP, session=session, auth=auth
         )
-    except ksa_exceptions.ClientException as exc:
-        raise errors.ConfigError(f'[ironic]: {exc}') from exc
+    except (ksa_exceptions.ClientException, TypeError) as exc:
+        raise errors.ConfigError(
+            f'[ironic]: {error_text.one_line(exc)}'
+        ) from exc
     if auth is None:
         raise errors.ConfigError(
             '[ironic] auth_type is not set: write "password" and the options '

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Map the failures to send a request to errors that say what to change.
+
+It sends nothing. The failure may be keystone's, which gives the tokens and the
+catalog, or placement's. ``placement.py`` calls it if a request got no answer.
+"""
+
+import dataclasses
+import re
+
+from keystoneauth1 import exceptions as ksa_exceptions
+
+from compute_agent import error_text
+from compute_agent import errors as agent_errors
+
+from .. import errors
+
+_URL = re.compile(r'https?://[^\s\'"),]+')
+_ADDRESS = re.compile(r'https?://[^/\s]+')
+_TOKENS = '/auth/tokens'
+_NO_TOKEN = (
+    ksa_exceptions.Unauthorized,
+    ksa_exceptions.Forbidden,
+    ksa_exceptions.MissingAuthPlugin,
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """How placement is reached, for messages; without credentials.
+
+    :ivar where: placement's name and address
+    :ivar hint: advice for the case that it does not answer
+    :ivar keystone: the address of keystone; empty if there is none
+    :ivar cafile: the file with the certificates that are trusted; empty for
+        those of the system
+    :ivar has_scope: False if the options name no project for the token
+    """
+
+    where: str
+    hint: str = 'is it up?'
+    keystone: str = ''
+    cafile: str = ''
+    has_scope: bool = True
+
+
+def error_for(exc: Exception, access: Access) -> agent_errors.Unavailable:
+    """Return the error for a request that got no answer."""
+    if isinstance(exc, _NO_TOKEN):
+        return errors.NotAuthorised(
+            f'no token for {access.where}: {error_text.one_line(exc)}; check '
+            'auth_type, user and password in [placement]'
+        )
+    if isinstance(exc, ksa_exceptions.EndpointNotFound):
+        return errors.Unreachable(_no_endpoint(access))
+    if isinstance(exc, ksa_exceptions.SSLError):
+        return errors.Unreachable(_not_trusted(exc, access))
+    if isinstance(exc, ksa_exceptions.ClientException):
+        return errors.Unreachable(_unreachable(exc, access))
+    # Libraries raise others for an invalid address or a missing option.
+    return errors.Unreachable(
+        f'no request can be sent to {access.where} ({type(exc).__name__}: '
+        f'{error_text.short(exc)}): check the options in [placement]'
+    )
+
+
+def _no_endpoint(access: Access) -> str:
+    if not access.has_scope:
+        return (
+            f'no endpoint for {access.where}: the token has no catalog, '
+            'because no project is set; set project_name and '
+            'project_domain_name in [placement]'
+        )
+    return (
+        f'no endpoint for {access.where} in the catalog: check region_name, '
+        'valid_interfaces and service_type in [placement], or set '
+        'endpoint_override'
+    )
+
+
+def _not_trusted(exc: Exception, access: Access) -> str:
+    return (
+        f'the certificate of {_service(exc, access)} is refused '
+        f'({error_text.tls_cause(exc)}): [placement] cafile is '
+        + (f'{access.cafile}; ' if access.cafile else 'not set; ')
+        + 'set it to the file of the authority that signed the certificate'
+    )
+
+
+def _unreachable(exc: Exception, access: Access) -> str:
+    cause = error_text.cause(exc)
+    if _is_keystone(exc, access):
+        return (
+            f'no token for {access.where}: keystone at {access.keystone} '
+            f'cannot be reached ({cause}): check that it runs, and auth_url '
+            'in [placement]'
+        )
+    address = _ADDRESS.search(error_text.as_line(str(exc)))
+    if address and address[0] not in access.where:
+        cause += f' at {address[0]}'
+    return f'{access.where} cannot be reached ({cause}): {access.hint}'
+
+
+def _service(exc: Exception, access: Access) -> str:
+    """Return the name of the service that the failed request was for."""
+    if _is_keystone(exc, access):
+        return f'keystone at {access.keystone}'
+    return access.where
+
+
+def _is_keystone(exc: Exception, access: Access) -> bool:
+    """Return True if the failed request was for keystone.
+
+    keystoneauth raises no error for an answer of placement, so an HTTP error
+    is keystone's too.
+    """
+    if not access.keystone:
+        return False
+    if isinstance(
+        exc, (ksa_exceptions.HttpError, ksa_exceptions.DiscoveryFailure)
+    ):
+        return True
+    url = _URL.search(error_text.as_line(str(exc)))
+    root = access.keystone.rstrip('/')
+    return url is not None and (
+        url[0].rstrip('/:') == root or _TOKENS in url[0]
+    )
