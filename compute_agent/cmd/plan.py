@@ -4,7 +4,7 @@
 import argparse
 import typing
 
-from . import plan_view, pruning
+from . import masks, plan_view, pruning
 from .app import command
 
 if typing.TYPE_CHECKING:
@@ -46,13 +46,16 @@ class Plan(command.Report):
         from .wiring.agent import open_agent  # noqa: PLC0415
 
         prune = pruning.parse(parsed_args)
+        conf = self.conf()
         with (
-            open_agent(self.conf(), read_only=True, prune=prune) as agent,
+            open_agent(conf, read_only=True, prune=prune) as agent,
             progress.bar(self.app.stderr, 'nodes') as advance,
         ):
             pruning.check_node(prune, agent.tracker.nodes)
             results = agent.tracker.plan(advance, parsed_args.nodes)
         for line in pruning.unmet(prune, results):
+            self.say(line)
+        for line in masks.unmatched(conf.compute_agent.masked_traits, results):
             self.say(line)
         undone = [
             r for r in results if r.status is not node_result.Status.DONE

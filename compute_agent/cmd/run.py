@@ -52,7 +52,7 @@ class Run(command.AgentCommand):
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Run until SIGINT or SIGTERM; reload the files on SIGHUP."""
         from ..state import lock  # noqa: PLC0415 (quick --help)
-        from . import cycles, lifetime  # noqa: PLC0415
+        from . import cycles, lifetime, masks  # noqa: PLC0415
         from .app import signals  # noqa: PLC0415
         from .wiring import agent_settings, placement  # noqa: PLC0415
         from .wiring.agent import open_agent  # noqa: PLC0415
@@ -77,11 +77,14 @@ class Run(command.AgentCommand):
             )
             work = cycles.Cycles(conf, self.conf, agent, requests)
             work.wait_before_first()
-            worker = _Worker(
-                work,
-                requests,
-                first_tree.show if parsed_args.show_tree else _show_nothing,
-            )
+            log_masks = masks.UnmatchedMasks(conf.compute_agent.masked_traits)
+
+            def done(results: Sequence['NodeResult']) -> None:
+                log_masks.log(results)
+                if parsed_args.show_tree:
+                    first_tree.show(results)
+
+            worker = _Worker(work, requests, done)
             worker.start()
             requests.wait_for_stop()
             worker.join(GRACE)
@@ -166,10 +169,6 @@ class _FirstTree:
         self._out.write(f'{state} with {self._where}; Ctrl-C stops it\n')
         self._out.flush()
         self._shown = True
-
-
-def _show_nothing(_results: Sequence['NodeResult']) -> None:
-    """Print no tree; the log reports the results."""
 
 
 def _register_logging(conf: cfg.ConfigOpts) -> None:

@@ -12,9 +12,10 @@ between cycles.
 import logging
 import os
 import pathlib
+import re
 from collections.abc import Callable, Sequence
 
-from .. import errors, yaml_file
+from .. import error_text, errors, yaml_file
 from ..ownership.record import Record
 from ..tree import provider_tree
 from ..virt import finding
@@ -25,6 +26,8 @@ from .schema import SCHEMA
 LOG = logging.getLogger(__name__)
 
 _SUFFIX = '.yaml'
+# Copies that editors and packages keep beside a file are not meant.
+_LIKE_YAML = re.compile(r'\.(ya?ml|json|conf)(\.txt)?\Z', re.IGNORECASE)
 # The option, as messages name it.
 _OPTION = '[compute] provider_config_location'
 
@@ -47,7 +50,24 @@ def read(location: str, *, given: bool) -> tuple[Entries, list[str]]:
     ]
     entries = [entry for file in files for entry in file.entries]
     warnings = [line for file in files for line in file.warnings]
-    return combine(entries), warnings
+    return combine(entries), [*_left_out(location), *warnings]
+
+
+def _left_out(location: str) -> list[str]:
+    """Return a line for each file that is not read because of its name."""
+    folder = pathlib.Path(location).absolute()
+    try:
+        found = sorted(os.listdir(folder))  # noqa: PTH208 (names)
+    except OSError:
+        return []
+    return [
+        f'{error_text.printable(str(folder / name))} is not read, because its '
+        f'name does not end in {_SUFFIX}; rename it if it should be in force'
+        for name in found
+        if not name.endswith(_SUFFIX)
+        and not name.startswith('.')
+        and _LIKE_YAML.search(name)
+    ]
 
 
 def _paths(location: str, *, given: bool) -> list[str]:

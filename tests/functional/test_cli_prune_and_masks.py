@@ -125,6 +125,29 @@ def test_a_masked_trait_is_not_reported_and_plan_and_explain_say_why(cli):
     assert said not in cli.run('explain', 'CUSTOM_GOLD').out
 
 
+def test_a_mask_that_matches_no_trait_is_said(cli):
+    """One matches os-traits, one the node; the last one matches nothing."""
+    mask(cli, 'HW_CPU_X86_AVX512*', 'CUSTOM_GOLD', 'HW_CPU_X68_*')
+    (line,) = cli.run('plan').err.splitlines()
+    assert line == (
+        'compute-agent: [compute_agent] masked_traits: HW_CPU_X68_* matches '
+        "no trait, neither one of os-traits nor one of this agent's "
+        'providers; correct or remove it'
+    )
+
+
+def test_the_daemon_says_a_mask_that_matches_no_trait_once(cli, daemon):
+    mask(cli, 'CUSTOM_SILVER')
+    with cli.config.open('a') as config:
+        config.write('[DEFAULT]\nupdate_resources_interval = 1\n')
+        config.write('debug = true\n[compute_agnet]\nx = 1\n')
+    one = daemon(cli.config)
+    one.wait_for('cycle: ', times=3)
+    one.end()
+    assert one.said.count('CUSTOM_SILVER matches no trait') == 1
+    assert one.said.count('did you mean [compute_agent]?') == 1
+
+
 def test_one_that_was_added_goes_and_comes_back_without_the_mask(cli):
     cli.run('sync')
     mask(cli, AVX2)

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import functools
 import gc
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
@@ -20,6 +21,7 @@ from report_client import client
 from report_client.http import placement as placement_api
 from report_client.operations.operations import Operation
 
+from ...conf import misspelled
 from ...cycle import (
     departed_nodes,
     node_list,
@@ -36,6 +38,8 @@ from ...virt import driver as virt
 from ..app import configuration
 from . import agent_settings, placement, throttled_session
 from .agent_settings import CurrentSettings, Settings
+
+LOG = logging.getLogger(__name__)
 
 # An agent of thousands of nodes keeps a million objects. With Python's default
 # thresholds, the garbage collector takes a fifth of a cycle's time.
@@ -162,6 +166,8 @@ def open_agent(
     gc.set_threshold(*GARBAGE)
     driver = configuration.load_driver(conf)
     service = placement.placement_service(conf, wait)
+    for line in misspelled.lines(conf):
+        LOG.warning('%s', line)
     open_state = State.open_copy if read_only else State.open
     opened = open_state(agent_settings.state_path(conf), placement.site(conf))
     with contextlib.closing(opened) as state:

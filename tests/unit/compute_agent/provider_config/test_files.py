@@ -257,3 +257,17 @@ def test_the_line_behind_a_trait_is_told_for_the_nodes_that_have_it(folder):
     (found,) = folder.files.evidence(OTHER)
     assert found.trait == 'CUSTOM_A'
     assert found.sources == (f'{folder.path}/a.yaml:4',)
+
+
+def test_a_file_with_another_name_is_named_and_copies_are_not(folder, caplog):
+    for name in ('a.yaml', 'b.yml', 'c.YAML', 'd.yaml.txt', 'e.yaml.bak'):
+        folder.write(name, trait=f'CUSTOM_{name[0].upper()}')
+    for name in ('f.yaml~', '.g.yml', 'README'):
+        folder.write(name)
+    folder.files.begin()
+    assert folder.merged() == {'a.yaml': {'CUSTOM_A'}}
+    assert [record.getMessage() for record in caplog.records] == [
+        f'{folder.path}/{name} is not read, because its name does not end in '
+        '.yaml; rename it if it should be in force'
+        for name in ('b.yml', 'c.YAML', 'd.yaml.txt')
+    ]
