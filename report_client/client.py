@@ -19,8 +19,8 @@ from compute_agent.tree.allocation_ratios import Ratios
 from . import errors as placement_errors
 from .apply import executor as applying
 from .http import placement
+from .observe import fallen, reader, store, verify
 from .observe import observer as observing
-from .observe import reader, store, verify
 from .plan import diff as planning
 from .plan import plan_maker
 
@@ -34,6 +34,7 @@ class SchedulerReportClient:
     :param sharing_interval: seconds for which the list of other writers'
         sharing providers is reused; 0 to ask in each cycle
     :param workers: the number of nodes that are read at a time
+    :param fall_wait: seconds for which a lower generation may be a late answer
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class SchedulerReportClient:
         full_read_interval: float = 3600,
         sharing_interval: float = 300,
         workers: int = 1,
+        fall_wait: float = fallen.WAIT,
     ) -> None:
         self._state = state
         self._observer = observing.Observer(
@@ -54,6 +56,7 @@ class SchedulerReportClient:
             full_read_interval=full_read_interval,
             sharing_interval=sharing_interval,
             workers=workers,
+            fall_wait=fall_wait,
         )
         self._verifier = verify.Verifier(reader.Reader(service, clock), state)
         self._executor = applying.Executor(

@@ -53,6 +53,19 @@ _OPTS: list[cfg.Opt] = [
         'its list but still exists.',
     ),
     cfg.IntOpt(
+        'lower_generation_wait',
+        default=120,
+        min=0,
+        max=default.LONGEST_INTERVAL,
+        help='The seconds for which the agent leaves a node alone after the '
+        'generation of one of its providers fell. A read replica that lags '
+        'behind shows an old generation for a while. After this time the agent '
+        'decides: if the contents are those of an earlier state, placement was '
+        'restored from a backup, and the names stay its own; otherwise another '
+        'writer deleted the provider and created it again, and the agent drops '
+        'its record. Use more than the lag of your slowest replica.',
+    ),
+    cfg.IntOpt(
         'max_deletions',
         default=10,
         min=0,

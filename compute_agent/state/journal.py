@@ -18,7 +18,7 @@ from ..ownership.record import Record
 from ..plan.intents import Intent
 from ..tree import assertion, provider
 from ..tree.assertion import Claims, Key
-from . import read_order
+from . import history, read_order
 from .database import Database, packed, unpacked
 from .records import Records
 from .snapshot import Snapshot
@@ -151,6 +151,51 @@ class Journal:
             for uuid in uuids:
                 self._forget(db, uuid)
 
+    def disown(self, uuids: Iterable[str]) -> None:
+        """Drop everything, also of the past: another writer's have the uuids."""
+        with self._database.writing() as db:
+            for uuid in uuids:
+                self._forget(db, uuid)
+                history.forget(db, uuid)
+
+    # --- a placement that was restored ----------------------------------------
+
+    def lost_providers(self, uuids: Iterable[str]) -> dict[str, int]:
+        """Return the providers that this agent created and that were gone.
+
+        Each has the first generation at which it was gone.
+        """
+        with self._database.reading() as db:
+            return history.lost_providers(db, uuids)
+
+    def earlier_states(
+        self, seen: Iterable[provider.Provider]
+    ) -> tuple[set[str], set[str]]:
+        """Return the providers that carry our names, and those surely old.
+
+        A provider is surely in an earlier state if it carries a name of ours
+        and had exactly these contents at its generation.
+        """
+        ours, proven = set(), set()
+        with self._database.reading() as db:
+            for one in seen:
+                if any(history.names_at(db, one).values()):
+                    ours.add(one.uuid)
+                    if self._snapshot.is_earlier_state(db, one):
+                        proven.add(one.uuid)
+        return ours, proven
+
+    def restore(self, readings: Iterable[provider.Reading]) -> None:
+        """Keep readings of providers that have an earlier state again.
+
+        The record stays, and what counted as ours at that time does again.
+        """
+        with self._database.writing() as db:
+            for reading in readings:
+                self._snapshot.restore(db, reading)
+                seen = reading.provider
+                self._recency.learn(seen.uuid, seen.generation)
+
     def adopt(self, node_uuid: str, generations: Mapping[str, int]) -> None:
         """Count these providers as created for a node from now on.
 
@@ -163,6 +208,7 @@ class Journal:
             for uuid, generation in generations.items():
                 if uuid in known and known[uuid].is_above(generation):
                     self._forget(db, uuid)
+                    history.forget(db, uuid)
             adopted = Record(created=frozenset(generations))
             self._records.add(db, node_uuid, adopted)
 
@@ -180,9 +226,11 @@ class Journal:
         seen = reading.provider
         self._records.drop_absent(db, seen)
         self._snapshot.save(db, reading)
+        self._snapshot.keep_past(db, seen)
         self._recency.learn(seen.uuid, seen.generation)
 
     def _forget(self, db: sqlite3.Connection, uuid: str) -> None:
+        history.lose_provider(db, uuid, self._snapshot.generation(db, uuid))
         self._records.forget(db, uuid)
         self.drop_intents_on(db, uuid)
         self._snapshot.forget(db, uuid)

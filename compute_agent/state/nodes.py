@@ -14,6 +14,7 @@ from .. import errors
 from ..ownership import record_rows
 from ..tree.node import Node
 from ..virt import driver as virt
+from . import history
 from .cache import Cache
 from .database import Database
 from .handover import NodeRecord
@@ -187,6 +188,7 @@ class Nodes:
                 self._records.forget(db, provider_uuid)
                 self._journal.drop_intents_on(db, provider_uuid)
                 self._snapshot.forget_everywhere(db, provider_uuid)
+                history.forget(db, provider_uuid)
             self._forget(db, uuid)
 
     # --- inside ---------------------------------------------------------------

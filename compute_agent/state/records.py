@@ -18,6 +18,7 @@ from ..ownership.record import Claimant, Record
 from ..plan import intents
 from ..tree import assertion, provider
 from ..tree.assertion import Claims, Key
+from . import history
 from .cache import Cache
 from .database import Database, packed, unpacked
 from .snapshot import Snapshot
@@ -137,6 +138,7 @@ class Records:
         """Record that a write was carried out."""
         self._cache.drop(intent.uuid)
         if intent.kind is None:
+            history.regain(db, intent)
             db.execute(
                 'replace into created values (?, ?)',
                 (intent.uuid, intent.node_uuid),
@@ -146,7 +148,10 @@ class Records:
         known = db.execute(
             'select name from ours where uuid = ? and kind = ?', key
         ).fetchall()
-        ours = ({name for (name,) in known} | intent.added) & intent.names
+        before = {name for (name,) in known}
+        ours = (before | intent.added) & intent.names
+        history.regain(db, intent)
+        history.lose_names(db, *key, before - ours, intent.generation)
         db.execute('delete from ours where uuid = ? and kind = ?', key)
         db.executemany(
             'insert into ours values (?, ?, ?)',
@@ -162,10 +167,17 @@ class Records:
         """
         self._cache.drop(seen.uuid)
         for kind in assertion.Kind:
-            db.execute(
+            gone = db.execute(
                 'delete from ours where uuid = ? and kind = ? and name not in'
-                ' (select value from json_each(?))',
+                ' (select value from json_each(?)) returning name',
                 (seen.uuid, kind, packed(seen.names_of(kind))),
+            ).fetchall()
+            history.lose_names(
+                db,
+                seen.uuid,
+                kind,
+                [name for (name,) in gone],
+                seen.generation or 0,
             )
 
     def add(

@@ -52,8 +52,15 @@ create index created_node on created (node_uuid);
 alter table site add column providers integer;
 alter table site add column counted_at real;
 """
-# The approvals that no cycle used yet.
+# The approvals that no cycle used yet, and the past of providers.
 _VERSION_6 = """
+create table past_contents (
+    site integer, uuid text, generation integer, digest text not null,
+    primary key (site, uuid, generation)) without rowid;
+create table past_ours (
+    position integer primary key, uuid text not null, kind text not null,
+    name text not null, generation integer not null,
+    unique (uuid, kind, name));
 create table approval (
     kind text, digest text, given_at real not null, who text not null,
     primary key (kind, digest)) without rowid;

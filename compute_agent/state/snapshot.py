@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..tree import inventory, names, provider
+from . import history
 from .cache import Cache
 from .database import Database, packed, unpacked
 
@@ -125,9 +126,38 @@ class Snapshot:
                 seen.generation,
                 _packed_contents(seen),
                 reading.read_at,
-                reading.suspect,
+                reading.suspect_since,
             ),
         )
+
+    def keep_past(
+        self, db: sqlite3.Connection, seen: provider.Provider
+    ) -> None:
+        """Keep a provider's contents in its history."""
+        history.keep_contents(
+            db, self._new_site_id(db), seen, _packed_contents(seen)
+        )
+
+    def restore(
+        self, db: sqlite3.Connection, reading: provider.Reading
+    ) -> None:
+        """Keep the reading of a provider that has an earlier state again."""
+        self.save(db, reading)
+        self.drop_prior_state(db, reading.provider.uuid)
+        history.restore(db, self._site_id(db), reading.provider)
+
+    def is_earlier_state(
+        self, db: sqlite3.Connection, seen: provider.Provider
+    ) -> bool:
+        """Return True if a provider had these contents at this generation."""
+        return history.had_contents(
+            db, self._site_id(db), seen, _packed_contents(seen)
+        )
+
+    def generation(self, db: sqlite3.Connection, uuid: str) -> int | None:
+        """Return the generation of a provider when it was last read."""
+        found = self._read(db, [uuid]).get(uuid)
+        return None if found is None else found.provider.generation
 
     def keep_prior_state(
         self, db: sqlite3.Connection, reading: provider.Reading
@@ -281,7 +311,7 @@ def _reading(row: Sequence[object]) -> provider.Reading:
         ),
         root_uuid=str(root),
         read_at=float(str(read_at)),
-        suspect=bool(suspect),
+        suspect_since=float(str(suspect)),
     )
 
 

@@ -115,13 +115,19 @@ class Reading:
 
     :ivar root_uuid: the root of its tree at that time
     :ivar read_at: seconds since the epoch
-    :ivar suspect: the last list showed a lower generation than this reading
+    :ivar suspect_since: since when the lists show a lower generation than
+        this reading, in seconds since the epoch; 0 if the last one did not
     """
 
     provider: Provider
     root_uuid: str
     read_at: float
-    suspect: bool = False
+    suspect_since: float = 0.0
+
+    @property
+    def suspect(self) -> bool:
+        """True if the last list showed a lower generation."""
+        return self.suspect_since > 0
 
     def is_above(self, generation: int) -> bool:
         """Return True if placement now shows a lower generation.

@@ -12,12 +12,11 @@ import logging
 import zlib
 from collections.abc import Callable, Container, Mapping, Sequence
 
-from compute_agent import errors
 from compute_agent.plan import intents
 from compute_agent.tree import assertion, provider
 
 from ..http import codec
-from . import observation, reader, store
+from . import fallen, observation, reader, store
 
 LOG = logging.getLogger(__name__)
 
@@ -28,6 +27,7 @@ class CachedReader:
     :param clock: seconds since the epoch
     :param interval: seconds after which a provider is read again although its
         generation is unchanged; 0 for never
+    :param wait: seconds after which a lower generation is no late answer
     """
 
     def __init__(
@@ -37,8 +37,10 @@ class CachedReader:
         *,
         clock: Callable[[], float],
         interval: float,
+        wait: float = fallen.WAIT,
     ) -> None:
         self._reader = read
+        self._fallen = fallen.Fallen(read, state, clock=clock, wait=wait)
         self._store = state
         self._clock = clock
         self._interval = interval
@@ -78,13 +80,17 @@ class CachedReader:
         stored = self._store.snapshot.readings(row.uuid for row in rows)
         outdated = self._outdated_rows(builder, rows, stored)
         current = [row for row in rows if row.uuid not in outdated]
-        stored = self._without_fallen(builder, current, stored)
+        settled = self._settle_fallen(builder, current, stored)
         new = []
         for row in rows:
-            reading = self._reusable(builder, row, stored, outdated)
+            reading = settled.get(row.uuid)
+            is_fresh = reading is not None
             if reading is None:
-                reading = self._reader.provider(row)
+                reading = self._reusable(builder, row, stored, outdated)
+            if reading is None:
+                reading, is_fresh = self._reader.provider(row), True
                 new.append(reading)
+            if is_fresh:
                 builder.fresh |= {(row.uuid, kind) for kind in assertion.Kind}
             builder.readings[row.uuid] = reading
             builder.notes[row.uuid] = self._resolve(builder, reading)
@@ -138,46 +144,38 @@ class CachedReader:
             for row in rows
             if row.uuid in newer and stored[row.uuid].is_above(row.generation)
         ]
-        _check_not_fallen([reading for reading in outdated if reading.suspect])
+        self._fallen.check([r for r in outdated if r.suspect])
         return {reading.provider.uuid for reading in outdated}
 
-    def _without_fallen(
+    def _settle_fallen(
         self,
         builder: observation.ObservationBuilder,
         rows: Sequence[codec.ListedProvider],
-        stored: dict[str, provider.Reading],
+        stored: Mapping[str, provider.Reading],
     ) -> dict[str, provider.Reading]:
-        """Return the stored readings without those of re-created providers.
+        """Return new readings of providers whose generation fell.
 
-        A generation never falls. If one does, the provider's state is unknown
-        in the first cycle. In the second cycle it counts as another provider,
-        and the record of the old provider is dropped.
+        If one does, the provider's state is unknown at first. After some time
+        ``fallen.py`` decides if its record is kept.
 
-        :raises errors.UnknownState: a generation fell for the first time
+        :raises errors.UnknownState: a generation fell a short time ago
         """
-        fallen = [
+        suspects = [
             stored[row.uuid]
             for row in rows
-            if row.uuid in stored and stored[row.uuid].is_above(row.generation)
+            if row.uuid in stored
+            and stored[row.uuid].is_above(row.generation)
+            and self._fallen.is_recent(stored[row.uuid])
         ]
-        suspects = [reading for reading in fallen if not reading.suspect]
-        if suspects:
+        first = [reading for reading in suspects if not reading.suspect]
+        if first:
+            now = self._fallen.now()
             self._store.journal.save(
-                [dataclasses.replace(r, suspect=True) for r in suspects],
+                [dataclasses.replace(r, suspect_since=now) for r in first],
                 since=builder.since,
             )
-        _check_not_fallen(suspects)
-        for reading in fallen:
-            LOG.warning(
-                '%s was deleted and created again by another writer: the '
-                'record of what this agent added to the old provider is '
-                'dropped',
-                reading.provider,
-            )
-        deleted = {reading.provider.uuid for reading in fallen}
-        if deleted:
-            self._store.journal.forget(deleted)
-        return {u: r for u, r in stored.items() if u not in deleted}
+        self._fallen.check(suspects)
+        return self._fallen.settle(rows, stored, builder.since)
 
     def _resolve(
         self,
@@ -206,20 +204,6 @@ class CachedReader:
         """
         spread = zlib.crc32(reading.provider.uuid.encode()) / 0xFFFFFFFF
         return self.is_overdue(reading.read_at, 0.9 + 0.1 * spread)
-
-
-def _check_not_fallen(suspects: Sequence[provider.Reading]) -> None:
-    """Refuse providers whose generation fell for the first time.
-
-    :raises errors.UnknownState: there are some
-    """
-    if suspects:
-        providers = ', '.join(str(reading.provider) for reading in suspects)
-        raise errors.UnknownState(
-            f'{providers}: the generation fell, so this cycle changes nothing '
-            'here; if the next cycle sees the same, the provider counts as '
-            'deleted and created again by another writer'
-        )
 
 
 def _is_stale(row: codec.ListedProvider, reading: provider.Reading) -> bool:

@@ -22,7 +22,15 @@ from compute_agent.plan.observation import Observation
 from compute_agent.tree import names, provider
 
 from ..http import codec, placement
-from . import cached_reader, list_strategy, observation, reader, sharing, store
+from . import (
+    cached_reader,
+    fallen,
+    list_strategy,
+    observation,
+    reader,
+    sharing,
+    store,
+)
 
 LOG = logging.getLogger(__name__)
 
@@ -36,6 +44,7 @@ class Observer:
     :param sharing_interval: seconds for which a list of other owners' sharing
         providers is reused
     :param workers: the number of nodes that are read in parallel
+    :param fall_wait: seconds after which a lower generation is no late answer
     """
 
     def __init__(
@@ -47,6 +56,7 @@ class Observer:
         full_read_interval: float,
         sharing_interval: float,
         workers: int = 1,
+        fall_wait: float = fallen.WAIT,
     ) -> None:
         self._reader = reader.Reader(service, clock)
         self._store = state
@@ -54,7 +64,11 @@ class Observer:
             self._reader, state, clock=clock, workers=workers
         )
         self._providers = cached_reader.CachedReader(
-            self._reader, state, clock=clock, interval=full_read_interval
+            self._reader,
+            state,
+            clock=clock,
+            interval=full_read_interval,
+            wait=fall_wait,
         )
         self._sharing = sharing.SharingProviders(
             self._reader,

@@ -53,6 +53,23 @@ class Journal(Protocol):
     def forget(self, uuids: Iterable[str]) -> None:
         """Drop everything about providers that no longer exist."""
 
+    def disown(self, uuids: Iterable[str]) -> None:
+        """Drop everything, also of the past: another writer's have the uuids."""
+
+    def lost_providers(self, uuids: Iterable[str]) -> dict[str, int]:
+        """Return the providers that this agent created and that were gone.
+
+        Each has the first generation at which it was gone.
+        """
+
+    def earlier_states(
+        self, seen: Iterable[provider.Provider]
+    ) -> tuple[set[str], set[str]]:
+        """Return the providers that carry our names, and those surely old."""
+
+    def restore(self, readings: Iterable[provider.Reading]) -> None:
+        """Keep readings of providers that have an earlier state again."""
+
 
 class Snapshot(Protocol):
     """The last readings of placement."""

@@ -164,6 +164,7 @@ class AgentFactory:
         clock: collections.abc.Callable[[], float] | None = None,
         full_read_interval: float = 3600,
         sharing_interval: float = 300,
+        fall_wait: float = 0,
         max_deletions: int | None = 10,
         max_removed_percent: float = 20,
         control: resource_tracker.Control | None = None,
@@ -183,6 +184,7 @@ class AgentFactory:
             reserved=reserved,
             full_read_interval=full_read_interval,
             sharing_interval=sharing_interval,
+            fall_wait=fall_wait,
             workers=workers,
         )
         return Agent(

@@ -150,6 +150,7 @@ class Station:
     """An observer, its cloud, its state and its clock.
 
     :ivar now: what the clock says
+    :ivar wait: seconds for which a lower generation may be a late answer
     """
 
     def __init__(
@@ -159,7 +160,7 @@ class Station:
         sharing_interval: float = 0,
         workers: int = 1,
     ) -> None:
-        self.now = NOW
+        self.now, self.wait = NOW, 0.0
         self.cloud = Cloud()
         self.state = state.State.in_memory('site')
         self.observer = self.started(
@@ -170,7 +171,12 @@ class Station:
 
     def started(self, **fields: typing.Any) -> observer.Observer:
         """Return an observer that starts with what is remembered."""
-        some = {'full_read_interval': 0, 'sharing_interval': 0, **fields}
+        some = {
+            'full_read_interval': 0,
+            'sharing_interval': 0,
+            'fall_wait': self.wait,
+            **fields,
+        }
         return observer.Observer(
             self.cloud,  # type: ignore[arg-type]
             self.state,
@@ -185,7 +191,11 @@ class Station:
     def readings(self, interval: float = 0) -> cached_reader.CachedReader:
         """Return what reads its providers, without an observer around it."""
         return cached_reader.CachedReader(
-            self._reader(), self.state, clock=self.clock, interval=interval
+            self._reader(),
+            self.state,
+            clock=self.clock,
+            interval=interval,
+            wait=self.wait,
         )
 
     def lists(self, workers: int = 1) -> list_strategy.ListStrategy:

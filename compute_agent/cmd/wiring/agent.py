@@ -110,6 +110,7 @@ def build_agent(
         full_read_interval=settings.full_read_interval,
         sharing_interval=settings.sharing_interval,
         workers=settings.workers,
+        fall_wait=settings.fall_wait,
     )
     planner = node_planner.NodePlanner(
         driver,

@@ -33,6 +33,7 @@ class Settings:
         read again; 0 for never
     :ivar sharing_interval: seconds for which the sharing providers of other
         writers are not read again
+    :ivar fall_wait: seconds for which a lower generation may be a late answer
     :ivar workers: the number of nodes that are processed at a time
     :ivar limits: the largest removals of a cycle; None for no limit
     :ivar masked_traits: traits that are never reported, with ``*`` and ``?``
@@ -46,6 +47,7 @@ class Settings:
     )
     full_read_interval: float = 3600
     sharing_interval: float = 300
+    fall_wait: float = 120
     workers: int = 1
     limits: blast_radius.Limits | None = dataclasses.field(
         default_factory=blast_radius.Limits
@@ -100,6 +102,7 @@ def from_conf(
         # 0 means: never again because of time alone.
         sharing_interval=conf.compute.resource_provider_association_refresh
         or math.inf,
+        fall_wait=conf.compute_agent.lower_generation_wait,
         workers=conf.compute.update_resources_max_workers,
         limits=None if unlimited else _limits(conf),
         masked_traits=tuple(conf.compute_agent.masked_traits),

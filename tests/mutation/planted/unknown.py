@@ -10,7 +10,7 @@ from compute_agent.state import journal
 from compute_agent.tree import assertion, provider
 from compute_agent.virt import driver as virt
 from report_client.apply import executor
-from report_client.observe import reader
+from report_client.observe import fallen, reader
 from tests.mutation.planted.catalogue import plant
 
 
@@ -93,3 +93,16 @@ def _(apply, self, *args, **kwargs):
 )
 def _(_record, _self, _nodes):
     return None
+
+
+@plant(fallen.Fallen.is_recent, 'a lower generation is believed at once')
+def _(_is_recent, _self, _reading):
+    return False
+
+
+@plant(
+    fallen.Fallen._restored,
+    'a restored placement counts as providers that were created again',
+)
+def _(_restored, _self, _found):
+    return []

@@ -79,7 +79,7 @@ def test_a_new_state_is_empty(state):
 
 
 def test_a_reading_is_read_back_unchanged(state):
-    one, two = reading(), reading(CHILD, NODE, 7, suspect=True)
+    one, two = reading(), reading(CHILD, NODE, 7, suspect_since=1.0)
     state.journal.save([one, two])
     back = state.snapshot.readings([NODE, CHILD, OTHER])
     assert back == {NODE: one, CHILD: two}

@@ -130,7 +130,7 @@ def test_a_tree_of_which_one_moved_is_not_recalled(station):
 def test_a_tree_of_which_one_is_suspect_is_not_recalled(station):
     station.read()
     kept = station.state.snapshot.readings([NODE, CHILD])
-    kept[CHILD] = dataclasses.replace(kept[CHILD], suspect=True)
+    kept[CHILD] = dataclasses.replace(kept[CHILD], suspect_since=1.0)
     assert recalled(station, kept=kept) is None
 
 

@@ -12,9 +12,9 @@ from compute_agent import errors
 from compute_agent.tree import assertion, provider
 
 FELL = (
-    'the generation fell, so this cycle changes nothing here; if the next '
-    'cycle sees the same, the provider counts as deleted and created again by '
-    'another writer'
+    'the generation fell, so this cycle changes nothing here; if it is still '
+    'lower 0 s after the first time, the agent decides: placement was restored '
+    'from a backup, or another writer deleted the provider and created it again'
 )
 
 
@@ -163,7 +163,7 @@ def test_a_row_as_new_as_what_was_learnt_is_read_if_it_moved(station):
 def test_one_that_another_thread_saw_fall_is_unknown_here_too(station):
     station.read()
     since = station.state.journal.moment()
-    moved(station, NODE, 5, suspect=True)
+    moved(station, NODE, 5, suspect_since=NOW)
     station.cloud.take()
     low = listed(NODE, generation=4)
     with pytest.raises(errors.UnknownState, match=f'^{NODE}: the'):

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Placement restored from a backup, and servers that lag behind.
+
+A backup is a copy of placement's database, which the fixture keeps in memory,
+so these tests look into the fixture.
+"""
+
+import logging
+
+import pytest
+from agents import NAME, NODE, Clock
+
+from compute_agent.cycle import resource_tracker
+
+Status = resource_tracker.Status
+CHILD = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
+TWO = '22222222-2222-4222-8222-222222222222'
+WAIT = 120
+
+
+class Described:
+    """What the driver describes; a test changes it."""
+
+    def __init__(self, *traits, child=False):
+        self.traits, self.child = traits, child
+
+    def __call__(self, tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': 8}})
+        tree.add_traits(node, *self.traits)
+        if self.child and not tree.exists(CHILD):
+            tree.new_child(f'{node}-child', node, CHILD)
+        if self.child:
+            tree.update_inventory(CHILD, {'VGPU': {'total': 1}})
+        elif tree.exists(CHILD):
+            tree.remove(CHILD)
+
+
+class Backup:
+    """A copy of placement's database."""
+
+    def __init__(self, placement):
+        self._placement = placement
+        self._copy = placement._database.serialize()
+
+    def restore(self):
+        self._placement._database.deserialize(self._copy)
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def driver():
+    return Described('CUSTOM_A')
+
+
+@pytest.fixture
+def agent(agent_factory, clock, driver):
+    made = agent_factory(driver, clock=clock, fall_wait=WAIT)
+    made.done()
+    return made
+
+
+def settle(agent, clock):
+    """Let the agent see the lower generation for long enough."""
+    (result,) = agent.sync()
+    assert result.status is Status.WAITING
+    clock.now += WAIT
+    return agent.done()
+
+
+def own(operator, uuid=NODE):
+    return {t for t in operator.traits(uuid) if t.startswith('CUSTOM_')}
+
+
+@pytest.mark.catches(
+    'a restored placement counts as providers that were created again'
+)
+def test_a_name_that_the_backup_brings_back_is_removed_again(
+    placement, agent, operator, clock, driver, caplog
+):
+    backup = Backup(placement)
+    driver.traits = ('CUSTOM_B',)
+    agent.done()
+    driver.traits = ('CUSTOM_B', 'CUSTOM_C')
+    agent.done()
+    backup.restore()
+    assert own(operator) == {'CUSTOM_A'}
+    caplog.clear()
+    settle(agent, clock)
+    assert own(operator) == {'CUSTOM_B', 'CUSTOM_C'}
+    said = [r for r in caplog.records if 'restored from' in r.getMessage()]
+    assert [r.levelno for r in said] == [logging.WARNING]
+    assert 'created again' not in caplog.text
+    placement.clear()
+    agent.done()
+    agent.done()
+    assert placement.writes == []
+    driver.traits = ()
+    agent.done()
+    assert own(operator) == set()
+
+
+def test_an_operator_s_name_is_not_ours_after_it(
+    placement, agent, operator, clock, driver
+):
+    operator.add_traits('CUSTOM_THEIRS')
+    agent.done()
+    backup = Backup(placement)
+    operator.remove_traits('CUSTOM_THEIRS')
+    driver.traits = ('CUSTOM_B',)
+    agent.done()
+    backup.restore()
+    settle(agent, clock)
+    assert own(operator) == {'CUSTOM_B', 'CUSTOM_THEIRS'}
+
+
+@pytest.mark.catches('a lower generation is believed at once')
+def test_too_short_a_time_decides_nothing(
+    placement, agent, operator, clock, driver
+):
+    backup = Backup(placement)
+    driver.traits = ('CUSTOM_A', 'CUSTOM_B')
+    agent.done()
+    backup.restore()
+    placement.clear()
+    for _ in range(3):
+        assert agent.cycle().status is Status.WAITING
+        clock.now += WAIT / 4
+    assert placement.writes == []
+
+
+def test_a_replica_that_lags_behind_does_no_harm(
+    placement, agent, operator, clock, driver, caplog
+):
+    old = Backup(placement)
+    driver.traits = ('CUSTOM_B',)
+    agent.done()
+    new = Backup(placement)
+    old.restore()
+    assert agent.cycle().status is Status.WAITING
+    clock.now += WAIT / 2
+    new.restore()
+    agent.done()
+    clock.now += WAIT
+    agent.done()
+    assert 'restored from' not in caplog.text
+    assert 'created again' not in caplog.text
+    driver.traits = ()
+    agent.done()
+    assert own(operator) == set()
+
+
+def test_even_a_very_late_replica_loses_no_record(
+    placement, agent, operator, clock, driver
+):
+    old = Backup(placement)
+    driver.traits = ('CUSTOM_B',)
+    agent.done()
+    new = Backup(placement)
+    old.restore()
+    agent.cycle()
+    clock.now += WAIT
+    (planned,) = agent.plan()
+    assert planned.plan.operations
+    new.restore()
+    agent.done()
+    driver.traits = ()
+    agent.done()
+    assert own(operator) == set()
+
+
+def test_a_child_that_the_backup_brings_back_is_deleted_again(
+    placement, agent, operator, clock, driver
+):
+    driver.child = True
+    agent.done()
+    backup = Backup(placement)
+    driver.child = False
+    agent.done()
+    assert f'{NAME}-child' not in operator.holdings()
+    backup.restore()
+    assert f'{NAME}-child' in operator.holdings()
+    agent.sync()
+    clock.now += WAIT
+    agent.done()
+    assert f'{NAME}-child' not in operator.holdings()
+
+
+def test_a_provider_that_was_created_again_is_not_restored(
+    agent, operator, clock, driver, caplog
+):
+    operator.delete(NODE)
+    operator.create(NODE, NAME)
+    operator.add_traits('CUSTOM_A')
+    settle(agent, clock)
+    assert 'created again' in caplog.text
+    driver.traits = ()
+    agent.done()
+    assert own(operator) == {'CUSTOM_A'}
+
+
+def test_all_nodes_of_one_restore_are_said_once(
+    placement, agent_factory, operator, clock, driver, caplog
+):
+    agent = agent_factory(
+        driver, clock=clock, fall_wait=WAIT, nodes={NODE: NAME, TWO: 'two'}
+    )
+    agent.done()
+    backup = Backup(placement)
+    driver.traits = ('CUSTOM_B',)
+    agent.done()
+    backup.restore()
+    agent.sync()
+    clock.now += WAIT
+    agent.done()
+    assert own(operator) == own(operator, TWO) == {'CUSTOM_B'}
+    said = [r for r in caplog.records if 'restored from' in r.getMessage()]
+    assert [r.levelno for r in said if r.levelno > logging.INFO] == [
+        logging.WARNING
+    ]
+
+
+def test_a_restart_between_backup_and_restore_is_no_hindrance(
+    placement, agent_factory, operator, clock, driver, tmp_path
+):
+    def started():
+        return agent_factory(
+            driver, clock=clock, fall_wait=WAIT, state=tmp_path
+        )
+
+    first = started()
+    first.done()
+    backup = Backup(placement)
+    driver.traits = ('CUSTOM_B',)
+    first.done()
+    first.state.close()
+    backup.restore()
+    second = started()
+    second.sync()
+    second.state.close()
+    clock.now += WAIT
+    started().done()
+    assert own(operator) == {'CUSTOM_B'}
