@@ -231,7 +231,9 @@ class Providers(
     def _rows(
         self, path: str, needed: codec.Version = codec.OLDEST
     ) -> list[codec.ListedProvider]:
-        return self._service.read(path, list_stream.listed_providers, needed)
+        rows = self._service.read(path, list_stream.listed_providers, needed)
+        codec.check_rows(rows)
+        return rows
 
     def _taken(self, wanted: ops.CreateProvider) -> errors.NameTaken:
         """Return the error that names the holder of the uuid or the name."""

@@ -129,7 +129,7 @@ class Traits:
         :raises errors.UnknownName: placement does not know the trait (400)
         """
         path = codec.by_trait_path(trait_names.check(name))
-        rows = codec.listed_providers(self._service.get(path))
+        rows = codec.sound_providers(self._service.get(path))
         return sorted(rows, key=lambda row: (row.name, row.uuid))
 
     def missing(self, traits: Iterable[str]) -> list[str]:

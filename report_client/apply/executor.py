@@ -199,7 +199,7 @@ class Executor:
         name, uuid = operation.taken_name, operation.subject
         if name is None:
             return exc
-        rows = codec.listed_providers(
+        rows = codec.sound_providers(
             self._service.get(codec.by_name_path(name))
         )
         others = [row.uuid for row in rows if row.uuid != uuid]

@@ -72,7 +72,7 @@ class Candidates:
         return {
             row.uuid: row.name
             for path in paths
-            for row in codec.listed_providers(self._service.get(path))
+            for row in codec.sound_providers(self._service.get(path))
         }
 
     def _check_names(self, request: query.Request) -> None:

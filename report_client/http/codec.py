@@ -13,8 +13,10 @@ import urllib.parse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from compute_agent.tree import assertion, inventory, names
+from compute_agent import error_text
+from compute_agent.tree import assertion, inventory, names, provider
 
+from .. import errors
 from ..operations import operations as ops
 from . import json_shapes
 
@@ -46,6 +48,9 @@ class ListedProvider:
     """A provider as ``GET /resource_providers`` lists it (1.14).
 
     A list does not have traits, aggregates and inventories.
+
+    :ivar fault: the reason why the row cannot be used; '' if it can be. The
+        provider exists, so the row must not be left out.
     """
 
     uuid: str
@@ -53,6 +58,10 @@ class ListedProvider:
     generation: int
     parent_uuid: str | None
     root_uuid: str
+    fault: str = ''
+
+    def __str__(self) -> str:
+        return provider.title(self.name, self.uuid)
 
 
 # --- reads --------------------------------------------------------------------
@@ -156,6 +165,26 @@ def listed_providers(body: object) -> list[ListedProvider]:
     return [listed_provider(row, known) for row in found]
 
 
+def sound_providers(body: object) -> list[ListedProvider]:
+    """Return the providers of a list if every row can be used.
+
+    :raises errors.MalformedAnswer: a row is not as documented, or faulty
+    """
+    rows = listed_providers(body)
+    check_rows(rows)
+    return rows
+
+
+def check_rows(rows: Iterable[ListedProvider]) -> None:
+    """Check that every row can be used.
+
+    :raises errors.MalformedAnswer: a row has a fault
+    """
+    for row in rows:
+        if row.fault:
+            raise errors.MalformedAnswer(f'{row}: {row.fault}')
+
+
 def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
     """Return generation and content of one provider's collection.
 
@@ -227,28 +256,52 @@ def created_provider(body: object) -> ListedProvider:
 
     :raises errors.MalformedAnswer: not as documented
     """
-    return listed_provider(body, {})
+    made = listed_provider(body, {})
+    check_rows([made])
+    return made
 
 
 def listed_provider(found: Any, known: dict[str, str]) -> ListedProvider:
     """Return one provider of a list, or of the answer to a creation.
+
+    A value that is out of range is the fault of this row only.
 
     :param known: uuids that earlier rows of the list named; equal uuids become
         one string, which saves memory
     :raises errors.MalformedAnswer: not as documented
     """
     try:
-        uuid = json_shapes.string(found['uuid'])
-        root = json_shapes.string(found['root_provider_uuid'])
+        uuid = _identity(found['uuid'])
+        root = _identity(found['root_provider_uuid'])
         parent = found['parent_provider_uuid']
         if parent is not None:
-            parent = known.setdefault(json_shapes.string(parent), parent)
+            parent = known.setdefault(_identity(parent), parent)
+        name, generation = found['name'], found['generation']
+        fault = ''
+        try:
+            json_shapes.string(name)
+            json_shapes.count(generation)
+        except ValueError as exc:
+            fault = str(json_shapes.malformed(found, exc))
+            name, generation = error_text.printable(str(name)), 0
         return ListedProvider(
             uuid=uuid,
-            name=json_shapes.string(found['name']),
-            generation=json_shapes.count(found['generation']),
+            name=name,
+            generation=generation,
             parent_uuid=parent,
             root_uuid=uuid if root == uuid else known.setdefault(root, root),
+            fault=fault,
         )
     except (KeyError, TypeError, ValueError) as exc:
         raise json_shapes.malformed(found, exc) from exc
+
+
+def _identity(value: object) -> str:
+    """Return a uuid; raise TypeError or ValueError for anything else.
+
+    Its spelling is placement's affair.
+    """
+    uuid = json_shapes.string(value)
+    if not uuid:
+        raise ValueError('a uuid is empty')
+    return uuid

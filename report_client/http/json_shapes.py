@@ -6,6 +6,7 @@ Pure: no I/O, configuration, logging or clock. ``codec.py`` and
 than documented raises ``MalformedAnswer``; no part of it is used.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -14,6 +15,10 @@ from compute_agent import error_text
 from .. import errors
 
 _T = TypeVar('_T')
+
+# The largest integer that SQLite keeps. Placement's own are much smaller.
+MOST = 2**63 - 1
+_SURROGATE = re.compile('[\ud800-\udfff]')
 
 
 def parse(read: Callable[[], _T], body: object) -> _T:
@@ -33,8 +38,16 @@ def malformed(body: object, exc: Exception) -> errors.MalformedAnswer:
     """Return the error for JSON that is not as documented."""
     return errors.MalformedAnswer(
         "placement's answer does not have the documented shape: "
-        f'{str(body)[:120]!r} ({type(exc).__name__}: {exc})'
+        f'{_beginning(body)} ({type(exc).__name__}: {error_text.short(exc)})'
     )
+
+
+def _beginning(body: object) -> str:
+    """Return the first 120 characters of a body, as Python spells them."""
+    try:
+        return repr(str(body)[:120])
+    except (RecursionError, ValueError):  # too deep, or too long a number
+        return f'a value of type {type(body).__name__}'
 
 
 def no_json(start: object) -> errors.MalformedAnswer:
@@ -73,9 +86,15 @@ def sequence(value: object) -> list[Any]:
 
 
 def string(value: object) -> str:
-    """Return a string, or raise TypeError."""
+    """Return a string, or raise TypeError or ValueError.
+
+    JSON can spell half of a character, which no database and no terminal
+    takes.
+    """
     if not isinstance(value, str):
         raise TypeError(f'{error_text.excerpt(value)} is not a string')
+    if not value.isascii() and _SURROGATE.search(value):
+        raise ValueError(f'{error_text.excerpt(value)} is not Unicode')
     return value
 
 
@@ -83,6 +102,8 @@ def count(value: object) -> int:
     """Return a whole number from 0, or raise TypeError or ValueError."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f'{error_text.excerpt(value)} is not a whole number')
+    if value > MOST:
+        raise ValueError(f'{error_text.excerpt(value)} is above 2**63 - 1')
     if value < 0:
         raise ValueError(f'{error_text.excerpt(value)} is below 0')
     return value

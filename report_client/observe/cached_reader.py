@@ -74,9 +74,10 @@ class CachedReader:
         It sends three requests for each provider that must be read again
         (``reader.Reader.provider``).
 
-        :raises errors.UnknownState: a generation fell
+        :raises errors.UnknownState: a generation fell, or a row is faulty
         :raises errors.AgentError: a provider cannot be read
         """
+        codec.check_rows(rows)
         stored = self._store.snapshot.readings(row.uuid for row in rows)
         outdated = self._outdated_rows(builder, rows, stored)
         current = [row for row in rows if row.uuid not in outdated]
@@ -121,6 +122,7 @@ class CachedReader:
         reading = stored.get(row.uuid)
         if (
             reading is None
+            or row.fault
             or row.uuid in builder.intents
             or self._is_due(reading)
         ):

@@ -77,12 +77,19 @@ class ObservationBuilder:
                 self.fresh |= {p for p in shared.fresh if p[0] == uuid}
 
     def build(self) -> Observation:
-        """Return the finished observation."""
+        """Return the finished observation.
+
+        :raises errors.UnknownState: placement's parents form a cycle
+        """
+        try:
+            providers = provider.snapshot(
+                r.provider for r in self.readings.values()
+            )
+        except errors.TreeError as exc:
+            raise errors.UnknownState(f'placement says that {exc}') from exc
         return Observation(
             node_uuid=self.node_uuid,
-            providers=provider.snapshot(
-                r.provider for r in self.readings.values()
-            ),
+            providers=providers,
             home=frozenset(self.home),
             fresh=frozenset(self.fresh),
             notes=tuple(

@@ -119,7 +119,7 @@ class Observer:
             step = functools.partial(self._forget_deleted, known)
             self._attempt(builder, step)
         return {
-            builder.node_uuid: builder.error or self._finish(builder)
+            builder.node_uuid: builder.error or self._finished(builder)
             for builder in builders
         }
 
@@ -297,6 +297,15 @@ class Observer:
         for uuid in set(builder.intents) - set(builder.readings):
             outcome = intents.reconcile(builder.intents[uuid], None)
             self._store.journal.record_outcome((), outcome.dropped)
+
+    def _finished(
+        self, builder: observation.ObservationBuilder
+    ) -> Observation | errors.AgentError:
+        """Return the observation, or why there is none."""
+        try:
+            return self._finish(builder)
+        except observation.ONE_NODE as exc:
+            return exc
 
     def _finish(self, builder: observation.ObservationBuilder) -> Observation:
         """Return the observation; the previous object if nothing changed."""

@@ -5,6 +5,7 @@ Each method returns a complete, well-formed result or raises an error. Nothing
 is cached here; ``observer.py`` decides which providers need not be read.
 """
 
+import collections
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -40,11 +41,19 @@ class Reader:
         self._clock = clock
 
     def list_providers(self, path: str) -> list[codec.ListedProvider]:
-        """Return the providers of one list.
+        """Return the providers of one list; some rows may have a fault.
 
         :param path: ``GET /resource_providers`` with a query (1.14)
+        :raises errors.MalformedAnswer: a provider is listed twice
         """
-        return self._service.read(path, list_stream.listed_providers)
+        rows = self._service.read(path, list_stream.listed_providers)
+        if len({row.uuid for row in rows}) < len(rows):
+            counts = collections.Counter(row.uuid for row in rows)
+            twice = next(row for row in rows if counts[row.uuid] > 1)
+            raise placement_errors.MalformedAnswer(
+                f"placement's list of providers has {twice} twice"
+            )
+        return rows
 
     def provider(self, row: codec.ListedProvider) -> provider.Reading:
         """Return one provider with all parts at the same generation.

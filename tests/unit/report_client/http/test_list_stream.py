@@ -196,7 +196,6 @@ ILL = {
     'a row that is null': f'{{"{KEY}": [{ROW}, null, {ROW}]}}',
     'a row without a name': f'{{"{KEY}": [{ROW}, {{"uuid": "{UUID}"}}]}}',
     'a generation in words': text(provider(generation='3')),
-    'a generation below 0': text(provider(), provider(generation=-1)),
     'a generation of truth': text(provider(), provider(generation=True)),
     'a generation too long': text(provider()).replace('3', '3' * 9999, 1),
     'a comma too many': f'{{"{KEY}": [{ROW}, ]}}',
@@ -238,6 +237,20 @@ def test_what_json_takes_is_taken(body, cut):
 @pytest.mark.parametrize(('body', 'cut'), chunked(ILL, *PIECES))
 def test_what_is_no_list_is_malformed(body, cut):
     assert read(body.encode(), cut) == 'malformed'
+
+
+@pytest.mark.parametrize(
+    ('field', 'value'),
+    [('generation', -1), ('generation', 10**20), ('name', 'half \ud800')],
+)
+def test_a_value_out_of_range_is_the_fault_of_its_row(field, value):
+    body = text(provider(), provider(**{field: value}), provider()).encode()
+    first, broken, last = read(body, [7])
+    assert (first.fault, last.fault) == ('', '')
+    assert first == last
+    assert broken.uuid == UUID
+    assert broken.fault.isprintable()
+    assert str(broken).isprintable()
 
 
 @pytest.mark.parametrize('cut', PIECES)
@@ -286,10 +299,11 @@ def test_of_one_that_breaks_off_its_last_provider_is_named(cut):
 
 
 def test_of_a_wrong_row_the_row_is_shown():
-    wrong = provider(generation=-5)
+    wrong = provider(generation='5')
     assert said(text(provider(), wrong)) == (
         "placement's answer does not have the documented shape: "
-        f'{str(wrong)[:120]!r} (ValueError: -5 is below 0)'
+        f'{str(wrong)[:120]!r} '
+        "(TypeError: '5' is not a whole number)"
     )
 
 
