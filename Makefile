@@ -35,7 +35,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic test test-full test-stateful churn \
+.PHONY: help run demo-ironic test test-full test-stateful churn chaos \
     test-planted mutmut lint types contracts collect wheel-check bench \
     bench-traits bench-rows bench-ways sample check clean
 
@@ -103,6 +103,9 @@ test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and o
 
 churn: .venv/dev.stamp  ## Two agents and twenty operators at one provider, ten minutes
 	PYTHONPATH=. $(BIN)/python tests/churn/churn.py
+
+chaos: .venv/dev.stamp .servers/placement.stamp  ## An agent among churn, faults and kills on PostgreSQL, 15 minutes
+	PYTHONPATH=. $(BIN)/python tests/chaos/chaos.py
 
 test-planted: .venv/dev.stamp  ## Plant known defects: does the test meant for each fail?
 	$(PYTEST) $(PARALLEL) --planted $(addprefix --ignore=,$(SLOW_TESTS))
