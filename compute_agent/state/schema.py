@@ -14,6 +14,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from .. import errors, private_files
+from . import site_names
 
 SCHEMA_VERSION = 6
 FILE_NAME = 'state.sqlite'
@@ -185,6 +186,12 @@ def prepare(db: sqlite3.Connection, path: pathlib.Path) -> None:
     migrate(db)
     db.execute('commit')
     check_version(db, path)
+    if site_names.has_credentials(db):
+        db.execute('pragma secure_delete = on')
+        db.execute('begin immediate')
+        site_names.remove_credentials(db)
+        db.execute('commit')
+        site_names.erase_freed_pages(db)
 
 
 def migrate(db: sqlite3.Connection) -> None:

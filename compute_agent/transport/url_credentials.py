@@ -81,9 +81,9 @@ def check(section: str, option: str, url: str | None) -> None:
     try:
         parts = parse.urlsplit(url)
         _ = parts.port
-    except ValueError as exc:
+    except ValueError:  # its text has a part of the password
         raise errors.ConfigError(
             f'[{section}] {option} is not an address, for its host or port '
             'cannot be read: in a user or password, write / as %2F, ? as %3F '
             'and # as %23'
-        ) from exc
+        ) from None

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A password inside an address is sent, and is shown and stored nowhere."""
+
+import base64
+import contextlib
+import itertools
+import logging
+import sqlite3
+
+import pytest
+import scripted_server
+from command_line import FAKE_FILE
+from connected import by_password, by_token, to_ironic, to_placement
+from scripted_server import answer, scripted
+
+from compute_agent import errors
+from compute_agent.state import schema, state
+
+SECRET = 's3cret-of@the'  # its @ is written as it is, too
+BASIC = base64.b64encode(f'user:{SECRET}'.encode()).decode()
+DEAD = 'http://127.0.0.1:9'  # nothing listens there
+
+
+def with_secret(url, secret=SECRET):
+    return url.replace('//', f'//user:{secret}@')
+
+
+def check(*texts):
+    for text, part in itertools.product(texts, (SECRET, 's3cret', BASIC)):
+        assert part not in str(text)
+
+
+@pytest.fixture
+def logged(caplog):
+    """All that is logged; it has no secret."""
+    caplog.set_level(logging.DEBUG)
+    yield caplog
+    check(caplog.text)
+
+
+@pytest.fixture
+def secret_cli(cli, capsys):
+    """The command line, whose address of placement has a password."""
+    cli.configure({'endpoint_override': with_secret(cli.url)})
+    return cli
+
+
+def stored(cli):
+    """Return the bytes of all files in the state directory."""
+    files = [f for f in cli.state_path.rglob('*') if f.is_file()]
+    return b'\n'.join(file.read_bytes() for file in files)
+
+
+@pytest.mark.parametrize('debug', [[], ['--debug']])
+@pytest.mark.parametrize(
+    'words', [['sync'], ['plan'], ['tree', 'show'], ['trait', 'list']]
+)
+def test_a_command_that_succeeds_shows_no_password(
+    secret_cli, logged, words, debug
+):
+    result = secret_cli.run(*debug, *words)
+    assert result.code in {0, 2}, result.err
+    check(result.out, result.err)
+    assert SECRET.encode() not in stored(secret_cli)
+
+
+@pytest.mark.parametrize('debug', [[], ['--debug']])
+@pytest.mark.parametrize(
+    'url',
+    [
+        with_secret(DEAD),
+        with_secret('http://no-such-host.invalid'),
+        with_secret('http://127.0.0.1:9', 's3cret/of'),
+        with_secret('http://127.0.0.1:9', 's3cret#of'),
+        with_secret('http://127.0.0.1:port'),
+        with_secret('//127.0.0.1'),
+        f'user:{SECRET}@127.0.0.1',
+    ],
+)
+@pytest.mark.parametrize('option', ['endpoint_override', 'endpoint'])
+def test_a_command_that_fails_shows_no_password(
+    cli, logged, option, url, debug
+):
+    cli.configure({option: url})
+    result = cli.run(*debug, 'sync')
+    assert result.code == 1
+    check(result.out, result.err)
+    assert b's3cret' not in stored(cli)
+
+
+def test_the_password_is_sent_as_a_header(tmp_path, logged):
+    with scripted(lambda _: answer(body={'resource_providers': []})) as server:
+        url = with_secret(server.url)
+        for options in (
+            by_token(url),
+            {**by_token(server.url), 'endpoint_override': url},
+        ):
+            service = to_placement(tmp_path, options)
+            service.get('/resource_providers')
+            assert 's3cret' not in service.where
+    for request in server.received:
+        assert request.headers['authorization'] == f'Basic {BASIC}'
+        assert request.headers['x-auth-token'] == 'TOKEN-0'
+
+
+def test_the_password_goes_to_its_own_host_only(tmp_path, logged):
+    def keystone(request):
+        catalog = {'placement': other.url}
+        return scripted_server.keystone(request, identity.url, catalog)
+
+    with scripted(keystone) as identity, scripted() as other:
+        url = with_secret(identity.url)
+        options = {**by_password(url), 'valid_interfaces': 'public'}
+        to_placement(tmp_path, options).get('/resource_providers')
+    assert [r.headers.get('authorization') for r in other.received] == [None]
+    assert {r.headers['authorization'] for r in identity.received} == {
+        f'Basic {BASIC}'
+    }
+
+
+def test_a_keystone_that_is_away_is_said_without_its_password(
+    tmp_path, logged
+):
+    service = to_placement(tmp_path, by_password(with_secret(DEAD)))
+    with pytest.raises(errors.AgentError) as raised:
+        service.get('/resource_providers')
+    assert '127.0.0.1:9' in str(raised.value)
+    check(raised.value, service.where)
+
+
+@pytest.mark.parametrize('away', [True, False])
+def test_ironic_s_address_is_said_without_its_password(logged, away):
+    with scripted(lambda _: answer(500)) as server:
+        driver = to_ironic(with_secret(DEAD if away else server.url))
+        with pytest.raises(errors.AgentError) as raised:
+            driver.get_available_nodes()
+        assert [r.headers['authorization'] for r in server.received] == (
+            [] if away else [f'Basic {BASIC}']
+        )
+    check(raised.value)
+
+
+def test_a_proxy_that_is_away_is_said_without_its_password(
+    tmp_path, logged, monkeypatch
+):
+    monkeypatch.setenv('http_proxy', with_secret(DEAD))
+    monkeypatch.setenv('no_proxy', '')
+    service = to_placement(tmp_path, by_token('http://placement.invalid'))
+    with pytest.raises(errors.AgentError) as raised:
+        service.get('/resource_providers')
+    check(raised.value)
+
+
+def test_a_password_that_was_stored_is_removed_with_its_traces(
+    secret_cli, logged
+):
+    """As an earlier release left it; the snapshot stays in use."""
+    secret_cli.configure()
+    assert secret_cli.run('sync').code == 0
+    file = secret_cli.state_path / schema.FILE_NAME
+    with contextlib.closing(sqlite3.connect(file)) as db:
+        (name,) = db.execute('select name from site').fetchone()
+        db.execute('update site set name = ?', (with_secret(name),))
+        db.commit()
+    assert b's3cret' in stored(secret_cli)
+    assert secret_cli.run('plan').code == 0  # reads a copy
+    assert secret_cli.run('sync').code == 0
+    assert b's3cret' not in stored(secret_cli)
+    with contextlib.closing(sqlite3.connect(file)) as db:
+        assert db.execute('select name from site').fetchall() == [(name,)]
+
+
+def test_of_two_snapshots_of_one_service_one_stays(tmp_path):
+    state.State.open(tmp_path, 'http://one').close()
+    file = tmp_path / schema.FILE_NAME
+    with contextlib.closing(sqlite3.connect(file)) as db:
+        db.execute("insert into site (name) values ('http://one')")
+        db.execute("insert into site (name) values ('http://u:s3cret@one')")
+        db.execute(
+            "insert into known values ((select max(id) from site), '', '', 0)"
+        )
+        db.commit()
+    state.State.open(tmp_path, 'http://one').close()
+    with contextlib.closing(sqlite3.connect(file)) as db:
+        assert db.execute('select name from site').fetchall() == [
+            ('http://one',)
+        ]
+        assert db.execute('select count(*) from known').fetchone() == (0,)
+
+
+def test_the_fake_file_is_what_is_reported(secret_cli):
+    """Else the tests above would prove nothing."""
+    assert secret_cli.run('sync').code == 0
+    assert 'CUSTOM_GOLD' in FAKE_FILE
+    assert 'CUSTOM_GOLD' in secret_cli.run('tree', 'show').out
