@@ -18,9 +18,12 @@ _IDENTITY = [
         sample_default='<the canonical name of this host>',
         help='The name of the compute node, if the driver describes this host. '
         'The default is the canonical host name, which is also the hypervisor '
-        'hostname that nova-compute gets from libvirt. An existing provider '
-        'keeps its name: after a change of this option, run "compute-agent '
-        'provider rename".',
+        'hostname that nova-compute gets from libvirt. In nova.conf, this '
+        "option names nova's service, not the node: if placement knows this "
+        'host by the hypervisor hostname, the node keeps that name, and the '
+        'agent says so. An existing '
+        'provider keeps its name: after a change of this option, run '
+        '"compute-agent provider rename".',
     ),
     cfg.StrOpt(
         'compute_driver',

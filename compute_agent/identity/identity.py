@@ -86,9 +86,16 @@ def check(node: Node, providers: provider.Snapshot) -> None:
     if root is not None and root.name != node.name:
         raise errors.Refused(
             f'placement knows provider {node.uuid} as {root.name}, this agent '
-            f'calls it {node.name}: nothing of it is written; "compute-agent '
-            f'provider rename {node.uuid}" renames the provider, or give the '
-            'node its old name again (for a host: [DEFAULT] host)'
+            f'calls it {node.name}: nothing of it is written; give the node '
+            'its old name again (for a host: [DEFAULT] host = '
+            f'{root.name})'
+            + (
+                ', which nova-compute may use'
+                if names.OWNER_NOVA in root.traits
+                else ''
+            )
+            + f'; if the host has a new name, "compute-agent provider rename '
+            f'{node.uuid}" renames the provider'
         )
     if root is not None and root.parent_uuid is not None:
         raise errors.Refused(

@@ -95,6 +95,14 @@ class ComputeDriver(abc.ABC):
         """
         return {}
 
+    def get_hypervisor_hostnames(self) -> Mapping[str, str]:
+        """Return node name → the name that nova-compute gives to the node.
+
+        Only nodes for which the two may differ. If placement knows a node by
+        nova's name, the agent uses that name in all later calls.
+        """
+        return {}
+
     def node_exists(self, nodename: str) -> Existence:
         """Tell if a node that is missing from the list still exists.
 

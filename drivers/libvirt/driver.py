@@ -37,7 +37,8 @@ CACHE_NAME = 'cpuinfo.json'
 class LibvirtDriver(driver.ComputeDriver):
     """Describes the host that the agent runs on.
 
-    :param nodename: the hypervisor's host name
+    :param nodename: the name in ``[DEFAULT] host``, or else the hypervisor's
+    :param hypervisor: the hypervisor's host name, if it is another
     :param instances_path: the folder whose file system is DISK_GB
     :param limits: the effects of nova's options that it does not support
     """
@@ -51,8 +52,10 @@ class LibvirtDriver(driver.ComputeDriver):
         instances_path: str,
         reserved: host_inventory.Reserved,
         limits: Sequence[unsupported.Effect] = (),
+        hypervisor: str | None = None,
     ) -> None:
         self._nodename = nodename
+        self._hypervisor = hypervisor or nodename
         self._files = files
         self._probe = probe
         self._instances_path = instances_path
@@ -77,6 +80,7 @@ class LibvirtDriver(driver.ComputeDriver):
         cache = pathlib.Path(conf.state_path, CACHE_NAME)
         return cls(
             nodename=conf.host or host.canonical_name(),
+            hypervisor=host.canonical_name(),
             files=host.HostFiles(),
             probe=pycpuinfo.CachedProbe(cache),
             instances_path=conf.instances_path,
@@ -96,6 +100,16 @@ class LibvirtDriver(driver.ComputeDriver):
     def get_available_nodes(self) -> Sequence[str]:
         """Return the name of the one host."""
         return [self._nodename]
+
+    def get_hypervisor_hostnames(self) -> Mapping[str, str]:
+        """Return the name that libvirt, and so nova-compute, gives the host."""
+        return {self._nodename: self._hypervisor}
+
+    def node_exists(self, nodename: str) -> driver.Existence:
+        """Return YES for both names of this host."""
+        if nodename == self._hypervisor:
+            return driver.Existence.YES
+        return super().node_exists(nodename)
 
     def update_provider_tree(
         self,
@@ -137,7 +151,7 @@ class LibvirtDriver(driver.ComputeDriver):
         return unsupported.doubt(findings.findings(facts), self._limits)
 
     def _check(self, nodename: str) -> None:
-        if nodename != self._nodename:
+        if nodename not in {self._nodename, self._hypervisor}:
             raise errors.DriverError(
                 f'this host is {self._nodename}, not {nodename}'
             )

@@ -18,6 +18,7 @@ from typing import TypeAlias
 from oslo_config import cfg
 
 from report_client import client
+from report_client.api import provider_query, providers
 from report_client.http import placement as placement_api
 from report_client.operations.operations import Operation
 
@@ -29,6 +30,7 @@ from ...cycle import (
     node_result,
     resource_tracker,
 )
+from ...identity import host_name as host_names
 from ...identity import identity
 from ...ownership.pruning import NOTHING, Prune
 from ...provider_config import files as provider_config
@@ -126,7 +128,7 @@ def build_agent(
     tracker = resource_tracker.ResourceTracker(
         report_client,
         planner,
-        _node_list(settings, driver),
+        _node_list(settings, driver, service),
         gone=departed_nodes.Departures(
             driver,
             state.records,
@@ -186,16 +188,29 @@ def open_agent(
 
 
 def _node_list(
-    settings: Settings, driver: virt.ComputeDriver
+    settings: Settings,
+    driver: virt.ComputeDriver,
+    service: placement_api.Placement,
 ) -> node_list.NodeList:
-    """Return the list of the driver's nodes, each with its uuid."""
+    """Return the list of the driver's nodes, each with its uuid and name."""
     own, *others = settings.identity_directories
+    api = providers.Providers(service)
+    query = provider_query.ProviderQuery
+    host_name = host_names.HostName(
+        lambda uuid: api.list_providers(query(uuid=uuid)),
+        lambda name: api.list_providers(query(name=name)),
+    )
 
     def identify(names: Sequence[str]) -> list[Node]:
-        return identity.identify(
+        nodes = identity.identify(
             names,
             driver.get_nodenames_by_uuid(),
             lambda: identity.host_uuid(own, others),
         )
+        by_nova = driver.get_hypervisor_hostnames()
+        return [
+            host_name.of(node, by_nova.get(node.name, node.name))
+            for node in nodes
+        ]
 
     return node_list.NodeList(driver, identify)

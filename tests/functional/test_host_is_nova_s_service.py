@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""With a nova.conf whose host is a service name, nova's node is found."""
+
+import pytest
+
+from drivers.libvirt import host
+
+UUID = 'aaaaaaaa-1111-4111-8111-111111111111'
+OTHER = 'bbbbbbbb-1111-4111-8111-111111111111'
+NODE = 'cn1.example'  # as libvirt names the host
+SERVICE = 'service-7'
+SAID = (
+    f'[DEFAULT] host is {SERVICE}, which is the name of a service: the node is '
+    f'{NODE}, as placement, libvirt and nova-compute name it'
+)
+
+
+@pytest.fixture
+def nova(cli, monkeypatch):
+    """A nova.conf, and nova's compute_id in its state_path."""
+    monkeypatch.setattr(host, 'canonical_name', lambda: NODE)
+    cli.configure(compute_driver='libvirt', host=SERVICE)
+    cli.state_path.mkdir()
+    (cli.state_path / 'compute_id').write_text(UUID)
+    return cli
+
+
+def create(cli, name, uuid=UUID):
+    """Create a provider as nova-compute does."""
+    cli.placement('/resource_providers', 'POST', {'name': name, 'uuid': uuid})
+
+
+def names(cli):
+    found = cli.placement('/resource_providers')['resource_providers']
+    return [(one['name'], one['uuid']) for one in found]
+
+
+def test_the_node_has_the_name_that_nova_gave_it(nova):
+    create(nova, NODE)
+    planned = nova.run('plan')
+    assert planned.code == 2
+    assert planned.out.startswith(f'{NODE} ({UUID})')
+    assert planned.err.count(SAID) == 1
+    assert nova.run('sync').code == 0
+    assert names(nova) == [(NODE, UUID)]
+    assert nova.run('plan').code == 0
+    assert NODE in nova.run('explain', 'COMPUTE_NODE').out
+
+
+def test_a_provider_of_nova_under_another_uuid_is_not_doubled(nova):
+    """The compute_id of nova was not found, so this host has a new uuid."""
+    create(nova, NODE, OTHER)
+    synced = nova.run('sync')
+    assert synced.code == 1
+    assert f'"compute-agent provider adopt {OTHER}"' in synced.out
+    assert names(nova) == [(NODE, OTHER)]
+
+
+def test_a_node_that_the_agent_named_keeps_its_name(nova):
+    assert nova.run('sync').code == 0
+    assert names(nova) == [(SERVICE, UUID)]
+    create(nova, NODE, OTHER)
+    shown = nova.run('plan')
+    assert (shown.code, shown.err) == (0, '')
+    assert shown.out.startswith(f'{SERVICE} ({UUID})')
+
+
+def test_the_difference_costs_one_request(nova, requests_mock):
+    requests_mock.real_http = True
+    create(nova, NODE)
+    nova.run('sync')
+    before = len(requests_mock.request_history)
+    nova.run('plan')
+    asked = [r.query for r in requests_mock.request_history[before:]]
+    assert asked == [f'uuid={UUID}', f'in_tree={UUID}']
+
+
+def test_a_third_name_is_refused_and_nova_s_name_is_advised_first(nova):
+    create(nova, 'cn1-before')
+    nova.placement(
+        f'/resource_providers/{UUID}/traits',
+        'PUT',
+        {'traits': ['OWNER_NOVA'], 'resource_provider_generation': 0},
+    )
+    refused = nova.run('plan')
+    assert refused.code == 1
+    first, _, last = refused.line.partition('[DEFAULT] host = cn1-before')
+    assert 'give the node its old name again' in first
+    assert last.startswith('), which nova-compute may use; if the host has')
+    assert f'"compute-agent provider rename {UUID}"' in last
