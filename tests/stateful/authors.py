@@ -95,14 +95,17 @@ class Authors:
     def restored(self, kept: tuple[dict[str, str], dict[Key, str]]) -> None:
         """Placement is back at an earlier copy.
 
-        What an agent took away since is anybody's: it dropped its record.
+        What an agent had taken away since is its own again, but for nodes
+        that departed: their record is gone.
         """
         since = {**self.creator, **self.author}
         self.creator, self.author = map(dict, kept)
         self.now, self.added, self.gone = self._replay.contents(), set(), {}
         self._unconfirmed.clear()
         for key, who in {**self.creator, **self.author}.items():
-            if since.get(key) != who:
+            uuid = key if isinstance(key, str) else key[0]
+            departed = world.home(uuid) not in since
+            if departed or since.get(key, who) != who:
                 self.blurred.add(key)
 
     def forgotten(self, agent: str) -> None:

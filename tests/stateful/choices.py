@@ -85,15 +85,15 @@ TRIALS = {
     'crash and allocations': (NODE, SLOT, KILLED, FIRST, NUMBER),
     'arrival and allocations': (LEAVER, KILLED, FIRST, NUMBER),
     'one pool of two': (KILLED, FIRST),
-}
-# Not drawn until the agent passes them.
-AWAITED = {
-    'busy root': (NODE, st.sampled_from(('writes', 'reads')), NUMBER),
     'restored': (
         LEAVER,
         SLOT,
         st.lists(st.sampled_from(('dress', 'child', 'node')), max_size=4),
     ),
+}
+# Not drawn until the agent passes them.
+AWAITED = {
+    'busy root': (NODE, st.sampled_from(('writes', 'reads')), NUMBER),
 }
 # And then perhaps a cycle, in which something goes wrong or not.
 AT = st.sampled_from((0, 0, 0, 1, 1, 2, 4, 7))

@@ -69,7 +69,6 @@ def test_a_busy_root_keeps_no_child_waiting(acting, node, kind):
 
 
 @pytest.mark.long
-@pytest.mark.xfail(strict=False, reason='read as providers made anew')
 @pytest.mark.parametrize('slot', ['root', 'a'])
 @pytest.mark.parametrize(
     'changes',
@@ -95,6 +94,7 @@ def test_a_restored_placement_is_ours_as_before(acting, slot, changes):
         ('crash and allocations', world.N1, 'root', 'killed after', 1, 0),
         ('arrival and allocations', world.N2, 'killed after', 5, 0),
         ('one pool of two', 'killed before', 0),
+        ('restored', world.N2, 'a', ('dress', 'child')),
     ],
     ids=lambda trial: trial[0],
 )
