@@ -16,6 +16,7 @@ from oslo_config import cfg
 
 from .. import error_text
 from ..conf.default import DEFAULT_INTERVAL
+from . import nova_files
 from .app import signals
 from .wiring import agent_settings, placement
 
@@ -40,8 +41,10 @@ class Lifetime:
         self._began = clock()
 
     def started(self) -> None:
-        """Log that the daemon starts."""
+        """Log that the daemon starts, and which files it shares with nova."""
         LOG.info('%s', _started(self._conf))
+        for line in nova_files.lines(self._conf):
+            LOG.warning('%s', line)
 
     def stopped(self, exc: BaseException | None = None) -> None:
         """Log that the daemon stops, because of an error or a request."""

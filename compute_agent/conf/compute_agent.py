@@ -41,6 +41,14 @@ class _Rate(types.Float):
 
 
 _OPTS: list[cfg.Opt] = [
+    cfg.StrOpt(
+        'state_path',
+        sample_default='<[DEFAULT] state_path>',
+        help="The directory of the agent's state, if it is not to be the one "
+        'in [DEFAULT] state_path: nova-compute keeps its own files there, if '
+        "the agent uses nova.conf. The host's uuid in the compute_id file of "
+        '[DEFAULT] state_path counts all the same.',
+    ),
     cfg.IntOpt(
         'full_read_interval',
         default=3600,

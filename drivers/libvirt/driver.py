@@ -77,7 +77,8 @@ class LibvirtDriver(driver.ComputeDriver):
         limits = unsupported.effects(conf)
         for effect in limits:
             LOG.warning('%s', effect.line())
-        cache = pathlib.Path(conf.state_path, CACHE_NAME)
+        own = conf.compute_agent.state_path if 'compute_agent' in conf else ''
+        cache = pathlib.Path(own or conf.state_path, CACHE_NAME)
         return cls(
             nodename=conf.host or host.canonical_name(),
             hypervisor=host.canonical_name(),

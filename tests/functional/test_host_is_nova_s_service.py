@@ -65,6 +65,46 @@ def test_a_node_that_the_agent_named_keeps_its_name(nova):
     assert shown.out.startswith(f'{SERVICE} ({UUID})')
 
 
+def test_the_agent_has_its_own_state_and_nova_s_compute_id(nova):
+    create(nova, NODE)
+    own = nova.folder / 'own'
+    nova.configure(
+        agent={'state_path': own}, compute_driver='libvirt', host=SERVICE
+    )
+    assert nova.run('sync').code == 0
+    assert names(nova) == [(NODE, UUID)]
+    assert [path.name for path in nova.state_path.iterdir()] == ['compute_id']
+    assert (own / 'state.sqlite').exists()
+    assert not (own / 'compute_id').exists()
+
+
+def test_the_daemon_says_which_files_of_nova_it_uses(nova, daemon):
+    log = nova.folder / 'nova-compute.log'
+    nova.configure(log_file=log)
+    nova_conf = nova.config.rename(nova.folder / 'nova.conf')
+    one = daemon(nova_conf)
+    one.wait_for('cycle: ')
+    one.end()
+    assert (
+        f'the state of this agent is kept in {nova.state_path}, because '
+        f'{nova_conf} sets [DEFAULT] state_path for nova-compute; to keep it '
+        'elsewhere, set [compute_agent] state_path'
+    ) in one.said
+    assert (
+        f'the log of this agent goes to {log}, because {nova_conf} sets '
+        '[DEFAULT] log_file for nova-compute'
+    ) in one.said
+    assert 'compute-agent stops' in log.read_text()
+
+
+def test_nothing_is_said_of_files_that_the_agent_s_own_file_sets(nova, daemon):
+    nova.configure(log_file=nova.folder / 'agent.log')
+    one = daemon(nova.config)
+    one.wait_for('cycle: ')
+    one.end()
+    assert 'for nova-compute' not in one.said
+
+
 def test_the_difference_costs_one_request(nova, requests_mock):
     requests_mock.real_http = True
     create(nova, NODE)

@@ -113,12 +113,15 @@ def from_conf(
 
 def state_path(conf: cfg.ConfigOpts) -> pathlib.Path:
     """Return the state directory, as an absolute path."""
-    return pathlib.Path(conf.state_path).absolute()
+    own = conf.compute_agent.state_path
+    return pathlib.Path(own or conf.state_path).absolute()
 
 
 def identity_directories(conf: cfg.ConfigOpts) -> list[pathlib.Path]:
     """Return the directories where this host's uuid may be kept."""
-    return [state_path(conf), *_config_directories(conf)]
+    shared = pathlib.Path(conf.state_path).absolute()
+    directories = (state_path(conf), shared, *_config_directories(conf))
+    return list(dict.fromkeys(directories))
 
 
 def provider_config_location(conf: cfg.ConfigOpts) -> tuple[str, bool]:
