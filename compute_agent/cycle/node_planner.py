@@ -301,7 +301,7 @@ class NodePlanner(Generic[Op]):
             causes=self._with_earlier_causes(decides.node_uuid, resolved),
             moves=moves,
             notes=(*seen.notes, *tree.notes, *resolved.notes),
-            faults=(*tree.faults, *faults),
+            faults=(*tree.faults, *resolved.faults, *faults),
         )
         return wanted, contended
 

@@ -45,6 +45,7 @@ class Resolution:
         them
     :ivar causes: why names and providers are removed
     :ivar notes: lines for the operator about what is not done, and what to do
+    :ivar faults: lines that say why the node is not done even so
     """
 
     after: provider.Snapshot
@@ -52,6 +53,7 @@ class Resolution:
     foreign: Mapping[Key, frozenset[str]]
     causes: Causes = NO_CAUSES
     notes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 def resolve(
@@ -87,7 +89,10 @@ class _Resolver:
             self._before, removed, self._record.created
         )
         self._notes += notes
-        kept = {uuid: self._before[uuid] for uuid in staying}
+        reserved, faults = undeletable.stranded(
+            self._before, staying, self._record.created
+        )
+        kept = {u: reserved.get(u, self._before[u]) for u in staying}
         wanted = {}
         for uuid in self._tree.get_provider_uuids():
             before = self._before.get(uuid)
@@ -105,6 +110,7 @@ class _Resolver:
             foreign=self._foreign,
             causes=Causes(names=self._causes, providers=deletions),
             notes=tuple(self._notes),
+            faults=tuple(faults),
         )
 
     # --- providers ------------------------------------------------------------

@@ -10,7 +10,7 @@ place. ``resolve.py`` and ``in_use.py`` use this.
 import dataclasses
 from collections.abc import Container, Mapping, Sequence
 
-from ..tree import provider
+from ..tree import provider, provider_tree
 
 Providers = dict[str, provider.Provider]
 
@@ -41,9 +41,69 @@ def not_ours(
         'it, because this agent did not create it; if it should go, run '
         f'"compute-agent provider adopt {uuid}"'
         for uuid in removed
-        if uuid not in created
+        if uuid not in created and not is_derived(before, uuid)
     ]
     return [uuid for uuid in removed if uuid in staying], notes
+
+
+def stranded(
+    before: provider.Snapshot,
+    staying: Sequence[str],
+    created: Container[str],
+) -> tuple[Providers, list[str]]:
+    """Return the agent's own providers that stay, reserved, and faults.
+
+    The driver removed them, so nothing more may be scheduled to them. Besides
+    the providers that the agent created, these are providers with the uuid
+    that the agent derives for a child: it created them, but lost its record.
+    Providers of other writers stay as they are.
+
+    :param staying: the removed providers that are not deleted
+    """
+    reserved, faults = dict[str, provider.Provider](), list[str]()
+    for uuid in staying:
+        if uuid in created:
+            below = provider.descendants(before, uuid)
+            others = [before[u] for u in below if u not in created]
+            faults.append(_blocked(before[uuid], others))
+        elif is_derived(before, uuid):
+            faults.append(_unrecorded(before[uuid]))
+        else:
+            continue
+        reserved[uuid] = before[uuid].fully_reserved()
+    return reserved, faults
+
+
+def is_derived(before: provider.Snapshot, uuid: str) -> bool:
+    """Return True if a provider has the uuid that the agent derives for it."""
+    one = before[uuid]
+    return one.parent_uuid is not None and uuid == provider_tree.derived_uuid(
+        one.parent_uuid, one.name
+    )
+
+
+def _blocked(
+    one: provider.Provider, others: Sequence[provider.Provider]
+) -> str:
+    titles = ', '.join(str(other) for other in others)
+    advice = ' and '.join(
+        f'"compute-agent provider adopt {other.uuid}"' for other in others
+    )
+    return (
+        f'{one}: the driver removed it, but it is not deleted, because this '
+        f'agent did not create {titles} below it; its inventory is reserved, '
+        'so that nothing more is scheduled to it; delete or move what is below '
+        f'it, or let this agent delete that too: run {advice}'
+    )
+
+
+def _unrecorded(one: provider.Provider) -> str:
+    return (
+        f'{one}: the driver removed it, but it is not deleted, because this '
+        'agent has no record that it created it; its inventory is reserved, '
+        'so that nothing more is scheduled to it; to let this agent delete it, '
+        f'run "compute-agent provider adopt {one.uuid}"'
+    )
 
 
 def reconcile(
@@ -56,7 +116,7 @@ def reconcile(
     round gives up at least one provider.
 
     :param wanted: the providers that should exist, by uuid
-    :param kept: the providers that stay as they are in ``before``
+    :param kept: the providers that stay, as they are in ``before`` or reserved
     """
     after, staying, notes = dict(wanted), dict(kept), list[str]()
     for one in (*wanted.values(), *kept.values()):

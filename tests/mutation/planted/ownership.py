@@ -64,3 +64,10 @@ def _(reconcile_chain, given, seen, *, in_own_tree):
 )
 def _(complete, self, rc, record, _current):
     return complete(self, rc, record, None)
+
+
+@plant(
+    undeletable.stranded, 'a provider that cannot be deleted is still offered'
+)
+def _(_stranded, _before, _staying, _created):
+    return {}, []

@@ -211,5 +211,5 @@ def test_the_same_words_in_the_next_cycle_want_the_same(world, script):
         POLICY,
     )
     assert dataclasses.replace(second, notes=()) == resolve.Resolution(
-        after=first.after, claims={}, foreign={}
+        after=first.after, claims={}, foreign={}, faults=first.faults
     )

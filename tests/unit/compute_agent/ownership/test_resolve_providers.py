@@ -162,22 +162,31 @@ def test_what_another_created_stays_as_it_is_and_that_is_said():
     assert f'run "compute-agent provider adopt {LEAF}"' in note
 
 
-def test_anothers_child_keeps_all_that_is_above_it():
+def test_anothers_child_keeps_all_that_is_above_it_reserved():
     wanted = resolve(lambda tree: tree.remove('child'), {CHILD})
-    assert wanted.after == provider.snapshot([*HOME, *ABROAD])
+    root, child, leaf = HOME
+    assert wanted.after == provider.snapshot(
+        [root, child.fully_reserved(), leaf, *ABROAD]
+    )
+    (fault,) = wanted.faults
+    assert fault.startswith(f'child ({CHILD}): the driver removed it, but')
+    assert fault.endswith(f'run "compute-agent provider adopt {LEAF}"')
     (note,) = wanted.notes
     assert note.startswith(
         f'leaf ({LEAF}): not deleted, and neither are the providers above'
     )
 
 
-def test_anothers_grandchild_keeps_all_that_is_above_it():
+def test_anothers_grandchild_keeps_all_that_is_above_it_reserved():
     seen = [*HOME, held(NEW, 'lowest', LEAF)]
     wanted = resolve(
         lambda tree: tree.remove('child'), {CHILD, LEAF}, seen=seen
     )
-    assert wanted.after == provider.snapshot(seen)
+    root, child, leaf, *lowest = seen
+    reserved = [child.fully_reserved(), leaf.fully_reserved()]
+    assert wanted.after == provider.snapshot([root, *reserved, *lowest])
     assert len(wanted.notes) == 1
+    assert len(wanted.faults) == 2
 
 
 def test_our_child_goes_from_below_another_that_stays():
