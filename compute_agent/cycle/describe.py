@@ -50,16 +50,22 @@ def describe(
     :raises errors.ReshapeNeeded: the driver asks for the allocations; the tree
         cannot be used any more
     """
-    if not tree.exists(node.uuid):
-        tree.new_root(node.name, node.uuid)
+    _ensure_root(tree, node)
     with _asking(driver, node):
         if not _updated(driver, tree, node, allocations):
+            tree.discard_edits()
+            _ensure_root(tree, node)
             _fall_back(driver, tree, node, reserved)
     if not tree.exists(node.uuid) and node.uuid in tree.baseline:
         raise errors.DriverError(
             f'{type(driver).__name__} removed the root provider of {node}; '
             'a node that is gone is left out of get_available_nodes()'
         )
+
+
+def _ensure_root(tree: provider_tree.ProviderTree, node: Node) -> None:
+    if not tree.exists(node.uuid):
+        tree.new_root(node.name, node.uuid)
 
 
 def facts(driver: virt.ComputeDriver, node: Node) -> object:
@@ -124,13 +130,13 @@ def assert_own_traits(
     below = tree.get_provider_uuids(node.uuid)
     inside = set(below)
     with tree.asserting(assertion.AGENT):
-        tree.add_traits(node.uuid, names.COMPUTE_NODE, names.OWNER_NOVA)
+        tree.declare_traits(node.uuid, names.COMPUTE_NODE, names.OWNER_NOVA)
         for uuid in below[1:]:
             if uuid not in tree.baseline or uuid in record.created:
-                tree.add_traits(uuid, names.OWNER_NOVA)
+                tree.declare_traits(uuid, names.OWNER_NOVA)
         for uuid in provider.descendants(tree.baseline, node.uuid):
             if uuid not in inside and tree.exists(uuid):
-                tree.drop_earlier_claims(uuid, assertion.Kind.TRAIT)
+                tree.declare_traits(uuid)
 
 
 def _updated(
@@ -139,12 +145,20 @@ def _updated(
     node: Node,
     allocations: Mapping[str, Any] | None,
 ) -> bool:
-    """Have the driver edit the tree; return False if it lacks the method."""
+    """Have the driver edit the tree; return False if it lacks the method.
+
+    A driver may find only after some edits that it lacks it for this node.
+    """
     given = () if allocations is None else (allocations,)
     try:
         driver.update_provider_tree(tree, node.name, *given)
-    except NotImplementedError:
-        return False
+    except NotImplementedError as exc:
+        if not given:
+            return False
+        raise errors.DriverError(
+            f'{type(driver).__name__} asked for the allocations of {node}, '
+            'and then has no update_provider_tree for it'
+        ) from exc
     except errors.ReshapeNeeded as exc:
         if not given:
             raise
@@ -170,8 +184,8 @@ def _fall_back(
             f'{type(driver).__name__} asks for the allocations of {node}: '
             'only update_provider_tree can move what is allocated'
         ) from exc
-    if traits is not None:  # an empty set drops earlier claims
-        tree.add_traits(node.uuid, *traits)
+    if traits is not None:
+        tree.declare_traits(node.uuid, *traits)
 
 
 def _inventory(

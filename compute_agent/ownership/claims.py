@@ -2,11 +2,12 @@
 """Decide which of a provider's names of one kind are kept, added or removed.
 
 Pure: no I/O, configuration, logging or clock. A source claims the names that
-it asserts; if it does not edit the provider in this cycle, it keeps its
-claims. A name that no source claims is removed by the first of these rules
-that applies (``_cause``): a source removed it explicitly; this agent added it;
-the driver decides it and left it out; a complete list does not contain it; the
-operator ordered it. ``resolve.py`` asks for each provider and kind.
+it asserts, until it removes them or leaves them out of all its names
+(``_claims_of``). A name that no source claims is removed by the first of these
+rules that applies (``_cause``): a source removed it explicitly; this agent
+added it; the driver decides it and left it out; a complete list does not
+contain it; the operator ordered it. ``resolve.py`` asks for each provider and
+kind.
 """
 
 import dataclasses
@@ -27,8 +28,7 @@ class Inputs:
     :ivar before: the names in placement
     :ivar assertions: this cycle's assertions, by source
     :ivar ours: the names that this agent added
-    :ivar claims: the names that each source claimed when it last edited the
-        provider
+    :ivar claims: the names that each source claimed until now
     :ivar claimed_for_others: the names that are claimed for other nodes
     :ivar last_seen: the names that were there before other writers changed
         them
@@ -72,7 +72,10 @@ class Decision:
 def decide(inputs: Inputs, policy: Policy) -> Decision:
     """Return the names that the provider should have, and why."""
     masked = _masked(inputs, policy)
-    claims = _claims_after(inputs.assertions, inputs.claims, masked)
+    sources = (*inputs.claims, *inputs.assertions)
+    claims = {
+        source: _claims_of(source, inputs) - masked for source in sources
+    }
     claimed = union(claims.values()) | inputs.claimed_for_others
     causes = _causes(inputs, policy, claimed, masked)
     gone = frozenset(causes)
@@ -152,11 +155,15 @@ def _by(reason: Reason, sources: Iterable[str]) -> Cause:
 def _driver_omits(
     inputs: Inputs, policy: Policy, name: str, *, is_masked: bool
 ) -> bool:
-    """Return True if the driver decides the trait and does not report it."""
+    """Return True if the driver decides the trait and left it out.
+
+    A driver leaves a trait out if it gave all its names, or all names of the
+    provider, without this one. Adding or removing other traits says nothing.
+    """
     driver = inputs.assertions.get(assertion.DRIVER)
     return (
         driver is not None
-        and (is_masked or not driver.keep)
+        and (is_masked or driver.ends_claims)
         and _is_drivers(inputs, policy, name)
     )
 
@@ -177,17 +184,20 @@ def _complete_lists(inputs: Inputs) -> list[str]:
     ]
 
 
-def _claims_after(
-    assertions: Mapping[str, Assertion],
-    before: Claims,
-    masked: frozenset[str],
-) -> Claims:
-    """Return the claims of each source after this cycle's assertions."""
-    after = {source: names - masked for source, names in before.items()}
-    for source, asserted in assertions.items():
-        kept = after.get(source, _NO_NAMES) if asserted.keep else _NO_NAMES
-        after[source] = (kept | asserted.names) - asserted.removed - masked
-    return after
+def _claims_of(source: str, inputs: Inputs) -> frozenset[str]:
+    """Return the names that a source claims after this cycle's assertions.
+
+    A driver need not repeat what it added. If such a name is gone from
+    placement, it is left gone, and the claim ends. Files and the agent give
+    all their names in each cycle.
+    """
+    earlier = inputs.claims.get(source, _NO_NAMES)
+    asserted = inputs.assertions.get(source, assertion.NOTHING)
+    if asserted.ends_claims:
+        earlier = _NO_NAMES
+    elif source == assertion.DRIVER and not asserted.keep:
+        earlier &= inputs.before
+    return (earlier | asserted.names) - asserted.removed
 
 
 def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:

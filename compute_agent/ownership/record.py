@@ -21,9 +21,8 @@ class Record:
 
     :ivar created: uuids of the providers this agent created or adopted
     :ivar ours: the names it added, by provider and kind
-    :ivar claims: the names that each source asserted when it last edited the
-        provider for the node in question
-    :ivar others: the names that each source asserted for other nodes
+    :ivar claims: the names that each source claims for the node in question
+    :ivar others: the names that each source claims for other nodes
     :ivar was: the providers as they were before other writers changed them
     """
 

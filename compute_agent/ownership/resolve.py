@@ -260,11 +260,11 @@ class _Resolver:
     ) -> None:
         """Note once the names that become unclaimed and stay.
 
-        Inventory has no such names: the driver always sets the complete list.
+        A driver that only adds and removes single names means the others to
+        stay.
         """
-        if assertion.DRIVER not in inputs.assertions:
-            return
-        if inputs.kind is Kind.INVENTORY:
+        driver = inputs.assertions.get(assertion.DRIVER, assertion.NOTHING)
+        if not (driver.ends_claims or driver.keep):
             return
         if self._takes_over(one.uuid, inputs):
             self._note(_TAKEN_OVER, one, decision.unclaimed)

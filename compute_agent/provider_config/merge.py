@@ -3,16 +3,18 @@
 
 Pure: no I/O, configuration, logging or clock. Each file is a source. The merge
 runs after the driver, so it finds the providers that the driver created and
-the names that the driver asserts itself. If a file no longer has names that it
-claimed, its claims on them end, no matter if a name, an entry or the whole
-file was deleted.
+the names that the driver asserts itself. A file declares all its names for a
+provider. So its claims on names that it no longer has end, no matter if a
+name, an entry or the whole file was deleted.
 """
 
+import dataclasses
 from collections.abc import Collection
 
 from ..ownership.record import Record
 from ..tree import assertion, provider, provider_tree
-from ..tree.assertion import Claims
+from ..tree.assertion import Claims, Kind
+from ..tree.inventory import Record as InventoryRecord
 from .entries import Entries, Entry
 
 
@@ -31,8 +33,23 @@ def merge(
     found = run.matching(entries)
     for uuid, entry in found:
         run.add(uuid, entry)
-    run.end_claims()
+    run.declare()
     return [entry for _, entry in found]
+
+
+@dataclasses.dataclass(slots=True)
+class _Additions:
+    """The names that one file has for one provider."""
+
+    traits: set[str] = dataclasses.field(default_factory=set)
+    inventories: dict[str, InventoryRecord] = dataclasses.field(
+        default_factory=dict
+    )
+
+    def kinds(self) -> set[Kind]:
+        """Return the kinds of these names."""
+        given = {Kind.TRAIT: self.traits, Kind.INVENTORY: self.inventories}
+        return {kind for kind, names in given.items() if names}
 
 
 class _Merge:
@@ -49,6 +66,8 @@ class _Merge:
         self._record = record
         self._own_tree = frozenset(tree.get_provider_uuids(node_uuid))
         self._first_entries: dict[str, Entry] = {}
+        # By file and provider.
+        self._additions: dict[tuple[str, str], _Additions] = {}
 
     def matching(self, entries: Entries) -> list[tuple[str, Entry]]:
         """Return the matching entries, each with its provider's uuid."""
@@ -63,7 +82,7 @@ class _Merge:
         return found
 
     def add(self, uuid: str, entry: Entry) -> None:
-        """Assert one entry onto its provider."""
+        """Add one entry to the names of its file for the provider."""
         if not self._may_write(uuid):
             self._tree.note(
                 f'{self._title(uuid)}: the entry at {entry.at()} is not '
@@ -73,23 +92,49 @@ class _Merge:
             )
             return
         taken = self._taken_classes(uuid, entry)
-        with self._tree.asserting(entry.source):
-            if entry.traits:
-                self._tree.add_traits(uuid, *entry.traits)
-            for rc, inventory in entry.inventories.items():
-                if rc not in taken and self._is_free(uuid, rc, entry):
-                    self._tree.add_inventory(uuid, rc, inventory)
+        added = self._additions.setdefault((entry.source, uuid), _Additions())
+        added.traits.update(entry.traits)
+        added.inventories |= {
+            rc: inventory
+            for rc, inventory in entry.inventories.items()
+            if rc not in taken and self._is_free(uuid, rc, entry)
+        }
 
-    def end_claims(self) -> None:
-        """End the claims of each file on names that it no longer has."""
-        for (uuid, kind), claims in sorted(self._record.claims.items()):
-            if not self._tree.exists(uuid) or not self._may_write(uuid):
-                continue
-            for source, claimed in sorted(claims.items()):
-                if claimed and source.startswith(assertion.FILE_PREFIX):
-                    with self._tree.asserting(source):
-                        self._tree.drop_earlier_claims(uuid, kind)
-            self._note_remaining(uuid, kind, claims)
+    def declare(self) -> None:
+        """Declare the names of each file, also where it has none any more."""
+        claimed = self._claims()
+        wanted = {
+            (source, uuid): {*added.kinds(), *claimed.pop((source, uuid), ())}
+            for (source, uuid), added in self._additions.items()
+        }
+        for (source, uuid), kinds in sorted((wanted | claimed).items()):
+            added = self._additions.get((source, uuid), _Additions())
+            with self._tree.asserting(source):
+                self._declare(uuid, kinds, added)
+        for key, claims in sorted(self._record.claims.items()):
+            if self._is_judged(key[0]):
+                self._note_remaining(*key, claims)
+
+    def _claims(self) -> dict[tuple[str, str], set[Kind]]:
+        """Return the kinds of the names that each file claimed until now."""
+        claimed: dict[tuple[str, str], set[Kind]] = {}
+        for (uuid, kind), claims in self._record.claims.items():
+            for source, names in claims.items():
+                is_file = source.startswith(assertion.FILE_PREFIX)
+                if names and is_file and self._is_judged(uuid):
+                    claimed.setdefault((source, uuid), set()).add(kind)
+        return claimed
+
+    def _declare(
+        self, uuid: str, kinds: Collection[Kind], added: _Additions
+    ) -> None:
+        if Kind.TRAIT in kinds:
+            self._tree.declare_traits(uuid, *added.traits)
+        if Kind.INVENTORY in kinds:
+            self._tree.declare_inventory(uuid, added.inventories)
+
+    def _is_judged(self, uuid: str) -> bool:
+        return self._tree.exists(uuid) and self._may_write(uuid)
 
     def _taken_classes(self, uuid: str, entry: Entry) -> Collection[str]:
         """Return the classes that an earlier entry gave this provider.
@@ -131,7 +176,7 @@ class _Merge:
         claimed = [names for (source, _), names in others if source == driver]
         if asserted is not None:
             claimed.append(asserted.names)
-        if asserted is None or asserted.keep:
+        if asserted is None or not asserted.ends_claims:
             before = self._record.claims.get(key, {})
             claimed.append(before.get(driver, frozenset()))
         return frozenset[str]().union(*claimed)
@@ -165,7 +210,7 @@ class _Merge:
         still |= {
             name
             for source, claimed in claims.items()
-            if source not in asserted or asserted[source].keep
+            if source not in asserted or not asserted[source].ends_claims
             for name in claimed
         }
         return still

@@ -36,19 +36,28 @@ FILE_PREFIX = 'file:'
 class Assertion:
     """The result of a source's calls in one cycle, applied in their order.
 
-    :ivar names: the names that the source claims
+    Without ``declared`` and ``exclusive`` it concerns its own names only.
+
+    :ivar names: the names that the source asserts
     :ivar removed: the names that it removed explicitly
-    :ivar exclusive: it gave the complete list (an ``update_*`` call)
+    :ivar declared: these are all names of this source (``declare_*``)
+    :ivar exclusive: these are all names of the provider (``update_*``)
     :ivar keep: it cannot tell this time; its earlier claims stay
     """
 
     names: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
+    declared: bool = False
     exclusive: bool = False
     keep: bool = False
 
+    @property
+    def ends_claims(self) -> bool:
+        """True if the source's earlier claims on other names end."""
+        return (self.declared or self.exclusive) and not self.keep
+
     def adding(self, names: Iterable[str]) -> 'Assertion':
-        """Return this assertion with these names claimed as well."""
+        """Return this assertion with these names asserted as well."""
         added = frozenset(names)
         return self._with(self.names | added, self.removed - added)
 
@@ -57,9 +66,25 @@ class Assertion:
         removed = frozenset(names)
         return self._with(self.names - removed, self.removed | removed)
 
+    def declaring(self, names: Iterable[str]) -> 'Assertion':
+        """Return the assertion that these are all names of the source.
+
+        Names that it removed before and does not name now stay removed.
+        """
+        declared = frozenset(names)
+        return Assertion(
+            names=declared, removed=self.removed - declared, declared=True
+        )
+
     def setting(self, names: Iterable[str]) -> 'Assertion':
-        """Return an exclusive assertion: these names and no others."""
-        return Assertion(names=frozenset(names), exclusive=True)
+        """Return the assertion that these are all names of the provider.
+
+        Names that it removed before and does not name now stay removed.
+        """
+        complete = frozenset(names)
+        return Assertion(
+            names=complete, removed=self.removed - complete, exclusive=True
+        )
 
     def keeping(self) -> 'Assertion':
         """Return this assertion with the source's earlier claims kept."""
@@ -68,12 +93,7 @@ class Assertion:
     def _with(
         self, names: frozenset[str], removed: frozenset[str]
     ) -> 'Assertion':
-        return Assertion(
-            names=names,
-            removed=removed,
-            exclusive=self.exclusive,
-            keep=self.keep,
-        )
+        return dataclasses.replace(self, names=names, removed=removed)
 
 
 NOTHING = Assertion()

@@ -38,7 +38,7 @@ class AssertionLog:
     def add(
         self, uuid: str, kind: assertion.Kind, names: Iterable[str]
     ) -> None:
-        """Record that the source claims these names as well."""
+        """Record that the source asserts these names as well."""
         self._record(uuid, kind, self._current(uuid, kind).adding(names))
 
     def remove(
@@ -47,15 +47,25 @@ class AssertionLog:
         """Record that the source removes these names."""
         self._record(uuid, kind, self._current(uuid, kind).removing(names))
 
+    def declare(
+        self, uuid: str, kind: assertion.Kind, names: Iterable[str]
+    ) -> None:
+        """Record that these are all names of the source."""
+        self._record(uuid, kind, self._current(uuid, kind).declaring(names))
+
     def replace(
         self, uuid: str, kind: assertion.Kind, names: Iterable[str]
     ) -> None:
-        """Record that the source gives the complete list of names."""
+        """Record that these are all names of the provider."""
         self._record(uuid, kind, self._current(uuid, kind).setting(names))
 
     def keep(self, uuid: str, kind: assertion.Kind) -> None:
         """Record that the source cannot tell in this cycle."""
         self._record(uuid, kind, self._current(uuid, kind).keeping())
+
+    def names(self, uuid: str, kind: assertion.Kind) -> frozenset[str]:
+        """Return the names that the source asserted in this cycle."""
+        return self._current(uuid, kind).names
 
     def names_of_others(
         self, uuid: str, kind: assertion.Kind

@@ -44,11 +44,12 @@ class ProviderTree(tree_contents.TreeContents):
 
     def __init__(self) -> None:
         super().__init__()
-        self.baseline: provider.Snapshot = {}
         self.detached: set[str] = set()
         self.removed_by: dict[str, str] = {}
         self.notes: list[str] = []
         self.faults: list[str] = []
+        # The uuids given as detached, for ``discard_edits``.
+        self._detached_from_start = frozenset[str]()
         # The providers of the baseline that no edit removed or replaced.
         self._untouched: set[str] = set()
 
@@ -82,7 +83,13 @@ class ProviderTree(tree_contents.TreeContents):
             tree._hierarchy.insert(hierarchy.Member.of(seen, parent))
             if parent is None and seen.parent_uuid is not None:
                 tree.detached.add(uuid)
+        tree._detached_from_start = frozenset(tree.detached)
         return tree
+
+    def discard_edits(self) -> None:
+        """Undo every edit: the tree shows its baseline, nothing is asserted."""
+        fresh = self.from_snapshot(self.baseline, self._detached_from_start)
+        self.__dict__.update(vars(fresh))
 
     # --- lines for the operator ----------------------------------------------
 

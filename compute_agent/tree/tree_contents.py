@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The edits of a ProviderTree to inventory, traits and aggregates.
 
-Pure: no I/O, configuration, logging or clock. An ``update_*`` method gives the
-complete list and has nova's name, argument order and return value (seed 004).
-``add_*``, ``remove_*`` and ``keep_*`` concern one source's names. Each edit is
-recorded as an assertion of the current source. ``provider_tree.py`` adds the
-edits that make and remove providers.
+Pure: no I/O, configuration, logging or clock. ``add_*``, ``remove_*`` and
+``update_*`` have nova's names, argument order, return values and meaning (seed
+004): the given names and nothing else, or the provider's whole set.
+``declare_*`` gives all names of one source, ``keep_*`` says that the source
+cannot tell. Each edit is recorded as an assertion of the current source.
+Several edits of one provider and kind apply in their order.
+``provider_tree.py`` adds the edits that make and remove providers.
 """
 
 import contextlib
@@ -17,9 +19,9 @@ from . import (
     assertion,
     assertion_log,
     hierarchy,
-    inventory,
     inventory_records,
     names,
+    provider,
     tree_queries,
 )
 from .inventory_records import Records
@@ -30,6 +32,7 @@ class TreeContents(tree_queries.TreeQueries):
 
     def __init__(self) -> None:
         super().__init__()
+        self.baseline: provider.Snapshot = {}
         self._log = assertion_log.AssertionLog()
 
     @contextlib.contextmanager
@@ -69,17 +72,24 @@ class TreeContents(tree_queries.TreeQueries):
         self._log.replace(member.uuid, kind, records)
         return changed
 
-    def add_inventory(
-        self, name_or_uuid: str, rc: str, record: inventory.Record
-    ) -> None:
-        """Claim one resource class; the claims on others are not touched."""
+    def declare_inventory(self, name_or_uuid: str, inventory: Records) -> None:
+        """Claim exactly these classes, beside the classes of other sources.
+
+        Classes that this source claimed earlier, and that are not among
+        these, go.
+
+        :param inventory: resource class → record, as in ``update_inventory``
+        """
         member = self._hierarchy[name_or_uuid]
-        records = inventory_records.check({rc: record})
+        records = inventory_records.check(inventory)
+        dropped = self._dropped(member, assertion.Kind.INVENTORY, records)
+        for rc in dropped & member.inventory.keys():
+            del member.inventory[rc]
         member.inventory.update(records)
-        self._log.add(member.uuid, assertion.Kind.INVENTORY, records)
+        self._log.declare(member.uuid, assertion.Kind.INVENTORY, records)
 
     def keep_inventory(self, name_or_uuid: str) -> None:
-        """Keep the source's earlier claims: it cannot tell this time."""
+        """Keep all earlier claims: the source cannot tell this time."""
         self._keep(name_or_uuid, assertion.Kind.INVENTORY)
 
     def update_resources(
@@ -113,22 +123,42 @@ class TreeContents(tree_queries.TreeQueries):
         self._log.replace(member.uuid, kind, wanted)
         return changed
 
+    def declare_traits(self, name_or_uuid: str, *traits: str) -> None:
+        """Claim exactly these traits, beside the traits of other sources.
+
+        Traits that this source claimed earlier, and that are not among these,
+        go.
+        """
+        member = self._hierarchy[name_or_uuid]
+        wanted = names.check_traits(traits)
+        member.traits -= self._dropped(member, assertion.Kind.TRAIT, wanted)
+        member.traits |= wanted
+        self._log.declare(member.uuid, assertion.Kind.TRAIT, wanted)
+
     def add_traits(self, name_or_uuid: str, *traits: str) -> None:
-        """Claim these traits; other sources' traits are not touched."""
+        """Add these traits; no other trait is touched, now or later.
+
+        The source claims them until ``remove_traits``, ``update_traits`` or
+        ``declare_traits`` ends that. If another writer removes one of them,
+        it is restored in a cycle that adds it again, and otherwise left gone.
+        """
         member = self._hierarchy[name_or_uuid]
         added = names.check_traits(traits)
         member.traits |= added
         self._log.add(member.uuid, assertion.Kind.TRAIT, added)
 
     def remove_traits(self, name_or_uuid: str, *traits: str) -> None:
-        """Remove these traits; the provider may lack some of them."""
+        """Remove these traits, whoever added them, and no other trait.
+
+        The provider may lack some of them.
+        """
         member = self._hierarchy[name_or_uuid]
         removed = names.check_traits(traits)
         member.traits -= removed
         self._log.remove(member.uuid, assertion.Kind.TRAIT, removed)
 
     def keep_traits(self, name_or_uuid: str) -> None:
-        """Keep the source's earlier claims: it cannot tell this time."""
+        """Keep all earlier claims: the source cannot tell this time."""
         self._keep(name_or_uuid, assertion.Kind.TRAIT)
 
     # --- aggregates ----------------------------------------------------------
@@ -150,36 +180,42 @@ class TreeContents(tree_queries.TreeQueries):
         self._log.replace(member.uuid, kind, wanted)
         return changed
 
+    def declare_aggregates(self, name_or_uuid: str, *aggregates: str) -> None:
+        """Claim membership of exactly these aggregates, beside others'.
+
+        Membership of aggregates that this source claimed earlier, and that
+        are not among these, ends.
+        """
+        member = self._hierarchy[name_or_uuid]
+        wanted = names.check_aggregates(aggregates)
+        kind = assertion.Kind.AGGREGATE
+        member.aggregates -= self._dropped(member, kind, wanted)
+        member.aggregates |= wanted
+        self._log.declare(member.uuid, kind, wanted)
+
     def add_aggregates(self, name_or_uuid: str, *aggregates: str) -> None:
-        """Claim membership of these aggregates (uuids) beside others'."""
+        """Add the provider to these aggregates (uuids) and touch no other.
+
+        The source claims the membership for as long as ``add_traits`` claims
+        a trait.
+        """
         member = self._hierarchy[name_or_uuid]
         added = names.check_aggregates(aggregates)
         member.aggregates |= added
         self._log.add(member.uuid, assertion.Kind.AGGREGATE, added)
 
     def remove_aggregates(self, name_or_uuid: str, *aggregates: str) -> None:
-        """End membership of these aggregates (uuids)."""
+        """Remove the provider from these aggregates (uuids), and no other."""
         member = self._hierarchy[name_or_uuid]
         removed = names.check_aggregates(aggregates)
         member.aggregates -= removed
         self._log.remove(member.uuid, assertion.Kind.AGGREGATE, removed)
 
     def keep_aggregates(self, name_or_uuid: str) -> None:
-        """Keep the source's earlier claims: it cannot tell this time."""
+        """Keep all earlier claims: the source cannot tell this time."""
         self._keep(name_or_uuid, assertion.Kind.AGGREGATE)
 
     # --- any kind ------------------------------------------------------------
-
-    def drop_earlier_claims(
-        self, name_or_uuid: str, kind: assertion.Kind
-    ) -> None:
-        """Reduce the source's claims to the names it adds in this cycle.
-
-        ``add_traits`` and ``add_aggregates`` without names do the same.
-        Inventory needs this call, because ``update_inventory`` without
-        records claims the complete inventory.
-        """
-        self._log.add(self._hierarchy[name_or_uuid].uuid, kind, ())
 
     def withdraw_assertions(self, name_or_uuid: str) -> None:
         """Drop every assertion about a provider, so that it stays as it is."""
@@ -187,6 +223,24 @@ class TreeContents(tree_queries.TreeQueries):
 
     def _keep(self, name_or_uuid: str, kind: assertion.Kind) -> None:
         self._log.keep(self._hierarchy[name_or_uuid].uuid, kind)
+
+    def _dropped(
+        self,
+        member: hierarchy.Member,
+        kind: assertion.Kind,
+        wanted: Iterable[str],
+    ) -> frozenset[str]:
+        """Return the names that the source asserted until this declaration.
+
+        Names that placement has, or that other sources assert, are not among
+        them: these may stay.
+        """
+        known = self.baseline.get(member.uuid)
+        return self._log.names(member.uuid, kind).difference(
+            wanted,
+            self._log.names_of_others(member.uuid, kind),
+            known.names_of(kind) if known else (),
+        )
 
 
 def _set_generation(member: hierarchy.Member, generation: int | None) -> None:

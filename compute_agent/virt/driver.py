@@ -46,8 +46,9 @@ class ComputeDriver(abc.ABC):
         """The traits that this driver alone decides.
 
         Each entry is a trait, or a prefix that ends in ``*``. The agent
-        removes such a trait from a node if the driver does not assert it,
-        whoever added it. The value applies to all nodes of the driver. The
+        removes such a trait, whoever added it, if the driver declares or
+        updates a provider's traits without it. Adding and removing other
+        traits removes none of them. The value applies to all nodes of the driver. The
         agent reads it after each description, so a driver with one node may
         compute it from its findings.
         """
@@ -136,10 +137,12 @@ class ComputeDriver(abc.ABC):
 
         The tree contains the providers as placement has them now: the node's
         own tree, and as separate roots the sharing providers that it reaches
-        through its aggregates. ``add_*`` claims names beside the claims of
-        other sources, ``update_*`` gives the complete list, and ``keep_*``
-        says that the driver cannot tell this time. Without a call for a kind,
-        the provider's names of that kind stay as they are.
+        through its aggregates. ``add_*``, ``remove_*`` and ``update_*`` have
+        nova's meaning: the given names and nothing else, or the complete
+        list. ``declare_*`` gives all names of the driver beside the names of
+        others, and ``keep_*`` says that the driver cannot tell this time.
+        Without a call for a kind, the provider's names of that kind stay as
+        they are.
 
         If inventory with allocations has to move to another provider of the
         node's tree, raise ``errors.ReshapeNeeded``. The agent then calls the
@@ -150,6 +153,8 @@ class ComputeDriver(abc.ABC):
             uuid: {'resources': {class: amount}}}, ...}}``. Move amounts
             between providers of the node's own tree and change nothing else.
         :raises errors.ReshapeNeeded: it must move inventory with allocations
+        :raises NotImplementedError: the older methods describe this node; the
+            edits made before are discarded
         """
         raise NotImplementedError
 
@@ -160,8 +165,8 @@ class ComputeDriver(abc.ABC):
     def get_traits(self, nodename: str) -> Sequence[str]:
         """Return the node's traits (seed 002).
 
-        The driver claims them as with ``add_traits``: traits that other
-        sources added stay.
+        The driver claims exactly these, as with ``declare_traits``: traits
+        that other sources added stay.
         """
         raise NotImplementedError
 

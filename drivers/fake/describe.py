@@ -30,7 +30,7 @@ def describe(
     edit.remove_undescribed(node)
     edit.write(node, None)
     for sharer in sharers:
-        edit.share(edit.write(sharer, None), sharer)
+        edit.share(edit.write(sharer, None))
 
 
 class _Edit:
@@ -94,11 +94,8 @@ class _Edit:
             self.write(child, uuid)
         return uuid
 
-    def share(self, uuid: str, described: tree_file.Described) -> None:
+    def share(self, uuid: str) -> None:
         """Make it a sharing provider, even if the file omits the trait."""
-        if described.traits is tree_file.NoNames.OMITTED:
-            # Claiming one trait drops the earlier claims on all others.
-            self._tree.keep_traits(uuid)
         self._tree.add_traits(uuid, names.MISC_SHARES_VIA_AGGREGATE)
 
     def _existing(
@@ -175,7 +172,7 @@ class _Edit:
             case traits if described.exclusive:
                 self._tree.update_traits(uuid, traits)
             case traits:
-                self._tree.add_traits(uuid, *traits)
+                self._tree.declare_traits(uuid, *traits)
 
     def _fill_aggregates(
         self, uuid: str, described: tree_file.Described
@@ -188,7 +185,7 @@ class _Edit:
             case aggregates if described.exclusive:
                 self._tree.update_aggregates(uuid, aggregates)
             case aggregates:
-                self._tree.add_aggregates(uuid, *aggregates)
+                self._tree.declare_aggregates(uuid, *aggregates)
 
     def _error(
         self, described: tree_file.Described, problem: str

@@ -106,7 +106,7 @@ def _set_traits(
     if manner.exclusive:
         tree.update_traits(node.uuid, wanted)
     else:
-        tree.add_traits(node.uuid, *wanted)
+        tree.declare_traits(node.uuid, *wanted)
     for trait, why in traits.left_out(node).items():
         tree.note(
             f'{node.called} has trait {trait!r} in Ironic, which is left out: '

@@ -118,9 +118,9 @@ class LibvirtDriver(driver.ComputeDriver):
         nodename: str,
         allocations: Mapping[str, typing.Any] | None = None,  # noqa: ARG002
     ) -> None:
-        """Set the host's inventory and add its traits.
+        """Set the host's inventory and declare its traits.
 
-        An unknown trait that the provider has is added again, so that it
+        An unknown trait that the provider has is declared as well, so that it
         stays. ``keep_traits`` would also keep absent traits.
         """
         facts = self._facts()
@@ -135,7 +135,7 @@ class LibvirtDriver(driver.ComputeDriver):
                 self._records(), data.inventory, self._limits
             ),
         )
-        provider_tree.add_traits(nodename, *present, *(unknown & current))
+        provider_tree.declare_traits(nodename, *present, *(unknown & current))
         if not facts.answered:
             provider_tree.keep_traits(nodename)
         self._decided = sorted(present | traits[finding.Found.ABSENT])

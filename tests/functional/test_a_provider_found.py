@@ -30,8 +30,8 @@ class Said:
         if not tree.exists(SHARED):
             tree.new_root('shared', SHARED)
         tree.update_inventory(SHARED, {'DISK_GB': {'total': self.total}})
-        tree.add_traits(SHARED, SHARES)
-        tree.add_aggregates(SHARED, AGGREGATE)
+        tree.declare_traits(SHARED, SHARES)
+        tree.declare_aggregates(SHARED, AGGREGATE)
 
 
 @pytest.fixture

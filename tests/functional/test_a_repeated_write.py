@@ -23,7 +23,7 @@ CONFLICT = (
 
 def wants(*traits):
     def describe(tree, node):
-        tree.add_traits(node, *traits)
+        tree.declare_traits(node, *traits)
 
     return describe
 

@@ -24,7 +24,7 @@ PUT_INVENTORIES = f'PUT /resource_providers/{NODE}/inventories'
 def having(classes, *traits):
     def describe(tree, node):
         tree.update_inventory(node, {rc: {'total': 4} for rc in classes})
-        tree.add_traits(node, *traits)
+        tree.declare_traits(node, *traits)
 
     return describe
 
@@ -88,8 +88,8 @@ def with_a_child(*traits):
         if not tree.exists('gpu'):
             tree.new_child('gpu', node, CHILD)
         tree.update_inventory('gpu', {'VGPU': {'total': 4}})
-        tree.add_traits(node, *traits)
-        tree.add_traits('gpu', *traits)
+        tree.declare_traits(node, *traits)
+        tree.declare_traits('gpu', *traits)
 
     return describe
 
@@ -196,7 +196,7 @@ def test_a_tree_whose_root_is_refused_comes_whole_in_the_next_cycle(
         if not tree.exists(CHILD):
             tree.new_child('child', node, CHILD)
         tree.update_inventory(CHILD, {'VGPU': {'total': 4}})
-        tree.add_traits(CHILD, 'CUSTOM_GPU')
+        tree.declare_traits(CHILD, 'CUSTOM_GPU')
 
     agent = agent_factory(nested)
     placement.fault('POST /resource_providers', status)

@@ -25,7 +25,7 @@ def flat(tree, node):
     tree.update_inventory(
         node, {'VCPU': {'total': 8}, 'MEMORY_MB': {'total': 4096}}
     )
-    tree.add_traits(node, 'HW_CPU_X86_AVX')
+    tree.declare_traits(node, 'HW_CPU_X86_AVX')
 
 
 def nested(tree, node):
@@ -33,11 +33,11 @@ def nested(tree, node):
         if not tree.exists(name):
             tree.new_child(name, node, uuid)
         tree.update_inventory(name, {'VCPU': {'total': 4}})
-        tree.add_traits(name, 'HW_NUMA_ROOT')
+        tree.declare_traits(name, 'HW_NUMA_ROOT')
     if not tree.exists('pgpu'):
         tree.new_child('pgpu', 'numa1', PGPU)
     tree.update_inventory('pgpu', {'VGPU': {'total': 2}})
-    tree.add_aggregates(node, AGGREGATE)
+    tree.declare_aggregates(node, AGGREGATE)
 
 
 def moved(tree, node):
@@ -58,14 +58,14 @@ def renewed(tree, node):
 
 def custom(tree, node):
     tree.update_inventory(node, {'CUSTOM_FPGA': {'total': 2}})
-    tree.add_traits(node, 'CUSTOM_B', 'CUSTOM_A')
+    tree.declare_traits(node, 'CUSTOM_B', 'CUSTOM_A')
 
 
 def shrunk_and_grown(tree, node):
     tree.update_inventory(
         node, {'VCPU': {'total': 4}, 'MEMORY_MB': {'total': 8192}}
     )
-    tree.add_traits(node, 'HW_CPU_X86_AVX2')
+    tree.declare_traits(node, 'HW_CPU_X86_AVX2')
 
 
 def reserved(tree, node):
@@ -91,9 +91,9 @@ def sharing(tree, node):
     if not tree.exists('shared'):
         tree.new_root('shared', SHARED)
     tree.update_inventory('shared', {'DISK_GB': {'total': 100}})
-    tree.add_traits('shared', 'MISC_SHARES_VIA_AGGREGATE')
-    tree.add_aggregates('shared', AGGREGATE)
-    tree.add_aggregates(node, AGGREGATE)
+    tree.declare_traits('shared', 'MISC_SHARES_VIA_AGGREGATE')
+    tree.declare_aggregates('shared', AGGREGATE)
+    tree.declare_aggregates(node, AGGREGATE)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def describe(tree, node):
     if not tree.exists(f'{node}-numa0'):
         tree.new_child(f'{node}-numa0', node)
     tree.update_inventory(f'{node}-numa0', {'VCPU': {'total': 8}})
-    tree.add_traits(node, 'CUSTOM_COMMON', f'CUSTOM_{node[-1]}')
+    tree.declare_traits(node, 'CUSTOM_COMMON', f'CUSTOM_{node[-1]}')
 
 
 @pytest.mark.parametrize('workers', [1, 2, 16])

@@ -11,7 +11,7 @@ NODES = {
 
 def describe(tree, node):
     tree.update_inventory(node, {'CUSTOM_GOLD': {'total': 1}})
-    tree.add_traits(node, 'CUSTOM_A', 'CUSTOM_B')
+    tree.declare_traits(node, 'CUSTOM_A', 'CUSTOM_B')
 
 
 def creations(placement):

@@ -15,7 +15,7 @@ def describe(tree, node):
     tree.update_inventory(
         node, {'VCPU': {'total': 8}, NEW_CLASS: {'total': 1}}
     )
-    tree.add_traits(node, 'HW_CPU_X86_AVX', NEW_TRAIT, 'CUSTOM_A')
+    tree.declare_traits(node, 'HW_CPU_X86_AVX', NEW_TRAIT, 'CUSTOM_A')
 
 
 @pytest.mark.catches('one unknown standard trait stops all other writes')

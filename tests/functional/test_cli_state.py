@@ -87,7 +87,7 @@ class Shard(Driver):
 
     def _edit(self, tree, node):
         tree.update_inventory(node, {'CUSTOM_GOLD': {'total': 1}})
-        tree.add_traits(node, *self.traits)
+        tree.declare_traits(node, *self.traits)
         for nic in self.nics:
             if not tree.exists(nic):
                 tree.new_child(nic, node)

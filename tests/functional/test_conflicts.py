@@ -26,8 +26,8 @@ RACE = {
 
 def describe(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.add_traits(node, 'HW_CPU_X86_AVX')
-    tree.add_aggregates(node, AGGREGATE)
+    tree.declare_traits(node, 'HW_CPU_X86_AVX')
+    tree.declare_aggregates(node, AGGREGATE)
 
 
 def more(tree, node):
@@ -244,7 +244,7 @@ def test_a_class_in_use_stays_reserved_until_it_is_free(
     def without(tree, node):
         nested(tree, node)
         tree.update_inventory(node, {'MEMORY_MB': {'total': 64}})
-        tree.add_traits('numa0', 'HW_NUMA_ROOT')
+        tree.declare_traits('numa0', 'HW_NUMA_ROOT')
 
     agent.driver.describe = without
     placement.clear()

@@ -20,7 +20,7 @@ WRITES = (4, 5)  # first that we make it, three times again, and one trial
 def describe(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
     tree.update_traits(node, {'HW_CPU_X86_AVX'})
-    tree.add_aggregates(node, AGGREGATE)
+    tree.declare_aggregates(node, AGGREGATE)
     if not tree.exists('numa0'):
         tree.new_child('numa0', node, CHILD)
 
@@ -148,13 +148,13 @@ def test_two_nodes_that_say_different_things_of_one_provider(
 ):
     def differing(tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 8}})
-        tree.add_aggregates(node, AGGREGATE)
+        tree.declare_aggregates(node, AGGREGATE)
         if not tree.exists('pool'):
             tree.new_root('pool', POOL)
         total = {NAME: 100, 'node-2': 200}[node]
         tree.update_inventory('pool', {'DISK_GB': {'total': total}})
-        tree.add_traits('pool', 'MISC_SHARES_VIA_AGGREGATE')
-        tree.add_aggregates('pool', AGGREGATE)
+        tree.declare_traits('pool', 'MISC_SHARES_VIA_AGGREGATE')
+        tree.declare_aggregates('pool', AGGREGATE)
 
     agent = agent_factory(
         differing,

@@ -224,13 +224,13 @@ def tree(*children, traits=()):
     """Return a description of a tree."""
 
     def describe(tree, node):
-        tree.add_traits(node, *traits)
+        tree.declare_traits(node, *traits)
         tree.update_inventory(node, {'MEMORY_MB': {'total': 4096}})
         for uuid in children:
             if not tree.exists(uuid):
                 tree.new_child(f'numa{uuid[-1]}', node, uuid)
             tree.update_inventory(uuid, {'VCPU': {'total': 4}})
-            tree.add_traits(uuid, 'HW_NUMA_ROOT', 'CUSTOM_NUMA')
+            tree.declare_traits(uuid, 'HW_NUMA_ROOT', 'CUSTOM_NUMA')
 
     return describe
 

@@ -32,7 +32,7 @@ class Rack(Driver):
     @staticmethod
     def _describe_all(tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 4}})
-        tree.add_traits(node, 'CUSTOM_RACK')
+        tree.declare_traits(node, 'CUSTOM_RACK')
 
     def node_exists(self, nodename):
         self.asked.append(nodename)
@@ -373,8 +373,8 @@ def describes_pool(tree):
     if not tree.exists('pool'):
         tree.new_root('pool', POOL)
     tree.update_inventory('pool', {'DISK_GB': {'total': 64}})
-    tree.add_traits('pool', SHARES)
-    tree.add_aggregates('pool', AGGREGATE)
+    tree.declare_traits('pool', SHARES)
+    tree.declare_aggregates('pool', AGGREGATE)
 
 
 @pytest.fixture

@@ -66,13 +66,13 @@ class Overtaken(state.State):
 
 
 def describe(tree, node):
-    tree.add_aggregates(node, AGGREGATE)
+    tree.declare_aggregates(node, AGGREGATE)
     if node == 'node-1':
         if not tree.exists(SHARED):
             tree.new_root('shared', SHARED)
         tree.update_inventory(SHARED, {'DISK_GB': {'total': 100}})
-        tree.add_traits(SHARED, SHARES)
-        tree.add_aggregates(SHARED, AGGREGATE)
+        tree.declare_traits(SHARED, SHARES)
+        tree.declare_aggregates(SHARED, AGGREGATE)
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def write(agent, node, trait, meanwhile=None):
     """
     seen = agent.client.observe([node])[node]
     tree = seen.tree()
-    tree.add_traits(SHARED, trait)
+    tree.declare_traits(SHARED, trait)
     agent.state.meanwhile.update(meanwhile or {})
     plan = agent.plan_for(tree, seen)
     assert agent.client.apply(plan).applied

@@ -74,15 +74,16 @@ def sharing(said=None):
 
     def describe(tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 8}})
-        tree.add_aggregates(node, AGGREGATE)
+        tree.declare_aggregates(node, AGGREGATE)
         if node == 'node-1':
             if not tree.exists(SHARED):
                 tree.new_root('shared', SHARED)
             tree.update_inventory(SHARED, {'DISK_GB': {'total': 100}})
-            tree.add_traits(SHARED, SHARES)
-            tree.add_aggregates(SHARED, AGGREGATE)
+            tree.declare_aggregates(SHARED, AGGREGATE)
         if tree.exists(SHARED):
-            tree.add_traits(SHARED, *said.get(node, ()))
+            tree.declare_traits(SHARED, *said.get(node, ()))
+        if node == 'node-1':
+            tree.add_traits(SHARED, SHARES)
 
     return describe
 
@@ -108,7 +109,7 @@ def write(agent, *traits):
     """Add traits to the shared provider as the thread of a node does."""
     seen = agent.client.observe([NODE])[NODE]
     tree = seen.tree()
-    tree.add_traits(SHARED, SHARES, *traits)
+    tree.declare_traits(SHARED, SHARES, *traits)
     plan = agent.plan_for(tree, seen)
     assert agent.client.apply(plan).applied
 

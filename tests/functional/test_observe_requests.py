@@ -22,12 +22,12 @@ READS = [
 
 def simple(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.add_traits(node, 'HW_CPU_X86_AVX')
+    tree.declare_traits(node, 'HW_CPU_X86_AVX')
 
 
 def aggregated(tree, node):
     simple(tree, node)
-    tree.add_aggregates(node, AGGREGATE)
+    tree.declare_aggregates(node, AGGREGATE)
 
 
 def test_the_first_sync_asks_for_names_once_and_writes_three_times(
@@ -291,8 +291,8 @@ def test_what_this_agent_shares_is_looked_at_in_each_cycle(
         aggregated(tree, node)
         if not tree.exists(SECOND):
             tree.new_root('nfs', SECOND)
-        tree.add_traits(SECOND, 'MISC_SHARES_VIA_AGGREGATE', 'CUSTOM_NFS')
-        tree.add_aggregates(SECOND, AGGREGATE)
+        tree.declare_traits(SECOND, 'MISC_SHARES_VIA_AGGREGATE', 'CUSTOM_NFS')
+        tree.declare_aggregates(SECOND, AGGREGATE)
 
     agent = agent_factory(sharing)
     agent.done()

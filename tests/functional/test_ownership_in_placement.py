@@ -16,7 +16,7 @@ def traits(*names):
 
     def describe(tree, node):
         tree.update_inventory(node, VCPU)
-        tree.add_traits(node, *names)
+        tree.declare_traits(node, *names)
 
     return describe
 
@@ -42,10 +42,7 @@ def test_an_operators_trait_survives(agent_factory, operator):
 def test_an_operators_aggregate_survives(agent_factory, operator):
     def describe(tree, node):
         tree.update_inventory(node, VCPU)
-        if wanted:
-            tree.add_aggregates(node, *wanted)
-        else:
-            tree.remove_aggregates(node)
+        tree.declare_aggregates(node, *wanted)
 
     wanted = [AGGREGATE]
     agent = agent_factory(describe)
@@ -213,7 +210,7 @@ def test_a_foreign_class_goes_beside_an_exclusive_inventory_and_is_marked(
 
 def test_a_foreign_class_stays_beside_added_inventory(agent_factory, operator):
     agent = agent_factory(
-        lambda tree, node: tree.add_inventory(node, 'VCPU', {'total': 8})
+        lambda tree, node: tree.declare_inventory(node, {'VCPU': {'total': 8}})
     )
     agent.done()
     operator.change_inventory('CUSTOM_FPGA', total=2)
@@ -282,7 +279,7 @@ def test_anothers_sharing_provider_is_not_written(agent_factory, operator):
     before = operator.generation(THEIRS)
 
     def describe(tree, node):
-        tree.add_aggregates(node, AGGREGATE)
+        tree.declare_aggregates(node, AGGREGATE)
         if tree.exists('nfs'):
             tree.update_inventory('nfs', {'DISK_GB': {'total': 100}})
 
@@ -295,12 +292,12 @@ def test_anothers_sharing_provider_is_not_written(agent_factory, operator):
 
 def test_our_sharing_provider_is_kept_in_step(agent_factory, operator):
     def describe(tree, node):
-        tree.add_aggregates(node, AGGREGATE)
+        tree.declare_aggregates(node, AGGREGATE)
         if not tree.exists('shared'):
             tree.new_root('shared', THEIRS)
         tree.update_inventory('shared', {'DISK_GB': {'total': total}})
-        tree.add_traits('shared', 'MISC_SHARES_VIA_AGGREGATE')
-        tree.add_aggregates('shared', AGGREGATE)
+        tree.declare_traits('shared', 'MISC_SHARES_VIA_AGGREGATE')
+        tree.declare_aggregates('shared', AGGREGATE)
 
     total = 100
     agent = agent_factory(describe)
@@ -342,10 +339,12 @@ def test_a_record_dies_with_its_provider(agent_factory, operator):
 def test_what_the_operator_took_and_set_anew_is_the_operator_s(
     agent_factory, operator
 ):
-    agent = agent_factory(lambda tree, node: tree.add_traits(node, 'CUSTOM_T'))
+    agent = agent_factory(
+        lambda tree, node: tree.declare_traits(node, 'CUSTOM_T')
+    )
     agent.done()
     operator.remove_traits('CUSTOM_T')
-    agent.driver.describe = lambda tree, node: tree.add_traits(node)
+    agent.driver.describe = lambda tree, node: tree.declare_traits(node)
     agent.done()
     operator.add_traits('CUSTOM_T')
     agent.done()

@@ -421,9 +421,9 @@ class AsNovaHasIt(Files):
             if there:
                 tree.fault(f'{sorted(there)} are owned by the virt driver')
                 return
-            tree.add_traits(who, *one.traits)
+            tree.declare_traits(who, *one.traits)
             for rc, record_ in one.inventories.items():
-                tree.add_inventory(who, rc, record_)
+                tree.declare_inventory(who, {rc: record_})
 
 
 EITHER = pytest.mark.parametrize(

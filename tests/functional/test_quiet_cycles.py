@@ -26,7 +26,7 @@ NODES = {NODE: NAME, OTHER: 'node-2'}
 
 def describe(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.add_traits(node, 'HW_CPU_X86_AVX')
+    tree.declare_traits(node, 'HW_CPU_X86_AVX')
 
 
 def waiting():
@@ -181,7 +181,7 @@ def test_an_amount_that_is_another_is_planned(
 ):
     def other(tree, node):
         tree.update_inventory(node, {'VCPU': record})
-        tree.add_traits(node, 'HW_CPU_X86_AVX')
+        tree.declare_traits(node, 'HW_CPU_X86_AVX')
 
     agent.driver.describe = other
     agent.done()
@@ -255,13 +255,13 @@ def test_what_another_node_says_of_a_shared_provider_is_planned(
 
     def sharing(tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 8}})
-        tree.add_aggregates(node, AGGREGATE)
+        tree.declare_aggregates(node, AGGREGATE)
         if node == NAME and not tree.exists(SHARED):
             tree.new_root('shared', SHARED)
         if tree.exists(SHARED):
             tree.update_inventory(SHARED, {'DISK_GB': {'total': 100}})
-            tree.add_traits(SHARED, 'MISC_SHARES_VIA_AGGREGATE')
-            tree.add_aggregates(SHARED, AGGREGATE)
+            tree.declare_traits(SHARED, 'MISC_SHARES_VIA_AGGREGATE')
+            tree.declare_aggregates(SHARED, AGGREGATE)
             tree.add_traits(SHARED, *said.get(node, ()))
 
     said = {}

@@ -14,8 +14,8 @@ def describe(tree, node):
     tree.update_inventory(
         node, {'VCPU': {'total': 8}, 'MEMORY_MB': {'total': 64}}
     )
-    tree.add_traits(node, 'HW_CPU_X86_AVX', 'CUSTOM_A')
-    tree.add_aggregates(node, AGGREGATE)
+    tree.declare_traits(node, 'HW_CPU_X86_AVX', 'CUSTOM_A')
+    tree.declare_aggregates(node, AGGREGATE)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_restart_in_between_is_no_hindrance(
 def test_what_the_driver_drops_and_takes_up_again_is_a_first_addition(
     agent, operator
 ):
-    agent.driver.describe = lambda tree, node: tree.add_traits(node)
+    agent.driver.describe = lambda tree, node: tree.declare_traits(node)
     agent.done()
     assert 'CUSTOM_A' not in operator.traits()
     agent.driver.describe = describe

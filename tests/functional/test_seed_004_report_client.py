@@ -21,7 +21,7 @@ def edited(seen):
     if not tree.exists(NODE):
         tree.new_root(NAME, NODE)
     tree.update_inventory(NODE, {'VCPU': {'total': 4}})
-    tree.add_traits(NODE, 'CUSTOM_GOLD')
+    tree.declare_traits(NODE, 'CUSTOM_GOLD')
     if not tree.exists('child'):
         tree.new_child('child', NODE)
     return tree
@@ -51,7 +51,7 @@ def test_what_another_wrote_meanwhile_is_not_overwritten(client, operator):
     seen = look(client)
     operator.add_traits('CUSTOM_OPERATOR')
     tree = edited(seen)
-    tree.add_traits(NODE, 'CUSTOM_SILVER')
+    tree.declare_traits(NODE, 'CUSTOM_SILVER')
     with pytest.raises(errors.Replan):
         client.update_from_provider_tree(tree, seen)
     assert operator.traits() == {'CUSTOM_GOLD', 'CUSTOM_OPERATOR'}

@@ -25,11 +25,11 @@ class Said:
 
     def __init__(self) -> None:
         self.first = self.full
-        self.second = lambda tree: tree.add_traits(SHARED, 'CUSTOM_RED')
+        self.second = lambda tree: tree.declare_traits(SHARED, 'CUSTOM_RED')
 
     def __call__(self, tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 8}})
-        tree.add_aggregates(node, AGGREGATE)
+        tree.declare_aggregates(node, AGGREGATE)
         if node == 'node-1':
             if not tree.exists(SHARED):
                 tree.new_root('shared', SHARED)
@@ -40,8 +40,8 @@ class Said:
     @staticmethod
     def full(tree):
         tree.update_inventory(SHARED, {'DISK_GB': {'total': 100}})
-        tree.add_traits(SHARED, SHARES)
-        tree.add_aggregates(SHARED, AGGREGATE)
+        tree.declare_traits(SHARED, SHARES)
+        tree.declare_aggregates(SHARED, AGGREGATE)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_each_node_holds_what_it_says_and_nothing_more_is_written(
 def test_what_one_node_no_longer_says_goes_and_the_other_s_stays(
     agent, operator, said
 ):
-    said.second = lambda tree: tree.add_traits(SHARED)
+    said.second = lambda tree: tree.declare_traits(SHARED)
     agent.done()
     assert operator.traits(SHARED) == {SHARES}
     assert applied(agent.done()) == []
@@ -80,14 +80,14 @@ def test_what_one_node_no_longer_says_goes_and_the_other_s_stays(
 
 def test_what_both_say_stays_until_neither_does(agent, operator, said):
     def both(tree):
-        tree.add_traits(SHARED, SHARES, 'CUSTOM_RED')
+        tree.declare_traits(SHARED, SHARES, 'CUSTOM_RED')
 
     said.second = both
     agent.done()
-    said.first = lambda tree: tree.add_traits(SHARED)
+    said.first = lambda tree: tree.declare_traits(SHARED)
     agent.done()
     assert operator.traits(SHARED) == {SHARES, 'CUSTOM_RED'}
-    said.second = lambda tree: tree.add_traits(SHARED)
+    said.second = lambda tree: tree.declare_traits(SHARED)
     agent.done()
     assert operator.traits(SHARED) == set()
 

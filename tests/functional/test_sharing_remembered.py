@@ -36,15 +36,15 @@ class Rack(Driver):
 
 def host(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 4}})
-    tree.add_aggregates(node, AGGREGATE)
+    tree.declare_aggregates(node, AGGREGATE)
 
 
 def pool(tree):
     if not tree.exists('pool'):
         tree.new_root('pool', POOL)
     tree.update_inventory('pool', {'DISK_GB': {'total': 100}})
-    tree.add_traits('pool', 'MISC_SHARES_VIA_AGGREGATE')
-    tree.add_aggregates('pool', AGGREGATE)
+    tree.declare_traits('pool', 'MISC_SHARES_VIA_AGGREGATE')
+    tree.declare_aggregates('pool', AGGREGATE)
 
 
 def with_pool(tree, node):
@@ -77,7 +77,9 @@ def test_a_pool_that_another_node_uses_by_now_is_not_deleted(
 ):
     def apart(tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 4}})
-        tree.add_aggregates(node, AGGREGATE if node == 'node-2' else ANOTHER)
+        tree.declare_aggregates(
+            node, AGGREGATE if node == 'node-2' else ANOTHER
+        )
         if node == 'node-2':
             pool(tree)
 
@@ -101,7 +103,7 @@ def test_what_moved_meanwhile_is_seen_by_the_next_look(
     def tagged(tree, node):
         with_pool(tree, node)
         if node == 'node-1':
-            tree.add_traits('pool', 'CUSTOM_X')
+            tree.declare_traits('pool', 'CUSTOM_X')
 
     left = Rack(host, {ONE: 'node-1'})
     left.existing['node-2'] = virt.Existence.YES

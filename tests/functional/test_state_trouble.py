@@ -24,12 +24,12 @@ MANY = [f'CUSTOM_T{number:03}' for number in range(200)]
 
 def describe(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.add_traits(node, 'HW_CPU_X86_AVX')
+    tree.declare_traits(node, 'HW_CPU_X86_AVX')
 
 
 def more(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 9}})
-    tree.add_traits(node, 'HW_CPU_X86_AVX', *MANY)
+    tree.declare_traits(node, 'HW_CPU_X86_AVX', *MANY)
 
 
 def garble(path):

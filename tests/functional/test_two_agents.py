@@ -27,8 +27,8 @@ class Said:
         self.total = total
 
     def __call__(self, tree, node):
-        tree.add_traits(node, *self.traits)
-        tree.add_aggregates(node, *self.aggregates)
+        tree.declare_traits(node, *self.traits)
+        tree.declare_aggregates(node, *self.aggregates)
         if self.total:
             tree.update_inventory(node, {'VCPU': {'total': self.total}})
 

@@ -84,8 +84,8 @@ LOST = [
 
 def describe(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.add_traits(node, 'HW_CPU_X86_AVX', 'CUSTOM_A')
-    tree.add_aggregates(node, AGGREGATE)
+    tree.declare_traits(node, 'HW_CPU_X86_AVX', 'CUSTOM_A')
+    tree.declare_aggregates(node, AGGREGATE)
 
 
 def changed(tree, node):
@@ -142,7 +142,7 @@ def test_a_list_that_cannot_be_read_costs_no_record(
     placement.fault(READS['list'], 500, times=None)
     cycle(agent)
     placement.mend()
-    agent.driver.describe = lambda tree, node: tree.add_traits(
+    agent.driver.describe = lambda tree, node: tree.declare_traits(
         node, 'HW_CPU_X86_AVX'
     )
     agent.done()
@@ -245,7 +245,7 @@ def test_a_generation_that_falls_is_unknown_once_then_another_provider(
     assert placement.writes == []
     agent.done()
     assert operator.inventories()['VCPU']['total'] == 8
-    agent.driver.describe = lambda tree, node: tree.add_traits(node)
+    agent.driver.describe = lambda tree, node: tree.declare_traits(node)
     agent.done()
     assert operator.traits() == {*OWN, 'CUSTOM_A', 'CUSTOM_OTHERS'}
 
@@ -261,7 +261,7 @@ def test_a_list_that_once_showed_an_older_generation_forgets_nothing(
     placement.fault('GET /resource_providers?in_tree=*', (200, listed))
     assert agent.cycle().status is Status.WAITING
     agent.done()
-    agent.driver.describe = lambda tree, node: tree.add_traits(node)
+    agent.driver.describe = lambda tree, node: tree.declare_traits(node)
     agent.done()
     assert operator.traits() == OWN
 
@@ -283,7 +283,7 @@ def test_the_same_generation_by_chance_is_met_before_a_write(
     assert operator.generation(NODE) == generation
 
     def more(tree, node):
-        tree.add_traits(node, 'HW_CPU_X86_AVX2')
+        tree.declare_traits(node, 'HW_CPU_X86_AVX2')
 
     agent.driver.describe = more
     agent.done()

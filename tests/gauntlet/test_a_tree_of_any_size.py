@@ -104,7 +104,7 @@ def test_twice_the_nodes_are_twice_the_work_of_a_cycle(bench):
 
     def idle(count):
         agent = bench.agent(
-            lambda tree, node: tree.add_traits(node, 'HW_CPU_X86_AVX'),
+            lambda tree, node: tree.declare_traits(node, 'HW_CPU_X86_AVX'),
             nodes={uuid_of(n): f'node-{n}' for n in range(count)},
         )
         agent.done()

@@ -25,8 +25,8 @@ class Killed(BaseException):
 
 def full(tree, node):
     tree.update_inventory(node, {'MEMORY_MB': {'total': 1024}})
-    tree.add_traits(node, 'HW_CPU_X86_AVX', 'CUSTOM_A')
-    tree.add_aggregates(node, AGGREGATE)
+    tree.declare_traits(node, 'HW_CPU_X86_AVX', 'CUSTOM_A')
+    tree.declare_aggregates(node, AGGREGATE)
     if not tree.exists(CHILD):
         tree.new_child('numa0', node, CHILD)
     tree.update_inventory(CHILD, {'VCPU': {'total': 4}})
@@ -34,8 +34,8 @@ def full(tree, node):
 
 def bare(tree, node):
     tree.update_inventory(node, {})
-    tree.add_traits(node)
-    tree.add_aggregates(node)
+    tree.declare_traits(node)
+    tree.declare_aggregates(node)
     if tree.exists(CHILD):
         tree.remove(CHILD)
 

@@ -21,17 +21,17 @@ Status = resource_tracker.Status
 
 def host(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.add_traits(node, 'HW_CPU_X86_AVX')
+    tree.declare_traits(node, 'HW_CPU_X86_AVX')
 
 
 def more(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 9}})
-    tree.add_traits(node, 'HW_CPU_X86_AVX', 'HW_CPU_X86_AVX2')
+    tree.declare_traits(node, 'HW_CPU_X86_AVX', 'HW_CPU_X86_AVX2')
 
 
 def larger(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 9}})
-    tree.add_traits(node, 'HW_CPU_X86_AVX')
+    tree.declare_traits(node, 'HW_CPU_X86_AVX')
 
 
 def always(bench, act, match=lambda r: r.method == 'PUT'):

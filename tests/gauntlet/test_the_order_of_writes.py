@@ -55,7 +55,7 @@ WITHOUT_LICENCE = (
 
 def licensed(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.add_traits(node, LICENSED)
+    tree.declare_traits(node, LICENSED)
 
 
 def wrongly_schedulable(bench):
@@ -91,7 +91,7 @@ def test_a_provider_that_is_emptied_is_never_to_be_had_without_its_traits(
 
     def emptied(tree, node):
         tree.update_inventory(node, {})
-        tree.add_traits(node)
+        tree.declare_traits(node)
 
     agent = bench.agent(licensed)
     agent.done()

@@ -22,7 +22,7 @@ CLASSES = ('CUSTOM_GOLD', 'CUSTOM_SILVER', 'CUSTOM_BRONZE')
 
 def host(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.add_traits(node, 'HW_CPU_X86_AVX')
+    tree.declare_traits(node, 'HW_CPU_X86_AVX')
 
 
 def sharing(tree, node):
@@ -38,7 +38,7 @@ def baremetal(tree, node):
     """One of three classes and five traits: two custom, one of the node's."""
     number = int(tree.data(node).name.partition('-')[2])
     tree.update_inventory(node, {CLASSES[number % 3]: {'total': 1}})
-    tree.add_traits(
+    tree.declare_traits(
         node,
         'HW_CPU_X86_VMX',
         'CUSTOM_RACK_7',

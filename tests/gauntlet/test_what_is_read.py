@@ -27,7 +27,7 @@ def host(tree, node):
 
 def host_with_traits(tree, node):
     host(tree, node)
-    tree.add_traits(node, 'HW_CPU_X86_AVX', 'HW_CPU_X86_AVX2')
+    tree.declare_traits(node, 'HW_CPU_X86_AVX', 'HW_CPU_X86_AVX2')
 
 
 def before_the_first(bench, match, act):
@@ -90,11 +90,11 @@ def test_a_failed_read_of_inventories_overwrites_no_operators_ratio(
 @against(FAILED_IS_EMPTY)
 def test_a_failed_read_shrinks_nothing_that_others_added(bench):
     """What is not known to be there must not be written away."""
-    agent = bench.agent(lambda tree, node: tree.add_traits(node))
+    agent = bench.agent(lambda tree, node: tree.declare_traits(node))
     agent.done()
     bench.operator.set_inventories({'CUSTOM_FPGA': {'total': 2}})
-    agent.driver.describe = lambda tree, node: tree.add_inventory(
-        node, 'VCPU', {'total': 8}
+    agent.driver.describe = lambda tree, node: tree.declare_inventory(
+        node, {'VCPU': {'total': 8}}
     )
     bench.placement.fault('GET */inventories', 500)
     agent.sync()

@@ -24,12 +24,12 @@ Status = resource_tracker.Status
 
 def host(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.add_traits(node, 'HW_CPU_X86_AVX')
+    tree.declare_traits(node, 'HW_CPU_X86_AVX')
 
 
 def without_the_trait(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
-    tree.add_traits(node)
+    tree.declare_traits(node)
 
 
 # --- traits -------------------------------------------------------------------
@@ -51,7 +51,7 @@ _record = records.Records.record
 @against(
     Variant(
         'the driver is taken to own every trait',
-        Plant(provider_tree.ProviderTree.add_traits, _replace),
+        Plant(provider_tree.ProviderTree.declare_traits, _replace),
     )
 )
 def test_a_trait_of_an_operators_stays(bench):

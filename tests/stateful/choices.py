@@ -24,13 +24,13 @@ CHANGES = {
     'traits': (
         NODE,
         SLOT,
-        st.sampled_from(('add', 'add', 'update', 'keep', 'silent')),
+        st.sampled_from(('declare', 'declare', 'update', 'keep', 'silent')),
         st.sets(st.sampled_from(world.TRAITS), max_size=3),
     ),
     'aggregates': (
         NODE,
         SLOT,
-        st.sampled_from(('add', 'update', 'keep', 'silent')),
+        st.sampled_from(('declare', 'update', 'keep', 'silent')),
         st.sets(st.sampled_from(world.AGGREGATES)),
     ),
     'inventory': (

@@ -128,14 +128,14 @@ def _shape(tree, node, wanted):
 
 def _fill(tree, uuid, place):
     traits, aggregates = place.said['trait'], place.said['aggregate']
-    if traits.form == 'add':
-        tree.add_traits(uuid, *traits.names)
+    if traits.form == 'declare':
+        tree.declare_traits(uuid, *traits.names)
     elif traits.form == 'update':
         tree.update_traits(uuid, list(traits.names))
     elif traits.form == 'keep':
         tree.keep_traits(uuid)
-    if aggregates.form == 'add':
-        tree.add_aggregates(uuid, *aggregates.names)
+    if aggregates.form == 'declare':
+        tree.declare_aggregates(uuid, *aggregates.names)
     elif aggregates.form == 'update':
         tree.update_aggregates(uuid, list(aggregates.names))
     elif aggregates.form == 'keep':
@@ -162,7 +162,7 @@ def _share_all(tree, node, wanted):
     if wanted.shares:
         _share(tree, world.SHARED)
     elif node == world.N4 and tree.exists(world.SHARED):
-        tree.add_traits(world.SHARED, 'CUSTOM_RED')
+        tree.declare_traits(world.SHARED, 'CUSTOM_RED')
 
 
 def _share(tree, uuid):

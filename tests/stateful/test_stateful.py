@@ -135,7 +135,7 @@ def test_what_nobody_says_to_take_stays(acting):
 
 def test_of_a_renamed_node_nothing_is_written(acting):
     acting.step(change=('root name', world.N1, False), then=IDLE)
-    more = ('traits', world.N1, 'root', 'add', {'CUSTOM_RED'})
+    more = ('traits', world.N1, 'root', 'declare', {'CUSTOM_RED'})
     acting.step(change=more, then=('cycle', 'one'))
     assert 'CUSTOM_RED' not in acting.authors.now[world.N1].traits
     own = ('root name', world.N1, True)
@@ -178,7 +178,7 @@ def test_one_made_anew_by_as_many_writes_is_seen_at_the_next(acting):
     gone = ('child', world.N1, 'deep', 'none')
     acting.step(change=gone, then=('cycle', 'one'))
     acting.step(change=('child', world.N1, 'deep', 'root'), then=IDLE)
-    red = ('traits', world.N1, 'deep', 'add', {'CUSTOM_RED'})
+    red = ('traits', world.N1, 'deep', 'declare', {'CUSTOM_RED'})
     acting.step(change=red, then=('cycle', 'one'))
     before = acting.authors.now[deep].generation
     place = sorted(acting.authors.now).index(deep)
@@ -220,7 +220,7 @@ def test_what_placement_refuses_offers_nothing(acting):
 
 def test_a_fault_that_meets_no_request_waits_for_one(acting):
     acting.step(change=('nothing',), then=('faulty', 'one', '503', 0))
-    more = ('traits', world.N1, 'root', 'add', {'CUSTOM_RED'})
+    more = ('traits', world.N1, 'root', 'declare', {'CUSTOM_RED'})
     acting.step(change=more, then=('cycle', 'one'))
     assert 'CUSTOM_RED' not in acting.authors.now[world.N1].traits
     acting.step(change=('nothing',), then=('cycle', 'one'))

@@ -43,7 +43,7 @@ providers:
 CLASSES = ('VCPU', 'MEMORY_MB', 'CUSTOM_LICENCE')
 OTHERS_CLASSES = (*CLASSES, 'CUSTOM_OPERATORS')
 AGGREGATES = (AGGREGATE, OTHER_AGGREGATE)
-DECLARE = 'add'
+DECLARE = 'declare'
 KINDS = ('trait', 'inventory', 'aggregate')
 # A resource class, the provider that had it, the one that gets it.
 Move = tuple[str, str, str]
@@ -79,7 +79,7 @@ def home(uuid: str) -> str:
 class Said:
     """What is said of one kind of names: a form, and the names.
 
-    :ivar form: add, update, keep (unknown this time) or silent
+    :ivar form: declare, update, keep (unknown this time) or silent
     :ivar names: of an inventory, the class → total and ratio or None
     """
 
@@ -91,7 +91,7 @@ class Said:
     @property
     def speaks(self) -> bool:
         """Whether names are given."""
-        return self.form in {'add', 'update'}
+        return self.form in {'declare', 'update'}
 
 
 @dataclasses.dataclass(slots=True)
@@ -146,7 +146,7 @@ class Wanted:
         said = {kind: Said() for kind in KINDS}
         spoken = self.places[node].said
         if self.behaviour == 'inventory':
-            said['trait'] = Said('add', spoken['trait'].names)
+            said['trait'] = Said('declare', spoken['trait'].names)
             said['inventory'] = Said('update', spoken['inventory'].names)
         else:
             said['inventory'] = Said('update', OLDEST_FORM)
@@ -181,9 +181,9 @@ def _sharing(name: str) -> Place:
     return Place(
         name,
         said={
-            'trait': Said('add', {SHARES: (0, None)}),
+            'trait': Said('declare', {SHARES: (0, None)}),
             'inventory': Said('update', {'DISK_GB': (100, None)}),
-            'aggregate': Said('add', {AGGREGATE: (0, None)}),
+            'aggregate': Said('declare', {AGGREGATE: (0, None)}),
         },
     )
 
@@ -195,14 +195,14 @@ def first(node: str) -> Wanted:
     """Return what a node's driver says at first: a tree of depth three."""
     name = ALL_NODES[node]
     root = Place(name)
-    root.said['trait'] = Said('add', listed({'HW_CPU_X86_AVX'}))
+    root.said['trait'] = Said('declare', listed({'HW_CPU_X86_AVX'}))
     root.said['inventory'] = Said('update', {'VCPU': (8, None)})
-    root.said['aggregate'] = Said('add', listed({AGGREGATE}))
+    root.said['aggregate'] = Said('declare', listed({AGGREGATE}))
     places = {node: root}
     above = node
     for slot in ('a', 'deep') if node in {N1, N4} else ('a',):
         place = places[child(node, slot)] = Place(f'{name}-{slot}', above)
-        place.said['trait'] = Said('add', listed({'CUSTOM_GOLD'}))
+        place.said['trait'] = Said('declare', listed({'CUSTOM_GOLD'}))
         place.said['inventory'] = Said('update', {'MEMORY_MB': (16, None)})
         above = child(node, slot)
     if node == N2:

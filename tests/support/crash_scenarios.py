@@ -95,8 +95,8 @@ def _describe(tree: typing.Any, wish: Wish) -> None:
         tree.update_traits(uuid, wish.traits)
         tree.update_aggregates(uuid, wish.aggregates)
     else:
-        tree.add_traits(uuid, *wish.traits)
-        tree.add_aggregates(uuid, *wish.aggregates)
+        tree.declare_traits(uuid, *wish.traits)
+        tree.declare_aggregates(uuid, *wish.aggregates)
 
 
 class Moving(Wishes):
@@ -347,8 +347,8 @@ class Bare(Wishes):
     def __call__(self, tree: typing.Any, nodename: str) -> None:
         super().__call__(tree, nodename)
         if tree.exists(SHARED):
-            tree.add_traits(SHARED)
-            tree.add_aggregates(SHARED)
+            tree.declare_traits(SHARED)
+            tree.declare_aggregates(SHARED)
             tree.update_inventory(SHARED, {})
 
 

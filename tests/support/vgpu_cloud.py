@@ -49,7 +49,7 @@ def on_children(tree: provider_tree.ProviderTree, node: str) -> None:
         if not tree.exists(uuid):
             tree.new_child(name, node, uuid)
         tree.update_inventory(uuid, {'VGPU': {'total': 3}})
-        tree.add_traits(uuid, 'HW_GPU_API_VULKAN')
+        tree.declare_traits(uuid, 'HW_GPU_API_VULKAN')
 
 
 def room_by_room(allocations: Allocations) -> None:

@@ -5,7 +5,7 @@ import dataclasses
 
 from compute_agent.ownership import claims, policy, undeletable
 from compute_agent.plan import intents
-from compute_agent.tree import allocation_ratios, names
+from compute_agent.tree import allocation_ratios, assertion, names
 from tests.mutation.planted.catalogue import plant
 
 
@@ -35,6 +35,22 @@ def _(is_protected, name):
 )
 def _(causes, inputs, rules, _claimed, masked):
     return causes(inputs, rules, frozenset(), masked)
+
+
+@plant(claims._claims_of, 'adding a name ends the claims on all others')
+def _(claims_of, source, inputs):
+    said = inputs.assertions.get(source)
+    adjusts = said is not None and not said.declared and not said.exclusive
+    if adjusts and not said.keep:
+        return said.names
+    return claims_of(source, inputs)
+
+
+@plant(claims._claims_of, 'a claim on a name that is gone never ends')
+def _(claims_of, source, inputs):
+    said = inputs.assertions.get(source, assertion.NOTHING)
+    kept = frozenset() if said.ends_claims else inputs.claims.get(source)
+    return claims_of(source, inputs) | ((kept or frozenset()) - said.removed)
 
 
 @plant(

@@ -27,7 +27,7 @@ class RackDriver(driver.ComputeDriver):
         provider_tree.update_inventory(
             nodename, {'CUSTOM_RACK_UNIT': {'total': self._units}}
         )
-        provider_tree.add_traits(nodename, 'CUSTOM_RACK')
+        provider_tree.declare_traits(nodename, 'CUSTOM_RACK')
         if not provider_tree.exists('rack1-nic'):
             provider_tree.new_child('rack1-nic', nodename)
-        provider_tree.add_traits('rack1-nic', 'HW_NIC_SRIOV')
+        provider_tree.declare_traits('rack1-nic', 'HW_NIC_SRIOV')

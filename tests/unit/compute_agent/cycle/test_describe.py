@@ -96,13 +96,15 @@ def test_without_get_traits_nothing_is_said_of_traits():
     assert (UUID, assertion.Kind.TRAIT) not in tree.assertions
 
 
-def test_traits_are_added_beside_others():
+def test_traits_are_declared_beside_others():
     before = provider.Provider(
         uuid=UUID, name=NODE.name, traits=frozenset({'CUSTOM_OTHERS'})
     )
     tree = provider_tree.ProviderTree.from_providers([before])
     described(WithInventoryAndTraits(), tree=tree)
     assert tree.data(UUID).traits == {'HW_CPU_X86_AVX', 'CUSTOM_OTHERS'}
+    said = tree.assertions[UUID, assertion.Kind.TRAIT][assertion.DRIVER]
+    assert said.declared
 
 
 def test_the_oldest_form_comes_last_with_what_is_reserved():
@@ -134,6 +136,49 @@ def test_traits_are_asked_for_with_the_oldest_form_too():
     data = described(Both()).data(UUID)
     assert data.traits == {'HW_CPU_X86_AVX'}
     assert data.inventory['VCPU']['total'] == 4
+
+
+class Undecided(WithInventoryAndTraits):
+    """Edits the tree, and then finds that this is not its node's way."""
+
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        provider_tree.update_inventory(nodename, {'DISK_GB': {'total': 1}})
+        provider_tree.add_traits(nodename, 'CUSTOM_HALF')
+        provider_tree.remove_traits(nodename, 'CUSTOM_OTHERS')
+        provider_tree.add_aggregates(nodename, UUID)
+        provider_tree.new_child('half', nodename)
+        provider_tree.note('half')
+        provider_tree.fault('half')
+        if provider_tree.exists('nic'):
+            provider_tree.remove('nic')
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize('known', [False, True])
+def test_edits_before_the_fall_back_are_discarded(known):
+    root = provider.Provider(
+        uuid=UUID, name=NODE.name, traits=frozenset({'CUSTOM_OTHERS'})
+    )
+    nic = provider.Provider(uuid=THEIRS, name='nic', parent_uuid=UUID)
+    shared = provider.Provider(uuid=CHILD, name='shared', parent_uuid=THEIRS)
+    seen = provider.snapshot([root, nic, shared] if known else [])
+
+    def tree():
+        return provider_tree.ProviderTree.from_snapshot(seen, {CHILD})
+
+    after = described(Undecided(), tree=tree())
+    plain = described(WithInventoryAndTraits(), tree=tree())
+    assert after.description() == plain.description()
+    assert after.removed_by == plain.removed_by == {}
+    assert [after.data(uuid) for uuid in after.get_provider_uuids()] == [
+        plain.data(uuid) for uuid in plain.get_provider_uuids()
+    ]
+
+
+def test_a_driver_that_took_the_allocations_cannot_fall_back():
+    driver, tree = Undecided(), provider_tree.ProviderTree()
+    with pytest.raises(errors.DriverError, match='has no update_provider'):
+        describe.describe(driver, tree, NODE, NOTHING_KEPT, {})
 
 
 def test_the_root_is_made_for_a_driver_that_only_edits():

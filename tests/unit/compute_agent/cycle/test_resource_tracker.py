@@ -167,7 +167,7 @@ class Driver(virt.ComputeDriver):
         return self.nodes
 
     def update_provider_tree(self, provider_tree, nodename, allocations=None):
-        provider_tree.add_traits(nodename, 'CUSTOM_A')
+        provider_tree.declare_traits(nodename, 'CUSTOM_A')
 
 
 @pytest.fixture

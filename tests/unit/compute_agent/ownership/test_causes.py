@@ -54,14 +54,14 @@ def silent(_tree):
 
 
 def report(*names):
-    return lambda tree: tree.add_traits(ROOT, *names)
+    return lambda tree: tree.declare_traits(ROOT, *names)
 
 
 def no_more(tree):
     """The driver and the file visit, and neither asserts it."""
-    tree.add_traits(ROOT)
+    tree.declare_traits(ROOT)
     with tree.asserting(FILE):
-        tree.add_traits(ROOT)
+        tree.declare_traits(ROOT)
 
 
 def take(tree):
@@ -133,7 +133,7 @@ def test_what_stays_has_no_cause():
 
 def test_classes_and_aggregates_have_causes_too():
     def edit(tree):
-        tree.add_traits(ROOT, IT)
+        tree.declare_traits(ROOT, IT)
         tree.update_inventory(ROOT, {})
         tree.remove_aggregates(ROOT, AGG)
 

@@ -38,7 +38,7 @@ def record(claims=OURS, created=(GPU, BELOW)):
 
 def left(tree, known=None):
     """Describe the child, leave what was moved; return what was said."""
-    tree.add_traits(GPU, 'CUSTOM_A')
+    tree.declare_traits(GPU, 'CUSTOM_A')
     moved_away.leave(tree, NODE, known or record())
     return tree.faults
 

@@ -41,7 +41,7 @@ def resolve(edit, traits=(), record=None, authority=(), **orders):
 
 
 def add(*names):
-    return lambda tree: tree.add_traits(ROOT, *names)
+    return lambda tree: tree.declare_traits(ROOT, *names)
 
 
 def silent(_tree):
@@ -136,14 +136,16 @@ def test_a_whole_set_takes_a_masked_trait_away_as_any_it_leaves_out():
 def test_the_agent_s_own_traits_can_be_masked_too():
     def own(tree):
         with tree.asserting(AGENT):
-            tree.add_traits(ROOT, 'COMPUTE_NODE')
+            tree.declare_traits(ROOT, 'COMPUTE_NODE')
 
     assert wanted(own, masked=['COMPUTE_*']) == set()
 
 
 def test_a_mask_is_for_traits_alone():
     found = resolve(
-        lambda tree: tree.add_inventory(ROOT, 'CUSTOM_GPU', {'total': 1}),
+        lambda tree: tree.declare_inventory(
+            ROOT, {'CUSTOM_GPU': {'total': 1}}
+        ),
         masked=['CUSTOM_*'],
     )
     assert set(found.after[ROOT].inventories) == {'CUSTOM_GPU'}

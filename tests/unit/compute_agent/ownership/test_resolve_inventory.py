@@ -23,7 +23,7 @@ NEW = {'total': 9}
 
 # As for traits (see test_ownership_names.py), but that a whole inventory
 # (update_inventory) takes away what nobody holds from any provider it is
-# given for; add_inventory gives single classes.
+# given for; declare_inventory gives its own classes.
 TABLE = """
                   silent other it  to-other to-it keep  but-keep to-none
 ours-held         stays  goes  new goes     new   stays stays    goes
@@ -58,9 +58,9 @@ def forest(inventories):
 def say(tree, who, said):
     match said:
         case 'other':
-            tree.add_inventory(who, OTHER, NEW)
+            tree.declare_inventory(who, {OTHER: NEW})
         case 'it':
-            tree.add_inventory(who, IT, NEW)
+            tree.declare_inventory(who, {IT: NEW})
         case 'to-other':
             tree.update_inventory(who, {OTHER: NEW})
         case 'to-it':
@@ -125,19 +125,19 @@ def resolve(edit, inventories=None, record=None, **policy):
 def driver_then_file(tree):
     tree.update_inventory('root', {'VCPU': {'total': 4}})
     with tree.asserting(FILE):
-        tree.add_inventory('root', IT, NEW)
+        tree.declare_inventory('root', {IT: NEW})
 
 
 def file_then_driver(tree):
     with tree.asserting(FILE):
-        tree.add_inventory('root', IT, NEW)
+        tree.declare_inventory('root', {IT: NEW})
     tree.update_inventory('root', {'VCPU': {'total': 4}})
 
 
 def file_between_two_words_of_the_driver(tree):
     tree.update_inventory('root', {'DISK_GB': {'total': 1}})
     with tree.asserting(FILE):
-        tree.add_inventory('root', IT, NEW)
+        tree.declare_inventory('root', {IT: NEW})
     tree.update_inventory('root', {'VCPU': {'total': 4}})
 
 
@@ -186,7 +186,7 @@ def test_a_silent_ratio_is_forced_or_placements_or_the_initial_one(
         if whole_inventory:
             tree.update_inventory('root', {rc: record})
         else:
-            tree.add_inventory('root', rc, record)
+            tree.declare_inventory('root', {rc: record})
 
     found = resolve(edit, {rc: there} if there else {}, ratios=RATIOS)
     assert found == {rc: whole(9, ratio)}

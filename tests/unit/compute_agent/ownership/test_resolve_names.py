@@ -14,33 +14,49 @@ MINE = '00000000-0000-0000-0000-000000000002'
 THEIRS = '00000000-0000-0000-0000-000000000003'
 
 # A name (IT) stands on a provider. A row says whose it is, a column what one
-# source says of the provider in this cycle: nothing at all; an empty add_*;
-# add_* of another name; add_* of it; update_* to another name; update_* to it;
-# keep_*; update_* to another name and then keep_*; remove_* of it. Then IT
+# source says of the provider in this cycle: nothing at all; add_* of nothing,
+# of another name or of it; remove_* of another name or of it; declare_* of
+# nothing, of another name or of it; update_* to another name or to it; keep_*;
+# update_* or declare_* of another name and then keep_*. Then IT
 #   stays;
 #   goes;
 #   taken: goes, and the plan marks it as another's;
 #   clear: is taken from providers that are ours, stays on others'.
+# add_* and remove_* of other names, and add_* of none, are as silence.
+ONLY = """
+                  silent add-none add-other add-it remove-other remove-it
+ours-held         stays  stays    stays     stays  stays        goes
+ours-elsewhere    stays  stays    stays     stays  stays        stays
+ours-held-by-none goes   goes     goes      stays  goes         goes
+others            stays  stays    stays     stays  stays        taken
+others-held       stays  stays    stays     stays  stays        taken
+"""
 TABLE = """
-                  silent empty other it    to-other to-it keep  but-keep remove
-ours-held         stays  goes  goes  stays goes     stays stays stays    goes
-ours-elsewhere    stays  stays stays stays stays    stays stays stays    stays
-ours-held-by-none goes   goes  goes  stays goes     stays goes  goes     goes
-others            stays  stays stays stays clear    stays stays stays    taken
-others-held       stays  stays stays stays clear    stays stays stays    taken
+                  none  other it    to-other to-it keep  but-keep so-keep
+ours-held         goes  goes  stays goes     stays stays stays    stays
+ours-elsewhere    stays stays stays stays    stays stays stays    stays
+ours-held-by-none goes  goes  stays goes     stays goes  goes     goes
+others            stays stays stays clear    stays stays stays    stays
+others-held       stays stays stays clear    stays stays stays    stays
 """
 # The same for traits that few may touch, or that the driver alone decides.
 TRAITS_TABLE = """
-               silent empty other it    to-other to-it keep  but-keep
-disabled       stays  stays stays stays stays    stays stays stays
-another-owner  stays  stays stays stays stays    stays stays stays
-our-owner-held stays  goes  goes  stays goes     stays stays stays
+               silent add-other none  other it    to-other to-it keep  but-keep
+disabled       stays  stays     stays stays stays stays    stays stays stays
+another-owner  stays  stays     stays stays stays stays    stays stays stays
+our-owner-held stays  stays     goes  goes  stays goes     stays stays stays
+"""
+AUTHORITY_ONLY = """
+                  silent add-none add-other add-it remove-other remove-it
+decided           stays  stays    stays     stays  stays        goes
+decided-held      stays  stays    stays     stays  stays        goes
+decided-elsewhere stays  stays    stays     stays  stays        stays
 """
 AUTHORITY_TABLE = """
-                  silent empty other it    to-other to-it keep  but-keep remove
-decided           stays  goes  goes  stays goes     stays stays stays    goes
-decided-held      stays  goes  goes  stays goes     stays stays stays    goes
-decided-elsewhere stays  stays stays stays stays    stays stays stays    stays
+                  none  other it    to-other to-it keep  but-keep so-keep
+decided           goes  goes  stays goes     stays stays stays    stays
+decided-held      goes  goes  stays goes     stays stays stays    stays
+decided-elsewhere stays stays stays stays    stays stays stays    stays
 """
 AUTHORITY = ('HW_CPU_*', 'COMPUTE_TRUSTED_CERTS')
 
@@ -59,6 +75,7 @@ SPECIAL = {
     'decided-held': 'COMPUTE_TRUSTED_CERTS',
     'decided-elsewhere': 'HW_CPU_X86_AVX2',
 }
+ADDS_OTHER = {'add-other', 'other', 'to-other', 'but-keep', 'so-keep'}
 FILE = 'file:/etc/nova/provider_config/a.yaml'
 SOURCES = ['driver', FILE, 'agent']
 PROVIDERS = {'root': ROOT, 'mine': MINE, 'theirs': THEIRS}
@@ -86,43 +103,44 @@ def forest(**contents):
     ]
 
 
+# The calls of each column.
+CALLS = {
+    'silent': [],
+    'add-none': ['add'],
+    'add-other': ['add other'],
+    'add-it': ['add it'],
+    'remove-other': ['remove other'],
+    'remove-it': ['remove it'],
+    'none': ['declare'],
+    'other': ['declare other'],
+    'it': ['declare it'],
+    'to-other': ['update other'],
+    'to-it': ['update it'],
+    'keep': ['keep'],
+    'but-keep': ['update other', 'keep'],
+    'so-keep': ['declare other', 'keep'],
+}
+
+
 def say(tree, kind, who, said, it, other):
     """Make the calls of one column."""
-
-    def call(verb, *names):
-        getattr(tree, f'{verb}_{kind}s')(who, *names)
-
-    match said:
-        case 'empty':
-            call('add')
-        case 'other':
-            call('add', other)
-        case 'it':
-            call('add', it)
-        case 'to-other':
-            call('update', [other])
-        case 'to-it':
-            call('update', [it])
-        case 'keep':
-            call('keep')
-        case 'but-keep':
-            call('update', [other])
-            call('keep')
-        case 'remove':
-            call('remove', it)
+    for call in CALLS[said]:
+        verb, *words = call.split()
+        names = [{'it': it, 'other': other}[word] for word in words]
+        given = [names] if verb == 'update' else names
+        getattr(tree, f'{verb}_{kind}s')(who, *given)
 
 
 def holds(said, held_before, it, other):
     """What the source holds after the calls of one column."""
-    now = {
-        'other': {other},
-        'it': {it},
-        'to-other': {other},
-        'to-it': {it},
-        'but-keep': {other},
-    }.get(said, set())
-    kept = said in {'silent', 'keep', 'but-keep'}
-    return frozenset(now | (held_before if kept else set()))
+    now = set()
+    if said in ADDS_OTHER:
+        now = {other}
+    elif said in {'add-it', 'it', 'to-it'}:
+        now = {it}
+    if said in {'none', 'other', 'it', 'to-other', 'to-it', 'remove-it'}:
+        held_before = set()
+    return frozenset(now | held_before)
 
 
 def check(kind, whose, said, fate, source, who, it, authority=()):
@@ -153,7 +171,7 @@ def check(kind, whose, said, fate, source, who, it, authority=()):
     if fate == 'clear':
         fate = 'stays' if who == 'theirs' else 'taken'
     names = {it} if fate == 'stays' else set()
-    if said in {'other', 'to-other', 'but-keep'}:
+    if said in ADDS_OTHER:
         names |= {other}
     after = wanted.after[PROVIDERS[who]]
     assert after.names_of(kind) == names
@@ -171,7 +189,7 @@ def check(kind, whose, said, fate, source, who, it, authority=()):
 @pytest.mark.parametrize('who', PROVIDERS)
 @pytest.mark.parametrize('source', SOURCES)
 @pytest.mark.parametrize('kind', list(NAMES))
-@pytest.mark.parametrize(('whose', 'said', 'fate'), cells(TABLE))
+@pytest.mark.parametrize(('whose', 'said', 'fate'), cells(ONLY) + cells(TABLE))
 def test_a_name_stays_or_goes(whose, said, fate, kind, source, who):
     check(kind, whose, said, fate, source, who, NAMES[kind][0])
 
@@ -190,7 +208,9 @@ def test_a_trait_by_which_others_decide_goes_only_if_it_is_ours(
 
 
 @pytest.mark.parametrize('who', PROVIDERS)
-@pytest.mark.parametrize(('whose', 'said', 'fate'), cells(AUTHORITY_TABLE))
+@pytest.mark.parametrize(
+    ('whose', 'said', 'fate'), cells(AUTHORITY_ONLY) + cells(AUTHORITY_TABLE)
+)
 def test_a_trait_that_the_driver_alone_decides_needs_no_record(
     whose, said, fate, who
 ):
@@ -198,7 +218,7 @@ def test_a_trait_that_the_driver_alone_decides_needs_no_record(
     check(Kind.TRAIT, whose, said, fate, 'driver', who, it, AUTHORITY)
 
 
-@pytest.mark.parametrize('said', ['empty', 'other', 'keep'])
+@pytest.mark.parametrize('said', ['none', 'other', 'keep'])
 @pytest.mark.parametrize('source', [FILE, 'agent'])
 def test_another_sources_visit_brings_no_authority(source, said):
     it = SPECIAL['decided']

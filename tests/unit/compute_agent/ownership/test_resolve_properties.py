@@ -42,11 +42,15 @@ contents = st.one_of(
     st.tuples(st.just('add_traits'), who, st.sampled_from(TRAITS)),
     st.tuples(st.just('remove_traits'), who, st.sampled_from(TRAITS)),
     st.tuples(st.just('keep_traits'), who),
+    st.tuples(st.just('declare_traits'), who),
+    st.tuples(st.just('declare_traits'), who, st.sampled_from(TRAITS)),
+    st.tuples(st.just('declare_aggregates'), who, st.sampled_from(UUIDS[:2])),
+    st.tuples(st.just('remove_aggregates'), who, st.sampled_from(UUIDS[:2])),
     st.tuples(st.just('update_aggregates'), who, aggregates),
     st.tuples(st.just('add_aggregates'), who, st.sampled_from(UUIDS[:2])),
     st.tuples(st.just('keep_aggregates'), who),
     st.tuples(st.just('update_inventory'), who, records),
-    st.tuples(st.just('add_inventory'), who, st.sampled_from(CLASSES), record),
+    st.tuples(st.just('declare_inventory'), who, records),
     st.tuples(st.just('keep_inventory'), who),
 )
 shapes = st.one_of(

@@ -75,7 +75,7 @@ def test_a_new_node_is_what_is_said_of_it():
         tree.new_root('root', ROOT)
         fill(tree, 'root')
         tree.new_child('child', 'root', CHILD)
-        tree.add_traits('child', 'A')
+        tree.declare_traits('child', 'A')
 
     wanted = resolve(boot, seen=())
     assert wanted.after == {
@@ -101,7 +101,7 @@ def test_a_new_root_beside_the_node_is_made_too():
 
 
 def test_generations_are_those_that_were_read():
-    wanted = resolve(lambda tree: tree.add_traits('root', 'B'))
+    wanted = resolve(lambda tree: tree.declare_traits('root', 'B'))
     assert wanted.after[ROOT].generation == 5
 
 
@@ -123,7 +123,7 @@ def test_a_sharing_provider_of_others_is_not_written_and_that_is_said():
 
 
 def test_one_that_nothing_is_said_of_is_not_mentioned():
-    wanted = resolve(lambda tree: tree.add_traits('root', 'B'))
+    wanted = resolve(lambda tree: tree.declare_traits('root', 'B'))
     assert wanted.after[SHARED] == ABROAD[0]
     assert not [note for note in wanted.notes if SHARED in note]
 
@@ -286,7 +286,7 @@ def test_a_child_may_become_a_root_when_its_parent_is_deleted():
 
 
 def test_a_sharing_provider_stays_where_it_is_although_it_stands_alone():
-    wanted = resolve(lambda tree: tree.add_traits('shared', 'B'), {SHARED})
+    wanted = resolve(lambda tree: tree.declare_traits('shared', 'B'), {SHARED})
     assert wanted.after[SHARED].parent_uuid == OTHER
 
 
@@ -395,8 +395,8 @@ def test_what_cannot_be_renamed_is_said_and_why():
 def test_what_is_above_one_that_stays_still_gets_its_contents():
     def edit(tree):
         into_a_name_given_up(tree)
-        tree.add_traits('root', 'B')
-        tree.add_traits('child', 'B')
+        tree.declare_traits('root', 'B')
+        tree.declare_traits('child', 'B')
 
     seen = [*HOME[:2], held(OTHER, 'other', CHILD), held(LEAF, 'leaf', ROOT)]
     after = resolve(edit, {OTHER}, seen=seen).after

@@ -32,8 +32,8 @@ HELD = {
 
 
 def describe(tree, vcpu=8):
-    tree.add_traits(ROOT, 'HW_A')
-    tree.add_aggregates(ROOT, AGG)
+    tree.declare_traits(ROOT, 'HW_A')
+    tree.declare_aggregates(ROOT, AGG)
     tree.update_inventory(ROOT, {'VCPU': {'total': vcpu}})
 
 
@@ -86,7 +86,7 @@ def test_what_never_got_there_is_no_restoration():
 
 def test_what_no_source_asserts_any_more_is_not_restored():
     def edit(tree):
-        tree.add_traits(ROOT)
+        tree.declare_traits(ROOT)
 
     assert notes(edit, traits=frozenset()) == []
 

@@ -71,7 +71,7 @@ def test_where_nothing_is_said_nothing_changes(seen):
 def test_saying_what_was_said_before_leaves_nothing_to_record(seen):
     wanted = resolve(
         seen,
-        lambda tree: tree.add_traits('root', 'A'),
+        lambda tree: tree.declare_traits('root', 'A'),
         recorded('A', driver='A'),
     )
     assert wanted.claims == {}
@@ -108,11 +108,11 @@ def test_a_visit_to_one_kind_of_one_provider_touches_no_other(seen):
 )
 def test_a_name_that_two_hold_goes_with_the_second(seen):
     def driver_leaves(tree):
-        tree.add_traits('root', 'B')
+        tree.declare_traits('root', 'B')
 
     def file_leaves(tree):
         with tree.asserting(FILE):
-            tree.add_traits('root')
+            tree.declare_traits('root')
 
     first = resolve(seen, driver_leaves, recorded('AB', driver='AB', file='A'))
     assert first.after[ROOT].traits == {'A', 'B'}
@@ -126,20 +126,20 @@ def test_a_name_that_two_hold_goes_with_the_second(seen):
 
 def test_a_name_that_goes_from_one_source_to_another_stays(seen):
     def handed_over(tree):
-        tree.add_traits('root', 'B')
+        tree.declare_traits('root', 'B')
         with tree.asserting(FILE):
-            tree.add_traits('root', 'A')
+            tree.declare_traits('root', 'A')
 
     wanted = resolve(seen, handed_over, recorded('AB', driver='AB'))
     assert wanted.after[ROOT].traits == {'A', 'B'}
 
 
 def test_what_was_there_before_we_asserted_it_is_not_ours(seen):
-    held = resolve(seen, lambda tree: tree.add_traits('root', 'A')).claims
+    held = resolve(seen, lambda tree: tree.declare_traits('root', 'A')).claims
     assert held == {TRAITS: {'driver': frozenset('A')}}
     left = resolve(
         seen,
-        lambda tree: tree.add_traits('root'),
+        lambda tree: tree.declare_traits('root'),
         Record(claims=held),
     )
     assert left.after[ROOT].traits == {'A', 'B'}
@@ -149,7 +149,7 @@ def test_a_whole_set_leaves_what_another_source_holds(seen):
     def both(tree):
         tree.update_traits('root', ['C'])
         with tree.asserting(FILE):
-            tree.add_traits('root', 'A')
+            tree.declare_traits('root', 'A')
 
     wanted = resolve(seen, both)
     assert wanted.after[ROOT].traits == {'A', 'C'}
@@ -169,7 +169,7 @@ def test_what_one_removes_and_another_holds_stays(seen):
     def both(tree):
         tree.remove_traits('root', 'A', 'B')
         with tree.asserting(FILE):
-            tree.add_traits('root', 'A')
+            tree.declare_traits('root', 'A')
 
     wanted = resolve(seen, both, recorded('A', driver='A'))
     assert wanted.after[ROOT].traits == {'A'}
@@ -185,7 +185,7 @@ def test_removing_what_is_not_there_is_nothing(seen):
 def test_a_held_name_that_another_deleted_comes_back(seen):
     wanted = resolve(
         seen,
-        lambda tree: tree.add_traits('root', 'C'),
+        lambda tree: tree.declare_traits('root', 'C'),
         recorded('C', driver='C'),
     )
     assert wanted.after[ROOT].traits == {'A', 'B', 'C'}
@@ -203,7 +203,7 @@ def test_a_held_name_that_another_deleted_stays_away_while_unknown(seen):
 
 def test_an_unknown_and_an_addition_hold_both(seen):
     def more(tree):
-        tree.add_traits('root', 'C')
+        tree.declare_traits('root', 'C')
         tree.keep_traits('root')
 
     wanted = resolve(seen, more, recorded('A', driver='A'))
@@ -213,9 +213,9 @@ def test_an_unknown_and_an_addition_hold_both(seen):
 
 def test_without_a_record_names_are_added_and_none_removed(seen):
     def edit(tree):
-        tree.add_traits('root', 'C')
-        tree.add_aggregates('root')
-        tree.add_inventory('root', 'DISK_GB', {'total': 1})
+        tree.declare_traits('root', 'C')
+        tree.declare_aggregates('root')
+        tree.declare_inventory('root', {'DISK_GB': {'total': 1}})
 
     wanted = resolve(seen, edit)
     assert wanted.after[ROOT].traits == {'A', 'B', 'C'}
@@ -279,9 +279,9 @@ def test_authority_reaches_no_further_than_the_kind_and_where_it_spoke(seen):
     wanted = resolve(
         seen,
         lambda tree: (
-            tree.add_traits('root', 'A'),
-            tree.add_aggregates('root'),
-            tree.add_inventory('root', 'HW_NEW', {'total': 1}),
+            tree.declare_traits('root', 'A'),
+            tree.declare_aggregates('root'),
+            tree.declare_inventory('root', {'HW_NEW': {'total': 1}}),
         ),
         authority=('HW_*', 'VCPU'),
     )
@@ -292,7 +292,7 @@ def test_authority_reaches_no_further_than_the_kind_and_where_it_spoke(seen):
     assert wanted.foreign == {}
 
 
-@pytest.mark.parametrize('form', ['add_traits', 'update_traits'])
+@pytest.mark.parametrize('form', ['declare_traits', 'update_traits'])
 def test_what_is_held_for_another_node_stays_whatever_is_said(seen, form):
     held = {TRAITS: {('driver', CHILD): frozenset('A')}}
     record = dataclasses.replace(

@@ -26,7 +26,7 @@ def notes(describe, record=None, authority=(), traits=TRAITS):
 
 
 def add(tree):
-    tree.add_traits(ROOT, 'CUSTOM_B')
+    tree.declare_traits(ROOT, 'CUSTOM_B')
 
 
 def test_what_was_there_and_stays_is_named():
@@ -51,9 +51,9 @@ def test_it_is_not_said_of_a_provider_that_the_agent_knows(record):
     'describe',
     [
         lambda tree: None,
-        lambda tree: tree.add_traits(ROOT, 'CUSTOM_A', 'CUSTOM_B'),
+        lambda tree: tree.declare_traits(ROOT, 'CUSTOM_A', 'CUSTOM_B'),
         lambda tree: tree.update_traits(ROOT, ['CUSTOM_B']),
-        lambda tree: tree.add_aggregates(ROOT, ROOT),
+        lambda tree: tree.declare_aggregates(ROOT, ROOT),
     ],
 )
 def test_nothing_is_said_where_nothing_is_left_behind(describe):

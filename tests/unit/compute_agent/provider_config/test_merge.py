@@ -255,7 +255,7 @@ def test_what_no_file_names_and_another_added_stays_and_is_noted(visits):
     tree = tree_of(placed(traits=['CUSTOM_A', 'CUSTOM_D']))
     record = recorded(CUSTOM_A=FROM_A, CUSTOM_D='driver')
     if visits:
-        tree.add_traits(NODE, 'CUSTOM_D')
+        tree.declare_traits(NODE, 'CUSTOM_D')
     merge(tree, record=record)
     (note,) = tree.notes
     assert note == (

@@ -23,8 +23,34 @@ A, B, C = frozenset('A'), frozenset('B'), frozenset('C')
         ),
         ([('setting', A)], Assertion(names=A, exclusive=True)),
         (
-            [('adding', A), ('removing', C), ('setting', B)],
+            [('adding', A), ('removing', B | C), ('setting', B)],
+            Assertion(names=B, removed=C, exclusive=True),
+        ),
+        ([('declaring', A)], Assertion(names=A, declared=True)),
+        ([('declaring', ())], Assertion(declared=True)),
+        (
+            [('adding', A), ('removing', B | C), ('declaring', B)],
+            Assertion(names=B, removed=C, declared=True),
+        ),
+        (
+            [('declaring', A), ('adding', B), ('removing', A)],
+            Assertion(names=B, removed=A, declared=True),
+        ),
+        (
+            [('setting', A), ('declaring', B)],
+            Assertion(names=B, declared=True),
+        ),
+        (
+            [('declaring', A), ('setting', B)],
             Assertion(names=B, exclusive=True),
+        ),
+        (
+            [('keeping',), ('declaring', A)],
+            Assertion(names=A, declared=True),
+        ),
+        (
+            [('declaring', A), ('keeping',)],
+            Assertion(names=A, declared=True, keep=True),
         ),
         ([('keeping',), ('setting', A)], Assertion(names=A, exclusive=True)),
         (
@@ -56,6 +82,21 @@ def test_calls_add_up(calls, sum_of_them):
 
 def test_names_come_in_any_iterable():
     assert Assertion().adding(iter('AB')) == Assertion(names=A | B)
+    assert Assertion().declaring(iter('AB')).names == A | B
+
+
+@pytest.mark.parametrize(
+    ('said', 'ends'),
+    [
+        (Assertion(names=A, removed=B), False),
+        (Assertion(declared=True), True),
+        (Assertion(exclusive=True), True),
+        (Assertion(declared=True, keep=True), False),
+        (Assertion(exclusive=True, keep=True), False),
+    ],
+)
+def test_only_all_names_at_once_end_earlier_claims(said, ends):
+    assert said.ends_claims is ends
 
 
 def test_what_was_said_before_stays_a_value_of_its_own():

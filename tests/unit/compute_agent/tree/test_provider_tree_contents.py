@@ -116,13 +116,15 @@ def test_adding_and_removing_nothing_changes_nothing(tree):
     assert tree.data('root') == before
 
 
-def test_one_class_is_added_to_those_there_are(tree):
-    assert tree.add_inventory('root', 'DISK_GB', {'total': 100}) is None
+def test_declared_classes_stand_beside_those_of_others(tree):
+    with tree.asserting('another'):
+        declared = {'DISK_GB': {'total': 100}}
+        assert tree.declare_inventory('root', declared) is None
     assert tree.data('root').inventory == {**VCPU, **DISK}
 
 
-def test_one_class_added_again_is_replaced_whole(tree):
-    tree.add_inventory('root', 'VCPU', {'total': 4})
+def test_a_class_declared_again_is_replaced_whole(tree):
+    tree.declare_inventory('root', {'VCPU': {'total': 4}})
     assert tree.data('root').inventory == {'VCPU': {'total': 4}}
 
 
@@ -136,15 +138,19 @@ def test_keeping_changes_nothing(tree):
 
 EDITS = {
     'update_inventory': lambda t, who: t.update_inventory(who, VCPU),
-    'add_inventory': lambda t, who: t.add_inventory(who, 'X', {'total': 1}),
+    'declare_inventory': lambda t, who: t.declare_inventory(
+        who, {'X': {'total': 1}}
+    ),
     'keep_inventory': lambda t, who: t.keep_inventory(who),
     'update_resources': lambda t, who: t.update_resources(who, {}),
     'update_traits': lambda t, who: t.update_traits(who, []),
+    'declare_traits': lambda t, who: t.declare_traits(who, 'A'),
     'add_traits': lambda t, who: t.add_traits(who, 'A'),
     'add no traits': lambda t, who: t.add_traits(who),
     'remove_traits': lambda t, who: t.remove_traits(who, 'A'),
     'keep_traits': lambda t, who: t.keep_traits(who),
     'update_aggregates': lambda t, who: t.update_aggregates(who, []),
+    'declare_aggregates': lambda t, who: t.declare_aggregates(who, AGG1),
     'add_aggregates': lambda t, who: t.add_aggregates(who, AGG1),
     'remove_aggregates': lambda t, who: t.remove_aggregates(who),
     'keep_aggregates': lambda t, who: t.keep_aggregates(who),
@@ -182,11 +188,13 @@ REFUSED = {
         "resource class 'vcpu' is not a name",
     ),
     'a bad record of one class': (
-        lambda t: t.add_inventory('root', 'VCPU', {'total': 1, 'used': 1}),
+        lambda t: t.declare_inventory(
+            'root', {'VCPU': {'total': 1, 'used': 1}}
+        ),
         'inventory of VCPU: unknown inventory field used',
     ),
     'no record of one class': (
-        lambda t: t.add_inventory('root', 'VCPU', None),
+        lambda t: t.declare_inventory('root', {'VCPU': None}),
         'inventory of VCPU: None is not an inventory record',
     ),
     'a trait that is no name': (
@@ -200,6 +208,14 @@ REFUSED = {
     'a trait to add that is no name': (
         lambda t: t.add_traits('root', 'C', 'c'),
         "trait 'c' is not a name",
+    ),
+    'a trait to declare that is no name': (
+        lambda t: t.declare_traits('root', 'C', 'c'),
+        "trait 'c' is not a name",
+    ),
+    'an aggregate to declare that is no uuid': (
+        lambda t: t.declare_aggregates('root', AGG3, 'rack1'),
+        "aggregate 'rack1' is not a uuid",
     ),
     'a list in place of a trait': (
         lambda t: t.add_traits('root', ['C']),

@@ -157,7 +157,7 @@ def test_a_bare_metal_body_sets_class_and_traits_whole(tree):
 
 
 def test_a_reshaping_body_moves_inventory_and_allocations(tree):
-    tree.add_inventory('node', 'VGPU', {'total': 4})
+    tree.declare_inventory('node', {'VGPU': {'total': 4}})
     allocations = {
         'guest': {'allocations': {NODE: {'resources': {'VCPU': 2, 'VGPU': 1}}}}
     }

@@ -57,6 +57,11 @@ KINDS = [
     ),
     (
         TRAIT,
+        lambda t: t.declare_traits('root', 'X', 'Y'),
+        said(['X', 'Y'], declared=True),
+    ),
+    (
+        TRAIT,
         lambda t: t.keep_traits('root'),
         said(keep=True),
     ),
@@ -77,13 +82,18 @@ KINDS = [
     ),
     (
         AGGREGATE,
+        lambda t: t.declare_aggregates('root', AGG2),
+        said([AGG2], declared=True),
+    ),
+    (
+        AGGREGATE,
         lambda t: t.keep_aggregates('root'),
         said(keep=True),
     ),
     (
         INVENTORY,
-        lambda t: t.add_inventory('root', 'VCPU', ONE),
-        said(['VCPU']),
+        lambda t: t.declare_inventory('root', {'VCPU': ONE}),
+        said(['VCPU'], declared=True),
     ),
     (
         INVENTORY,
@@ -128,6 +138,21 @@ def test_an_empty_call_visits(tree, edit):
     assert list(tree.assertions.values()) == [{'driver': said()}]
 
 
+@pytest.mark.parametrize(
+    'edit',
+    [
+        lambda t: t.declare_traits('root'),
+        lambda t: t.declare_aggregates('root'),
+        lambda t: t.declare_inventory('root', {}),
+    ],
+)
+def test_an_empty_declaration_claims_nothing(tree, edit):
+    edit(tree)
+    assert list(tree.assertions.values()) == [{'driver': said(declared=True)}]
+    assert tree.data('root').traits == {'A'}
+    assert tree.data('root').aggregates == {AGG1}
+
+
 def test_reading_visits_nothing(tree):
     tree.data('root')
     tree.has_traits('root', ['A'])
@@ -163,7 +188,45 @@ def test_a_whole_set_begins_anew(tree):
     tree.remove_traits('root', 'A')
     tree.keep_traits('root')
     tree.update_traits('root', ['Y'])
-    assert tree.assertions[TRAIT]['driver'] == said(['Y'], exclusive=True)
+    assert tree.assertions[TRAIT]['driver'] == said(
+        ['Y'], ['A'], exclusive=True
+    )
+
+
+def test_a_declaration_begins_anew(tree):
+    tree.add_traits('root', 'X')
+    tree.remove_traits('root', 'A')
+    tree.keep_traits('root')
+    tree.declare_traits('root', 'Y')
+    assert tree.assertions[TRAIT]['driver'] == said(
+        ['Y'], ['A'], declared=True
+    )
+    assert tree.data('root').traits == {'Y'}
+
+
+def test_what_follows_a_declaration_alters_it(tree):
+    tree.declare_traits('root', 'X', 'Y')
+    tree.add_traits('root', 'Z')
+    tree.remove_traits('root', 'X')
+    assert tree.assertions[TRAIT]['driver'] == said(
+        ['Y', 'Z'], ['X'], declared=True
+    )
+    assert tree.data('root').traits == {'A', 'Y', 'Z'}
+
+
+def test_another_declaration_takes_back_the_one_before(tree):
+    with tree.asserting(FILE):
+        tree.declare_traits('root', 'Y')
+        tree.declare_inventory('root', {'CUSTOM_Y': ONE})
+    for names in ('AXY', 'Z'):
+        tree.declare_traits('root', *names)
+        tree.declare_inventory('root', {f'CUSTOM_{n}': ONE for n in names})
+    tree.declare_aggregates('root', AGG1, AGG2)
+    tree.declare_aggregates('root')
+    data = tree.data('root')
+    assert data.traits == {'A', 'Y', 'Z'}
+    assert set(data.inventory) == {'CUSTOM_Y', 'CUSTOM_Z'}
+    assert data.aggregates == {AGG1}
 
 
 def test_what_follows_a_whole_set_alters_it(tree):
@@ -175,12 +238,13 @@ def test_what_follows_a_whole_set_alters_it(tree):
     )
 
 
-def test_a_class_added_after_the_whole_inventory_is_held_with_it(tree):
+def test_a_declared_inventory_takes_the_place_of_a_whole_one(tree):
     tree.update_inventory('root', {'VCPU': ONE})
-    tree.add_inventory('root', 'DISK_GB', ONE)
+    tree.declare_inventory('root', {'DISK_GB': ONE})
     assert tree.assertions[INVENTORY]['driver'] == said(
-        ['VCPU', 'DISK_GB'], exclusive=True
+        ['DISK_GB'], declared=True
     )
+    assert set(tree.data('root').inventory) == {'DISK_GB'}
 
 
 def test_keeping_leaves_what_was_said_before(tree):
@@ -234,12 +298,14 @@ def test_what_was_said_of_a_removed_provider_goes_with_it(tree):
 
 def test_what_a_source_said_outlives_anothers_whole_set(tree):
     with tree.asserting(FILE):
-        tree.add_inventory('root', 'CUSTOM_GOLD', ONE)
+        tree.declare_inventory('root', {'CUSTOM_GOLD': ONE})
         tree.add_traits('root', 'X')
         tree.add_aggregates('root', AGG2)
     tree.update_inventory('root', {'VCPU': ONE})
     tree.update_traits('root', ['Y'])
     tree.update_aggregates('root', [])
-    assert tree.assertions[INVENTORY][FILE] == said(['CUSTOM_GOLD'])
+    assert tree.assertions[INVENTORY][FILE] == said(
+        ['CUSTOM_GOLD'], declared=True
+    )
     assert tree.assertions[TRAIT][FILE] == said(['X'])
     assert tree.assertions[AGGREGATE][FILE] == said([AGG2])

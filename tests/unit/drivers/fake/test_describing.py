@@ -48,7 +48,7 @@ def test_what_the_file_gives_is_added_beside_what_others_gave(fake, crowded):
     assert data.traits == {'CUSTOM_OTHERS', 'CUSTOM_A'}
     assert data.aggregates == {OTHER, AGG}
     assert said(crowded, 'CN1', assertion.Kind.TRAIT) == assertion.Assertion(
-        names=frozenset({'CUSTOM_A'})
+        names=frozenset({'CUSTOM_A'}), declared=True
     )
 
 
@@ -110,7 +110,7 @@ def test_empty_is_a_visit_that_holds_nothing(fake, crowded):
     assert crowded.data('CN1').inventory == {}
     assert crowded.data('CN1').traits == {'CUSTOM_OTHERS'}
     for kind in (assertion.Kind.TRAIT, assertion.Kind.AGGREGATE):
-        assert said(crowded, 'CN1', kind) == assertion.Assertion()
+        assert said(crowded, 'CN1', kind) == assertion.Assertion(declared=True)
 
 
 def test_missing_children_are_created_below_their_parents(fake, rooted):
@@ -298,7 +298,8 @@ def test_a_sharing_provider_is_not_touched_with_the_second_node(fake, rooted):
 def test_a_sharing_provider_that_is_there_is_updated(fake, rooted):
     tree = rooted()
     tree.new_root('SSP', U)
-    tree.add_traits('SSP', 'CUSTOM_OTHERS')
+    with tree.asserting('another'):
+        tree.add_traits('SSP', 'CUSTOM_OTHERS')
     fake(SHARING).update_provider_tree(tree, 'CN1')
     assert tree.data('SSP').traits == {'CUSTOM_OTHERS', 'CUSTOM_A', SHARES}
 
@@ -306,7 +307,7 @@ def test_a_sharing_provider_that_is_there_is_updated(fake, rooted):
 @pytest.mark.parametrize(
     ('more', 'expected'),
     [
-        ('', assertion.Assertion(names=frozenset({SHARES}), keep=True)),
+        ('', assertion.Assertion(names=frozenset({SHARES}))),
         (
             ', traits: keep',
             assertion.Assertion(names=frozenset({SHARES}), keep=True),

@@ -48,10 +48,12 @@ def test_evidence_of_another_host_is_refused(make_driver, epyc):
 
 
 def test_traits_are_added_beside_others(make_driver, epyc, tree):
-    tree.add_traits(NODE, 'CUSTOM_RACK_7')
+    with tree.asserting('another'):
+        tree.add_traits(NODE, 'CUSTOM_RACK_7')
     make_driver(epyc).update_provider_tree(tree, NODE)
     traits = tree.data(NODE).traits
     assert {'CUSTOM_RACK_7', 'HW_CPU_X86_AMD_SVM'} <= traits
+    assert asserted(tree).declared
     assert not asserted(tree).exclusive
     assert not asserted(tree).keep
 
