@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from .. import error_text, errors
+from ..limits import alternation
 from ..plan.plan import Operation
-from . import node_result, resource_tracker, schedule
+from . import effects, node_result, resource_tracker, schedule
 
 LOG = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ class Service:
         self._clock = clock
         self._times = schedule.Schedule(clock())
         self._said: dict[str, tuple[str, frozenset[str]]] = {}
+        self._alternation = alternation.Alternation()
         self._away_since: float | None = None
         self._outage_logged = 0.0
 
@@ -154,6 +156,7 @@ class Service:
         for result in results:
             count[result.status] += 1
         applied = sum(len(r.applied) for r in results)
+        self._warn_of_turns(results)
         LOG.log(
             logging.INFO if news or applied else logging.DEBUG,
             'cycle: %d done, %d waiting, %d failed; %d operations, %.2f s',
@@ -161,6 +164,20 @@ class Service:
             applied,
             seconds,
         )
+
+    def _warn_of_turns(self, results: Results) -> None:
+        """Warn once of names that the driver makes the agent undo itself."""
+        found = self._alternation.end_cycle(
+            {
+                r.node.uuid: effects.items(r.applied) if r.plan else None
+                for r in results
+            }
+        )
+        for result in results:
+            seen = result.plan.before if result.plan else {}
+            for item in found.get(result.node.uuid, ()):
+                line = alternation.line(item, seen, result.node.uuid)
+                LOG.warning('%s', result.node.line(line))
 
     def _node_news(
         self, result: resource_tracker.NodeResult[Operation]

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bodies of nova's drivers run over many cycles and converge as in nova."""
 
+import threading
+
 import agents
 import pytest
 
-from compute_agent.cycle import resource_tracker
+from compute_agent.cycle import resource_tracker, service
 from compute_agent.tree.assertion import DRIVER, Kind
 
 NODE = agents.NODE
@@ -175,3 +177,39 @@ def test_names_recorded_by_the_release_before_still_go(
     assert result.status is resource_tracker.Status.DONE
     assert operator.traits() == {*OWN, 'CUSTOM_A'}
     assert operator.aggregates() == set()
+
+
+def test_a_driver_that_undoes_its_own_report_is_named_once(
+    agent_factory, operator, caplog
+):
+    """It reports the trait only while the provider lacks it."""
+
+    def contradictory(tree, node):
+        tree.update_inventory(node, VCPU)
+        if tree.has_traits(node, ['CUSTOM_A']):
+            tree.remove_traits(node, 'CUSTOM_A')
+        else:
+            tree.add_traits(node, 'CUSTOM_A')
+
+    agent = agent_factory(contradictory)
+    cycles = iter(range(9))
+    stop = threading.Event()
+
+    def cycle():
+        if next(cycles) == 8:
+            stop.set()
+        return agent.sync()
+
+    service.Service(cycle, interval=0.001, stop=stop).run()
+    lines = [
+        r.getMessage() for r in caplog.records if r.levelname == 'WARNING'
+    ]
+    named = [line for line in lines if 'in every cycle or in none' in line]
+    (line,) = named
+    assert line == (
+        f'{agents.NAME} ({NODE}): the driver reports trait CUSTOM_A in one '
+        'cycle and not in the next: the agent undid its own write of the '
+        'cycle before 3 times in a row; the driver must report it in every '
+        'cycle or in none'
+    )
+    assert 'contended' not in caplog.text
