@@ -26,7 +26,7 @@ class Described:
 
     def __call__(self, tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 8}})
-        tree.add_traits(node, *self.traits)
+        tree.declare_traits(node, *self.traits)
         if self.child and not tree.exists(CHILD):
             tree.new_child(f'{node}-child', node, CHILD)
         if self.child:
