@@ -32,7 +32,8 @@ class Sync(command.Report):
             action='store_true',
             help='Lift the limits on removals: [compute_agent] max_deletions '
             'and max_removed_percent. Also delete the departed nodes if the '
-            'driver has no node left.',
+            'driver has no node left. Also allow the first write to a '
+            'provider with inventory that another writer created.',
         )
         pruning.add_options(parser)
         return parser

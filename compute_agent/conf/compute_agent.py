@@ -49,6 +49,18 @@ _OPTS: list[cfg.Opt] = [
         "the agent uses nova.conf. The host's uuid in the compute_id file of "
         '[DEFAULT] state_path counts all the same.',
     ),
+    cfg.BoolOpt(
+        'adopt_existing_roots',
+        default=False,
+        mutable=True,
+        help="Let the agent write to the nodes' providers that another writer "
+        'created and that have inventory, such as the roots that nova-compute '
+        'left. Without this option, the first write to such a provider needs '
+        'a yes, once: the node waits, and "compute-agent plan" shows the '
+        'change. "compute-agent sync --yes" gives it for all nodes, '
+        '"compute-agent provider adopt" for one provider. The agent records '
+        'the yes: it stays in force if you set this option to false again.',
+    ),
     cfg.IntOpt(
         'full_read_interval',
         default=3600,

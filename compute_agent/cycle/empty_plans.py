@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A memo of each node's last plan, if that plan was empty.
+"""A memo of each node's last plan, if that plan was not sent.
 
 Pure: no I/O, configuration, logging or clock. In most cycles, most nodes have
 not changed since the cycle before. The plan is then the same too, so the agent
 neither asks the driver to describe the node nor resolves ownership. An empty
-plan is reused until one of its inputs changes. ``node_planner.py`` keeps the
+plan is reused until one of its inputs changes, and so is a plan that waits as a
+whole until a person allows its first write. ``node_planner.py`` keeps the
 memo; its threads each work on a different node.
 """
 
@@ -15,9 +16,10 @@ from typing import Generic
 from ..ownership.policy import Policy
 from ..ownership.record import Record
 from ..plan.observation import Observation
-from ..plan.plan import Op, Plan
+from ..plan.plan import Op
 from ..tree import provider_tree
 from ..tree.node import Node
+from .node_plan import NodePlan
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,29 +70,29 @@ class Inputs:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyPlan(Generic[Op]):
-    """An empty plan and its inputs."""
+    """An empty or waiting plan, and its inputs."""
 
     inputs: Inputs
-    plan: Plan[Op]
+    made: NodePlan[Op]
 
 
 class EmptyPlans(Generic[Op]):
-    """The last plan of each node, if it was empty."""
+    """The last plan of each node, if it was empty or waits as a whole."""
 
     def __init__(self) -> None:
         self._plans: dict[str, EmptyPlan[Op]] = {}
 
     def take(self, node_uuid: str) -> EmptyPlan[Op] | None:
-        """Return a node's empty plan and forget it.
+        """Return a node's kept plan and forget it.
 
         The caller keeps it again if its inputs have not changed. So a cycle
         that fails leaves no memo.
         """
         return self._plans.pop(node_uuid, None)
 
-    def keep(self, inputs: Inputs, plan: Plan[Op]) -> None:
-        """Remember that these inputs give this empty plan."""
-        self._plans[inputs.node.uuid] = EmptyPlan(inputs=inputs, plan=plan)
+    def keep(self, inputs: Inputs, made: NodePlan[Op]) -> None:
+        """Remember that these inputs give this plan."""
+        self._plans[inputs.node.uuid] = EmptyPlan(inputs=inputs, made=made)
 
     def keep_only(self, node_uuids: Collection[str]) -> None:
         """Forget the plans of all other nodes."""

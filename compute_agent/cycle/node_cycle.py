@@ -11,7 +11,7 @@ each node and runs them in several threads.
 
 import dataclasses
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Generic
 
 from .. import errors
@@ -22,7 +22,8 @@ from ..tree import provider
 from ..tree.node import Node
 from . import departed_nodes, effects, node_result, report_client
 from .conflicts import Conflicts
-from .node_planner import NodePlan, NodePlanner
+from .node_plan import NodePlan
+from .node_planner import NodePlanner
 from .node_result import NodeResult, Status
 
 LOG = logging.getLogger(__name__)
@@ -191,10 +192,12 @@ class NodeCycle(Generic[Op]):
         """Note a new plan; return True if it is applied now."""
         plan, context = planned.plan, self._context
         self._planned, self._before = planned, plan.before
-        self.result = node_result.planned(self.node, plan, planned.contended)
+        self.result = self._result(planned)
+        if planned.waits_as_a_whole():
+            return False
         if context.writing and self._is_backed_off(plan):
             return False
-        removals = self._removals_of(plan)
+        removals = self._removals_of(planned)
         if not context.judged:
             return context.writing
         if not self._is_judged:
@@ -213,22 +216,36 @@ class NodeCycle(Generic[Op]):
             return
         if self.departed and plan.operations:
             self._context.departures.confirm(self.node)
-        without = list(self._refused.values())
-        self._note_outcome(self._context.client.apply(plan, without))
+        if planned.takeovers and planned.takes_over:
+            self._context.planner.take_over(planned)
+        self._note_outcome(
+            self._context.client.apply(
+                planned.sendable(), [*self._refused.values(), *planned.held()]
+            )
+        )
         # Operations refused under an earlier plan may not be wanted any more.
         still_refused = {
             line: op
             for line, op in self._refused.items()
             if op in plan.operations
         }
-        self.result = node_result.planned(
-            self.node, plan, planned.contended, list(still_refused)
-        )
+        self.result = self._result(planned, list(still_refused))
         if not still_refused:
             back_off.clear(self.node.uuid)
             return
         self.result = dataclasses.replace(
             self.result, again_in=self._back_off(still_refused)
+        )
+
+    def _result(
+        self, planned: NodePlan[Op], refused: Sequence[str] = ()
+    ) -> NodeResult[Op]:
+        return node_result.planned(
+            self.node,
+            planned.plan,
+            planned.contended,
+            refused,
+            planned.waiting(),
         )
 
     # --- what keeps a plan from being applied --------------------------------
@@ -255,15 +272,17 @@ class NodeCycle(Generic[Op]):
             again_in=again_in,
         )
 
-    def _removals_of(self, plan: Plan[Op]) -> blast_radius.Removals:
+    def _removals_of(self, planned: NodePlan[Op]) -> blast_radius.Removals:
         """Return a plan's removals; for a departed node, all that it touches.
 
         A provider of such a node that cannot be deleted becomes reserved,
         which removes its capacity just as a deletion would.
         """
+        held = planned.held()
+        sent = [op for op in planned.plan.operations if op not in held]
         if not self.departed:
-            return effects.removals(plan.operations)
-        return blast_radius.Removals(deleted=effects.written(plan.operations))
+            return effects.removals(sent)
+        return blast_radius.Removals(deleted=effects.written(sent))
 
     # --- applied and refused operations --------------------------------------
 

@@ -14,12 +14,19 @@ from typing import Any, Generic
 from .. import errors
 from ..identity import identity
 from ..limits import contention
-from ..ownership import in_use, moved_away, orphans, policy, resolve
+from ..ownership import (
+    in_use,
+    moved_away,
+    orphans,
+    policy,
+    resolve,
+    takeover,
+)
 from ..ownership.record import Record
 from ..plan import allocations as alloc
 from ..plan import removal
 from ..plan.observation import Observation
-from ..plan.plan import Op, Op_co, Plan, Wanted
+from ..plan.plan import Op, Wanted
 from ..tree import host_inventory, provider
 from ..tree.allocation_ratios import Ratios
 from ..tree.node import Node
@@ -27,6 +34,7 @@ from ..tree.provider_tree import ProviderTree
 from ..virt import driver as virt
 from . import describe, report_client
 from .empty_plans import EmptyPlans, Inputs
+from .node_plan import NodePlan
 
 # Returns the operator's orders for the names of a node.
 OrdersOf = Callable[[Node], policy.Orders]
@@ -49,18 +57,6 @@ class Settings:
         default_factory=host_inventory.Reserved
     )
     orders: Callable[[], OrdersOf] = _no_orders
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class NodePlan(Generic[Op_co]):
-    """A node's plan, and the contended items that it leaves as they are."""
-
-    plan: Plan[Op_co]
-    contended: tuple[contention.Item, ...] = ()
-
-    def is_empty(self) -> bool:
-        """Return True if there is nothing to send, to record or to wait for."""
-        return self.plan.is_empty() and not self.contended
 
 
 class NodePlanner(Generic[Op]):
@@ -132,13 +128,13 @@ class NodePlanner(Generic[Op]):
 
         :param contended: the items that this cycle leaves as they are
         """
-        # If nothing changed since an empty plan, use that plan again.
+        # If nothing changed since an empty or waiting plan, use it again.
         last = self._empty_plans.take(node.uuid)
         facts = describe.facts(self._driver, node)
         if last is not None and self._still_holds(
             last.inputs, node, facts, seen, contended
         ):
-            return self._keep(last.inputs, last.plan)
+            return self._keep(last.inputs, last.made)
 
         # Describe: driver, operators' files and agent edit the tree.
         identity.check(node, seen.providers)
@@ -165,16 +161,28 @@ class NodePlanner(Generic[Op]):
             and not reshapes
             and last.inputs.lead_to_the_plan_of(inputs)
         ):
-            return self._keep(inputs, last.plan)
+            return self._keep(inputs, last.made)
 
         # Resolve ownership; leave contended items, keep names and providers in
         # use.
         wanted, left = self._resolve(tree, seen, record, decides, allocations)
 
         # Plan: the report client finds the operations that lead there.
-        made = NodePlan(plan=self._client.plan(seen, wanted), contended=left)
+        plan = self._client.plan(seen, wanted)
+        made = NodePlan(
+            plan=plan,
+            contended=left,
+            takeovers=takeover.takeovers(
+                node.uuid,
+                seen.providers,
+                tree.get_provider_uuids(),
+                plan.operations,
+                record,
+            ),
+            takes_over=decides.orders.takes_over,
+        )
         if not reshapes and _is_repeatable(made, seen, wanted):
-            self._keep(inputs, made.plan)
+            self._keep(inputs, made)
         return made
 
     def plan_departed(
@@ -193,6 +201,10 @@ class NodePlanner(Generic[Op]):
         decides = self._policy(node, contended)
         wanted, left = self._resolve(tree, seen, record, decides, None)
         return NodePlan(plan=self._client.plan(seen, wanted), contended=left)
+
+    def take_over(self, planned: NodePlan[Op]) -> None:
+        """Record that a person allowed the first writes of a plan."""
+        self._records.take_over(t.provider.uuid for t in planned.takeovers)
 
     # --- the steps ------------------------------------------------------------
 
@@ -221,9 +233,9 @@ class NodePlanner(Generic[Op]):
             )
         )
 
-    def _keep(self, inputs: Inputs, empty: Plan[Op]) -> NodePlan[Op]:
-        self._empty_plans.keep(inputs, empty)
-        return NodePlan(plan=empty)
+    def _keep(self, inputs: Inputs, made: NodePlan[Op]) -> NodePlan[Op]:
+        self._empty_plans.keep(inputs, made)
+        return made
 
     def _describe(
         self, node: Node, seen: Observation
@@ -353,13 +365,15 @@ class NodePlanner(Generic[Op]):
 def _is_repeatable(
     made: NodePlan[Op], seen: Observation, wanted: Wanted
 ) -> bool:
-    """Return True if the same inputs would give the same, empty plan.
+    """Return True if the same inputs would give the same plan, not sent.
 
-    The result is False if part of the observation was read in this cycle. It
+    It is empty, or waits until a person allows its first write. The result is False if part of the observation was read in this cycle. It
     is also False if a name was left out because placement does not know it
     yet: then the wanted providers differ from the observed ones although the
     plan is empty.
     """
-    return (
-        made.is_empty() and not seen.fresh and wanted.after == seen.providers
+    if seen.fresh or made.contended:
+        return False
+    return made.waits_as_a_whole() or (
+        made.is_empty() and wanted.after == seen.providers
     )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Generic
 
 from ..limits import contention
+from ..ownership import takeover
 from ..plan.plan import Op, Op_co, Plan
 from ..tree.node import Node
 
@@ -29,6 +30,7 @@ class NodeResult(Generic[Op_co]):
 
     :ivar plan: None if the cycle ended before there was one
     :ivar contended: the items that the plan leaves as they are
+    :ivar takeovers: the first writes that wait until a person allows them
     :ivar applied: the operations that placement carried out
     :ivar reason: why the node is not done; empty if it is
     :ivar notes: lines for the operator
@@ -41,6 +43,7 @@ class NodeResult(Generic[Op_co]):
     status: Status
     plan: Plan[Op_co] | None = None
     contended: tuple[contention.Item, ...] = ()
+    takeovers: tuple[takeover.Takeover, ...] = ()
     applied: Sequence[Op_co] = ()
     reason: str = ''
     notes: tuple[str, ...] = ()
@@ -65,15 +68,20 @@ def planned(
     plan: Plan[Op],
     contended: tuple[contention.Item, ...] = (),
     refused: Sequence[str] = (),
+    takeovers: tuple[takeover.Takeover, ...] = (),
 ) -> NodeResult[Op]:
     """Return the result of a node with a plan.
 
     :param contended: the items that the plan leaves as they are
     :param refused: a line for each operation that placement refused
+    :param takeovers: the first writes that wait until a person allows them
     """
     reasons = [*plan.faults, *refused]
     status = Status.FAILED if reasons else Status.DONE
-    left = [contention.line(item, plan.before) for item in contended]
+    left = [
+        *map(str, takeovers),
+        *(contention.line(item, plan.before) for item in contended),
+    ]
     if left and not reasons:
         status = Status.WAITING
     return NodeResult(
@@ -81,6 +89,7 @@ def planned(
         status=status,
         plan=plan,
         contended=contended,
+        takeovers=takeovers,
         reason='; '.join([*reasons, *left]),
         notes=plan.notes,
     )

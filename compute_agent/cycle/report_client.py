@@ -113,5 +113,8 @@ class Records(CreatedProviders, Protocol):
         The same object is returned until one of these records is written.
         """
 
+    def take_over(self, uuids: Iterable[str]) -> None:
+        """Record that a person allowed this agent to write these providers."""
+
     def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:
         """Record that a provider now counts as created for another node."""

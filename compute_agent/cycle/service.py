@@ -14,12 +14,15 @@ from typing import Protocol
 
 from .. import error_text, errors
 from ..limits import alternation
+from ..ownership import takeover
 from ..plan.plan import Operation
 from . import effects, node_result, resource_tracker, schedule
 
 LOG = logging.getLogger(__name__)
 
 REPEAT = 3600.0  # seconds after which an outage is logged again
+# More nodes than this whose first write needs a yes are logged as one line.
+FEW = 3
 
 Results = Sequence[resource_tracker.NodeResult[Operation]]
 
@@ -149,7 +152,12 @@ class Service:
 
     def _report(self, results: Results, seconds: float) -> None:
         """Log the news of each node, and a summary if there are any."""
-        news = [r for r in results if self._node_news(r)]
+        summed = self._waiting_takeovers(results)
+        news = [
+            r
+            for r in results
+            if self._node_news(r, summed=r.node.uuid in summed)
+        ]
         here = {r.node.uuid for r in results}
         self._said = {u: s for u, s in self._said.items() if u in here}
         count = dict.fromkeys(resource_tracker.Status, 0)
@@ -179,12 +187,34 @@ class Service:
                 line = alternation.line(item, seen, result.node.uuid)
                 LOG.warning('%s', result.node.line(line))
 
+    def _waiting_takeovers(self, results: Results) -> frozenset[str]:
+        """Log many nodes whose first write needs a yes as one line.
+
+        Return these nodes' uuids; their own lines are for debugging.
+        """
+        fresh = [
+            r.node
+            for r in results
+            if r.takeovers
+            and error_text.without_request_ids(r.reason)
+            != self._said.get(r.node.uuid, ('', None))[0]
+        ]
+        if len(fresh) <= FEW:
+            return frozenset()
+        LOG.warning('%s', takeover.summary([str(node) for node in fresh]))
+        return frozenset(node.uuid for node in fresh)
+
     def _node_news(
-        self, result: resource_tracker.NodeResult[Operation]
+        self,
+        result: resource_tracker.NodeResult[Operation],
+        *,
+        summed: bool,
     ) -> bool:
         """Log the news of a node; return True if there are any.
 
         An outage is logged once for all nodes, not here.
+
+        :param summed: its reason is part of a line for many nodes
         """
         if result.outage:
             return False
@@ -200,7 +230,12 @@ class Service:
         if now == reason:
             return bool(fresh) or before is None
         if result.reason:
-            LOG.warning('%s%s', node_result.line(result), _again(result))
+            LOG.log(
+                logging.DEBUG if summed else logging.WARNING,
+                '%s%s',
+                node_result.line(result),
+                _again(result),
+            )
         else:
             LOG.info('%s: no trouble any more', node)
         return True

@@ -27,10 +27,12 @@ class Orders:
     :ivar masked: patterns, with ``*`` and ``?``, of traits that are never
         reported
     :ivar prune: names that are removed in this cycle if no source claims them
+    :ivar takes_over: True to allow the first write to other writers' providers
     """
 
     masked: Collection[str] = ()
     prune: Collection[str] = ()
+    takes_over: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a mask that matches no trait, or a protected name.

@@ -23,6 +23,8 @@ class Record:
     :ivar ours: the names it added, by provider and kind
     :ivar claims: the names that each source claims for the node in question
     :ivar others: the names that each source claims for other nodes
+    :ivar taken_over: uuids of other writers' providers that a person allowed
+        this agent to write; see ``takeover.py``
     :ivar was: the providers as they were before other writers changed them
     """
 
@@ -34,6 +36,7 @@ class Record:
     others: Mapping[Key, Mapping[Claimant, frozenset[str]]] = (
         dataclasses.field(default_factory=dict)
     )
+    taken_over: frozenset[str] = frozenset()
     was: Mapping[str, provider.Provider] = dataclasses.field(
         default_factory=dict
     )

@@ -162,21 +162,27 @@ class Nodes:
                 node=node,
                 driver=_driver_of(db, node),
                 # Claims for other nodes stay with those nodes.
-                record=dataclasses.replace(record, others={}, was={}),
+                record=dataclasses.replace(
+                    record, others={}, was={}, taken_over=frozenset()
+                ),
             )
 
     def import_record(self, handed: NodeRecord) -> None:
         """Add another agent's record of a node, in one transaction.
 
         The next cycle reads the node's providers again, so that names which
-        are no longer there do not count as added by this agent.
+        are no longer there do not count as added by this agent. The other
+        agent wrote to these providers, so this one may, too.
         """
         node = handed.node
         known = KnownNode(name=node.name, title=node.title)
         with self._database.writing() as db:
             self._clear_cache()
             _keep(db, node.uuid, handed.driver, known)
-            self._records.add(db, node.uuid, handed.record)
+            record = dataclasses.replace(
+                handed.record, taken_over=frozenset(handed.providers)
+            )
+            self._records.add(db, node.uuid, record)
             for uuid in handed.providers:
                 self._snapshot.invalidate(db, uuid)
 

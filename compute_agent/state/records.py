@@ -2,7 +2,8 @@
 """The record in the state database: this agent's additions and the claims.
 
 The tables ``created`` (providers that this agent created), ``ours`` (names
-that it added) and ``held`` (which source claims which names for which node).
+that it added), ``held`` (which source claims which names for which node) and
+``taken_over`` (providers of others that a person allowed it to write).
 They must be durable before a request is sent. Without these tables the agent
 only adds, because it does not know which names it added before. Methods that
 take a connection are steps of a transaction of ``journal.py`` or ``nodes.py``.
@@ -23,7 +24,7 @@ from .cache import Cache
 from .database import Database, packed, unpacked
 from .snapshot import Snapshot
 
-_TABLES = ('created', 'ours', 'held')
+_TABLES = ('created', 'ours', 'held', 'taken_over')
 # Nodes whose records one query returns: the rows of all nodes take memory.
 _NODES_PER_QUERY = 500
 
@@ -114,6 +115,11 @@ class Records:
                 (heir_uuid, uuid, node_uuid, assertion.AGENT),
             )
 
+    def take_over(self, uuids: Iterable[str]) -> None:
+        """Record that a person allowed this agent to write these providers."""
+        with self._database.writing() as db:
+            self._take_over(db, uuids)
+
     # --- steps of a transaction -----------------------------------------------
 
     def set_claims(
@@ -201,6 +207,7 @@ class Records:
             ],
         )
         self.set_claims(db, node_uuid, added.claims)
+        self._take_over(db, added.taken_over)
 
     def forget(self, db: sqlite3.Connection, uuid: str) -> None:
         """Drop everything recorded of a provider."""
@@ -227,13 +234,18 @@ class Records:
 
     # --- inside ---------------------------------------------------------------
 
+    def _take_over(self, db: sqlite3.Connection, uuids: Iterable[str]) -> None:
+        for uuid in uuids:
+            self._cache.drop(uuid)
+            db.execute('replace into taken_over values (?)', (uuid,))
+
     def _read(
         self, db: sqlite3.Connection, wanted: Mapping[str, frozenset[str]]
     ) -> dict[str, Record]:
         """Read the records of several nodes at once, and cache them."""
         uuids = frozenset[str]().union(*wanted.values())
         prior = self._snapshot.prior_states(db, uuids)
-        ours, claims, created = _rows_of(db, uuids)
+        ours, claims, created, taken_over = _rows_of(db, uuids)
         found = {}
         for node_uuid, of_node in wanted.items():
             keys = [(u, kind) for u in of_node for kind in assertion.Kind]
@@ -245,6 +257,7 @@ class Records:
                 },
                 claims=own,
                 others=others,
+                taken_over=of_node & taken_over,
                 was={uuid: prior[uuid] for uuid in of_node & prior.keys()},
             )
         for node_uuid, record in found.items():
@@ -258,8 +271,9 @@ def _rows_of(
     dict[Key, set[str]],
     dict[Key, _ByClaimant],
     set[str],
+    set[str],
 ]:
-    """Return the names, the claims and the creations of these providers."""
+    """Return the names, claims, creations and takeovers of these providers."""
     wanted = packed(uuids)
     ours: dict[Key, set[str]] = {}
     for uuid, kind, name in _rows(db, 'ours', 'uuid, kind, name', wanted):
@@ -271,7 +285,8 @@ def _rows_of(
         by_claimant = claims.setdefault((uuid, assertion.Kind(kind)), {})
         by_claimant[source, node_uuid] = unpacked(names)
     created = {uuid for (uuid,) in _rows(db, 'created', 'uuid', wanted)}
-    return ours, claims, created
+    taken_over = {uuid for (uuid,) in _rows(db, 'taken_over', 'uuid', wanted)}
+    return ours, claims, created, taken_over
 
 
 def _rows(

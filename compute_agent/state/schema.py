@@ -53,7 +53,9 @@ create index created_node on created (node_uuid);
 alter table site add column providers integer;
 alter table site add column counted_at real;
 """
-# The approvals that no cycle used yet, and the past of providers.
+# ``approval`` has the approvals that no cycle used yet, ``past_…`` the past of
+# providers, and ``taken_over`` the providers of other writers that a person
+# allowed this agent to write.
 _VERSION_6 = """
 create table past_contents (
     site integer, uuid text, generation integer, digest text not null,
@@ -65,6 +67,11 @@ create table past_ours (
 create table approval (
     kind text, digest text, given_at real not null, who text not null,
     primary key (kind, digest)) without rowid;
+create table taken_over (uuid text primary key) without rowid;
+"""
+# Before version 6, the agent wrote to every root without a question.
+_KEEP_WRITING = """
+insert into taken_over select uuid from held union select uuid from ours;
 """
 SCHEMA = f"""
 create table site (id integer primary key, name text unique not null);
@@ -95,7 +102,7 @@ MIGRATIONS = {
     2: _WAS,
     3: _KEEP_HELD + _HELD + _TAKE_HELD,
     4: _MANY,
-    5: _VERSION_6,
+    5: _VERSION_6 + _KEEP_WRITING,
 }
 _PRAGMAS = ('foreign_keys = on', 'synchronous = full', 'busy_timeout = 10000')
 

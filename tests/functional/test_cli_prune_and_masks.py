@@ -29,6 +29,8 @@ def lost(cli):
     text = cli.fake_file.read_text().replace(', CUSTOM_GOLD', '')
     cli.fake_file.write_text(text)
     add(cli, 'CUSTOM_OPERATOR')
+    # The record that the agent created the root is lost, too.
+    cli.configure(agent={'adopt_existing_roots': 'true'})
     return cli
 
 

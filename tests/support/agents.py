@@ -167,6 +167,7 @@ class AgentFactory:
         fall_wait: float = 0,
         max_deletions: int | None = 10,
         max_removed_percent: float = 20,
+        takes_over: bool = True,
         control: resource_tracker.Control | None = None,
     ) -> Agent:
         """Return an agent.
@@ -175,6 +176,8 @@ class AgentFactory:
         :param state: a state, its directory, or None for a new state
         :param nodes: uuid → name; only for a function, like ``authority``
         :param max_deletions: None lifts all limits, like ``--yes``
+        :param takes_over: False to ask before the first write to another
+            writer's provider; most tests are not about that
         """
         if not isinstance(driver, virt.ComputeDriver):
             driver = Driver(driver, nodes=nodes, authority=authority)
@@ -186,6 +189,7 @@ class AgentFactory:
             sharing_interval=sharing_interval,
             fall_wait=fall_wait,
             workers=workers,
+            takes_over=takes_over,
         )
         return Agent(
             build_agent(

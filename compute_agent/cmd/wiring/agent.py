@@ -78,7 +78,8 @@ class Agent:
     def reload(self, settings: Settings) -> None:
         """Use other settings from the next cycle on, and read files again.
 
-        Only ``limits``, ``masked_traits`` and ``prune`` take effect.
+        Only ``limits``, ``masked_traits``, ``takes_over`` and ``prune`` take
+        effect.
 
         :raises errors.ConfigError: one of the operator's files is wrong
         """
@@ -161,7 +162,7 @@ def open_agent(
     """Build the agent that the configuration describes; close it at the end.
 
     :param read_only: read the state database and never write to it
-    :param unlimited: lift the limits on removals
+    :param unlimited: lift the limits on removals, and allow takeovers
     :param prune: names to remove although the agent did not record them
     :param wait: waits until a throttled request may be sent
     :raises errors.ConfigError: an option is wrong, or the state is unusable

@@ -37,6 +37,7 @@ class Settings:
     :ivar workers: the number of nodes that are processed at a time
     :ivar limits: the largest removals of a cycle; None for no limit
     :ivar masked_traits: traits that are never reported, with ``*`` and ``?``
+    :ivar takes_over: True to allow the first write to other writers' providers
     :ivar prune: names to remove although the agent did not record them
     """
 
@@ -53,11 +54,14 @@ class Settings:
         default_factory=blast_radius.Limits
     )
     masked_traits: Collection[str] = ()
+    takes_over: bool = False
     prune: Prune = NOTHING
 
     def orders(self) -> Callable[[Node], policy.Orders]:
         """Return a function that gives the operator's orders for a node."""
-        masks = policy.Orders(masked=self.masked_traits)
+        masks = policy.Orders(
+            masked=self.masked_traits, takes_over=self.takes_over
+        )
         if not self.prune.names:
             return lambda _node: masks
         return lambda node: dataclasses.replace(
@@ -89,7 +93,7 @@ def from_conf(
 ) -> Settings:
     """Return the settings that the options give.
 
-    :param unlimited: lift the limits on removals
+    :param unlimited: lift the limits on removals, and allow takeovers
     """
     return Settings(
         ratios=_ratios(conf),
@@ -106,6 +110,7 @@ def from_conf(
         workers=conf.compute.update_resources_max_workers,
         limits=None if unlimited else _limits(conf),
         masked_traits=tuple(conf.compute_agent.masked_traits),
+        takes_over=unlimited or conf.compute_agent.adopt_existing_roots,
         prune=prune,
         identity_directories=identity_directories(conf),
     )

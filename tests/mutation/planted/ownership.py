@@ -3,6 +3,7 @@
 
 import dataclasses
 
+from compute_agent.cycle import node_plan
 from compute_agent.ownership import claims, policy, undeletable
 from compute_agent.plan import intents
 from compute_agent.tree import allocation_ratios, assertion, names
@@ -87,3 +88,10 @@ def _(complete, self, rc, record, _current):
 )
 def _(_stranded, _before, _staying, _created):
     return {}, []
+
+
+@plant(
+    node_plan.NodePlan.waiting, "a first write to another's root asks nobody"
+)
+def _(_waiting, _self):
+    return ()

@@ -124,7 +124,7 @@ def test_a_value_at_its_bound_is_taken(load, group, option, value):
 HAS_DEFAULT = [
     (group, opt.name)
     for group, opt in OWN
-    if opt.default not in (None, '', [])
+    if opt.default not in (None, '', []) and not isinstance(opt, cfg.BoolOpt)
 ]
 
 
@@ -139,6 +139,11 @@ def test_an_option_without_a_value_is_refused_with_what_its_absence_means(
     )
     with pytest.raises(cfg.Error, match=said):
         load(f'[{group}]\n{option} =\n')
+
+
+def test_a_yes_or_no_without_a_value_is_refused_by_its_name(load):
+    with pytest.raises(cfg.Error, match="adopt_existing_roots.*value ''"):
+        load('[compute_agent]\nadopt_existing_roots =\n')
 
 
 def test_empty_means_unset_where_there_is_no_default(load):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When an empty plan may be taken for the next one."""
+"""When a plan that was not sent may be taken for the next one."""
 
 import dataclasses
 
 import pytest
 
-from compute_agent.cycle import empty_plans
+from compute_agent.cycle import empty_plans, node_plan
 from compute_agent.ownership import record
 from compute_agent.ownership.policy import Orders, Policy
 from compute_agent.plan.observation import Observation
@@ -28,7 +28,9 @@ INPUTS = empty_plans.Inputs(
     policy=Policy(node_uuid=NODE),
     description=([(NODE, NODE, None)], {}, [], [], []),
 )
-PLAN = Plan(node_uuid=NODE, operations=(), before=SEEN.providers)
+PLAN = node_plan.NodePlan(
+    plan=Plan(node_uuid=NODE, operations=(), before=SEEN.providers)
+)
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def test_other_inputs_do_not(other):
 
 def test_a_plan_is_taken_once(kept):
     taken = kept.take(NODE)
-    assert (taken.inputs, taken.plan) == (INPUTS, PLAN)
+    assert (taken.inputs, taken.made) == (INPUTS, PLAN)
     assert kept.take(NODE) is None
 
 

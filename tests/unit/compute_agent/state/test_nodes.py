@@ -179,6 +179,10 @@ RECORD = Record(
     claims={(NODE, TRAIT): {'driver': frozenset({'CUSTOM_X'})}},
 )
 HANDED = handover.NodeRecord(node=HERE, driver=DRIVER, record=RECORD)
+# Who imports a record may go on where the other agent wrote.
+IMPORTED = dataclasses.replace(
+    RECORD, taken_over=frozenset({NODE, CHILD, SHARED})
+)
 
 
 def test_an_export_has_the_node_s_providers_and_no_other_s(full):
@@ -258,7 +262,7 @@ def tables(directory):
 
 def test_what_was_exported_is_there_after_the_import(state):
     state.nodes.import_record(HANDED)
-    assert state.records.record([NODE, CHILD, SHARED], NODE) == RECORD
+    assert state.records.record([NODE, CHILD, SHARED], NODE) == IMPORTED
     assert state.nodes.of_driver(DRIVER) == {NODE: known('node-1')}
     assert state.records.created_for([NODE]).get(NODE, []) == [SHARED]
 
@@ -278,7 +282,7 @@ def test_what_was_imported_is_exported_again(state, other):
     again = state.nodes.export_record(HERE)
     assert again == HANDED
     other.nodes.import_record(again)
-    assert other.records.record([NODE, CHILD, SHARED], NODE) == RECORD
+    assert other.records.record([NODE, CHILD, SHARED], NODE) == IMPORTED
 
 
 def test_an_import_adds_to_what_is_there(state):
@@ -311,6 +315,7 @@ def test_an_import_adds_to_what_is_there(state):
             },
             (NODE, AGGREGATE): {'driver': frozenset({OTHER})},
         },
+        taken_over=IMPORTED.taken_over,
     )
 
 

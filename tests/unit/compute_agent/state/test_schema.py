@@ -283,6 +283,7 @@ def check_record_of_version_1(one):
         created=frozenset({NODE}),
         ours={key: frozenset({'CUSTOM_X'})},
         claims={key: {'driver': frozenset({'CUSTOM_X'})}},
+        taken_over=frozenset({NODE}),
     )
     assert one.journal.intents([NODE]).get(NODE, {}) == {NODE: [CREATION]}
     assert one.snapshot.readings([NODE])[NODE].provider.traits == {'CUSTOM_X'}

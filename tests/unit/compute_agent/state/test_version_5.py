@@ -85,6 +85,7 @@ def test_its_record_is_there(state):
             (CHILD, Kind.INVENTORY): {'driver': GPU},
         },
         others={(SHARED, Kind.TRAIT): {(FILE, OTHER): {'CUSTOM_P'}}},
+        taken_over=frozenset({NODE, CHILD, SHARED}),
         was={SHARED: was},
     )
     assert was.traits == {'CUSTOM_A', 'CUSTOM_P'}

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first write to a provider that another writer created.
+
+Pure: no I/O, configuration, logging or clock. Such a provider may have
+inventory that guests use, so the first write needs a person's yes, once. The
+state database records the yes. ``cycle/node_planner.py`` asks which providers
+of a plan need one; ``cycle/node_cycle.py`` sends nothing to them without it.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..plan.plan import Operation
+from ..tree import names, provider
+from .record import Record
+
+_FEW = 5  # names that a message lists
+_ADVICE = (
+    '"compute-agent plan" shows it; to allow it, set [compute_agent] '
+    'adopt_existing_roots or run "compute-agent sync --yes"'
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Takeover:
+    """A provider of another writer, and the losses of the first write to it.
+
+    :ivar is_root: True for the node's own root
+    :ivar classes: the resource classes that the write removes
+    :ivar smaller: the resource classes whose totals it lowers
+    :ivar traits: the traits that it removes
+    :ivar aggregates: the aggregates that it removes
+    """
+
+    provider: provider.Provider
+    is_root: bool
+    classes: frozenset[str] = frozenset()
+    smaller: frozenset[str] = frozenset()
+    traits: frozenset[str] = frozenset()
+    aggregates: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        """Return the message for the operator, without changing numbers."""
+        subject = 'its root provider' if self.is_root else str(self.provider)
+        return (
+            f'the first write to {subject} needs a yes, because '
+            f'{_creator(self.provider)} created it and it has inventory; the '
+            f'write would {self._losses()}; {_ADVICE} (or "compute-agent '
+            f'provider adopt {self.provider.uuid}")'
+        )
+
+    def _losses(self) -> str:
+        parts = [
+            f'{verb} {_listed(found)}'
+            for verb, found in (
+                ('remove the inventory of', self.classes),
+                ('lower the total of', self.smaller),
+                ('remove', self.traits | self.aggregates),
+            )
+            if found
+        ]
+        return ' and '.join(parts) or 'take nothing away'
+
+
+def summary(nodes: Sequence[str]) -> str:
+    """Return one message for many nodes whose first writes need a yes."""
+    return (
+        f'{len(nodes)} nodes wait, because the first write to a provider that '
+        'another writer created and that has inventory needs a yes: '
+        f'{_listed(nodes)}; {_ADVICE}'
+    )
+
+
+def takeovers(
+    node_uuid: str,
+    before: provider.Snapshot,
+    described: Iterable[str],
+    operations: Iterable[Operation],
+    record: Record,
+) -> tuple[Takeover, ...]:
+    """Return the first writes to other writers' providers in a plan.
+
+    :param described: the providers that the driver describes. A provider that
+        it removed, and that cannot be deleted, is reserved without a question.
+    """
+    planned = list(operations)
+    touched = frozenset[str]().union(*(op.providers for op in planned))
+    found = [
+        uuid
+        for uuid in described
+        if uuid in touched
+        and uuid in before
+        and before[uuid].inventories
+        and not _is_written(record, uuid)
+    ]
+    if not found:
+        return ()
+    after = before
+    for operation in planned:
+        after = operation.apply_to(after)
+    return tuple(
+        _takeover(before[uuid], after, is_root=uuid == node_uuid)
+        for uuid in found
+    )
+
+
+def _is_written(record: Record, uuid: str) -> bool:
+    """Return True if the provider is this agent's, or has a name of its own."""
+    return (
+        uuid in record.created
+        or uuid in record.taken_over
+        or any(added for (u, _), added in record.ours.items() if u == uuid)
+    )
+
+
+def _takeover(
+    old: provider.Provider,
+    after: Mapping[str, provider.Provider],
+    *,
+    is_root: bool,
+) -> Takeover:
+    new = after[old.uuid]
+    return Takeover(
+        provider=old,
+        is_root=is_root,
+        classes=frozenset(old.inventories.keys() - new.inventories.keys()),
+        smaller=frozenset(
+            rc
+            for rc, record in new.inventories.items()
+            if rc in old.inventories
+            and record.total < old.inventories[rc].total
+        ),
+        traits=old.traits - new.traits,
+        aggregates=old.aggregates - new.aggregates,
+    )
+
+
+def _creator(one: provider.Provider) -> str:
+    """Return the creator as far as the owner traits tell."""
+    if names.OWNER_NOVA in one.traits:
+        return f'nova-compute (by its trait {names.OWNER_NOVA})'
+    owners = sorted(t for t in one.traits if t.startswith(names.OWNER_PREFIX))
+    if owners:
+        return f'another writer (by its trait {owners[0]})'
+    return 'another writer'
+
+
+def _listed(found: Iterable[str]) -> str:
+    every = sorted(found)
+    few, more = every[:_FEW], len(every) - _FEW
+    return ', '.join(few) + (f' and {more} more' if more > 0 else '')

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first write to a provider that another writer created needs a yes."""
+
+import json
+
+import pytest
+from agents import NODE
+
+from compute_agent.cycle.resource_tracker import Status
+from compute_agent.state import handover
+
+OTHER = '22222222-2222-4222-8222-222222222222'
+CHILD = '33333333-3333-4333-8333-333333333333'
+# The root as nova-compute left it.
+LEFT = {
+    'VCPU': {'total': 8},
+    'PCPU': {'total': 4},
+    'MEM_ENCRYPTION_CONTEXT': {'total': 2},
+    'DISK_GB': {'total': 81920},
+}
+WRITES = {'POST', 'PUT', 'DELETE'}
+
+
+def describe(tree, node):
+    tree.update_inventory(
+        node, {'VCPU': {'total': 8}, 'DISK_GB': {'total': 251}}
+    )
+    tree.update_traits(node, {'HW_CPU_X86_AVX'})
+
+
+def by_nova(operator, uuid=NODE, name='node-1'):
+    operator.create(uuid, name)
+    operator.set_inventories(LEFT, uuid)
+    operator.add_traits(
+        'COMPUTE_NODE', 'OWNER_NOVA', 'COMPUTE_VOLUME_EXTEND', uuid=uuid
+    )
+
+
+@pytest.fixture
+def left(operator):
+    """The providers after nova-compute left."""
+    by_nova(operator)
+    return operator.holdings()
+
+
+@pytest.fixture
+def asking(agent_factory):
+    """An agent that asks before it takes a provider over."""
+    return agent_factory(describe, takes_over=False)
+
+
+@pytest.mark.catches("a first write to another's root asks nobody")
+def test_a_root_as_nova_compute_left_it_is_not_written(
+    asking, operator, placement, left
+):
+    placement.clear()
+    result = asking.cycle()
+    assert result.status is Status.WAITING
+    assert result.applied == ()
+    assert placement.writes == []
+    assert operator.holdings() == left
+
+
+def test_the_line_says_the_losses_the_creator_and_each_way_out(asking, left):
+    line = asking.cycle().reason
+    assert 'nova-compute (by its trait OWNER_NOVA) created it' in line
+    assert 'remove the inventory of MEM_ENCRYPTION_CONTEXT, PCPU' in line
+    assert 'lower the total of DISK_GB' in line
+    assert 'remove COMPUTE_VOLUME_EXTEND' in line
+    assert '81920' not in line  # no number that changes each cycle
+    assert 'compute-agent plan' in line
+    assert 'compute-agent sync --yes' in line
+    assert f'compute-agent provider adopt {NODE}' in line
+    assert '[compute_agent] adopt_existing_roots' in line
+    assert '\n' not in line
+
+
+def test_the_plan_shows_all_that_the_write_would_change(asking, left):
+    (planned,) = asking.plan()
+    assert planned.status is Status.WAITING
+    names = [type(op).__name__ for op in planned.plan.operations]
+    assert names == ['SetInventories', 'SetTraits']
+
+
+def test_a_yes_is_asked_once(agent_factory, operator, left, tmp_path):
+    agent_factory(describe, state=tmp_path, takes_over=True).done()
+    assert operator.inventories()['DISK_GB']['total'] == 251
+
+    def more(tree, node):
+        describe(tree, node)
+        tree.update_inventory(node, {'VCPU': {'total': 4}})
+
+    again = agent_factory(more, state=tmp_path, takes_over=False)
+    again.done()
+    assert set(operator.inventories()) == {'VCPU'}
+
+
+def test_a_yes_does_not_make_the_provider_ours(agent_factory, left):
+    agent = agent_factory(describe)
+    agent.done()
+    assert agent.state.records.record([NODE], NODE).created == frozenset()
+
+
+def test_an_adopted_root_needs_no_other_yes(asking, left, operator):
+    generation = operator.generation(NODE)
+    asking.state.journal.adopt(NODE, {NODE: generation})
+    asking.done()
+
+
+def test_a_root_that_has_what_it_should_is_done_and_still_asks_later(
+    agent_factory, operator
+):
+    ours = agent_factory(describe)
+    ours.done()
+    asking = agent_factory(describe, takes_over=False)  # with no record
+    asking.done()
+    operator.change_inventory('DISK_GB', total=9)
+    assert asking.cycle().status is Status.WAITING
+
+
+def test_a_root_without_inventory_needs_no_yes(asking, operator):
+    operator.create(NODE, 'node-1')
+    operator.add_traits('COMPUTE_VOLUME_EXTEND')
+    asking.done()
+    assert set(operator.inventories()) == {'VCPU', 'DISK_GB'}
+
+
+def test_a_root_of_our_own_needs_no_yes(asking, operator):
+    asking.done()
+    operator.change_inventory('DISK_GB', total=9)
+    asking.done()
+
+
+def test_another_node_goes_on(agent_factory, operator):
+    by_nova(operator)
+    agent = agent_factory(
+        describe,
+        nodes={NODE: 'node-1', OTHER: 'node-2'},
+        takes_over=False,
+    )
+    waiting, done = agent.sync()
+    assert (waiting.status, done.status) == (Status.WAITING, Status.DONE)
+    assert 'DISK_GB' in operator.inventories(OTHER)
+
+
+def with_child(tree, node):
+    describe(tree, node)
+    if not tree.exists('gpu'):
+        tree.new_child('gpu', node, CHILD)
+    tree.update_inventory('gpu', {'VGPU': {'total': 2}})
+
+
+def test_a_child_of_another_writer_waits_alone(agent_factory, operator):
+    agent = agent_factory(describe, takes_over=False)
+    agent.done()
+    operator.create(CHILD, 'gpu', NODE)
+    operator.set_inventories({'VGPU': {'total': 4}}, CHILD)
+    operator.remove_traits('HW_CPU_X86_AVX')
+    agent.driver.describe = with_child
+    result = agent.cycle()
+    assert result.status is Status.WAITING
+    assert f'the first write to gpu ({CHILD}) needs a yes' in result.reason
+    assert 'another writer created it' in result.reason
+    assert [op.subject for op in result.applied] == [NODE]
+    assert operator.inventories(CHILD)['VGPU']['total'] == 4
+    assert agent.state.records.record([CHILD], NODE).claims == {}
+
+    agent_factory(with_child, state=agent.state).done()
+    assert operator.inventories(CHILD)['VGPU']['total'] == 2
+
+
+def test_a_node_that_waits_costs_no_more_than_a_quiet_one(
+    asking, left, placement
+):
+    for _ in range(3):
+        asking.cycle()
+    placement.clear()
+    assert asking.cycle().status is Status.WAITING
+    assert len(placement.requests) == 1
+
+
+def test_an_imported_record_brings_the_yes(agent_factory, operator, left):
+    before = agent_factory(describe)
+    before.done()
+    (node,) = before.tracker.nodes()
+    handed = json.dumps(handover.data(before.state.nodes.export_record(node)))
+    heir = agent_factory(describe, takes_over=False)
+    heir.state.nodes.import_record(handover.from_data(json.loads(handed)))
+    operator.change_inventory('DISK_GB', total=9)
+    heir.done()
+
+
+def test_a_provider_made_again_by_another_asks_again(
+    agent_factory, operator, left
+):
+    agent = agent_factory(describe)
+    agent.done()
+    operator.delete(NODE)
+    agent.state.journal.forget([NODE])  # as a cycle that sees it gone
+    by_nova(operator)
+    asking = agent_factory(describe, state=agent.state, takes_over=False)
+    assert asking.cycle().status is Status.WAITING
+
+
+# --- the commands ---------------------------------------------------------------
+
+
+@pytest.fixture
+def nova_root(cli):
+    """The command line's node, as nova-compute left it."""
+    cli.placement('/resource_providers', 'POST', {'name': 'cn1', 'uuid': ROOT})
+    cli.placement(
+        f'/resource_providers/{ROOT}/inventories',
+        'PUT',
+        {
+            'inventories': {'VCPU': {'total': 8}, 'PCPU': {'total': 2}},
+            'resource_provider_generation': 0,
+        },
+    )
+
+
+ROOT = NODE
+
+
+def classes(cli):
+    found = cli.placement(f'/resource_providers/{ROOT}/inventories')
+    return set(found['inventories'])
+
+
+def test_plan_and_sync_say_that_a_yes_is_missing(cli, nova_root):
+    planned = cli.run('plan')
+    assert planned.code == 1
+    assert '-PCPU' in planned.out
+    assert 'not done: the first write to its root provider' in planned.out
+    synced = cli.run('sync')
+    assert synced.code == 1
+    assert f'cn1 ({ROOT}): waiting: the first write to its root' in synced.out
+    assert classes(cli) == {'VCPU', 'PCPU'}
+
+
+def test_sync_yes_gives_it_once(cli, nova_root):
+    assert cli.run('sync', '--yes').code == 0
+    assert classes(cli) == {'VCPU', 'MEMORY_MB'}
+    cli.fake_file.write_text(
+        cli.fake_file.read_text().replace('VCPU: 8', 'VCPU: 9')
+    )
+    assert cli.run('sync').code == 0
+
+
+def test_the_option_gives_it_for_all(cli, nova_root):
+    cli.configure(agent={'adopt_existing_roots': 'true'})
+    assert cli.run('plan').code == 2
+    assert cli.run('sync').code == 0
+    assert classes(cli) == {'VCPU', 'MEMORY_MB'}
+
+
+def test_provider_adopt_gives_it(cli, nova_root):
+    assert cli.run('provider', 'adopt', ROOT, '--yes').code == 0
+    assert cli.run('sync').code == 0
+    assert classes(cli) == {'VCPU', 'MEMORY_MB'}
