@@ -31,7 +31,7 @@ ConfigError
 
 import dataclasses
 
-from compute_agent import errors
+from compute_agent import error_text, errors
 from compute_agent.tree import provider
 
 
@@ -50,8 +50,8 @@ class Answer:
 
     def __str__(self) -> str:
         detail = ' '.join(self.detail.split())[:300]
-        tail = f' [{self.request_id}]' if self.request_id else ''
-        return f'HTTP {self.status}: {detail}{tail}'
+        tail = f' [{self.request_id[:60]}]' if self.request_id else ''
+        return error_text.as_line(f'HTTP {self.status}: {detail}{tail}')
 
 
 class Conflict(errors.Replan):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from oslo_config import cfg
 
 from .. import errors
-from .app import command, configuration
+from .app import command, configuration, plain_text
 
 if typing.TYPE_CHECKING:
     from . import cycles
@@ -210,3 +210,4 @@ def _set_up_logging(conf: cfg.ConfigOpts, *, debug: bool) -> None:
             'the log options (log_file, log_dir, log_config_append, '
             f'syslog_log_facility) cannot be used: {exc}'
         ) from exc
+    plain_text.escape_logs()

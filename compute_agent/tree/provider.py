@@ -9,7 +9,7 @@ database stores them.
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from .. import errors
+from .. import error_text, errors
 from . import assertion, inventory
 
 
@@ -60,8 +60,12 @@ class Provider:
 
 
 def title(name: str, uuid: str) -> str:
-    """Return the name of a provider for messages, always with its uuid."""
-    return uuid if name == uuid else f'{name} ({uuid})'
+    """Return the name of a provider for messages, always with its uuid.
+
+    A server may give any characters; those that are not printable are escaped.
+    """
+    shown = uuid if name == uuid else f'{name} ({uuid})'
+    return error_text.printable(shown)
 
 
 # Providers by uuid, every parent before its children.

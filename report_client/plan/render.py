@@ -163,7 +163,7 @@ def _provider(operation: ops.ProviderOperation) -> str:
 
 
 def _title(name: str, uuid: str) -> str:
-    return provider.title(error_text.printable(name), uuid)
+    return provider.title(name, uuid)
 
 
 def _moves(operation: ops.UpdateProvider) -> list[str]:

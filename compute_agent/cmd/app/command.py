@@ -6,7 +6,6 @@ A report is printed as text for people, or as JSON or YAML for programs.
 
 import abc
 import argparse
-import json
 import typing
 from collections.abc import Sequence
 
@@ -14,7 +13,7 @@ from cliff import command
 from oslo_config import cfg
 
 from ... import error_text, errors
-from . import configuration, main, output
+from . import configuration, main, output, plain_text
 
 
 class AgentCommand(command.Command):
@@ -84,12 +83,9 @@ class Report(AgentCommand):
         data, text, code = self.report(parsed_args)
         out = self.app.stdout
         if parsed_args.format == 'json':
-            json.dump(data, out, indent=2, ensure_ascii=False)
-            out.write('\n')
+            out.write(f'{plain_text.as_json(data)}\n')
         elif parsed_args.format == 'yaml':
-            import yaml  # noqa: PLC0415 (only here)
-
-            yaml.safe_dump(data, out, sort_keys=False, allow_unicode=True)
+            out.write(plain_text.as_yaml(data))
         elif text is not None:
             lines = text.split('\n')
             shown = lines if self.styled else map(error_text.printable, lines)

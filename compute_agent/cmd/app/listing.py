@@ -15,7 +15,7 @@ from cliff import lister
 from cliff.formatters import yaml_format
 
 from ... import error_text, errors
-from . import command
+from . import command, plain_text
 
 Rows = Iterable[Sequence[typing.Any]]
 
@@ -94,10 +94,8 @@ class _Yaml(yaml_format.YAMLFormatter):
         parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> None:
         """Print the rows."""
-        import yaml  # noqa: PLC0415 (only here)
-
         rows = [dict(zip(column_names, row, strict=True)) for row in data]
-        yaml.safe_dump(rows, stdout, sort_keys=False, allow_unicode=True)
+        stdout.write(plain_text.as_yaml(rows))
 
 
 def _in_a_table(value: typing.Any) -> typing.Any:

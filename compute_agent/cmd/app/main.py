@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from cliff import app, commandmanager
 
-from . import output
+from . import output, plain_text
 
 NAMESPACE = 'compute_agent.commands'
 INTERRUPTED = 130  # as in shells: 128 plus the signal's number
@@ -87,6 +87,7 @@ class ComputeAgent(app.App):
         console.setFormatter(logging.Formatter(self.CONSOLE_MESSAGE_FORMAT))
         root = logging.getLogger()
         root.addHandler(console)
+        plain_text.escape_logs()
         debug = self.global_options.debug
         root.setLevel(logging.DEBUG if debug else logging.WARNING)
         # Their warnings repeat our errors, or do not matter to operators.

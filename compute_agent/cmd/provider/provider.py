@@ -5,7 +5,6 @@ import argparse
 import dataclasses
 import typing
 
-from ... import error_text
 from ..app import command, listing
 from ..candidates import group_options
 from . import provider_change
@@ -131,7 +130,7 @@ class ProviderCreate(command.Report):
             'root': made.root_uuid,
             'aggregates': aggregates,
         }
-        title = provider.title(error_text.printable(made.name), made.uuid)
+        title = provider.title(made.name, made.uuid)
         text = f'created provider {title}'
         if aggregates:
             text += f', in aggregate {", ".join(aggregates)}'
@@ -161,5 +160,5 @@ class ProviderDelete(command.Report):
         found = service.find(parsed_args.provider)
         service.delete(found)
         data = {'name': found.name, 'uuid': found.uuid}
-        title = provider.title(error_text.printable(found.name), found.uuid)
+        title = provider.title(found.name, found.uuid)
         return data, f'deleted provider {title}', 0

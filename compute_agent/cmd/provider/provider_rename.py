@@ -113,6 +113,4 @@ def _plan(
 def _title(provider: 'codec.ListedProvider') -> str:
     from ...tree import provider as provider_module  # noqa: PLC0415 (quick --help)
 
-    return provider_module.title(
-        error_text.printable(provider.name), provider.uuid
-    )
+    return provider_module.title(provider.name, provider.uuid)

@@ -7,7 +7,6 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
-from ... import error_text
 from ..app import command, confirm, listing
 from . import trait_change
 
@@ -94,8 +93,7 @@ class TraitShow(command.Report):
         )
         lines = [f'{name}: a {kind} trait{here}']
         lines += [
-            f'  {provider.title(error_text.printable(r.name), r.uuid)} has it'
-            for r in holders
+            f'  {provider.title(r.name, r.uuid)} has it' for r in holders
         ]
         if not holders:
             lines.append('  no provider has it')

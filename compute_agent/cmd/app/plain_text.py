@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Output without characters that move a cursor, and without passwords.
+
+Names of providers, and the texts of servers and libraries, may contain escape
+sequences, line breaks, and marks that reverse the direction of the text. JSON
+and YAML keep the value and escape its spelling; a log line is escaped as a
+whole, whoever wrote it.
+"""
+
+import json
+import logging
+import typing
+
+from ... import error_text
+
+
+class PlainText(logging.Filter):
+    """Makes each log message one printable line without passwords in URLs."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Escape the message; return True."""
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError):  # logging reports it
+            return True
+        plain = error_text.printable(error_text.without_credentials(text))
+        if plain != text:
+            record.msg, record.args = plain, ()
+        return True
+
+
+def escape_logs() -> None:
+    """Escape what the handlers of the root logger write from now on."""
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(PlainText())
+
+
+def as_json(data: typing.Any) -> str:
+    """Return data as indented JSON in printable characters."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    if _is_plain(text):
+        return text
+    return ''.join(c if _is_plain(c) else json.dumps(c)[1:-1] for c in text)
+
+
+def as_yaml(data: typing.Any) -> str:
+    """Return data as YAML in printable characters."""
+    import yaml  # noqa: PLC0415 (only here)
+
+    text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+    if not _is_plain(text):
+        text = yaml.safe_dump(data, sort_keys=False, allow_unicode=False)
+    return text
+
+
+def _is_plain(text: str) -> bool:
+    return text.replace('\n', '').isprintable()
