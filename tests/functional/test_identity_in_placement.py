@@ -219,12 +219,16 @@ def test_a_child_of_another_s_is_left_alone_and_keeps_its_parent(
     operator.add_traits('CUSTOM_PHYSNET', uuid=THEIRS)
     generation = operator.generation(THEIRS)
     agent.driver.describe = lambda tree, node: tree.remove('numa0')
-    (result,) = agent.done()
+    result = agent.cycle()
+    assert result.status is Status.FAILED
     assert any(
         f'if it should go, run "compute-agent provider adopt {THEIRS}"' in note
         for note in result.notes
     )
+    assert f'run "compute-agent provider adopt {THEIRS}"' in result.reason
     assert set(operator.holdings()) == {NAME, 'numa0', 'nic'}
+    (memory,) = operator.inventories(CHILD).values()
+    assert memory['reserved'] == memory['total']
     assert operator.generation(THEIRS) == generation
 
 
