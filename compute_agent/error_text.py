@@ -45,7 +45,7 @@ def cause(exc: BaseException) -> str:
 def tls_cause(exc: BaseException) -> str:
     """Return why a certificate is refused, as OpenSSL says it."""
     match = _TLS.search(str(exc))
-    return as_line(match[1]) if match else short(exc)
+    return as_line(match[1]) if match else cause(exc)
 
 
 def one_line(exc: BaseException) -> str:

@@ -108,4 +108,5 @@ def _no_node(word: str, nodes: Sequence[Node]) -> str:
         if known
         else ', which has none'
     )
-    return f'no node {word} is among those of the driver{advice}'
+    shown = word or repr(word)
+    return f'no node {shown} is among those of the driver{advice}'

@@ -399,10 +399,11 @@ def test_help_says_how_to_ask(cli):
 def test_a_list_of_providers_says_that_it_has_no_groups(cli):
     result = cli.run('provider', 'list', '--required_NET', 'CUSTOM_GOLD')
     assert (result.code, result.out) == (1, '')
-    assert result.err.endswith(
-        'error: --required_NET: this command has no groups, each condition '
-        'applies to a single provider; use "compute-agent candidates" for '
-        'groups\n'
+    assert result.line == (
+        'compute-agent: --required_NET: this command has no groups, each '
+        'condition applies to a single provider; use "compute-agent '
+        'candidates" for groups; "compute-agent provider list --help" shows '
+        'the usage'
     )
 
 

@@ -358,7 +358,6 @@ _BELOW_ZERO = {
         ({'text': '{"resource_providers": [{"uuid'}, 'answer is not JSON'),
         ({'text': '[' * 200_000}, 'answer is not JSON'),
         ({'json': {'providers': []}}, 'not have the documented shape'),
-        ({'json': {'resource_providers': [_BELOW_ZERO]}}, 'is below 0'),
         (
             {'json': {'resource_providers': [{'uuid': 5}]}},
             'not have the documented shape',
@@ -380,6 +379,20 @@ def test_an_answer_that_makes_no_sense_is_one_line_and_no_write(
     assert {r.method for r in requests_mock.request_history} == {'GET'}
 
 
+def test_a_value_that_makes_no_sense_fails_its_node_without_a_write(
+    cli, requests_mock
+):
+    requests_mock.get(
+        f'{cli.url}/resource_providers',
+        json={'resource_providers': [_BELOW_ZERO]},
+    )
+    result = cli.run('sync')
+    assert result.code == 1
+    (line,) = result.out.splitlines()
+    assert 'is below 0' in line
+    assert {r.method for r in requests_mock.request_history} == {'GET'}
+
+
 @pytest.mark.parametrize(
     'words',
     [
@@ -392,7 +405,64 @@ def test_an_answer_that_makes_no_sense_is_one_line_and_no_write(
 )
 def test_a_mistyped_command_line_exits_1_not_2(words, capsys):
     assert main.main(words) == 1
-    assert 'Traceback' not in capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert out == ''
+    assert err.startswith('compute-agent: ')
+    assert err.count('\n') == 1
+    assert ' --help" ' in err
+
+
+@pytest.mark.parametrize(
+    ('words', 'near'),
+    [
+        (['plann'], 'plan'),
+        (['provider', 'lst', '-f', 'json'], 'provider list'),
+    ],
+)
+def test_an_unknown_command_is_answered_with_near_ones(words, near, capsys):
+    assert main.main(words) == 1
+    assert f'or {near}' in capsys.readouterr().err.replace('mean ', 'or ')
+
+
+@pytest.mark.parametrize(
+    ('options', 'said'),
+    [
+        (
+            {'auth_type': 'none', 'cafile': '/no/such'},
+            '[ironic] cafile: /no/such cannot be read: No such file',
+        ),
+        (
+            {'auth_type': 'pasword'},
+            "[ironic] auth_type: keystoneauth has no plugin 'pasword'",
+        ),
+        (
+            {'auth_type': 'none', 'valid_interfaces': 'internl'},
+            "[ironic]: 'internl' is not a valid value for valid_interfaces",
+        ),
+    ],
+)
+def test_a_wrong_option_of_ironic_is_one_line(cli, options, said):
+    cli.configure(compute_driver='ironic')
+    lines = [f'{name} = {value}' for name, value in options.items()]
+    with cli.config.open('a') as config:
+        config.write('\n'.join(['', '[ironic]', *lines, '']))
+    result = cli.run('plan')
+    assert result.code == 1
+    assert said in result.line
+
+
+def test_ironic_s_keystone_away_is_named(cli, unused_port):
+    cli.configure(compute_driver='ironic')
+    own = {**PASSWORD, 'auth_url': f'http://127.0.0.1:{unused_port}/v3'}
+    with cli.config.open('a') as config:
+        config.write('\n[ironic]\n')
+        config.writelines(f'{k} = {v}\n' for k, v in own.items() if v)
+        config.write('project_name = service\n')
+    assert cli.run('plan').line == (
+        'compute-agent: no token for Ironic: keystone cannot be reached '
+        f'(Connection refused at http://127.0.0.1:{unused_port}): check that '
+        'it runs, and auth_url in [ironic]'
+    )
 
 
 def test_an_unknown_node_is_named(cli):

@@ -25,7 +25,7 @@ class AgentCommand(command.Command):
         """Return the parser; it accepts no abbreviated options."""
         parser = super().get_parser(prog_name)
         parser.allow_abbrev = False
-        return parser
+        return main.one_line_errors(parser)
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run the command; an error is one line on stderr, and exit code 1."""

@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 import importlib.metadata
 import io
+import itertools
 import logging
 import sys
 import typing
@@ -19,6 +20,7 @@ from collections.abc import Sequence
 
 from cliff import app, commandmanager
 
+from ... import error_text
 from . import output, plain_text
 
 NAMESPACE = 'compute_agent.commands'
@@ -61,8 +63,10 @@ class ComputeAgent(app.App):
         argparse_kwargs: dict[str, typing.Any] | None = None,  # noqa: ARG002
     ) -> argparse.ArgumentParser:
         """Return a parser whose help includes the global options."""
-        parser = argparse.ArgumentParser(
-            description=description, add_help=False, allow_abbrev=False
+        parser = one_line_errors(
+            argparse.ArgumentParser(
+                description=description, add_help=False, allow_abbrev=False
+            )
         )
         parser.add_argument(
             '--version', action='version', version=f'%(prog)s {version}'
@@ -100,9 +104,35 @@ class ComputeAgent(app.App):
         try:
             self.command_manager.find_command(argv)
         except ValueError:
-            super().run_subcommand(argv)
+            words = ' '.join(itertools.takewhile(_is_word, argv))
+            near = self.get_fuzzy_matches(words)
+            advice = f'did you mean {" or ".join(near)}? ' if near else ''
+            self.stderr.write(
+                f'compute-agent: there is no command {words!r}; {advice}'
+                '"compute-agent --help" lists the commands\n'
+            )
             return 1
         return super().run_subcommand(argv)
+
+
+def _is_word(argument: str) -> bool:
+    return not argument.startswith('-')
+
+
+def one_line_errors(
+    parser: argparse.ArgumentParser,
+) -> argparse.ArgumentParser:
+    """Return a parser that reports a mistake as one line, without the usage."""
+
+    def error(message: str) -> typing.NoReturn:
+        line = error_text.printable(' '.join(message.split()))
+        parser.exit(
+            2,
+            f'compute-agent: {line}; "{parser.prog} --help" shows the usage\n',
+        )
+
+    setattr(parser, 'error', error)  # noqa: B010 (mypy: no method)
+    return parser
 
 
 def add_global_options(parser: argparse.ArgumentParser) -> None:
@@ -171,7 +201,11 @@ def _written(out: output.Out, messages: output.Messages, code: int) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser = one_line_errors(
+        argparse.ArgumentParser(
+            prog=ComputeAgent.NAME, add_help=False, allow_abbrev=False
+        )
+    )
     add_global_options(parser)
     try:
         given, rest = parser.parse_known_args(argv)

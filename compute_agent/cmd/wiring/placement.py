@@ -16,9 +16,9 @@ from report_client.http import no_answer, placement, rate_limit
 from ... import error_text, errors
 from ...conf import placement as placement_conf
 from ...dev import embedded_placement as embedded
-from ...transport import bounded_adapter, protection
+from ...transport import bounded_adapter, protection, session_options
 from ..app import configuration, signals
-from . import agent_settings, session_options, throttled_session
+from . import agent_settings, throttled_session
 
 GROUP = placement_conf.GROUP
 CONNECTIONS = 10  # the least, as requests has by default

@@ -7,7 +7,6 @@ raises an error that says what to write. ``driver.py`` calls it.
 
 import requests
 from keystoneauth1 import adapter, loading, plugin
-from keystoneauth1 import exceptions as ksa_exceptions
 from oslo_config import cfg
 
 from compute_agent import error_text, errors
@@ -15,6 +14,7 @@ from compute_agent.transport import (
     bounded_adapter,
     protection,
     retry_after,
+    session_options,
     url_credentials,
 )
 
@@ -30,18 +30,15 @@ def from_conf(conf: cfg.ConfigOpts) -> tuple[adapter.Adapter, str | None]:
 
     :raises errors.ConfigError: an option is wrong or missing
     """
-    try:
+    with session_options.explained(GROUP):
         auth = loading.load_auth_from_conf_options(conf, GROUP)
+        session_options.check(conf, GROUP)
         session = loading.load_session_from_conf_options(
             conf, GROUP, auth=auth
         )
         made = loading.load_adapter_from_conf_options(
             conf, GROUP, session=session, auth=auth
         )
-    except (ksa_exceptions.ClientException, TypeError) as exc:
-        raise errors.ConfigError(
-            f'[ironic]: {error_text.one_line(exc)}'
-        ) from exc
     if auth is None:
         raise errors.ConfigError(
             '[ironic] auth_type is not set: write "password" and the options '

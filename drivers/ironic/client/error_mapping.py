@@ -17,6 +17,7 @@ from compute_agent import error_text, errors
 from . import answers
 
 _AWAY = frozenset({408, 429, 502, 503, 504})
+_TOKENS = '/auth/tokens'
 _ADDRESS = re.compile(r'https?://[^/\s]+')
 # The client raises these errors if it cannot parse an error body.
 _TRIPS = (
@@ -92,10 +93,21 @@ def _unreached(
             f'no token for {where}: {answers.one_line(str(exc), 120)}; check '
             'auth_type, auth_url, username and password in [ironic]'
         )
+    if isinstance(exc, ksa_exceptions.SSLError):
+        return errors.Unavailable(
+            f'the certificate of {where} is refused '
+            f'({error_text.tls_cause(exc)}): set [ironic] cafile to the file '
+            'of the authority that signed the certificate'
+        )
     cause = answers.one_line(error_text.cause(exc), 120)
     address = _ADDRESS.search(answers.one_line(str(exc)))
     if address and address[0] not in where:
         cause += f' at {address[0]}'
+    if _TOKENS in str(exc) or isinstance(exc, ksa_exceptions.DiscoveryFailure):
+        return errors.Unavailable(
+            f'no token for {where}: keystone cannot be reached ({cause}): '
+            'check that it runs, and auth_url in [ironic]'
+        )
     return errors.Unavailable(
         f'{where} cannot be reached ({cause}): is it up, and are the [ironic] '
         'options right?'

@@ -134,7 +134,7 @@ def test_nova_s_workaround_is_heard(load):
     ('text', 'line'),
     [
         ('', r'\[ironic\] auth_type is not set: write "password"'),
-        ('auth_type = nosuch', r'\[ironic\]: .*nosuch'),
+        ('auth_type = nosuch', r"\[ironic\] auth_type: .* no plugin 'nosuch'"),
         (
             'auth_type = none',
             r'no catalog .*: write the address as endpoint_override',

@@ -150,7 +150,7 @@ EXCEPTIONS = {
         requests.exceptions.SSLError(
             ssl.SSLCertVerificationError('self-signed certificate')
         ),
-        r'cannot be reached \(.*self-signed certificate',
+        r'is refused \(.*self-signed certificate.*\): set \[ironic\] cafile',
     ),
     'no CA file': (
         OSError('Could not find a suitable TLS CA certificate bundle'),

@@ -3,7 +3,7 @@
 
 The options are those of one group, such as ``[placement]``. The checks read
 the files that the options name, and send no request. ``placement.py`` calls
-this module.
+this module, and so does the driver of Ironic.
 """
 
 import contextlib
@@ -15,8 +15,8 @@ from importlib import metadata
 from keystoneauth1 import exceptions as ksa_exceptions
 from oslo_config import cfg
 
-from ... import error_text, errors
-from ...transport import url_credentials
+from .. import error_text, errors
+from . import url_credentials
 
 _PLUGINS = 'keystoneauth1.plugin'  # entry points
 _FILES = ('cafile', 'certfile', 'keyfile')
