@@ -19,18 +19,20 @@ ACTION = st.sampled_from(others.ACTIONS)
 AMOUNTS = st.tuples(
     st.sampled_from((4, 8, 16)), st.sampled_from((None, None, 1.0, 4.0))
 )
+FORMS = ('declare', 'update', 'add', 'remove', 'keep', 'silent')
+TRAIT_FORMS = ('declare', *FORMS, 'add', 'once')
 # What may happen, as the name of a method of Machine and what it is given.
 CHANGES = {
     'traits': (
         NODE,
         SLOT,
-        st.sampled_from(('declare', 'declare', 'update', 'keep', 'silent')),
+        st.sampled_from(TRAIT_FORMS),
         st.sets(st.sampled_from(world.TRAITS), max_size=3),
     ),
     'aggregates': (
         NODE,
         SLOT,
-        st.sampled_from(('declare', 'update', 'keep', 'silent')),
+        st.sampled_from(FORMS),
         st.sets(st.sampled_from(world.AGGREGATES)),
     ),
     'inventory': (

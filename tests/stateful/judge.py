@@ -226,14 +226,16 @@ class Judge:
             self._require(
                 not (node and name in self.filed), request, f'{name} is filed'
             )
-        elif said is None or not said.speaks:
+        elif said is not None and name in said.taken:
+            return
+        elif said is None or not (said.speaks or name in said.asserted):
             certain = self.certain.get((uuid, kind), set())
             self._require(
                 name not in certain, request, f'{name} went on an unknown'
             )
         else:
             self._require(
-                name not in said.names, request, f'{name} is asserted'
+                name not in said.asserted, request, f'{name} is asserted'
             )
         if self._was(key):
             return
@@ -297,7 +299,7 @@ class Judge:
         held, said = self._authors.now.get(uuid), self._said(uuid, 'trait')
         if kind != 'inventory' or held is None or said is None:
             return
-        if not said.speaks:
+        if not said.asserted:
             return
         if body['resource_provider_generation'] != held.generation:
             return  # somebody was quicker: placement refuses it
@@ -306,7 +308,7 @@ class Judge:
             > (held.inventories[rc].capacity if rc in held.inventories else 0)
             for rc, record in body['inventories'].items()
         )
-        lacking = set(said.names) - held.traits - {world.UNKNOWN_TRAIT}
+        lacking = said.asserted - held.traits - {world.UNKNOWN_TRAIT}
         self._require(
             not (grows and lacking), request, f'{lacking} come too late'
         )
@@ -335,7 +337,7 @@ class Judge:
         said = self._said(uuid, kind)
         filed = self.filed if uuid in world.NODES[self._agent] else set()
         own = world.OWN_TRAITS if kind == 'trait' else set()
-        return {*own, *filed, *(said.names if said and said.speaks else ())}
+        return {*own, *filed, *(said.asserted if said else ())}
 
     def _require(self, fine, request, why) -> None:
         if not fine:

@@ -331,7 +331,10 @@ class Machine(trials.Trials, stateful.RuleBasedStateMachine):
         place = self._wanted(node).places.get(uuid)
         if uuid == world.N1 and kind == 'aggregate':
             # It shares, so it stays where what it shares is found.
-            said.names[world.AGGREGATE] = (0, None)
+            if said.form == 'remove':
+                said.names.pop(world.AGGREGATE, None)
+            else:
+                said.names[world.AGGREGATE] = (0, None)
         if place is not None:
             place.said[kind] = said
         self._note(f'{kind}s: {said.form}')

@@ -177,7 +177,7 @@ class _Node:
         held = self._now[uuid]
         for kind in ('trait', 'aggregate'):
             said = place.said[kind]
-            wanted = set(said.names) if said.speaks else set()
+            wanted = said.asserted
             if kind == 'trait' and uuid == self._node:
                 wanted |= world.OWN_TRAITS | self._station.judge.filed
             for name in wanted - held.names(kind) - {world.UNKNOWN_TRAIT}:
@@ -187,6 +187,8 @@ class _Node:
         held = self._now[uuid]
         for kind in ('trait', 'aggregate'):
             said = place.said[kind]
+            for name in held.names(kind) & said.taken:
+                yield f'still has {name}'
             if not said.speaks:
                 continue
             fine = world.OWN_TRAITS | self._station.judge.filed

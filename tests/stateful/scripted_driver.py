@@ -127,24 +127,25 @@ def _shape(tree, node, wanted):
 
 
 def _fill(tree, uuid, place):
-    traits, aggregates = place.said['trait'], place.said['aggregate']
-    if traits.form == 'declare':
-        tree.declare_traits(uuid, *traits.names)
-    elif traits.form == 'update':
-        tree.update_traits(uuid, list(traits.names))
-    elif traits.form == 'keep':
-        tree.keep_traits(uuid)
-    if aggregates.form == 'declare':
-        tree.declare_aggregates(uuid, *aggregates.names)
-    elif aggregates.form == 'update':
-        tree.update_aggregates(uuid, list(aggregates.names))
-    elif aggregates.form == 'keep':
-        tree.keep_aggregates(uuid)
+    _name(tree, 'traits', uuid, place.said['trait'])
+    _name(tree, 'aggregates', uuid, place.said['aggregate'])
     inventory = place.said['inventory']
     if inventory.form == 'update':
         tree.update_inventory(uuid, _records(inventory))
     elif inventory.form == 'keep':
         tree.keep_inventory(uuid)
+
+
+def _name(tree, kind, uuid, said):
+    if said.form == 'update':
+        getattr(tree, f'update_{kind}')(uuid, list(said.names))
+    elif said.form == 'keep':
+        getattr(tree, f'keep_{kind}')(uuid)
+    elif said.form == 'once':
+        lacking = [n for n in said.names if not tree.has_traits(uuid, [n])]
+        tree.add_traits(uuid, *lacking)
+    elif said.form != 'silent':
+        getattr(tree, f'{said.form}_{kind}')(uuid, *said.names)
 
 
 def _move(allocations, rc, giver, taker):

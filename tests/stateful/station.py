@@ -154,12 +154,8 @@ class Station:
                 continue
             for uuid, place in told.places.items():
                 for kind, said in place.said.items():
-                    if not said.speaks:
-                        continue
-                    names = set(said.names)
-                    if node not in done:
-                        names &= certain.get((uuid, kind), set())
-                    certain[uuid, kind] = names
+                    held = certain.get((uuid, kind), set())
+                    certain[uuid, kind] = _held(said, held, done=node in done)
         gone = {key for key in certain if not self._speaks_of(key[0])}
         for key in gone:
             del certain[key]
@@ -168,3 +164,11 @@ class Station:
         node = world.home(uuid)
         wanted = self.driver.wanted[node]
         return node in self.driver.present and uuid in wanted.places
+
+
+def _held(said, before, *, done) -> set[str]:
+    """Return what the driver holds for sure after it said something."""
+    if said.speaks:
+        return said.asserted if done else said.asserted & before
+    added = said.asserted if done else set()
+    return (before | added) - said.taken

@@ -178,7 +178,7 @@ class Trials:
         for node in world.NODES[agent]:
             for place in self._wanted(node).places.values():
                 said = place.said['aggregate']
-                names = {*said.names} ^ {world.OTHER_AGGREGATE}
+                names = said.asserted ^ {world.OTHER_AGGREGATE}
                 form = said.form if said.speaks else world.DECLARE
                 listed = world.Said(form, world.listed(names))
                 place.said['aggregate'] = listed
@@ -186,7 +186,7 @@ class Trials:
     def _is_dressed(self, node, slot):
         uuid = node if slot == 'root' else world.child(node, slot)
         place = self._wanted(node).places.get(uuid)
-        return place is not None and RED in place.said['trait'].names
+        return place is not None and RED in place.said['trait'].asserted
 
     def _carries(self, node):
         held = self.authors.now.get(node)
@@ -198,7 +198,7 @@ class Trials:
         place = self._wanted(node).places.get(uuid)
         if place is not None:
             said = place.said['trait']
-            names = {*said.names} ^ {RED}
+            names = said.asserted ^ {RED}
             form = said.form if said.speaks else world.DECLARE
             place.said['trait'] = world.Said(form, world.listed(names))
 

@@ -79,7 +79,8 @@ def home(uuid: str) -> str:
 class Said:
     """What is said of one kind of names: a form, and the names.
 
-    :ivar form: declare, update, keep (unknown this time) or silent
+    :ivar form: declare or update (all names); add, remove, or once (add those
+        that are not there): these names; keep (unknown this time) or silent
     :ivar names: of an inventory, the class → total and ratio or None
     """
 
@@ -90,8 +91,19 @@ class Said:
 
     @property
     def speaks(self) -> bool:
-        """Whether names are given."""
+        """Whether all names are given."""
         return self.form in {'declare', 'update'}
+
+    @property
+    def asserted(self) -> set[str]:
+        """The names that are to be there."""
+        some = self.speaks or self.form in {'add', 'once'}
+        return set(self.names) if some else set()
+
+    @property
+    def taken(self) -> set[str]:
+        """The names that are to go, whoever put them there."""
+        return set(self.names) if self.form == 'remove' else set()
 
 
 @dataclasses.dataclass(slots=True)
