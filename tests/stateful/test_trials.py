@@ -106,3 +106,20 @@ def test_each_trial_is_drawn():
     drawn = choices.TRIALS.keys() | choices.AWAITED.keys()
     public = {name for name in vars(trials.Trials) if name[0] != '_'}
     assert drawn == {name.replace('_', ' ') for name in public}
+
+
+def test_a_driver_that_adds_what_is_missing_comes_to_rest(acting):
+    once = ('traits', world.N1, 'a', 'once', {'CUSTOM_RED'})
+    acting.step(change=once, then=JUDGED)
+    carried = acting.authors.now[world.child(world.N1, 'a')].traits
+    assert carried >= {'CUSTOM_RED', 'CUSTOM_GOLD'}
+
+
+def test_one_name_is_removed_and_no_other(acting):
+    both = {'CUSTOM_RED', 'CUSTOM_GOLD'}
+    added = ('traits', world.N1, 'a', 'add', both)
+    acting.step(change=added, then=('cycle', 'one'))
+    removed = ('traits', world.N1, 'a', 'remove', {'CUSTOM_RED'})
+    acting.step(change=removed, then=JUDGED)
+    carried = acting.authors.now[world.child(world.N1, 'a')].traits
+    assert carried & both == {'CUSTOM_GOLD'}
