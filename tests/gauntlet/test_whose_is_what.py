@@ -7,7 +7,7 @@ import agents
 from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent.cycle import resource_tracker
-from compute_agent.ownership import in_use
+from compute_agent.ownership import claims, in_use
 from compute_agent.state import records
 from compute_agent.tree import allocation_ratios, inventory, provider_tree
 from report_client import errors as placement_errors
@@ -84,6 +84,40 @@ def test_a_trait_of_ours_goes_when_the_driver_drops_it(bench):
     bench.agent(without_the_trait, state=folder).sync()
     with verdict():
         assert bench.operator.traits() == {*OWN, 'CUSTOM_OPERATOR'}
+
+
+def _claims_what_is_said(source, inputs):
+    """Let a source claim only the names of this cycle."""
+    said = inputs.assertions.get(source)
+    return said.names if said else _claims_of(source, inputs)
+
+
+_claims_of = claims._claims_of
+
+
+@against(
+    Variant(
+        'what a driver added is dropped once it adds other names alone',
+        Plant(claims._claims_of, _claims_what_is_said),
+    )
+)
+def test_a_trait_that_is_added_where_it_is_missing_is_written_once(bench):
+    """The body of a nova driver must not write in each cycle."""
+
+    def once(tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': 8}})
+        tree.add_traits(node, 'CUSTOM_A')
+        if not tree.has_traits(node, ['CUSTOM_ONCE']):
+            tree.add_traits(node, 'CUSTOM_ONCE')
+
+    agent = bench.agent(once)
+    agent.done()
+    bench.placement.clear()
+    agent.done()
+    agent.done()
+    with verdict():
+        assert bench.placement.writes == []
+        assert bench.operator.traits() == {*OWN, 'CUSTOM_A', 'CUSTOM_ONCE'}
 
 
 # --- inventories --------------------------------------------------------------
