@@ -86,15 +86,35 @@ _OPTS: list[cfg.Opt] = [
         'its record. Use more than the lag of your slowest replica.',
     ),
     cfg.IntOpt(
+        'max_capacity_loss_percent',
+        default=20,
+        min=0,
+        max=100,
+        mutable=True,
+        help='The percentage of the total of a resource class, summed over all '
+        'nodes of this agent, that one cycle may take away. A class that goes '
+        'from all nodes counts as well, whatever its total. A fall of less than '
+        '4 units never counts, nor does a total that moves within a tree or to '
+        'a sharing provider of the tree, nor a departed node. If a cycle would '
+        'take away more, the agent writes nothing for the nodes that lose some '
+        'of that class, and reports these nodes as failed. To go on, run '
+        '"compute-agent sync --yes" or raise this value. 100 means no limit.',
+    ),
+    cfg.IntOpt(
         'max_deletions',
         default=10,
         min=0,
         mutable=True,
-        help='The number of providers that one cycle may delete. Providers of '
-        'departed nodes that become fully reserved count too. If a cycle would '
-        'delete more, the agent writes nothing for any node that loses '
-        'something, and reports these nodes as failed. To go on, run '
-        '"compute-agent sync --yes" or raise this value.',
+        help='The number of providers that one cycle deletes. Providers of '
+        'departed nodes that become fully reserved count too. The oldest '
+        'departures go first, the providers of one node together; what is left '
+        'goes in the next cycles, without a person. If more providers than '
+        'this, and more than max_removed_percent of the nodes, depart in the '
+        'same cycle, the agent deletes none of them until you run '
+        '"compute-agent sync --yes" or raise a limit, or until they are back. '
+        'The same holds if nodes that stay would lose more providers than this, '
+        'and more than max_removed_percent of all providers, at once. 0 leaves '
+        'every deletion to you.',
     ),
     cfg.IntOpt(
         'max_removed_percent',
@@ -106,9 +126,10 @@ _OPTS: list[cfg.Opt] = [
         'classes of all providers) that one cycle may remove. It applies only '
         'if there are 50 names or more. A class whose whole total becomes '
         'reserved counts as removed. If a cycle would remove more, the agent '
-        'writes nothing for any node that loses something, and reports these '
-        'nodes as failed. To go on, run "compute-agent sync --yes" or raise '
-        'this value. 100 means no limit.',
+        'writes nothing for the nodes that lose names, and reports these nodes '
+        'as failed. To go on, run "compute-agent sync --yes" or raise this '
+        'value. The percentage also decides how many nodes may depart at once: '
+        'see max_deletions. 100 means no limit.',
     ),
     cfg.Opt(
         'max_requests_per_second',

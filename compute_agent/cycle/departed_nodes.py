@@ -20,6 +20,7 @@ from collections.abc import (
 from typing import Protocol
 
 from .. import errors
+from ..limits import judgement
 from ..ownership import orphans
 from ..state.known_node import KnownNode
 from ..tree import provider
@@ -28,6 +29,7 @@ from ..virt import driver as virt
 from . import report_client
 
 ASKED_AT_ONCE = 100  # in one cycle, so that many moves do not delay it
+_TICK = 0.001  # seconds between two batches of departed nodes, at least
 
 
 class Nodes(Protocol):
@@ -57,23 +59,15 @@ class Departed:
     :ivar moved: the nodes that still exist, by the driver's answer in this
         cycle
     :ivar unknown: the nodes for which the driver cannot tell, and why
-    :ivar whole: True if all nodes departed: the driver lists none any more
+    :ivar batches: for each node that is gone, the nodes that left with it
     """
 
     gone: Sequence[Node] = ()
     moved: Sequence[Node] = ()
     unknown: Sequence[tuple[Node, str]] = ()
-    whole: bool = False
-
-    def refusal(self) -> str | None:
-        """Return why a person must confirm the deletions, or None."""
-        if self.whole and len(self.gone) > 1:
-            return (
-                "it is gone, and so is every node of this driver's list: is "
-                'that the right service? Nothing of them is touched; '
-                '"compute-agent sync --yes" deletes them'
-            )
-        return None
+    batches: Mapping[str, judgement.Batch] = dataclasses.field(
+        default_factory=dict
+    )
 
 
 class Departures:
@@ -122,11 +116,14 @@ class Departures:
         known = self._nodes.of_driver(self._source)
         missing = {u: node for u, node in known.items() if u not in present}
         asked, unknown = self._ask_for(missing)
-        self._keep(asked)
+        missing |= asked
+        left = self._newly_left(missing, len(present))
+        missing |= left
+        self._keep({**asked, **left})
         return Departed(
             gone=[
                 _node(uuid, node)
-                for uuid, node in {**missing, **asked}.items()
+                for uuid, node in missing.items()
                 if node.answer is virt.Existence.NO
             ],
             moved=[
@@ -135,7 +132,18 @@ class Departures:
                 if node.answer is virt.Existence.YES
             ],
             unknown=unknown,
-            whole=not present,
+            batches=_batches(missing),
+        )
+
+    def approve(self, node_uuids: Collection[str]) -> None:
+        """Record that a person approved these departures."""
+        known = self._nodes.of_driver(self._source)
+        self._keep(
+            {
+                uuid: dataclasses.replace(known[uuid], left_of=0)
+                for uuid in node_uuids
+                if uuid in known and known[uuid].left_of
+            }
         )
 
     def confirm(self, node: Node) -> None:
@@ -143,7 +151,9 @@ class Departures:
 
         :raises errors.UnknownState: the node exists, or the driver cannot tell
         """
-        known = KnownNode(name=node.name, title=node.title)
+        known = self._nodes.of_driver(self._source).get(
+            node.uuid, KnownNode(name=node.name, title=node.title)
+        )
         answer, why = self._ask(known)
         if answer is not virt.Existence.NO:
             self._keep({node.uuid: self._answered(known, answer)})
@@ -260,7 +270,41 @@ class Departures:
             return virt.Existence.UNKNOWN, why
 
     def _answered(self, node: KnownNode, answer: virt.Existence) -> KnownNode:
-        return dataclasses.replace(node, answer=answer, asked_at=self._clock())
+        """Return the node with this answer; one that exists did not leave."""
+        exists = answer is virt.Existence.YES
+        return dataclasses.replace(
+            node,
+            answer=answer,
+            asked_at=self._clock(),
+            left_at=None if exists else node.left_at,
+            left_of=0 if exists else node.left_of,
+        )
+
+    def _newly_left(
+        self, missing: Mapping[str, KnownNode], listed: int
+    ) -> dict[str, KnownNode]:
+        """Return the nodes that left in this cycle, with when and of how many.
+
+        :param missing: all nodes that are not listed, with their last answers
+        :param listed: the number of nodes that are listed
+        """
+        new = {
+            uuid: node
+            for uuid, node in missing.items()
+            if node.left_at is None and node.answer is not virt.Existence.YES
+        }
+        earlier = (
+            n.left_at for n in missing.values() if n.left_at is not None
+        )
+        # Each batch has a time of its own, and a later one a later time, also
+        # if the clock is set back.
+        now = max(self._clock(), max(earlier, default=0.0) + _TICK)
+        return {
+            uuid: dataclasses.replace(
+                node, left_at=now, left_of=listed + len(new)
+            )
+            for uuid, node in new.items()
+        }
 
     def _keep(self, known: Mapping[str, KnownNode]) -> None:
         if known:
@@ -275,6 +319,30 @@ CANNOT_TELL = (
     "left this driver's list, and whether it still exists cannot be told{}: "
     'nothing of it is removed'
 )
+
+
+def _batches(missing: Mapping[str, KnownNode]) -> dict[str, judgement.Batch]:
+    """Return for each departed node the batch that it left with."""
+    together: dict[tuple[float, int], set[str]] = {}
+    for uuid, node in missing.items():
+        if node.left_at is not None:
+            key = node.left_at, node.left_of
+            together.setdefault(key, set()).add(uuid)
+    return {
+        uuid: batch
+        for (left_at, of), uuids in together.items()
+        for batch in [
+            judgement.Batch(
+                left_at=left_at,
+                nodes=frozenset(uuids),
+                unasked=sum(
+                    missing[u].answer is not virt.Existence.NO for u in uuids
+                ),
+                of=of,
+            )
+        ]
+        for uuid in uuids
+    }
 
 
 def _node(uuid: str, known: KnownNode) -> Node:

@@ -8,9 +8,10 @@ cycle. Each operation lists its own changes, and this module adds them up.
 
 from collections.abc import Iterable
 
-from ..limits import blast_radius, contention
+from ..limits import blast_radius, capacity, contention
 from ..plan.change import Change
-from ..plan.plan import Operation
+from ..plan.plan import Op, Operation, Plan
+from ..tree import assertion, provider
 
 _NO_ITEMS = frozenset[contention.Item]()
 
@@ -50,6 +51,48 @@ def removals(operations: Iterable[Operation]) -> blast_radius.Removals:
             and _is_lost(first, last, moved)
         ),
     )
+
+
+def totals(plan: Plan[Op]) -> dict[capacity.Total, tuple[int, int]]:
+    """Return the totals of resource classes that a node's plan changes.
+
+    A class that leaves a provider of the node's own tree, and that the node
+    has from a provider outside of it, such as a sharing provider, is not
+    among them.
+    """
+    if not plan.operations:
+        return {}
+    changed = {
+        (last.uuid, last.name): (
+            first.before.total if first.before else 0,
+            last.after.total if last.after else 0,
+        )
+        for first, last in _spans(plan.operations)
+        if last.kind is assertion.Kind.INVENTORY
+    }
+    for uuid in removals(plan.operations).deleted & plan.before.keys():
+        for rc, record in plan.before[uuid].inventories.items():
+            changed[uuid, rc] = record.total, 0
+    home = set(provider.descendants(plan.before, plan.node_uuid))
+    after = {
+        **totals_of(plan.before),
+        **{total: new for total, (_, new) in changed.items()},
+    }
+    shared = {rc for (uuid, rc), n in after.items() if n and uuid not in home}
+    return {
+        (uuid, rc): (old, new)
+        for (uuid, rc), (old, new) in changed.items()
+        if old != new and (new or uuid not in home or rc not in shared)
+    }
+
+
+def totals_of(providers: provider.Snapshot) -> dict[capacity.Total, int]:
+    """Return the total of each class of each provider."""
+    return {
+        (uuid, rc): record.total
+        for uuid, p in providers.items()
+        for rc, record in p.inventories.items()
+    }
 
 
 def written(operations: Iterable[Operation]) -> frozenset[str]:

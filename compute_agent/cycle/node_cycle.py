@@ -15,7 +15,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Generic
 
 from .. import errors
-from ..limits import backoff, blast_radius, contention
+from ..limits import (
+    backoff,
+    blast_radius,
+    capacity,
+    contention,
+    judgement,
+)
 from ..plan.observation import Observation
 from ..plan.plan import Op, Outcome, Plan
 from ..tree import provider
@@ -91,6 +97,11 @@ class NodeCycle(Generic[Op]):
         """Return the number of names of each of the node's providers."""
         return blast_radius.name_counts(self._before)
 
+    def seen_totals(self) -> dict[capacity.Total, int]:
+        """Return the totals of the providers in the node's own tree."""
+        home = provider.descendants(self._before, self.node.uuid)
+        return effects.totals_of({uuid: self._before[uuid] for uuid in home})
+
     # --- the two steps --------------------------------------------------------
 
     def begin(self, seen: Observation | errors.AgentError) -> None:
@@ -109,11 +120,20 @@ class NodeCycle(Generic[Op]):
         """End the node's cycle without applying its plan."""
         self.awaits_judgement = False
 
-    def hold_back(self, why: str) -> None:
-        """End the node's cycle without the plan that awaits judgement."""
+    def hold_back(self, held: Collection[judgement.Held]) -> None:
+        """End the node's cycle: a person must approve what its plan removes."""
+        self._withdraw(Status.FAILED, '; '.join(one.why for one in held))
+        subjects = tuple(one.subject for one in held)
+        self.result = dataclasses.replace(self.result, held=subjects)
+
+    def postpone(self, why: str) -> None:
+        """End the node's cycle: a later cycle deletes its providers."""
+        self._withdraw(Status.WAITING, why)
+
+    def _withdraw(self, status: Status, why: str) -> None:
         self.awaits_judgement = False
         self._context.removals.pop(self.node.uuid, None)
-        self.result = node_result.not_applied(self.result, Status.FAILED, why)
+        self.result = node_result.not_applied(self.result, status, why)
 
     # --- observe, plan, apply; again after a conflict ------------------------
 
@@ -281,7 +301,10 @@ class NodeCycle(Generic[Op]):
         held = planned.held()
         sent = [op for op in planned.plan.operations if op not in held]
         if not self.departed:
-            return effects.removals(sent)
+            plan = dataclasses.replace(planned.plan, operations=tuple(sent))
+            return dataclasses.replace(
+                effects.removals(sent), totals=effects.totals(plan)
+            )
         return blast_radius.Removals(deleted=effects.written(sent))
 
     # --- applied and refused operations --------------------------------------

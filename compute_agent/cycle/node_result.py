@@ -10,7 +10,7 @@ import enum
 from collections.abc import Sequence
 from typing import Generic
 
-from ..limits import contention
+from ..limits import approval, contention
 from ..ownership import takeover
 from ..plan.plan import Op, Op_co, Plan
 from ..tree.node import Node
@@ -35,6 +35,8 @@ class NodeResult(Generic[Op_co]):
     :ivar reason: why the node is not done; empty if it is
     :ivar notes: lines for the operator
     :ivar outage: True if the node is not done because the service is away
+    :ivar held: the removals, of this and maybe other nodes, that wait for a
+        person's approval
     :ivar again_in: seconds until a refused operation is tried again; None for
         the next cycle
     """
@@ -48,6 +50,7 @@ class NodeResult(Generic[Op_co]):
     reason: str = ''
     notes: tuple[str, ...] = ()
     outage: bool = False
+    held: tuple[approval.Subject, ...] = ()
     again_in: float | None = None
 
 

@@ -5,7 +5,7 @@ A node's failure is that node's result. An outage is raised if not even
 placement's list can be read; a later outage ends the cycles of the remaining
 nodes. Nodes are processed in parallel, in a bounded pool of threads
 (``node_cycle.py``). A plan that removes something waits until the removals of
-all nodes are judged (``limits/blast_radius.py``). This module does no HTTP and
+all nodes are judged (``judging.py``). This module does no HTTP and
 no SQL: it gets both as Protocols.
 """
 
@@ -15,16 +15,21 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Generic
 
-from .. import errors, parallel
+from .. import parallel
 from ..limits import blast_radius
 from ..limits.backoff import Backoff
 from ..limits.contention import Contention, NodeOutcome
-from ..ownership import orphans
-from ..plan.observation import Observation
 from ..plan.plan import Op
 from ..tree import node as node_module
 from ..tree.node import Node
-from . import departed_nodes, effects, node_list, node_result, report_client
+from . import (
+    departed_cycles,
+    departed_nodes,
+    effects,
+    judging,
+    node_list,
+    report_client,
+)
 from .node_cycle import CycleContext, NodeCycle
 from .node_planner import NodePlanner
 from .node_result import NodeResult, Status
@@ -58,6 +63,7 @@ class ResourceTracker(Generic[Op]):
     :param nodes: lists the driver's nodes
     :param gone: tells which nodes left the driver's list
     :param workers: the number of nodes that are processed at a time
+    :param judge: judges what the plans remove
     """
 
     def __init__(
@@ -69,6 +75,7 @@ class ResourceTracker(Generic[Op]):
         gone: departed_nodes.Departures,
         workers: int = 1,
         control: Control | None = None,
+        judge: judging.Judge | None = None,
     ) -> None:
         self._client = client
         self._planner = planner
@@ -76,6 +83,10 @@ class ResourceTracker(Generic[Op]):
         self._departures = gone
         self._workers = workers
         self._control = control or Control()
+        self._judge = judge or judging.Judge()
+        self._departed = departed_cycles.DepartedCycles(
+            gone, planner, client.invalidate
+        )
 
     def plan(
         self, progress: Progress | None = None, only: Collection[str] = ()
@@ -128,19 +139,28 @@ class ResourceTracker(Generic[Op]):
         ordered = sorted(cycles, key=lambda c: was_refused(c.node.uuid))
         self._in_parallel(ordered, lambda c: c.begin(seen[c.node.uuid]), tell)
         self._planner.end([node.uuid for node in listed])
-        others: list[NodeResult[Op]] = []
+        departed: departed_cycles.Begun[Op] = departed_cycles.Begun()
         if not only:
             # An outage that one node's cycle found ends those of the listed
             # nodes only: if placement can be read again, departures go on.
-            others, departed = self._departed(
-                dataclasses.replace(context, outage=None), nodes, limits
+            departed = self._departed.begin(
+                dataclasses.replace(context, outage=None), nodes
             )
-            cycles += departed
-        self._finish(cycles, limits, tell, writing=writing)
+        cycles += departed.cycles
+        if limits is not None:
+            may_take = writing and context.outage is None
+            self._departures.approve(
+                self._judge.judge(
+                    cycles, departed.batches, limits, may_take=may_take
+                )
+            )
+        elif writing:
+            self._departures.approve([c.node.uuid for c in departed.cycles])
+        self._finish(cycles, tell, writing=writing)
         results = [cycle.result for cycle in cycles]
         if writing and context.outage is None and not only:
             self._learn(results)
-        return results + others
+        return [*results, *departed.others]
 
     def _context(self, *, writing: bool, judged: bool) -> CycleContext[Op]:
         return CycleContext(
@@ -153,119 +173,27 @@ class ResourceTracker(Generic[Op]):
             judged=judged,
         )
 
-    # --- nodes that left the driver's list ------------------------------------
-
-    def _departed(
-        self,
-        context: CycleContext[Op],
-        nodes: Sequence[Node],
-        limits: blast_radius.Limits | None,
-    ) -> tuple[list[NodeResult[Op]], list[NodeCycle[Op]]]:
-        """Process the nodes that left the driver's list.
-
-        Return the results of the nodes that still exist or may exist, and the
-        begun cycles of those that are gone.
-        """
-        departed = self._departures.since(nodes)
-        results: list[NodeResult[Op]] = [
-            NodeResult(
-                node=node, status=Status.DONE, notes=(departed_nodes.MOVED,)
-            )
-            for node in departed.moved
-        ]
-        results += [
-            node_result.ended(node, Status.WAITING, why)
-            for node, why in departed.unknown
-        ]
-        seen = self._observed(departed.gone)
-        self._pass_on(seen, departed.gone, nodes)
-        cycles = [
-            NodeCycle(context, node, departed=True)
-            for node in departed.gone
-            if node.uuid in seen
-        ]
-        for cycle in cycles:
-            cycle.begin(seen[cycle.node.uuid])
-        why = departed.refusal() if limits else None
-        if why is not None:
-            for cycle in cycles:
-                if cycle.awaits_judgement:
-                    cycle.hold_back(why)
-        return results, cycles
-
-    def _pass_on(
-        self,
-        seen: dict[str, Observation | errors.AgentError],
-        gone: Sequence[Node],
-        nodes: Sequence[Node],
-    ) -> None:
-        """Pass on providers that others use; forget nodes without providers.
-
-        :param seen: the observations of the nodes that are gone; nodes that
-            are forgotten are dropped from it, and errors are noted in it
-        :param nodes: the nodes of the list
-        """
-        uuids = [node.uuid for node in gone]
-
-        @functools.cache
-        def present() -> orphans.Others:
-            """Observe the listed nodes again, to find the providers in use."""
-            self._client.invalidate()
-            return self._observed(nodes)
-
-        for node in gone:
-            found = seen[node.uuid]
-            if isinstance(found, errors.AgentError):
-                continue
-            try:
-                stays = self._departures.pass_on(
-                    node, found.providers, present, uuids
-                )
-            except errors.UnknownState as exc:
-                seen[node.uuid] = exc
-                continue
-            if not stays:
-                self._departures.forget([node])
-                del seen[node.uuid]
-
-    def _observed(
-        self, nodes: Sequence[Node]
-    ) -> dict[str, Observation | errors.AgentError]:
-        """Return the nodes' providers, or why they are unknown.
-
-        A failure here does not fail the nodes that are done already.
-        """
-        uuids = [node.uuid for node in nodes]
-        if not uuids:
-            return {}
-        try:
-            return dict(self._planner.observe(uuids))
-        except errors.AgentError as exc:
-            return dict.fromkeys(uuids, exc)
-
     # --- the second step ------------------------------------------------------
 
     def _finish(
         self,
         cycles: Sequence[NodeCycle[Op]],
-        limits: blast_radius.Limits | None,
         tell: Callable[[], object] | None,
         *,
         writing: bool,
     ) -> None:
-        """Judge the plans that remove something; apply all of them or none."""
-        waiting = [cycle for cycle in cycles if cycle.awaits_judgement]
-        why = _refusal(cycles, waiting, limits) if limits and waiting else None
+        """Apply the plans that were judged, and tell of those held back."""
+        begun = [cycle for cycle in cycles if cycle.removals]
 
         def finish(cycle: NodeCycle[Op]) -> None:
-            if why is not None:
-                cycle.hold_back(why)
-            elif writing:
+            if not cycle.awaits_judgement:
+                return
+            if writing:
                 cycle.apply_judged()
             else:
                 cycle.end_unapplied()
 
-        self._in_parallel(waiting, finish, tell)
+        self._in_parallel(begun, finish, tell)
 
     def _in_parallel(
         self,
@@ -302,17 +230,3 @@ class ResourceTracker(Generic[Op]):
             skipped=frozenset(result.contended),
             pending=effects.items(plan.operations) - done,
         )
-
-
-def _refusal(
-    cycles: Sequence[NodeCycle[Op]],
-    waiting: Sequence[NodeCycle[Op]],
-    limits: blast_radius.Limits,
-) -> str | None:
-    """Return a message if the waiting plans remove too much, else None."""
-    seen: dict[str, int] = {}
-    for cycle in cycles:
-        seen.update(cycle.seen_names())
-    return blast_radius.exceeded_limit(
-        [cycle.removals for cycle in waiting], seen, limits
-    )

@@ -23,8 +23,10 @@ LIFETIME = 86_400.0  # seconds; after a day, a person is asked again
 class Kind(enum.StrEnum):
     """The kinds of changes that a person approves."""
 
-    #: Deletions of providers.
+    #: Deletions of providers of nodes that stay.
     DELETIONS = 'deletions'
+    #: Deletions of the providers of nodes that departed.
+    DEPARTURES = 'departures'
     #: Removals of names from providers that stay.
     NAMES = 'names'
     #: Losses of capacity.

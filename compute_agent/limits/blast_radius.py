@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limits on removals in one cycle; larger removals need confirmation.
 
-Pure: no I/O, configuration, logging or clock. Two things count: providers that
-are deleted, and names (traits, aggregates, resource classes) that are removed
-while their provider stays. The names are compared with all names that the
-cycle sees, whoever added them. A resource class whose whole total becomes
-reserved has no capacity any more and counts as removed. The names of a deleted
-provider are part of that deletion.
+Pure: no I/O, configuration, logging or clock. Three things count: providers
+that are deleted, names (traits, aggregates, resource classes) that are removed
+while their provider stays, and totals that fall (``capacity.py``). The names
+are compared with all names that the cycle sees, whoever added them. A resource
+class whose whole total becomes reserved has no capacity any more and counts as
+removed. The names of a deleted provider are part of that deletion.
+``judgement.py`` applies the limits.
 """
 
 import dataclasses
 from collections.abc import Iterable, Mapping
 
 from ..tree import assertion, inventory, provider
+from . import capacity
 
 Name = tuple[str, assertion.Kind, str]  # provider uuid, kind, name
 
@@ -23,13 +25,18 @@ FEW = 50  # fewer names than this are always removed, whatever their percentage
 class Limits:
     """The removals that one cycle makes without confirmation.
 
-    :ivar deletions: number of deleted providers
-    :ivar percent: removed names as a percentage of all names; it applies from
-        ``FEW`` names on
+    :ivar deletions: number of providers that a cycle deletes; 0 for none
+    :ivar percent: the share of the nodes that may depart at once, of the
+        providers that may be deleted at once, and of the names that may be
+        removed at once; it applies from more than ``deletions`` providers,
+        and from ``FEW`` names on
+    :ivar capacity_percent: the share of a resource class's total that may go
+        at once; 100 for no limit
     """
 
     deletions: int = 10
     percent: float = 20
+    capacity_percent: float = 20
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +45,16 @@ class Removals:
 
     :ivar deleted: uuids of the deleted providers
     :ivar names: names removed from providers that stay
+    :ivar totals: the totals of resource classes that change
     """
 
     deleted: frozenset[str] = frozenset()
     names: frozenset[Name] = frozenset()
+    totals: capacity.Changes = dataclasses.field(default_factory=dict)
 
     def __bool__(self) -> bool:
         """Return True if there is any removal."""
-        return bool(self.deleted or self.names)
+        return bool(self.deleted or self.names or capacity.losses(self.totals))
 
 
 NOTHING = Removals()
@@ -57,8 +66,13 @@ def covered(removals: Removals, judged: Iterable[Removals]) -> bool:
     Nodes that share a provider may find removals in it that were judged as
     part of another node's plan.
     """
-    total = _union(judged)
-    return removals.deleted <= total.deleted and removals.names <= total.names
+    every = list(judged)
+    return (
+        removals.deleted <= frozenset[str]().union(*(r.deleted for r in every))
+        and removals.names
+        <= frozenset[Name]().union(*(r.names for r in every))
+        and capacity.is_within(removals.totals, (r.totals for r in every))
+    )
 
 
 def name_counts(providers: provider.Snapshot) -> dict[str, int]:
@@ -87,42 +101,13 @@ def lost_classes(
     )
 
 
-def exceeded_limit(
-    removals: Iterable[Removals], seen: Mapping[str, int], limits: Limits
-) -> str | None:
-    """Return a message if the removals exceed a limit, else None.
+def too_many_names(
+    removed: int, seen: Mapping[str, int], limits: Limits
+) -> bool:
+    """Return True if a cycle would remove too many names.
 
-    :param removals: those of every node of the cycle
     :param seen: the number of names of each provider that the cycle sees
     """
-    total = _union(removals)
-    deleted, removed = total.deleted, total.names
-    if len(deleted) > limits.deletions:
-        return _EXCEEDED.format(
-            f'delete more than {limits.deletions} providers', 'max_deletions'
-        )
-    if len(removed) >= FEW and len(removed) * 100 > limits.percent * sum(
+    return removed >= FEW and removed * 100 > limits.percent * sum(
         seen.values()
-    ):
-        return _EXCEEDED.format(
-            f'remove more than {limits.percent:g} % of all names',
-            'max_removed_percent',
-        )
-    return None
-
-
-# The message has no numbers that change from cycle to cycle, because a message
-# is logged again only if it differs.
-_EXCEEDED = (
-    'waits for confirmation, because the whole cycle would {} '
-    '([compute_agent] {}): check "compute-agent plan", then confirm with '
-    '"compute-agent sync --yes" or raise the limit'
-)
-
-
-def _union(removals: Iterable[Removals]) -> Removals:
-    every = list(removals)
-    return Removals(
-        deleted=frozenset[str]().union(*(r.deleted for r in every)),
-        names=frozenset[Name]().union(*(r.names for r in every)),
     )

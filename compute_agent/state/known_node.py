@@ -16,9 +16,16 @@ class KnownNode:
     :ivar answer: the driver's last answer whether the node exists; None while
         the driver lists it
     :ivar asked_at: when the driver answered, in seconds since the epoch
+    :ivar left_at: when the node was first missing, in seconds since the epoch;
+        None while the driver lists it or confirms that it exists. Nodes that
+        left in the same cycle have the same value, other nodes another.
+    :ivar left_of: the number of nodes that the agent had then; 0 if a person
+        approved the departure
     """
 
     name: str
     title: str = ''
     answer: virt.Existence | None = None
     asked_at: float = 0.0
+    left_at: float | None = None
+    left_of: int = 0

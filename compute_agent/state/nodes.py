@@ -254,7 +254,8 @@ class Nodes:
 def _read(db: sqlite3.Connection) -> list[_Row]:
     """Return every driver's nodes, each with its last answer."""
     rows = db.execute(
-        'select uuid, name, title, driver, answer, asked_at from node'
+        'select uuid, name, title, driver, answer, asked_at, left_at, left_of'
+        ' from node'
         ' order by name, uuid'
     )
     return [
@@ -266,9 +267,11 @@ def _read(db: sqlite3.Connection) -> list[_Row]:
                 title=title,
                 answer=None if answer is None else virt.Existence(answer),
                 asked_at=asked_at,
+                left_at=left_at,
+                left_of=left_of,
             ),
         )
-        for uuid, name, title, driver, answer, asked_at in rows
+        for uuid, name, title, driver, answer, asked_at, left_at, left_of in rows
     ]
 
 
@@ -278,8 +281,17 @@ def _keep(
     """Record that a driver has this node, and its last answer."""
     answer = None if known.answer is None else known.answer.value
     db.execute(
-        'replace into node values (?, ?, ?, ?, ?, ?)',
-        (uuid, known.name, known.title, driver, answer, known.asked_at),
+        'replace into node values (?, ?, ?, ?, ?, ?, ?, ?)',
+        (
+            uuid,
+            known.name,
+            known.title,
+            driver,
+            answer,
+            known.asked_at,
+            known.left_at,
+            known.left_of,
+        ),
     )
 
 

@@ -55,7 +55,7 @@ alter table site add column counted_at real;
 """
 # ``approval`` has the approvals that no cycle used yet, ``past_…`` the past of
 # providers, and ``taken_over`` the providers of other writers that a person
-# allowed this agent to write.
+# allowed this agent to write. A node's row says when it left its list.
 _VERSION_6 = """
 create table past_contents (
     site integer, uuid text, generation integer, digest text not null,
@@ -67,6 +67,8 @@ create table past_ours (
 create table approval (
     kind text, digest text, given_at real not null, who text not null,
     primary key (kind, digest)) without rowid;
+alter table node add column left_at real;
+alter table node add column left_of integer not null default 0;
 create table taken_over (uuid text primary key) without rowid;
 """
 # Before version 6, the agent wrote to every root without a question.

@@ -5,7 +5,7 @@ import dataclasses
 
 import os_traits
 import pytest
-from agents import NODE, Driver
+from agents import NODE, Clock, Driver
 
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
@@ -180,10 +180,11 @@ def test_up_to_forty_nine_names_may_go_of_however_few(
     assert operator.traits() == {'COMPUTE_NODE', 'OWNER_NOVA'}
 
 
-def test_ten_children_may_go_but_not_with_a_gone_node_too(
+@pytest.mark.catches('a cycle deletes any number of departed nodes')
+def test_ten_children_may_go_and_a_gone_node_in_the_next_cycle(
     agent_factory, operator
 ):
-    """Deletions are counted over nodes that are there and that are gone."""
+    """One budget is for the nodes that are there and those that are gone."""
     nodes = dict(list(RACK.items())[:2])
     children = dict.fromkeys(nodes.values(), ())
 
@@ -198,14 +199,21 @@ def test_ten_children_may_go_but_not_with_a_gone_node_too(
 
     children['node-0'] = tuple(CHILDREN[:10])
     rack = Rack(describe, nodes=nodes)
-    agent = agent_factory(rack)
+    clock = Clock()
+    agent = agent_factory(rack, clock=clock)
     agent.done()
     rack.nodes.pop(list(RACK)[1])
     children['node-0'] = ()
-    results = agent.sync()
-    assert all(is_held_back(r, 'max_deletions') for r in results)
-    assert len(results) == 2
-    assert len(operator.holdings()) == 12
+    clock.now += 1
+    here, gone = agent.sync()
+    assert here.status is Status.DONE
+    assert gone.status is Status.WAITING
+    assert gone.held == ()
+    assert 'in a later cycle' in gone.reason
+    assert '[compute_agent] max_deletions' in gone.reason
+    assert set(operator.holdings()) == {'node-0', 'node-1'}
+    agent.done()
+    assert set(operator.holdings()) == {'node-0'}
 
 
 def test_what_an_operator_has_there_is_counted_among_what_is_seen(

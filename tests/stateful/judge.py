@@ -46,6 +46,7 @@ class Judge:
         self.read_only: str | None = None
         self.limit: int | None = None
         self.deletions = 0
+        self._homes: set[str] = set()
         self._misnamed: set[str] = set()
         self._shown: dict[tuple[str, str], int] = {}
         self._failed: set[str] = set()
@@ -59,6 +60,7 @@ class Judge:
         self._failed.clear()
         self._added.clear()
         self.deletions = 0
+        self._homes.clear()
         self._misnamed = {
             node
             for node, name in self.driver.present.items()
@@ -150,11 +152,22 @@ class Judge:
             elif old != held:
                 self._changed(request, old, held)
 
+    def _is_within_limit(self) -> bool:
+        """Whether no more went than may; a node goes whole, if alone.
+
+        A provider that was adopted goes with a node that is not its home.
+        """
+        if self.limit is None or self.deletions <= self.limit:
+            return True
+        alone = len(self._homes) == 1 or bool(self.driver.unwanted)
+        return self.limit > 0 and alone
+
     def _deleted(self, request, old) -> None:
         uuid, node = old.uuid, world.home(old.uuid)
         self.deletions += 1
+        self._homes.add(node)
         self._require(
-            self.limit is None or self.deletions <= self.limit,
+            self._is_within_limit(),
             request,
             f'no more than {self.limit} may go',
         )

@@ -59,7 +59,9 @@ class Station:
         self.judge.limit = deletions
         self.limit = None
         if deletions is not None:
-            self.limit = blast_radius.Limits(deletions=deletions, percent=100)
+            self.limit = blast_radius.Limits(
+                deletions=deletions, percent=100, capacity_percent=100
+            )
 
     def adopt(self, node: str, uuid: str) -> None:
         """Count a provider as the agent's; the driver wants no other's."""

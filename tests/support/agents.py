@@ -168,6 +168,7 @@ class AgentFactory:
         max_deletions: int | None = 10,
         max_removed_percent: float = 20,
         takes_over: bool = True,
+        max_capacity_loss_percent: float = 100,
         control: resource_tracker.Control | None = None,
     ) -> Agent:
         """Return an agent.
@@ -178,6 +179,7 @@ class AgentFactory:
         :param max_deletions: None lifts all limits, like ``--yes``
         :param takes_over: False to ask before the first write to another
             writer's provider; most tests are not about that
+        :param max_capacity_loss_percent: not limited unless a test is about it
         """
         if not isinstance(driver, virt.ComputeDriver):
             driver = Driver(driver, nodes=nodes, authority=authority)
@@ -200,7 +202,11 @@ class AgentFactory:
                 files=files,
                 clock=clock or Clock(),
                 control=control
-                or _control(max_deletions, max_removed_percent),
+                or _control(
+                    max_deletions,
+                    max_removed_percent,
+                    max_capacity_loss_percent,
+                ),
             )
         )
 
@@ -231,11 +237,13 @@ class AgentFactory:
 
 
 def _control(
-    deletions: int | None, percent: float
+    deletions: int | None, percent: float, capacity_percent: float
 ) -> resource_tracker.Control:
     """Return a control whose backoff retries refused writes in every cycle."""
     limits = deletions is not None and blast_radius.Limits(
-        deletions=deletions, percent=percent
+        deletions=deletions,
+        percent=percent,
+        capacity_percent=capacity_percent,
     )
     return resource_tracker.Control(
         limits=lambda: limits or None,

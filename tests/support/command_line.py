@@ -132,7 +132,8 @@ class CommandLine:
     ) -> None:
         """Write the configuration; options go to [DEFAULT].
 
-        A daemon begins at once, if they do not say otherwise.
+        A daemon begins at once, and capacity may fall as far as it likes, if
+        they do not say otherwise.
 
         :param agent: the options of [compute_agent]
         """
@@ -153,7 +154,10 @@ class CommandLine:
             'DEFAULT': default,
             'placement': service,
             'compute': {'provider_config_location': self.provider_configs},
-            'compute_agent': agent or {},
+            'compute_agent': {
+                'max_capacity_loss_percent': 100,
+                **(agent or {}),
+            },
             'fake': {'file': self.fake_file},
         }
         self.config.write_text(

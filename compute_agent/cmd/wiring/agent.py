@@ -25,6 +25,7 @@ from report_client.operations.operations import Operation
 from ...conf import misspelled
 from ...cycle import (
     departed_nodes,
+    judging,
     node_list,
     node_planner,
     node_result,
@@ -139,6 +140,9 @@ def build_agent(
         ),
         workers=settings.workers,
         control=control or resource_tracker.Control(limits=current.limits),
+        judge=judging.Judge(
+            lambda subject: state.approvals.take(subject, now=clock()), clock
+        ),
     )
     return Agent(
         current=current,

@@ -145,6 +145,7 @@ def _limits(conf: cfg.ConfigOpts) -> blast_radius.Limits:
     return blast_radius.Limits(
         deletions=conf.compute_agent.max_deletions,
         percent=conf.compute_agent.max_removed_percent,
+        capacity_percent=conf.compute_agent.max_capacity_loss_percent,
     )
 
 

@@ -4,9 +4,10 @@
 import dataclasses
 
 from compute_agent import errors
-from compute_agent.cycle import conflicts, node_cycle
-from compute_agent.limits import backoff, blast_radius
+from compute_agent.cycle import conflicts, departed_nodes, node_cycle
+from compute_agent.limits import backoff, blast_radius, capacity, judgement
 from compute_agent.provider_config import files
+from compute_agent.state import approvals
 from report_client.apply import executor
 from report_client.plan import diff
 from tests.mutation.planted.catalogue import plant
@@ -28,10 +29,39 @@ def _(lost_classes, before, after):
     return lost_classes(before, after) - after.keys()
 
 
-@plant(blast_radius.exceeded_limit, 'any number of providers may be deleted')
-def _(exceeded_limit, removals, seen, limits):
-    unlimited = dataclasses.replace(limits, deletions=10**9)
-    return exceeded_limit(removals, seen, unlimited)
+@plant(judgement._is_sudden, 'any number of providers may be deleted')
+def _(_is_sudden, _providers, _share, _of, _limits):
+    return False
+
+
+@plant(
+    judgement._beyond_budget, 'a cycle deletes any number of departed nodes'
+)
+def _(_beyond_budget, _cases, _budget):
+    return frozenset()
+
+
+@plant(capacity.exceeded, 'totals may fall as far as they like')
+def _(_exceeded, _changes, _before, _percent):
+    return {}
+
+
+@plant(
+    departed_nodes.Departures._newly_left, 'a mass of departures is forgotten'
+)
+def _(_newly_left, self, missing, listed):
+    return {
+        uuid: dataclasses.replace(node, left_of=0)
+        for uuid, node in _newly_left(self, missing, listed).items()
+    }
+
+
+@plant(approvals.Approvals.take, 'an approval covers any change of its kind')
+def _(_take, self, subject, now):
+    with self._database.reading() as db:
+        query = 'select who from approval where kind = ?'
+        row = db.execute(query, (subject.kind.value,)).fetchone()
+    return None if row is None else row[0]
 
 
 @plant(

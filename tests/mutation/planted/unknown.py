@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is not known must change nothing."""
 
+import dataclasses
+
 import variants
 
 from compute_agent import errors
 from compute_agent.cycle import departed_nodes
+from compute_agent.limits import judgement
 from compute_agent.plan import plan
 from compute_agent.state import journal
 from compute_agent.tree import assertion, provider
@@ -38,11 +41,11 @@ def _(list_providers, self, path):
         return []
 
 
-@plant(
-    departed_nodes.Departed.refusal, 'an empty node list deletes every node'
-)
-def _(_refusal, _self):
-    return None
+@plant(judgement._departures, 'an empty node list deletes every node')
+def _(_departures, cases, seen, limits):
+    return _departures(
+        cases, dataclasses.replace(seen, is_empty=False), limits
+    )
 
 
 @plant(

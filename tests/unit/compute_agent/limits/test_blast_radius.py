@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much one cycle may remove: counted over all its nodes."""
+"""The removals of a node's plan, and which names and classes count."""
 
 import pytest
 
 from compute_agent.limits import blast_radius
 from compute_agent.tree import assertion, inventory, provider
 
-LIMITS = blast_radius.Limits()
 A = '11111111-1111-4111-8111-111111111111'
 
 
@@ -23,54 +22,12 @@ def record(total=8, **more):
     return inventory.Inventory(total=total, **more)
 
 
-@pytest.mark.parametrize(
-    ('deleted', 'names', 'seen', 'option'),
-    [
-        (10, 0, 1000, None),
-        (11, 0, 1000, 'max_deletions'),
-        (0, 49, 60, None),
-        (0, 50, 250, None),
-        (0, 50, 249, 'max_removed_percent'),
-        (0, 51, 255, None),
-        (0, 1000, 5000, None),
-        (0, 1001, 5000, 'max_removed_percent'),
-        (11, 1001, 5000, 'max_deletions'),
-    ],
-)
-def test_the_limits_are_met_exactly(deleted, names, seen, option):
-    why = blast_radius.exceeded_limit(
-        [removals(deleted=deleted, names=names)], {A: seen}, LIMITS
-    )
-    assert (why is None) is (option is None)
-    if option:
-        assert f'[compute_agent] {option}' in why
-        assert '"compute-agent sync --yes"' in why
-
-
-@pytest.mark.catches('any number of providers may be deleted')
-def test_what_every_node_removes_counts_together():
-    every = [removals(deleted=6, of='a'), removals(deleted=5, of='b')]
-    assert blast_radius.exceeded_limit(every[:1], {A: 9}, LIMITS) is None
-    assert 'max_deletions' in blast_radius.exceeded_limit(
-        every, {A: 9}, LIMITS
-    )
-
-
-def test_a_sharing_provider_that_two_nodes_see_counts_once():
-    same = [removals(deleted=6), removals(deleted=6)]
-    assert blast_radius.exceeded_limit(same, {A: 9}, LIMITS) is None
-
-
-def test_a_hundred_percent_is_no_limit():
-    limits = blast_radius.Limits(percent=100)
-    every = [removals(names=90)]
-    assert blast_radius.exceeded_limit(every, {A: 90}, limits) is None
-
-
 def test_no_removal_is_nothing():
     assert not blast_radius.NOTHING
     assert removals(deleted=1)
     assert removals(names=1)
+    assert blast_radius.Removals(totals={(A, 'VCPU'): (2, 1)})
+    assert not blast_radius.Removals(totals={(A, 'VCPU'): (1, 2)})
 
 
 def test_less_is_what_is_all_in_the_other():
@@ -78,6 +35,16 @@ def test_less_is_what_is_all_in_the_other():
     assert within(removals(names=2), [removals(names=3, deleted=1)])
     assert not within(removals(names=2, deleted=1), [removals(names=3)])
     assert not within(removals(names=4), [removals(names=3, deleted=1)])
+
+
+def test_a_total_that_falls_further_than_was_judged_is_not_covered():
+    def falls_to(total):
+        return blast_radius.Removals(totals={(A, 'VCPU'): (64, total)})
+
+    assert blast_radius.covered(falls_to(8), [falls_to(8)])
+    assert blast_radius.covered(falls_to(5), [falls_to(8)])
+    assert not blast_radius.covered(falls_to(4), [falls_to(8)])
+    assert not blast_radius.covered(falls_to(8), [])
 
 
 def test_what_was_judged_of_one_node_another_may_do():

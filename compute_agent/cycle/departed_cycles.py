@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cycles of the nodes that left their driver's list.
+
+It observes the nodes that are gone, passes on those of their providers that
+listed nodes use, forgets the nodes that have no provider any more, and begins
+the cycles of the others. ``departed_nodes.py`` knows which nodes these are.
+The resource tracker calls it after the listed nodes' cycles have begun.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic
+
+from .. import errors
+from ..limits import judgement
+from ..ownership import orphans
+from ..plan.observation import Observation
+from ..plan.plan import Op
+from ..tree.node import Node
+from . import departed_nodes, node_result
+from .node_cycle import CycleContext, NodeCycle
+from .node_planner import NodePlanner
+from .node_result import NodeResult, Status
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Begun(Generic[Op]):
+    """The nodes that left the driver's list, after the first step.
+
+    :ivar others: the results of the nodes that still exist or may exist
+    :ivar cycles: the begun cycles of those that are gone
+    :ivar batches: the batch of each of these
+    """
+
+    others: Sequence[NodeResult[Op]] = ()
+    cycles: Sequence[NodeCycle[Op]] = ()
+    batches: Mapping[str, judgement.Batch] = dataclasses.field(
+        default_factory=dict
+    )
+
+
+class DepartedCycles(Generic[Op]):
+    """Begins the cycles of departed nodes.
+
+    :param invalidate: has placement asked again for sharing providers
+    """
+
+    def __init__(
+        self,
+        departures: departed_nodes.Departures,
+        planner: NodePlanner[Op],
+        invalidate: Callable[[], None],
+    ) -> None:
+        self._departures = departures
+        self._planner = planner
+        self._invalidate = invalidate
+
+    def begin(
+        self, context: CycleContext[Op], nodes: Sequence[Node]
+    ) -> Begun[Op]:
+        """Process the nodes that left the driver's list.
+
+        :param nodes: the nodes of the list
+        """
+        departed = self._departures.since(nodes)
+        results: list[NodeResult[Op]] = [
+            NodeResult(
+                node=node, status=Status.DONE, notes=(departed_nodes.MOVED,)
+            )
+            for node in departed.moved
+        ]
+        results += [
+            node_result.ended(node, Status.WAITING, why)
+            for node, why in departed.unknown
+        ]
+        seen = self._observed(departed.gone)
+        self._pass_on(seen, departed.gone, nodes)
+        cycles = [
+            NodeCycle(context, node, departed=True)
+            for node in departed.gone
+            if node.uuid in seen
+        ]
+        for cycle in cycles:
+            cycle.begin(seen[cycle.node.uuid])
+        return Begun(others=results, cycles=cycles, batches=departed.batches)
+
+    def _pass_on(
+        self,
+        seen: dict[str, Observation | errors.AgentError],
+        gone: Sequence[Node],
+        nodes: Sequence[Node],
+    ) -> None:
+        """Pass on providers that others use; forget nodes without providers.
+
+        :param seen: the observations of the nodes that are gone; nodes that
+            are forgotten are dropped from it, and errors are noted in it
+        :param nodes: the nodes of the list
+        """
+        uuids = [node.uuid for node in gone]
+
+        @functools.cache
+        def present() -> orphans.Others:
+            """Observe the listed nodes again, to find the providers in use."""
+            self._invalidate()
+            return self._observed(nodes)
+
+        for node in gone:
+            found = seen[node.uuid]
+            if isinstance(found, errors.AgentError):
+                continue
+            try:
+                stays = self._departures.pass_on(
+                    node, found.providers, present, uuids
+                )
+            except errors.UnknownState as exc:
+                seen[node.uuid] = exc
+                continue
+            if not stays:
+                self._departures.forget([node])
+                del seen[node.uuid]
+
+    def _observed(
+        self, nodes: Sequence[Node]
+    ) -> dict[str, Observation | errors.AgentError]:
+        """Return the nodes' providers, or why they are unknown.
+
+        A failure here does not fail the nodes that are done already.
+        """
+        uuids = [node.uuid for node in nodes]
+        if not uuids:
+            return {}
+        try:
+            return dict(self._planner.observe(uuids))
+        except errors.AgentError as exc:
+            return dict.fromkeys(uuids, exc)
