@@ -3,6 +3,7 @@
 
 AgentError
 ├── ConfigError     fix the configuration, or the file it names, and restart
+│   └── StateInUse  leave the state directory to the process that uses it
 ├── DriverError     the driver's answer is unusable: skip the node, report it
 ├── ReshapeNeeded   the driver must move allocations: call it again with them
 ├── TreeError       the ProviderTree refuses an edit; also a ValueError
@@ -36,6 +37,10 @@ class AgentError(Exception):
 
 class ConfigError(AgentError):
     """An option or a file is wrong; the message says which, and the remedy."""
+
+
+class StateInUse(ConfigError):
+    """Another process, such as the daemon, uses the state directory."""
 
 
 class DriverError(AgentError):

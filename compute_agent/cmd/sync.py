@@ -6,6 +6,7 @@ import collections
 import typing
 from collections.abc import Sequence
 
+from .. import errors
 from . import pruning
 from .app import command
 
@@ -17,6 +18,8 @@ class Sync(command.Report):
     """Run one cycle: make placement match this agent's nodes.
 
     Exit code 0: every node is done, 1: an error, or nodes that are not done.
+    Beside a running daemon, --yes approves the removals that the daemon holds
+    back; exit code 0: there are none, or they are approved.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -30,15 +33,31 @@ class Sync(command.Report):
         parser.add_argument(
             '--yes',
             action='store_true',
-            help='Lift the limits on removals: [compute_agent] max_deletions '
-            'and max_removed_percent. Also delete the departed nodes if the '
-            'driver has no node left. Also allow the first write to a '
-            'provider with inventory that another writer created.',
+            help='Lift the limits on removals: [compute_agent] max_deletions, '
+            'max_removed_percent and max_capacity_loss_percent. Also delete '
+            'the departed nodes if the driver has no node left. Also allow '
+            'the first write to a provider with inventory that another writer '
+            'created. Beside a running daemon: show the removals that it holds '
+            'back, ask, and let it do exactly these in its next cycle.',
         )
         pruning.add_options(parser)
         return parser
 
     def report(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[typing.Any, str | None, int]:
+        """Run a cycle, or approve the removals that a daemon holds back."""
+        from . import approving  # noqa: PLC0415 (quick --help)
+
+        try:
+            return self._cycle(parsed_args)
+        except errors.StateInUse as exc:
+            if not parsed_args.yes or parsed_args.nodes or parsed_args.prune:
+                raise
+            in_use = str(exc)
+        return approving.approve(self, in_use)
+
+    def _cycle(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Run a cycle; return each node's result."""

@@ -21,8 +21,9 @@ FILE_NAME = 'lock'
 def hold(directory: pathlib.Path) -> Iterator[None]:
     """Hold the directory's lock.
 
-    :raises errors.ConfigError: another process holds it, or the lock file
-        cannot be written or is not this user's
+    :raises errors.StateInUse: another process holds it
+    :raises errors.ConfigError: the lock file cannot be written or is not this
+        user's
     """
     path = directory / FILE_NAME
     try:
@@ -39,7 +40,7 @@ def hold(directory: pathlib.Path) -> Iterator[None]:
         except BlockingIOError as exc:
             written = os.pread(handle, 20, 0).decode(errors='replace').split()
             pid = written[0] if written else 'unknown'
-            raise errors.ConfigError(
+            raise errors.StateInUse(
                 f'process {pid} uses the state directory {directory}: stop '
                 'that process, or give this one another [DEFAULT] state_path'
             ) from exc

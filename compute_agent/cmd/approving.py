@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``sync --yes`` beside a daemon: approve the removals that it holds back.
+
+The daemon holds the lock of the state directory, so the command cannot run a
+cycle. It plans one, shows the removals that wait for a person, asks, and
+writes an approval of exactly these into the state database. The daemon takes
+it at its next cycle.
+"""
+
+import contextlib
+import getpass
+import os
+import time
+import typing
+
+from . import plan_view
+from .app import command, confirm
+
+if typing.TYPE_CHECKING:
+    from .wiring.agent import NodeResult
+
+_APPROVED = (
+    'approved: the daemon makes exactly these changes in its next cycle, which '
+    'SIGHUP starts at once; the approval expires after a day'
+)
+
+
+def approve(
+    asking: command.AgentCommand, in_use: str
+) -> tuple[typing.Any, str | None, int]:
+    """Show what is held back, ask, and record the approval.
+
+    :param in_use: the process that uses the state directory, for a message
+    """
+    from ..state import state  # noqa: PLC0415 (quick --help)
+    from .app import progress  # noqa: PLC0415
+    from .wiring import agent_settings  # noqa: PLC0415
+    from .wiring.agent import open_agent  # noqa: PLC0415
+
+    conf = asking.conf()
+    with (
+        open_agent(conf, read_only=True) as agent,
+        progress.bar(asking.app.stderr, 'nodes') as advance,
+    ):
+        held = [r for r in agent.tracker.plan(advance) if r.held]
+    if not held:
+        return [], f'nothing waits for confirmation; {in_use}', 0
+    shown = plan_view.text(held, every=True) or ''
+    stdin = asking.app.stdin
+    asks = stdin is not None and stdin.isatty()
+    refused = confirm.refused(asking, shown.split('\n'), yes=not asks)
+    if refused:
+        return [], *refused
+    directory = agent_settings.state_path(conf)
+    with contextlib.closing(state.State.open_beside(directory)) as beside:
+        beside.approvals.grant(
+            {subject for result in held for subject in result.held},
+            now=time.time(),
+            who=_person(),
+        )
+    text = _APPROVED if asks else f'{shown}\n{_APPROVED}'
+    return [_data(result) for result in held], text, 0
+
+
+def _person() -> str:
+    """Return the name of the person, as far as the system tells it."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = f'user {os.getuid()}'
+    sudo = os.environ.get('SUDO_USER')
+    return f'{sudo} (as {user})' if sudo and sudo != user else user
+
+
+def _data(result: 'NodeResult') -> dict[str, typing.Any]:
+    from report_client.plan import render  # noqa: PLC0415 (quick --help)
+
+    return {
+        'node': result.node.called,
+        'uuid': result.node.uuid,
+        'approved': [
+            render.operation_data(op)
+            for op in (result.plan.operations if result.plan else ())
+        ],
+    }

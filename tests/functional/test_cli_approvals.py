@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon's advice works as printed: sync --yes beside it is an approval."""
+
+import os
+import pty
+import signal
+import sqlite3
+
+import os_traits
+import pytest
+import yaml
+
+ROOT = '11111111-1111-4111-8111-111111111111'
+MANY = sorted(os_traits.get_traits(prefix='HW_'))[:70]
+HELD = 'confirm with "compute-agent sync --yes"'
+
+
+def write(cli, traits):
+    node = {
+        'name': 'cn1',
+        'uuid': ROOT,
+        'inventories': {'VCPU': 8},
+        'traits': traits,
+    }
+    cli.fake_file.write_text(yaml.safe_dump({'nodes': [node]}))
+
+
+def traits(cli):
+    found = cli.placement(f'/resource_providers/{ROOT}/traits')['traits']
+    return {t for t in found if t.startswith('HW_')}
+
+
+def hang_up(one, *, cycles):
+    one.process.send_signal(signal.SIGHUP)
+    one.wait_for('cycle: ', times=cycles)
+
+
+@pytest.fixture
+def losing(cli, daemon):
+    """A daemon that holds back the removal of its traits."""
+    write(cli, MANY)
+    cli.configure(update_resources_interval=3600, debug=True)
+    one = daemon(cli.config)
+    one.wait_for('cycle: 1 done')
+    write(cli, [])
+    hang_up(one, cycles=2)
+    assert HELD in one.said
+    assert traits(cli) == set(MANY)
+    return one
+
+
+def approvals(cli):
+    with sqlite3.connect(cli.state_path / 'state.sqlite') as db:
+        found = db.execute('select kind, who from approval').fetchall()
+    db.close()
+    return found
+
+
+def test_the_daemon_s_advice_works_as_printed(cli, losing):
+    approved = cli.run('sync', '--yes')
+    assert approved.code == 0
+    assert f'-{MANY[0]}' in approved.out
+    assert 'approved: the daemon makes exactly these changes' in approved.out
+    assert [kind for kind, _ in approvals(cli)] == ['names']
+    hang_up(losing, cycles=3)
+    assert traits(cli) == set()
+    assert 'removals of names go on, as approved by ' in losing.said
+    assert approvals(cli) == []
+
+
+def test_other_removals_than_those_shown_are_not_approved(cli, losing):
+    assert cli.run('sync', '--yes').code == 0
+    write(cli, MANY[:1])
+    hang_up(losing, cycles=3)
+    assert traits(cli) == set(MANY)
+    write(cli, [])
+    hang_up(losing, cycles=4)
+    assert traits(cli) == set()
+
+
+def test_an_approval_is_used_once(cli, losing):
+    assert cli.run('sync', '--yes').code == 0
+    hang_up(losing, cycles=3)
+    write(cli, MANY)
+    hang_up(losing, cycles=4)
+    write(cli, [])
+    hang_up(losing, cycles=5)
+    assert traits(cli) == set(MANY)
+
+
+@pytest.mark.parametrize(
+    ('answer', 'granted'), [('y\n', 1), ('n\n', 0), ('', 0)]
+)
+def test_a_terminal_is_asked(cli, losing, monkeypatch, answer, granted):
+    ours, theirs = pty.openpty()
+    os.write(ours, answer.encode() or b'\x04')
+    with os.fdopen(theirs) as terminal:
+        monkeypatch.setattr('sys.stdin', terminal)
+        result = cli.run('sync', '--yes')
+    os.close(ours)
+    assert result.code == 0
+    assert 'go on? [y/N]' in result.err
+    assert f'-{MANY[0]}' in result.err
+    assert len(approvals(cli)) == granted
+
+
+def test_nothing_held_back_is_said(cli, daemon):
+    one = daemon(cli.config)
+    one.wait_for('cycle: 1 done')
+    result = cli.run('sync', '--yes')
+    assert result.code == 0
+    assert 'nothing waits for confirmation' in result.out
+    assert str(one.process.pid) in result.out
+    assert approvals(cli) == []
+
+
+@pytest.mark.parametrize('words', [(), ('--yes', 'cn1')])
+def test_without_a_yes_or_for_some_nodes_the_lock_is_in_the_way(
+    cli, losing, words
+):
+    result = cli.run('sync', *words)
+    assert result.code == 1
+    assert f'process {losing.process.pid} uses' in result.line
+    assert approvals(cli) == []
