@@ -49,6 +49,8 @@ class Settings:
     """The operator's settings.
 
     :ivar reserved: the part of a host that is not for its guests
+    :ivar uuid_files: called in each cycle; returns the host's uuid and the
+        file that gives it
     :ivar orders: called in each cycle; returns the orders for the nodes' names
     """
 
@@ -57,12 +59,14 @@ class Settings:
         default_factory=host_inventory.Reserved
     )
     orders: Callable[[], OrdersOf] = _no_orders
+    uuid_files: Callable[[], Mapping[str, str]] = dict
 
 
 class NodePlanner(Generic[Op]):
     """Makes the plans for one driver's nodes.
 
     :param files: the operators' additions to the driver's descriptions
+    :param names: tells renamed hosts from cloned ones, if it is given
     """
 
     def __init__(
@@ -73,7 +77,10 @@ class NodePlanner(Generic[Op]):
         *,
         settings: Settings,
         files: report_client.Files | None = None,
+        names: report_client.AgreedNames | None = None,
     ) -> None:
+        self._names = names
+        self._uuid_files: Mapping[str, str] = {}
         self._driver = driver
         self._client = client
         self._records = records
@@ -87,6 +94,7 @@ class NodePlanner(Generic[Op]):
     def begin(self) -> None:
         """Have the operator's files and orders read, for a cycle."""
         self._orders = self._settings.orders()
+        self._uuid_files = self._settings.uuid_files()
         if self._files is not None:
             self._files.begin()
 
@@ -137,7 +145,7 @@ class NodePlanner(Generic[Op]):
             return self._keep(last.inputs, last.made)
 
         # Describe: driver, operators' files and agent edit the tree.
-        identity.check(node, seen.providers)
+        self._check_identity(node, seen)
         tree, allocations = self._describe(node, seen)
         self._client.watch_sharing(seen.asserted_elsewhere(tree))
 
@@ -207,6 +215,21 @@ class NodePlanner(Generic[Op]):
         self._records.take_over(t.provider.uuid for t in planned.takeovers)
 
     # --- the steps ------------------------------------------------------------
+
+    def _check_identity(self, node: Node, seen: Observation) -> None:
+        """Refuse a node that placement knows otherwise.
+
+        :raises errors.Refused: placement has the node's uuid under another
+            name, or below another provider
+        """
+        file = self._uuid_files.get(node.uuid)
+        if file is None or self._names is None:
+            identity.check(node, seen.providers)
+            return
+        agreed = self._names.of(node.uuid)
+        identity.check(node, seen.providers, agreed, file)
+        if node.uuid in seen.providers:
+            self._names.agree(node.uuid, node.name)
 
     def _still_holds(
         self,

@@ -98,6 +98,16 @@ class Files(Protocol):
         """Log entries that match no provider of any of these nodes."""
 
 
+class AgreedNames(Protocol):
+    """The names under which the agent and placement last agreed on nodes."""
+
+    def of(self, uuid: str) -> str | None:
+        """Return the agreed name of a node, None if there never was one."""
+
+    def agree(self, uuid: str, name: str) -> None:
+        """Record that placement and this agent call a node by this name."""
+
+
 class Records(CreatedProviders, Protocol):
     """The record of earlier cycles."""
 

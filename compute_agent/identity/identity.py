@@ -76,27 +76,29 @@ def has_host_uuid(
     )
 
 
-def check(node: Node, providers: provider.Snapshot) -> None:
+def check(
+    node: Node,
+    providers: provider.Snapshot,
+    agreed: str | None = None,
+    file: str = '',
+) -> None:
     """Refuse a node whose provider has another name, or a parent.
 
+    If the host was renamed, placement has the name that was agreed last, and
+    renaming the provider is right. Otherwise another host may use a copy of
+    this host's file. To rename the provider would then stop the other host.
+
+    :param agreed: the name on which placement and the agent agreed last
+    :param file: the file that gives this host the uuid; empty if the driver
+        gives it
     :raises errors.Refused: placement has the uuid under another name, or
         below another provider
     """
     root = providers.get(node.uuid)
     if root is not None and root.name != node.name:
-        raise errors.Refused(
-            f'placement knows provider {node.uuid} as {root.name}, this agent '
-            f'calls it {node.name}: nothing of it is written; give the node '
-            'its old name again (for a host: [DEFAULT] host = '
-            f'{root.name})'
-            + (
-                ', which nova-compute may use'
-                if names.OWNER_NOVA in root.traits
-                else ''
-            )
-            + f'; if the host has a new name, "compute-agent provider rename '
-            f'{node.uuid}" renames the provider'
-        )
+        if file and agreed != root.name:
+            raise errors.Refused(_maybe_cloned(node, root, agreed, file))
+        raise errors.Refused(_renamed(node, root))
     if root is not None and root.parent_uuid is not None:
         raise errors.Refused(
             f'{root} is a child of {root.parent_uuid} in placement, and a '
@@ -104,6 +106,51 @@ def check(node: Node, providers: provider.Snapshot) -> None:
             'from under its parent (PUT /resource_providers/'
             f'{node.uuid} with "parent_provider_uuid": null, API 1.37)'
         )
+
+
+def _renamed(node: Node, root: provider.Provider) -> str:
+    nova = names.OWNER_NOVA in root.traits
+    return (
+        f'placement knows provider {node.uuid} as {root.name}, this agent '
+        f'calls it {node.name}: nothing of it is written; give the node its '
+        f'old name again (for a host: [DEFAULT] host = {root.name})'
+        + ', which nova-compute may use'
+        * nova
+        + '; if the host has a new name, "compute-agent provider rename '
+        f'{node.uuid}" renames the provider'
+    )
+
+
+def _maybe_cloned(
+    node: Node, root: provider.Provider, agreed: str | None, file: str
+) -> str:
+    """Return the line about a provider that another host may report."""
+    known = (
+        'and called it so when they last agreed'
+        if agreed == node.name
+        else 'and never reported it under that name'
+    )
+    return (
+        f'placement knows provider {node.uuid} as {root.name}, this agent '
+        f'calls it {node.name} {known}: nothing of it is written; two hosts '
+        f'have the same compute_id if one was copied from the other: delete '
+        f'{file} on one of them, and restart its agent; if there is no other '
+        f'host, set [DEFAULT] host = {root.name}'
+        + ', which nova-compute may use' * (names.OWNER_NOVA in root.traits)
+        + ', or give the provider its new name (docs/ownership.md)'
+    )
+
+
+def uuid_files(directories: Sequence[pathlib.Path]) -> dict[str, str]:
+    """Return the uuid in each file of this host, with the path of the file.
+
+    A file that cannot be read is left out: if it is needed, ``host_uuid``
+    reports it.
+    """
+    own, *others = directories
+    with contextlib.suppress(errors.ConfigError):
+        return {uuid: str(path) for path, uuid in _files(own, others)}
+    return {}
 
 
 def host_uuid(

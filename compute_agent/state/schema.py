@@ -57,6 +57,8 @@ alter table site add column counted_at real;
 # providers, and ``taken_over`` the providers of other writers that a person
 # allowed this agent to write. A node's row says when it left its list.
 _VERSION_6 = """
+create table agreed_name (uuid text primary key, name text not null)
+    without rowid;
 create table past_contents (
     site integer, uuid text, generation integer, digest text not null,
     primary key (site, uuid, generation)) without rowid;

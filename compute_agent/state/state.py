@@ -20,7 +20,16 @@ import pathlib
 import typing
 from collections.abc import Collection
 
-from . import approvals, cache, database, journal, nodes, records, snapshot
+from . import (
+    agreed_names,
+    approvals,
+    cache,
+    database,
+    journal,
+    nodes,
+    records,
+    snapshot,
+)
 
 
 class State:
@@ -30,6 +39,7 @@ class State:
     :ivar journal: unconfirmed writes, and the outcome of writes
     :ivar snapshot: the last readings of placement
     :ivar nodes: the nodes that the drivers reported
+    :ivar agreed_names: the names that placement and the agent agreed on
     :ivar approvals: a person's approvals that no cycle used yet
     :param site: the placement service; empty if only the record is wanted
     """
@@ -37,6 +47,7 @@ class State:
     def __init__(self, database: database.Database, site: str) -> None:
         self._database = database
         self._cache = shared = cache.Cache()
+        self.agreed_names = agreed_names.AgreedNames(database)
         self.approvals = approvals.Approvals(database)
         self.snapshot = snapshot.Snapshot(database, shared, site)
         self.records = records.Records(database, shared, self.snapshot)

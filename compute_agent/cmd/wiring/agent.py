@@ -124,8 +124,12 @@ def build_agent(
             ratios=settings.ratios,
             reserved=settings.reserved,
             orders=current.orders,
+            uuid_files=functools.partial(
+                identity.uuid_files, settings.identity_directories
+            ),
         ),
         files=files,
+        names=state.agreed_names,
     )
     tracker = resource_tracker.ResourceTracker(
         report_client,

@@ -4,6 +4,7 @@
 import dataclasses
 
 from compute_agent.cycle import node_plan
+from compute_agent.identity import identity
 from compute_agent.ownership import claims, policy, undeletable
 from compute_agent.plan import intents
 from compute_agent.tree import allocation_ratios, assertion, names
@@ -95,3 +96,10 @@ def _(_stranded, _before, _staying, _created):
 )
 def _(_waiting, _self):
     return ()
+
+
+@plant(
+    identity._maybe_cloned, 'a cloned host is advised to rename the provider'
+)
+def _(_maybe_cloned, node, root, _agreed, _file):
+    return identity._renamed(node, root)
