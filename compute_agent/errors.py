@@ -73,10 +73,16 @@ class Replan(AgentError):
     :ivar subject: the provider that changed, as ``name (uuid)``; empty if the
         message names it
     :ivar is_conflict: True if another writer changed the provider
+    :ivar is_at_home: True if the provider is in the node's own tree, so that
+        the next observation of that tree shows the change
+    :ivar others: the other errors of this kind in the same plan; the
+        operations that depend on none of them were carried out
     """
 
     subject: str = ''
     is_conflict: bool = False
+    is_at_home: bool = False
+    others: 'tuple[Replan, ...]' = ()
 
 
 class ReplanOnce(Replan):

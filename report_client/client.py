@@ -16,7 +16,6 @@ from compute_agent.plan.plan import Wanted
 from compute_agent.tree import provider, provider_tree
 from compute_agent.tree.allocation_ratios import Ratios
 
-from . import errors as placement_errors
 from .apply import executor as applying
 from .http import placement
 from .observe import fallen, reader, store, verify
@@ -48,7 +47,6 @@ class SchedulerReportClient:
         workers: int = 1,
         fall_wait: float = fallen.WAIT,
     ) -> None:
-        self._state = state
         self._observer = observing.Observer(
             service,
             state,
@@ -60,9 +58,13 @@ class SchedulerReportClient:
         )
         self._verifier = verify.Verifier(reader.Reader(service, clock), state)
         self._executor = applying.Executor(
-            service, state.journal, self._observer, clock=clock
+            service,
+            state.journal,
+            self._observer,
+            self._verifier,
+            clock=clock,
         )
-        self._plan_maker = plan_maker.PlanMaker(self._observer, self._verifier)
+        self._plan_maker = plan_maker.PlanMaker(self._observer)
         self.where = service.where
 
     def observe(
@@ -123,37 +125,43 @@ class SchedulerReportClient:
     def plan(self, seen: Observation, wanted: Wanted) -> planning.Plan:
         """Return the operations that lead to the wanted providers.
 
-        Every part that would be written is read again first, so the plan does
-        not depend on cached data. An empty plan costs no request.
+        The plan may depend on cached data; ``verify`` and ``apply`` check that.
+        An empty plan costs no request.
 
         :raises errors.DriverError: the moves of allocations cannot be done
-        :raises errors.Replan: placement changed since ``seen``
         :raises errors.Refused: a root's name belongs to another provider
         """
         return self._plan_maker.plan(seen, wanted)
+
+    def verify(self, plan: planning.Plan) -> None:
+        """Read again every part that a plan would write, without writing it.
+
+        ``apply`` reads each part just before its write; this is for a plan
+        that is only shown.
+
+        :raises errors.Replan: placement changed since the plan's observation
+        """
+        parts = {part for op in plan.operations for part in op.parts}
+        for uuid, kind in sorted(parts - plan.fresh):
+            if uuid in plan.before:
+                self._verifier.verify(plan.before[uuid], kind)
 
     def apply(
         self, plan: planning.Plan, without: Collection[object] = ()
     ) -> applying.Outcome:
         """Send a plan's operations; return which were applied and refused.
 
+        Each part of a provider is read again just before it is written, unless
+        it was read in this cycle.
+
         :param without: operations that were refused before; they are not
             sent, and neither is an operation that depends on one of them
         :raises errors.Replan: another writer changed a provider in between:
-            observe again
+            observe again. The operations that do not depend on it are done.
         :raises errors.AgentError: the node's cycle ends here; the operations
             carried out are recorded, and the next cycle continues from there
         """
-        try:
-            return self._executor.apply(plan, without)
-        except placement_errors.NotFound:
-            self._state.snapshot.save_known_names(None)
-            raise
-        except placement_errors.Exists as exc:
-            self._observer.watch_provider(plan.node_uuid, exc.uuid)
-            raise
-        finally:
-            self._observer.invalidate()
+        return self._executor.apply(plan, without)
 
     def update_from_provider_tree(
         self, new_tree: provider_tree.ProviderTree, seen: Observation
@@ -173,7 +181,10 @@ class SchedulerReportClient:
             notes=(*seen.notes, *new_tree.notes),
             faults=tuple(new_tree.faults),
         )
-        return self.apply(self.plan(seen, wanted))
+        try:
+            return self.apply(self.plan(seen, wanted))
+        finally:
+            self.invalidate()
 
 
 def _described(

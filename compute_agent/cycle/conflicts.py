@@ -2,8 +2,9 @@
 """The conflicts in one node's cycle: count them, pause after each, log them.
 
 A conflict means that another writer changed a provider after the plan was
-made. The old plan is then useless, so the agent plans the node again: a few
-times in a cycle, after pauses that grow and that differ between agents.
+made. What the plan does to other providers is done by then; for the rest the
+agent plans the node again: a few times in a cycle, after pauses that grow and
+that differ between agents.
 ``node_cycle.py`` keeps one ``Conflicts`` for each node's cycle.
 """
 
@@ -41,9 +42,10 @@ class Conflicts:
             return False
         self._replans += 1
         self._missing += isinstance(exc, errors.ReplanOnce)
-        if exc.is_conflict:
-            self._conflicts += 1
-            self._subjects[exc.subject or str(self._node)] = None
+        together = [one for one in (exc, *exc.others) if one.is_conflict]
+        self._conflicts += bool(together)
+        for one in together:
+            self._subjects[one.subject or str(self._node)] = None
         return self._replans < PLANS and self._missing <= 1
 
     def pause(self) -> None:
@@ -62,3 +64,10 @@ class Conflicts:
             ', '.join(self._subjects),
         )
         self._subjects.clear()
+
+
+def is_at_home(exc: errors.AgentError) -> bool:
+    """Return True if the list of the node's own tree shows all that changed."""
+    return isinstance(exc, errors.Replan) and all(
+        one.is_at_home for one in (exc, *exc.others)
+    )

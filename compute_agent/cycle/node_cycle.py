@@ -26,8 +26,13 @@ from ..plan.observation import Observation
 from ..plan.plan import Op, Outcome, Plan
 from ..tree import provider
 from ..tree.node import Node
-from . import departed_nodes, effects, node_result, report_client
-from .conflicts import Conflicts
+from . import (
+    conflicts,
+    departed_nodes,
+    effects,
+    node_result,
+    report_client,
+)
 from .node_plan import NodePlan
 from .node_planner import NodePlanner
 from .node_result import NodeResult, Status
@@ -88,8 +93,9 @@ class NodeCycle(Generic[Op]):
         self._is_judged = not context.judged
         self._planned: NodePlan[Op] | None = None
         self._before: provider.Snapshot = {}
-        self._conflicts = Conflicts(node)
+        self._conflicts = conflicts.Conflicts(node)
         self._applied: list[Op] = []
+        self._has_sent = False
         # The operations refused in this cycle, by the line that reports them.
         self._refused: dict[str, object] = {}
 
@@ -159,6 +165,8 @@ class NodeCycle(Generic[Op]):
         if self._applied:
             applied = tuple(self._applied)
             self.result = dataclasses.replace(self.result, applied=applied)
+        if self._has_sent:
+            self._context.client.invalidate()
 
     def _repeat(
         self,
@@ -184,6 +192,8 @@ class NodeCycle(Generic[Op]):
                 self._note_error(exc, planned)
                 if not self._conflicts.allow_replan(exc):
                     raise
+                if not conflicts.is_at_home(exc):
+                    self._context.client.invalidate()
             self._conflicts.pause()
             seen, planned = None, None
 
@@ -201,12 +211,14 @@ class NodeCycle(Generic[Op]):
         """Return a new plan for the node, which is observed first if need be."""
         planner = self._context.planner
         if seen is None:
-            self._context.client.invalidate()  # or it might see the same for long
             seen = planner.observe([self.node.uuid])[self.node.uuid]
         if isinstance(seen, errors.AgentError):
             raise seen
         plan = planner.plan_departed if self.departed else planner.plan
-        return plan(self.node, seen, self._context.contended)
+        planned = plan(self.node, seen, self._context.contended)
+        if not self._context.writing:  # else each part, before its write
+            self._context.client.verify(planned.plan)
+        return planned
 
     def _goes_now(self, planned: NodePlan[Op]) -> bool:
         """Note a new plan; return True if it is applied now."""
@@ -238,6 +250,7 @@ class NodeCycle(Generic[Op]):
             self._context.departures.confirm(self.node)
         if planned.takeovers and planned.takes_over:
             self._context.planner.take_over(planned)
+        self._has_sent = True
         self._note_outcome(
             self._context.client.apply(
                 planned.sendable(), [*self._refused.values(), *planned.held()]

@@ -8,7 +8,7 @@ from several threads.
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Generic
 
 from .. import errors
@@ -88,11 +88,14 @@ class NodePlanner(Generic[Op]):
         self._files = files
         self._orders = settings.orders()
         self._empty_plans = EmptyPlans[Op]()
+        # The consumers of providers, by uuid and generation, in this cycle.
+        self._asked: dict[tuple[str, int | None], alloc.Consumers] = {}
         # The causes in each node's last plan, while something is removed.
         self._causes: dict[str, removal.Causes] = {}
 
     def begin(self) -> None:
         """Have the operator's files and orders read, for a cycle."""
+        self._asked.clear()
         self._orders = self._settings.orders()
         self._uuid_files = self._settings.uuid_files()
         if self._files is not None:
@@ -371,7 +374,7 @@ class NodePlanner(Generic[Op]):
             return after, []
         moved = alloc.consumers_after(moves)
         known = seen.home if moves else frozenset[str]()
-        consumers = self._client.consumers(
+        consumers = self._consumers(
             loser for loser in losing if loser.uuid not in known
         )
         return in_use.keep_used(
@@ -380,6 +383,21 @@ class NodePlanner(Generic[Op]):
             {**{uuid: moved.get(uuid, {}) for uuid in known}, **consumers},
             seen.node_uuid,
         )
+
+    def _consumers(
+        self, providers: Iterable[provider.Provider]
+    ) -> dict[str, alloc.Consumers]:
+        """Return the consumers of each provider; ask once in a cycle.
+
+        Allocations raise the generation. So while it stays the same, so do
+        the consumers.
+        """
+        wanted = {(one.uuid, one.generation): one for one in providers}
+        missing = [o for key, o in wanted.items() if key not in self._asked]
+        for uuid, consumers in self._client.consumers(missing).items():
+            (generation,) = {o.generation for o in missing if o.uuid == uuid}
+            self._asked[uuid, generation] = consumers
+        return {key[0]: self._asked[key] for key in wanted}
 
     def _edition(self) -> int:
         return 0 if self._files is None else self._files.edition

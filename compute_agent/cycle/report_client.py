@@ -60,8 +60,13 @@ class ReportClient(Protocol[Op]):
     def plan(self, seen: Observation, wanted: Wanted) -> Plan[Op]:
         """Return the operations that lead to the wanted providers.
 
-        :raises errors.AgentError: they cannot be carried out, or placement
-            changed since it was observed
+        :raises errors.AgentError: they cannot be carried out
+        """
+
+    def verify(self, plan: Plan[Op]) -> None:
+        """Read again all that a plan would write, without writing it.
+
+        :raises errors.Replan: placement changed since it was observed
         """
 
     def apply(
@@ -71,6 +76,8 @@ class ReportClient(Protocol[Op]):
 
         :param without: operations that were refused before; they are not
             sent, and neither is an operation that depends on one of them
+        :raises errors.Replan: another writer changed something meanwhile;
+            the operations that do not depend on it are done
         :raises errors.AgentError: the node's cycle ends here; the error says
             which operations were applied and which were refused before it
         """

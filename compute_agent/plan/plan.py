@@ -79,6 +79,8 @@ class Plan(Generic[Op_co]):
 
     :ivar before: the providers that the plan starts from
     :ivar claims: the claims to record with it, as in ``Wanted``
+    :ivar fresh: the parts of these providers that were read in this cycle; all
+        others are read again before they are written
     :ivar notes: lines for the operator: what will not be done, and why
     :ivar faults: lines that say why the node is not done even so
     """
@@ -87,6 +89,7 @@ class Plan(Generic[Op_co]):
     operations: tuple[Op_co, ...]
     before: provider.Snapshot
     claims: Mapping[Key, Claims] = dataclasses.field(default_factory=dict)
+    fresh: frozenset[Key] = frozenset()
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 

@@ -4,10 +4,11 @@
 Each write carries the generation that the ledger has for its provider: the
 observation fills the ledger, and each answer advances it. The executor records
 an intent before it sends a write, and confirms it after the answer, so that
-the process may die at any request. If an operation is refused, the operations
-that depend on it are not sent, and the others are. A conflict or an outage
-ends the node's cycle, and so does a reshape, whose answer tells no generation.
-The executor plans nothing and retries nothing.
+the process may die at any request. A part of a provider is read again just
+before it is written. If an operation is refused, or meets another writer's
+change, the operations that depend on it are not sent, and the others are. An
+outage ends the node's cycle at once, and so does a reshape, whose answer tells
+no generation. The executor plans nothing and retries nothing.
 """
 
 import contextlib
@@ -18,7 +19,7 @@ from typing import Protocol, TypeAlias
 
 from compute_agent import errors
 from compute_agent.plan import plan as plans
-from compute_agent.tree import names, provider
+from compute_agent.tree import assertion, names, provider
 
 from .. import errors as placement_errors
 from ..http import codec, codec_writes, placement
@@ -36,8 +37,8 @@ LOG = logging.getLogger(__name__)
 Outcome: TypeAlias = plans.Outcome[ops.Operation]
 
 
-class Names(Protocol):
-    """The names that placement knows; see ``observe/observer.py``."""
+class Observer(Protocol):
+    """The observations that an apply changes; see ``observe/observer.py``."""
 
     def remembered_names(self) -> names.KnownNames | None:
         """Return the remembered names, None if none are remembered."""
@@ -46,6 +47,21 @@ class Names(Protocol):
         self, traits: frozenset[str], resource_classes: frozenset[str]
     ) -> None:
         """Remember names that were just created in placement."""
+
+    def forget_names(self) -> None:
+        """Read the names again when they are needed next."""
+
+    def watch_provider(self, node_uuid: str, uuid: str) -> None:
+        """Include a provider in a node's observations."""
+
+
+class Verifier(Protocol):
+    """Reads a part of a provider again; see ``observe/verify.py``."""
+
+    def verify(
+        self, expected: provider.Provider, kind: assertion.Kind
+    ) -> None:
+        """Raise ``errors.Replan`` if the part is not as expected."""
 
 
 class Executor:
@@ -58,13 +74,15 @@ class Executor:
         self,
         service: placement.Placement,
         journal: store.Journal,
-        known: Names,
+        observer: Observer,
+        verifier: Verifier,
         *,
         clock: Callable[[], float],
     ) -> None:
         self._service = service
         self._journal = journal
-        self._names = known
+        self._observer = observer
+        self._verifier = verifier
         self._naming = threading.Lock()
         self._breaker = circuit_breaker.CircuitBreaker()
         self._clock = clock
@@ -80,6 +98,8 @@ class Executor:
 
         :param without: operations that were refused before; they are not sent,
             and neither are those that depend on them
+        :raises errors.Replan: some operations met another writer's change;
+            all that do not depend on them were carried out, or refused
         :raises errors.AgentError: the node's cycle ends here; the operations
             that were carried out until then are recorded
         """
@@ -91,6 +111,7 @@ class Executor:
             self._create_names(progress)
             for step in progress.provider_steps():
                 self._send(progress, step)
+            progress.raise_conflict()
         except errors.AgentError as exc:
             exc.applied, exc.not_applied = (
                 progress.applied(),
@@ -116,7 +137,7 @@ class Executor:
         if not steps:
             return
         with self._naming:
-            known = self._names.remembered_names()
+            known = self._observer.remembered_names()
             for step in steps:
                 if known is not None and ops.is_known(step.operation, known):
                     progress.steps.remove(step)
@@ -124,12 +145,12 @@ class Executor:
                     self._send(progress, step)
             created = ops.created_names(progress.applied())
             if created.traits or created.resource_classes:
-                self._names.learn_names(
+                self._observer.learn_names(
                     created.traits, created.resource_classes
                 )
 
     def _send(self, progress: Progress, step: Step) -> None:
-        """Send one step, unless it is blocked, and note the outcome.
+        """Verify and send one step, unless it is blocked; note the outcome.
 
         :raises placement_errors.Reshaped: it is a reshape that was carried
             out, whose answer tells no generation
@@ -137,16 +158,24 @@ class Executor:
         if step.failed:
             return
         try:
+            for expected, kind in progress.unverified(step):
+                self._verifier.verify(expected, kind)
+                progress.fresh.add((expected.uuid, kind))
+            self._write(progress, step)
+        except errors.Replan as exc:
+            self._stop(progress, step, exc)
+        if step.done and not step.operation.tells_generations:
+            raise placement_errors.Reshaped(
+                'allocations were moved; the node is observed again before '
+                'anything else is sent'
+            )
+
+    def _write(self, progress: Progress, step: Step) -> None:
+        """Send one step; note that it was carried out or refused."""
+        try:
             with self._breaker.watching(step.operation.subject):
                 step.unsure = True
                 answer = self._answer(step.operation, progress.ledger)
-        except errors.Replan as exc:
-            if isinstance(exc, placement_errors.Exists):
-                step.unsure = not progress.needs_proof(step)
-            exc.subject = provider.title(
-                step.operation.name, step.operation.subject
-            )
-            raise
         except errors.Refused as exc:
             step.unsure = False
             self._fail(progress, step, exc)
@@ -159,11 +188,26 @@ class Executor:
             progress.finish(step, answer)
             self._claim(progress, step)
             LOG.info('%s', render.line(step.operation))
-            if not step.operation.tells_generations:
-                raise placement_errors.Reshaped(
-                    'allocations were moved; the node is observed again '
-                    'before anything else is sent'
-                )
+
+    def _stop(
+        self, progress: Progress, step: Step, exc: errors.Replan
+    ) -> None:
+        """Note that a step met another writer's change; drop its intents.
+
+        A write that placement answers 409 may have been carried out, if
+        something on the way to placement repeated the request. So its intent
+        stays until the provider is read again.
+        """
+        if isinstance(exc, placement_errors.Exists):
+            step.unsure = not progress.needs_proof(step)
+            self._observer.watch_provider(progress.node_uuid, exc.uuid)
+        if isinstance(exc, placement_errors.NotFound):
+            self._observer.forget_names()
+        exc.subject = provider.title(
+            step.operation.name, step.operation.subject
+        )
+        progress.stop(step, exc)
+        self._journal.begin(progress.node_uuid, progress.intend(), {})
 
     def _claim(self, progress: Progress, step: Step) -> None:
         """Record at once a creation that its uuid does not show to be ours.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The progress of one plan: its steps, the ledger, the refused operations.
+"""The progress of one plan: its steps, the ledger, refusals and conflicts.
 
 Pure: no I/O, configuration, logging or clock. The ledger maps a provider to
 its generation: the observation fills it, and each answer advances it.
@@ -7,10 +7,11 @@ its generation: the observation fills it, and each answer advances it.
 """
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from compute_agent import errors
 from compute_agent.plan.intents import Intent
-from compute_agent.tree import provider
+from compute_agent.tree import assertion, provider
 
 from ..http import codec_writes
 from ..operations import operations as ops
@@ -29,7 +30,8 @@ class Step:
     :ivar intents: the intents that are recorded before it is sent
     :ivar unsure: it was sent, and no answer tells the outcome
     :ivar done: placement carried it out
-    :ivar failed: it was refused, or depends on a refused operation
+    :ivar failed: it was refused or met a conflict, or it depends on such an
+        operation
     """
 
     operation: ops.Operation
@@ -43,6 +45,7 @@ class Progress:
     """The progress of one plan.
 
     :param without: operations that were refused before, not to be sent again
+    :ivar fresh: the parts that were read or written in this cycle
     :ivar refused: a line for each operation that was refused or is blocked
     :ivar left: the operations of those lines, in the same order
     """
@@ -56,11 +59,15 @@ class Progress:
             for uuid, p in plan.before.items()
             if p.generation is not None
         }
+        self.fresh = set(plan.fresh)
         self.steps = [Step(operation=op) for op in plan.operations]
         self.refused: list[str] = []
         self.left: list[ops.Operation] = []
         self.node_uuid = plan.node_uuid
+        self._observed = frozenset(plan.before)
         self._missing: set[write.Dependency] = set()
+        self._stopped: set[str] = set()  # providers that met a conflict
+        self._conflicts: list[errors.Replan] = []
         for step in self.steps:
             if step.operation in without:
                 self._fail(step)
@@ -77,6 +84,17 @@ class Progress:
         """Return the steps that write to providers, in order."""
         return [s for s in self.steps if not s.operation.is_shared]
 
+    def unverified(
+        self, step: Step
+    ) -> Iterator[tuple[provider.Provider, assertion.Kind]]:
+        """Yield each part that must be read before the step, as it should be.
+
+        A provider that this plan created needs no read.
+        """
+        for uuid, kind in sorted(step.operation.parts - self.fresh):
+            if uuid in self._observed:
+                yield self._now(self.providers[uuid]), kind
+
     def finish(self, step: Step, answer: object) -> None:
         """Note that placement carried a step out, and advance the ledger."""
         operation = step.operation
@@ -84,6 +102,7 @@ class Progress:
         if generation is not None:
             self.ledger[operation.subject] = generation
         self.providers = operation.apply_to(self.providers)
+        self.fresh |= operation.parts
         step.unsure, step.done = False, True
 
     def fail(self, step: Step, exc: Exception) -> None:
@@ -99,6 +118,45 @@ class Progress:
                 later.operation
             ):
                 self._leave(later, _BLOCKED)
+
+    def stop(self, step: Step, exc: errors.Replan) -> None:
+        """Note a step that met a conflict, and skip what depends on it.
+
+        Nothing more is written to its provider, whose generation is unknown
+        now. If the step takes capacity away, no other provider gets capacity
+        of that class before: the capacity may move from one to the other.
+        """
+        operation = step.operation
+        exc.is_at_home = self._is_home(operation.subject)
+        self._conflicts.append(exc)
+        self._stopped |= operation.providers
+        if isinstance(exc, errors.ReplanOnce):  # the provider may be gone
+            self._missing |= {
+                (write.Facet.PROVIDER, uuid) for uuid in operation.providers
+            }
+        self._fail(step)
+        for later in self.steps:
+            if not (later.done or later.failed) and (
+                self._is_blocked(later.operation)
+                or not self._stopped.isdisjoint(later.operation.providers)
+                or operation.reduced_classes & later.operation.grown_classes
+            ):
+                self._fail(later)
+
+    def raise_conflict(self) -> None:
+        """Raise the conflicts of the steps, as one error, if there are any.
+
+        :raises errors.Replan: one of them; the others are in it
+        """
+        if self._conflicts:
+            # Without a missing name or provider the plan changes, so the
+            # caller must know of it.
+            first, *others = sorted(
+                self._conflicts,
+                key=lambda exc: not isinstance(exc, errors.ReplanOnce),
+            )
+            first.others = tuple(others)
+            raise first
 
     def _is_blocked(self, operation: ops.Operation) -> bool:
         """Return True if the step depends on an operation that was refused."""
@@ -124,17 +182,14 @@ class Progress:
         if not isinstance(operation, ops.CreateProvider):
             return False
         parent_uuid = operation.parent_uuid
-        if parent_uuid is None or parent_uuid not in self.providers:
-            return True
-        return not self._is_home(parent_uuid)
+        return parent_uuid is None or not self._is_home(parent_uuid)
 
     def _is_home(self, uuid: str) -> bool:
         """Return True if the provider is in the node's own tree."""
-        home = self.providers.get(self.node_uuid)
-        return home is not None and (
-            provider.root(self.providers, uuid)
-            == provider.root(self.providers, home.uuid)
-        )
+        if not {uuid, self.node_uuid} <= self.providers.keys():
+            return False
+        top = provider.root(self.providers, uuid)
+        return top == provider.root(self.providers, self.node_uuid)
 
     # --- the intents ----------------------------------------------------------
 
@@ -145,10 +200,7 @@ class Progress:
         later writes differ from those intended first.
         """
         ahead = [step for step in self.steps if self._is_ahead(step)]
-        now = {
-            uuid: dataclasses.replace(p, generation=self.ledger.get(uuid))
-            for uuid, p in self.providers.items()
-        }
+        now = {uuid: self._now(p) for uuid, p in self.providers.items()}
         expected = expected_intents.intents(
             self.node_uuid,
             [step.operation for step in ahead],
@@ -158,6 +210,10 @@ class Progress:
         for step, (_, intents) in zip(ahead, expected, strict=True):
             step.intents = intents
         return [intent for step in self.steps for intent in step.intents]
+
+    def _now(self, one: provider.Provider) -> provider.Provider:
+        """Return a provider at the generation of the ledger."""
+        return dataclasses.replace(one, generation=self.ledger.get(one.uuid))
 
     def confirmed(self) -> list[Intent]:
         """Return the intents of the steps that were carried out."""
@@ -199,7 +255,10 @@ class Progress:
         return tuple(step.operation for step in self.steps if step.done)
 
     def readings(self, now: float) -> list[provider.Reading]:
-        """Return the changed providers as they are now, which saves a read."""
+        """Return the changed providers as they are now, which saves a read.
+
+        A provider that met a conflict is read again.
+        """
         return [
             provider.Reading(
                 provider=dataclasses.replace(
@@ -224,4 +283,4 @@ class Progress:
                 unsure |= step.operation.providers
             elif step.done:
                 sure |= step.operation.providers
-        return sure - unsure
+        return sure - unsure - self._stopped

@@ -159,6 +159,10 @@ class Observer:
                 )
             )
 
+    def forget_names(self) -> None:
+        """Read the traits and classes again when they are needed next."""
+        self._store.snapshot.save_known_names(None)
+
     def uuid_of_name(self, name: str) -> str | None:
         """Return the uuid of the provider with this name, or None."""
         return self._lists.uuid_of_name(name)

@@ -2,9 +2,9 @@
 """The reads for a plan: always from placement, in the cycle of the plan.
 
 A plan is made from an observation, which may come from the store. This module
-reads allocations, and the parts that the plan would write. If a generation
-differs from the observed one, another writer changed the provider and the node
-is planned again. It writes nothing to placement. ``plan/plan_maker.py`` and
+reads allocations for the plan, and a part of a provider just before it is
+written. If a generation differs from the expected one, another writer changed
+the provider. It writes nothing to placement. ``apply/executor.py`` and
 ``client.py`` call it.
 """
 
@@ -12,36 +12,38 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from compute_agent.plan import allocations as alloc
-from compute_agent.plan.observation import Observation, Part
-from compute_agent.tree import provider
+from compute_agent.plan.observation import Observation
+from compute_agent.tree import assertion, provider
 
 from .. import errors
 from . import reader, store
 
 
 class Verifier:
-    """Reads again the parts on which a plan depends."""
+    """Reads again what a plan depends on."""
 
     def __init__(self, read: reader.Reader, kept: store.State) -> None:
         self._reader = read
         self._store = kept
 
-    def verify(self, seen: Observation, parts: Iterable[Part]) -> None:
-        """Read these parts again, except parts already read in this cycle.
+    def verify(
+        self, expected: provider.Provider, kind: assertion.Kind
+    ) -> None:
+        """Read one part of a provider again.
 
-        :raises errors.Replan: a part is not as observed
+        :param expected: the provider as it was observed, and as this plan has
+            changed it since
+        :raises errors.Replan: the part is not as expected
         """
-        for uuid, kind in sorted(set(parts) - seen.fresh):
-            observed = seen.providers[uuid]
-            generation, content = self._reader.contents(uuid, kind)
-            _check_generation(observed, generation)
-            field = reader.FIELDS[kind]
-            if content != getattr(observed, field):
-                self._invalidate(observed)
-                raise _conflict(
-                    observed,
-                    f'{observed}: its {field} changed without a generation',
-                )
+        generation, content = self._reader.contents(expected.uuid, kind)
+        _check_generation(expected, generation)
+        field = reader.FIELDS[kind]
+        if content != getattr(expected, field):
+            self._invalidate(expected)
+            raise _conflict(
+                expected,
+                f'{expected}: its {field} changed without a generation',
+            )
 
     def consumers(
         self, providers: Iterable[provider.Provider]
@@ -93,7 +95,9 @@ def _check_generation(
     observed: provider.Provider, generation: int | None
 ) -> None:
     if generation != observed.generation:
-        raise _conflict(observed, f'{observed} moved while planning')
+        raise _conflict(
+            observed, f'{observed}: another writer changed it meanwhile'
+        )
 
 
 def _conflict(observed: provider.Provider, text: str) -> errors.Conflict:

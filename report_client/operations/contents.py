@@ -200,6 +200,16 @@ class SetInventories(_SetContents):
             rc for rc in both if self.inventories[rc] != self.before[rc]
         )
 
+    @property
+    def reduced_classes(self) -> frozenset[str]:
+        """The resource classes of which it takes capacity away."""
+        return _grown(self.inventories, self.before)
+
+    @property
+    def grown_classes(self) -> frozenset[str]:
+        """The resource classes of which it adds capacity."""
+        return _grown(self.before, self.inventories)
+
     def changes(self) -> Iterator[Change]:
         """Yield the added, changed and removed resource classes."""
         for rc in sorted(self.added | self.changed):
@@ -251,6 +261,15 @@ class SetInventories(_SetContents):
         old = write.existing(providers, self.uuid)
         new = dataclasses.replace(old, inventories=self.inventories)
         return {**providers, self.uuid: new}
+
+
+def _grown(before: Inventories, after: Inventories) -> frozenset[str]:
+    """Return the resource classes that have more capacity afterwards."""
+    return frozenset(
+        rc
+        for rc, record in after.items()
+        if rc not in before or record.capacity > before[rc].capacity
+    )
 
 
 SetOperation = SetTraits | SetAggregates | SetInventories

@@ -109,6 +109,16 @@ class Write(abc.ABC):
         """
 
     @property
+    def reduced_classes(self) -> frozenset[str]:
+        """The resource classes of which it takes capacity away."""
+        return frozenset()
+
+    @property
+    def grown_classes(self) -> frozenset[str]:
+        """The resource classes of which it adds capacity."""
+        return frozenset()
+
+    @property
     @abc.abstractmethod
     def gives(self) -> frozenset[Dependency]:
         """The facets that later operations lack if it is refused."""

@@ -2,21 +2,20 @@
 """Make the plan that leads to the providers that a node should have.
 
 ``diff.py`` finds the operations. This module gives it the names that placement
-knows, and reads again the parts of providers that the plan would write. It
-writes nothing to placement and decides nothing about ownership. ``client.py``
-makes one ``PlanMaker``; the cycles of several nodes call it from several
-threads.
+knows. It writes nothing to placement and decides nothing about ownership.
+``client.py`` makes one ``PlanMaker``; the cycles of several nodes call it from
+several threads.
 """
 
 from collections.abc import Iterable
 
 from compute_agent.plan import allocations as alloc
-from compute_agent.plan.observation import Observation, Part
+from compute_agent.plan.observation import Observation
 from compute_agent.plan.plan import Wanted
 from compute_agent.tree import provider
 
 from .. import errors as placement_errors
-from ..observe import observer, verify
+from ..observe import observer
 from ..operations import operations
 from . import diff as planning
 from . import moves as checking
@@ -27,14 +26,10 @@ class PlanMaker:
 
     :param observer: has the names in placement, and watches the providers it
         is given
-    :param verifier: reads again the parts that a plan would write
     """
 
-    def __init__(
-        self, observer: observer.Observer, verifier: verify.Verifier
-    ) -> None:
+    def __init__(self, observer: observer.Observer) -> None:
         self._observer = observer
-        self._verifier = verifier
 
     def plan(self, seen: Observation, wanted: Wanted) -> planning.Plan:
         """Return the operations that make placement hold the wanted providers.
@@ -51,12 +46,12 @@ class PlanMaker:
             wanted.causes,
         )
         self._check_root_names(changes, seen.node_uuid)
-        self._verifier.verify(seen, _written_parts(changes, seen))
         return planning.Plan(
             node_uuid=seen.node_uuid,
             operations=(*create, *changes),
             before=seen.providers,
             claims=wanted.claims,
+            fresh=seen.fresh,
             notes=(*wanted.notes, *notes),
             faults=wanted.faults,
         )
@@ -116,15 +111,3 @@ def _check_moves(
     problems = checking.problems(wanted.moves, after, own)
     if problems:
         raise alloc.refusal([*problems, *wanted.faults])
-
-
-def _written_parts(
-    changes: Iterable[operations.ProviderOperation], seen: Observation
-) -> set[Part]:
-    """Return the parts of observed providers that these operations write."""
-    return {
-        part
-        for operation in changes
-        for part in operation.parts
-        if part[0] in seen.providers
-    }

@@ -64,11 +64,11 @@ def test_it_takes_these_requests_and_no_others(
         'GET /resource_providers?in_tree=node-1',
         f'GET {NAME}/allocations',
         *(f'GET /allocations/{one}' for one in (ALONE, WITH_DISK, TWO_NODES)),
-        f'GET {NAME}/inventories',
         'POST /resource_providers',
         'POST /resource_providers',
         f'PUT {GPU0}/traits',
         f'PUT {GPU1}/traits',
+        f'GET {NAME}/inventories',
         RESHAPE,
         'GET /resource_providers?in_tree=node-1',
         *(

@@ -10,7 +10,8 @@ import dataclasses
 import typing
 
 from compute_agent.plan import intents
-from compute_agent.tree import names, provider
+from compute_agent.tree import assertion, names, provider
+from report_client import errors as placement_errors
 from report_client.apply.executor import Executor
 from report_client.http import codec
 from report_client.operations import operations
@@ -28,6 +29,8 @@ class Bench:
     :ivar answers: by the same, what is answered in place of the usual
     :ivar rows: what a list of providers by name shows
     :ivar known: the names that placement is remembered to know
+    :ivar verified: True to note the reads before writes too
+    :ivar moved: the parts that are not as expected when they are read again
     :ivar done: what happened, each a word and what belongs to it
     """
 
@@ -35,13 +38,15 @@ class Bench:
     answers: dict[str, object] = dataclasses.field(default_factory=dict)
     rows: list[dict[str, typing.Any]] = dataclasses.field(default_factory=list)
     known: names.KnownNames | None = None
+    verified: bool = False
+    moved: set[assertion.Key] = dataclasses.field(default_factory=set)
     done: list[tuple[typing.Any, ...]] = dataclasses.field(
         default_factory=list
     )
     executor: Executor = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        self.executor = Executor(self, self, self, clock=lambda: NOW)  # type: ignore[arg-type]
+        self.executor = Executor(self, self, self, self, clock=lambda: NOW)  # type: ignore[arg-type]
 
     def of(self, word: str) -> list[typing.Any]:
         """Return what belongs to each thing of one word that happened."""
@@ -118,6 +123,25 @@ class Bench:
     ) -> None:
         """Note what was created."""
         self.done.append(('learn', set(traits), set(resource_classes)))
+
+    def forget_names(self) -> None:
+        """Note that they are read again."""
+        self.done.append(('forget names',))
+
+    def watch_provider(self, node_uuid: str, uuid: str) -> None:
+        """Note the provider."""
+        self.done.append(('watch', node_uuid, uuid))
+
+    # --- reads before writes --------------------------------------------------
+
+    def verify(
+        self, expected: provider.Provider, kind: assertion.Kind
+    ) -> None:
+        """Note the read, or raise what the script has for it."""
+        if self.verified:
+            self.done.append(('verify', expected.uuid, kind.value))
+        if (expected.uuid, kind) in self.moved:
+            raise placement_errors.Conflict(f'{expected} moved')
 
 
 def one(

@@ -10,7 +10,7 @@ from compute_agent.ownership import in_use
 from compute_agent.provider_config import files
 from compute_agent.tree import inventory
 from report_client import errors
-from report_client.apply import executor
+from report_client.apply import executor, progress
 from report_client.http import codec, codec_writes
 from report_client.observe import reader, sharing, verify
 from report_client.operations import operations as ops
@@ -23,14 +23,13 @@ from tests.mutation.planted.catalogue import plant
 @plant(
     verify.Verifier.verify, 'before a write only the generation is compared'
 )
-def _(_verify, self, seen, parts):
-    for uuid, kind in sorted(set(parts) - seen.fresh):
-        generation, _content = self._reader.contents(uuid, kind)
-        verify._check_generation(seen.providers[uuid], generation)
+def _(_verify, self, expected, kind):
+    generation, _content = self._reader.contents(expected.uuid, kind)
+    verify._check_generation(expected, generation)
 
 
 @plant(verify.Verifier.verify, 'a write relies on remembered data')
-def _(_verify, _self, _seen, _parts):
+def _(_verify, _self, _expected, _kind):
     return None
 
 
@@ -43,6 +42,20 @@ def _(_invalidate, self, observed):
     self._store.journal.save(
         dataclasses.replace(r, read_at=0.0) for r in kept.values()
     )
+
+
+@plant(progress.Progress.stop, 'a conflict stops the plan of the whole tree')
+def _(stop, self, step, exc):
+    stop(self, step, exc)
+    raise exc
+
+
+@plant(
+    ops.SetInventories.grown_classes,
+    'a conflict does not keep capacity from moving twice',
+)
+def _(_grown_classes, _self):
+    return frozenset()
 
 
 # --- what is sent -------------------------------------------------------------

@@ -109,6 +109,9 @@ class Client:
             notes=('a note',),
         )
 
+    def verify(self, plan):
+        """Find all as it was observed."""
+
     def apply(self, plan, without=()):
         self.calls.append(('apply', plan.node_uuid))
         self.applying(plan.node_uuid)

@@ -117,9 +117,11 @@ def test_a_creation_elsewhere_that_meets_the_same_uuid_is_not_ours(
     ]
     with pytest.raises(placement_errors.Exists):
         bench.executor.apply(plan)
+    (_, first, _), (_, last, _) = bench.of('begin')
+    assert ([i.uuid for i in first], last) == (['new'], [])
     ((done, dropped, *_),) = bench.of('settle')
-    assert done == []
-    assert [i.uuid for i in dropped] == ['new']
+    assert (done, dropped) == ([], [])
+    assert bench.of('watch') == [[NODE, 'new']]
 
 
 def test_all_of_a_plan_is_written_down_before_anything_is_sent(bench):
