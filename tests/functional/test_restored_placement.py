@@ -6,6 +6,7 @@ so these tests look into the fixture.
 """
 
 import logging
+import shutil
 
 import pytest
 from agents import NAME, NODE, Clock
@@ -244,3 +245,33 @@ def test_a_restart_between_backup_and_restore_is_no_hindrance(
     clock.now += WAIT
     started().done()
     assert own(operator) == {'CUSTOM_B'}
+
+
+def test_an_older_state_database_removes_nothing_that_it_does_not_know(
+    placement, agent_factory, operator, clock, driver, tmp_path
+):
+    """A host that was restored from an image, state included."""
+
+    def started(folder):
+        return agent_factory(
+            driver, clock=clock, fall_wait=WAIT, state=tmp_path / folder
+        )
+
+    first = started('host')
+    first.done()
+    first.state.close()
+    shutil.copytree(tmp_path / 'host', tmp_path / 'image')
+    driver.traits, driver.child = ('CUSTOM_B',), True
+    later = started('host')
+    later.done()
+    later.state.close()
+    driver.traits = ()
+    driver.child = False
+    back = started('image')
+    for _ in range(2):
+        back.done()
+    assert own(operator) == {'CUSTOM_B'}
+    assert f'{NAME}-child' in operator.holdings()
+    placement.clear()
+    back.done()
+    assert placement.writes == []
