@@ -12,7 +12,7 @@ COMMANDS = [
     ('--help',),
     ('--version',),
     ('driver', 'list', '-f', 'json'),
-    ('nodes',),  # cliff offers commands that are nearly that
+    ('plan', '--help'),
 ]
 PROGRAM = (sys.executable, '-m', 'compute_agent.cmd.app.main')
 
