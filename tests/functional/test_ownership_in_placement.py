@@ -4,6 +4,8 @@
 import pytest
 from agents import NODE
 
+from compute_agent.cycle import resource_tracker
+
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 THEIRS = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'
 CHILD = '33333333-3333-4333-8333-333333333333'
@@ -251,7 +253,9 @@ def test_a_subtree_that_holds_anothers_provider_stays_whole(
     agent.done()
     operator.create(THEIRS, 'nic', CHILD)
     agent.driver.describe = lambda tree, node: tree.remove('numa0')
-    (result,) = agent.done()
+    result = agent.cycle()
+    assert result.status is resource_tracker.Status.FAILED
+    assert 'the driver removed it, but it is not deleted' in result.reason
     assert set(operator.holdings()) == {'node-1', 'numa0', 'nic'}
     assert any('not deleted' in note for note in result.notes)
 
