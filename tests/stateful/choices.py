@@ -92,9 +92,6 @@ TRIALS = {
         SLOT,
         st.lists(st.sampled_from(('dress', 'child', 'node')), max_size=4),
     ),
-}
-# Not drawn until the agent passes them.
-AWAITED = {
     'busy root': (NODE, st.sampled_from(('writes', 'reads')), NUMBER),
 }
 # And then perhaps a cycle, in which something goes wrong or not.

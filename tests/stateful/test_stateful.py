@@ -2,7 +2,8 @@
 """Two agents among others, faults and deaths: it converges, it loses nothing.
 
 COMPUTE_AGENT_SEQUENCES is how many sequences are run, COMPUTE_AGENT_SEED what
-they are drawn from, COMPUTE_AGENT_TALLY a file for the counts. ``make
+they are drawn from, COMPUTE_AGENT_TALLY a file for the counts. To make a failing
+sequence short takes minutes; COMPUTE_AGENT_SHRINK=0 prints it as it is. ``make
 test-stateful`` runs many in two processes; here are a few, and some by hand:
 one that once found the model wrong, and one for each thing that is seldom drawn.
 """
