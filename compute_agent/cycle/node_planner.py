@@ -13,6 +13,7 @@ from typing import Any, Generic
 
 from .. import errors
 from ..identity import identity
+from ..limits import contended as contended_items
 from ..limits import contention
 from ..ownership import (
     in_use,
@@ -328,7 +329,7 @@ class NodePlanner(Generic[Op]):
         """
         resolved = resolve.resolve(tree, record, decides)
         moves = allocations.moves() if allocations is not None else ()
-        after, contended = contention.without_contended(
+        after, contended = contended_items.without_contended(
             seen.providers, resolved.after, () if moves else decides.contended
         )
         after, faults = self._keep_in_use(seen, after, moves)
@@ -341,7 +342,9 @@ class NodePlanner(Generic[Op]):
             notes=(*seen.notes, *tree.notes, *resolved.notes),
             faults=(*tree.faults, *resolved.faults, *faults),
         )
-        return wanted, contended
+        return wanted, contended_items.with_suspects(
+            contended, seen.providers, record.ours
+        )
 
     def _with_earlier_causes(
         self, node_uuid: str, resolved: resolve.Resolution

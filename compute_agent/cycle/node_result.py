@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Generic
 
 from ..limits import approval, contention
+from ..limits import contended as contended_items
 from ..ownership import takeover
 from ..plan.plan import Op, Op_co, Plan
 from ..tree.node import Node
@@ -83,7 +84,7 @@ def planned(
     status = Status.FAILED if reasons else Status.DONE
     left = [
         *map(str, takeovers),
-        *(contention.line(item, plan.before) for item in contended),
+        *(contended_items.line(item, plan.before) for item in contended),
     ]
     if left and not reasons:
         status = Status.WAITING

@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from .. import errors
+from ..limits.item import ItemKey
+from ..limits.item_history import History
 from ..ownership.record import Record
 from ..plan.allocations import Allocations, Consumers
 from ..plan.observation import Observation
@@ -81,6 +83,16 @@ class ReportClient(Protocol[Op]):
         :raises errors.AgentError: the node's cycle ends here; the error says
             which operations were applied and which were refused before it
         """
+
+
+class Undos(Protocol):
+    """The changes that other writers undid, over restarts."""
+
+    def load(self) -> Mapping[ItemKey, History]:
+        """Return the histories of all names that were undone."""
+
+    def save(self, changed: Mapping[ItemKey, History | None]) -> None:
+        """Keep these histories; drop those that are None."""
 
 
 class Files(Protocol):

@@ -9,13 +9,14 @@ all nodes are judged (``judging.py``). This module does no HTTP and
 no SQL: it gets both as Protocols.
 """
 
+import contextlib
 import dataclasses
 import functools
 import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Generic
 
-from .. import parallel
+from .. import errors, parallel
 from ..limits import blast_radius
 from ..limits.backoff import Backoff
 from ..limits.contention import Contention, NodeOutcome
@@ -44,6 +45,10 @@ def _back_off() -> Backoff:
     return Backoff(time.monotonic)
 
 
+def _contention() -> Contention:
+    return Contention(time.time)
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
     """The limits of cycles: blast radius, backoff and contention.
@@ -54,7 +59,7 @@ class Control:
 
     limits: Callable[[], blast_radius.Limits | None] = blast_radius.Limits
     back_off: Backoff = dataclasses.field(default_factory=_back_off)
-    contention: Contention = dataclasses.field(default_factory=Contention)
+    contention: Contention = dataclasses.field(default_factory=_contention)
 
 
 class ResourceTracker(Generic[Op]):
@@ -64,6 +69,7 @@ class ResourceTracker(Generic[Op]):
     :param gone: tells which nodes left the driver's list
     :param workers: the number of nodes that are processed at a time
     :param judge: judges what the plans remove
+    :param undos: keeps the changes that other writers undid, over restarts
     """
 
     def __init__(
@@ -76,6 +82,7 @@ class ResourceTracker(Generic[Op]):
         workers: int = 1,
         control: Control | None = None,
         judge: judging.Judge | None = None,
+        undos: report_client.Undos | None = None,
     ) -> None:
         self._client = client
         self._planner = planner
@@ -87,6 +94,9 @@ class ResourceTracker(Generic[Op]):
         self._departed = departed_cycles.DepartedCycles(
             gone, planner, client.invalidate
         )
+        self._undos = undos
+        if undos is not None:
+            self._control.contention.load(undos.load())
 
     def plan(
         self, progress: Progress | None = None, only: Collection[str] = ()
@@ -216,7 +226,13 @@ class ResourceTracker(Generic[Op]):
     def _learn(self, results: Sequence[NodeResult[Op]]) -> None:
         """Remember the changes, to notice when another writer undoes them."""
         self._control.back_off.keep_only({r.node.uuid for r in results})
-        self._control.contention.end_cycle(map(self._outcome, results))
+        memory = self._control.contention
+        memory.end_cycle(map(self._outcome, results))
+        # If the database cannot be written now, the next cycle tries again.
+        with contextlib.suppress(errors.Unavailable):
+            if self._undos is not None:
+                self._undos.save(memory.changed())
+            memory.saved()
 
     def _outcome(self, result: NodeResult[Op]) -> NodeOutcome:
         """Return the items that the cycle changed, skipped and left open."""

@@ -4,7 +4,7 @@
 Begin with ``judgement.py``: large removals wait for a person's approval
 (``approval.py``); it counts with ``blast_radius.py`` and ``capacity.py``.
 ``backoff.py`` delays operations that placement refused, and ``contention.py``
-leaves out changes that another writer keeps undoing. ``alternation.py`` finds
+finds changes that another writer keeps undoing. ``alternation.py`` finds
 changes that the driver itself keeps undoing. Pure, except for the clock that
 the backoff is given. It may import ``tree/`` only.
 """

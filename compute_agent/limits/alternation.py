@@ -11,7 +11,7 @@ daemon's loop keeps the memory and logs what it finds.
 from collections.abc import Collection, Mapping
 
 from ..tree import provider
-from .contention import Item
+from .item import Item
 
 UNDONE = 3  # writes in a row that the next cycle undid
 

@@ -1,46 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contended items: changes that another writer keeps undoing.
 
-Pure: no I/O, configuration, logging or clock; it counts cycles. An item is one
-name of a provider and the state that the agent gave it. If the agent gives it
-the same state again in a later cycle, another writer undid the change in
-between. If this happens three times within ten cycles, the item is contended:
-it is left out of the plans of the next ten cycles and then tried once. If that
-try is undone too, it is left out for another ten. The resource tracker keeps
-the memory; planning leaves the items out.
+Pure, except for the clock that it is given. An item (``item.py``) is one name of a provider
+and the state that the agent gave it. If the agent gives it the same state
+again, and gave it no other state in between, another writer undid the change.
+If this happens three times within a day, the item is contended, however many
+cycles lie in between: nova-compute undoes a change only every few minutes. The
+item is then left out of the plans for an hour and tried once. If that try is
+undone within a day, the item is left out for another hour, without a write.
+The resource tracker keeps the memory; ``contended.py`` leaves the items out of
+plans; ``state/undos.py`` keeps what was undone over restarts.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ..tree import assertion, inventory, provider
+from . import item_history
+from .item import Item, ItemKey
+from .item_history import WITHIN, History
 
-UNDONE = 3  # this many times ...
-WITHIN = 10  # ... in as many cycles; also the cycles for which it is left out
+__all__ = ['Contention', 'Item', 'NodeOutcome']
 
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """One name of a provider, and the state that the agent gives it.
-
-    :ivar kind: None for the provider itself
-    :ivar there: True if the provider gets the name, False if it loses it
-    :ivar record: the inventory record, if the name is a resource class
-    :ivar nodes: the nodes of this agent that undo each other's changes,
-        because they want different states
-    """
-
-    uuid: str
-    kind: assertion.Kind | None
-    name: str = ''
-    there: bool = True
-    record: inventory.Inventory | None = None
-    nodes: tuple[str, ...] = dataclasses.field(default=(), compare=False)
-
-    @property
-    def key(self) -> tuple[str, assertion.Kind | None, str]:
-        """The name itself, whatever its state."""
-        return self.uuid, self.kind, self.name
+# The names that are remembered at most: those that nobody undid yet, and those
+# that somebody did. The oldest are forgotten first.
+MOST_MADE = 4096
+MOST_UNDONE = 32_768
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,44 +53,76 @@ class Contention:
 
     It remembers the state that each node gave an item. So it also finds two
     nodes whose drivers or files want different states of one provider.
+
+    :param clock: seconds since the epoch
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
         self._cycle = 1
-        self._last: dict[object, dict[str, tuple[Item, int]]] = {}
-        self._undone: dict[Item, list[int]] = {}
-        # The last cycle for which each contended item is left out, and the
-        # nodes that want its state.
-        self._until: dict[Item, int] = {}
-        self._makers: dict[Item, set[str]] = {}
-        self._tried: set[Item] = set()
+        self._histories: dict[ItemKey, History] = {}
+        # The keys of the histories that were undone, oldest first, and those
+        # that changed since they were last kept.
+        self._undone: dict[ItemKey, None] = {}
+        self._changed: set[ItemKey] = set()
+
+    # --- over restarts --------------------------------------------------------
+
+    def load(self, histories: Mapping[ItemKey, History]) -> None:
+        """Remember the names that were undone before a restart."""
+        self._histories |= histories
+        self._undone |= dict.fromkeys(histories)
+
+    def changed(self) -> dict[ItemKey, History | None]:
+        """Return the names whose undone changes must be kept anew.
+
+        None stands for a name that is forgotten.
+        """
+        return {
+            key: self._histories[key] if key in self._undone else None
+            for key in self._changed
+        }
+
+    def saved(self) -> None:
+        """Note that what ``changed`` returned was kept."""
+        self._changed.clear()
+
+    # --- cycles ---------------------------------------------------------------
 
     def contended(self) -> frozenset[Item]:
         """Return the items that this cycle leaves out.
 
-        They include items that the last cycle tried: if such an item needs
-        the change again, the try was undone.
+        They include items that were tried within the last day: if such an item
+        needs the change again, the try was undone.
         """
+        now = self._clock()
         return frozenset(
             item
-            for item, last in self._until.items()
-            if self._cycle <= last or item in self._tried
+            for key in self._undone
+            for item, rest in self._histories[key].rests.items()
+            if item_history.is_left_out(rest, now)
         )
 
     def end_cycle(self, outcomes: Iterable[NodeOutcome]) -> None:
         """Learn which items this cycle changed, and which it left out."""
-        every, now = list(outcomes), self._cycle
-        self._judge_tries(every)
+        every, now = list(outcomes), self._clock()
+        self._judge_tries(every, now)
+        deleted, counted = set[str](), set[Item]()
         for outcome in every:
             for item in outcome.done:
                 if item.kind is None and not item.there:
-                    self._forget_provider(item.uuid)
+                    deleted.add(item.uuid)
                 else:
-                    self._learn(outcome.node, item)
+                    self._learn(outcome.node, item, now, counted)
+        # If a provider that the agent deleted has to be created again, no
+        # other writer undid its creation.
+        self._forget(k for k in list(self._histories) if k[0] in deleted)
         self._drop_older(now - WITHIN)
-        self._cycle = now + 1
+        self._cycle += 1
 
-    def _judge_tries(self, outcomes: Sequence[NodeOutcome]) -> None:
+    def _judge_tries(
+        self, outcomes: Sequence[NodeOutcome], now: float
+    ) -> None:
         """Leave out again the tries that were undone; forget the others.
 
         If the nodes of an item did not get as far as the item, it is unknown
@@ -114,174 +130,72 @@ class Contention:
         later cycle knows.
         """
         done = _NONE.union(*(outcome.done for outcome in outcomes))
-        failed = self._tried & done.union(*(o.skipped for o in outcomes))
-        self._until |= dict.fromkeys(failed, self._cycle + WITHIN - 1)
-        over = {i for i, last in self._until.items() if last < self._cycle}
-        self._tried = (self._tried & over) | (over & done)
-        for item in over - done:
-            makers = [o for o in outcomes if o.node in self._makers[item]]
-            if all(outcome.confirms(item) for outcome in makers):
-                self._tried.discard(item)
-                del self._until[item], self._makers[item]
+        left = _NONE.union(*(outcome.skipped for outcome in outcomes))
+        by_node = {outcome.node: outcome for outcome in outcomes}
+        for key in list(self._undone):
+            for rest in list(self._histories[key].rests.values()):
+                makers = [by_node[n] for n in rest.makers if n in by_node]
+                confirmed = all(o.confirms(rest.item) for o in makers)
+                judged = item_history.judged(
+                    rest, done, left, now, confirmed=confirmed
+                )
+                if judged != rest:
+                    history = self._histories[key]
+                    self._keep(key, history.with_rest(rest.item, judged))
 
-    def _learn(self, node: str, item: Item) -> None:
-        made = self._last.setdefault(item.key, {})
-        again = self._makes_again(made, node, item)
-        made[node] = item, self._cycle
-        if item in self._until:
-            self._makers[item].add(node)
-            return
-        cycles = self._undone.setdefault(item, [])
-        if again and self._cycle not in cycles:
-            cycles.append(self._cycle)
-        if sum(c > self._cycle - WITHIN for c in cycles) >= UNDONE:
-            self._leave_out(item, made)
-
-    def _makes_again(
-        self, made: Mapping[str, tuple[Item, int]], node: str, item: Item
-    ) -> bool:
-        """Return True if the agent last gave the name this same state."""
-        if node in made:
-            return made[node][0] == item
-        return any(
-            earlier == item and cycle < self._cycle
-            for earlier, cycle in made.values()
-        )
-
-    def _leave_out(
-        self, item: Item, made: Mapping[str, tuple[Item, int]]
+    def _learn(
+        self, node: str, item: Item, now: float, counted: set[Item]
     ) -> None:
-        """Count an item as contended from now on."""
-        del self._undone[item]
-        makers = {node for node, (last, _) in made.items() if last == item}
-        if len(makers) < len(made):
-            item = dataclasses.replace(item, nodes=tuple(sorted(made)))
-        self._makers[item] = makers
-        self._until[item] = self._cycle + WITHIN
+        """Learn one change of a node.
 
-    def _forget_provider(self, uuid: str) -> None:
-        """Forget the items of a provider that the agent itself deleted.
-
-        If it has to be created again, no other writer undid its creation.
+        :param counted: the items that another node of this cycle counted
         """
-        self._last = {
-            key: made
-            for key, made in self._last.items()
-            if not any(item.uuid == uuid for item, _ in made.values())
-        }
+        history = self._histories.get(item.key, item_history.NEW)
+        again = history.makes_again(node, item, self._cycle)
+        history = history.with_made(node, item, now, self._cycle)
+        if item in history.rests:
+            history = history.with_maker(item, node)
+        elif again and item not in counted:
+            counted.add(item)
+            history = item_history.undone_again(history, item, now)
+        self._keep(item.key, history)
 
-    def _drop_older(self, oldest: int) -> None:
-        recent = {
-            key: {n: made for n, made in by_node.items() if made[1] > oldest}
-            for key, by_node in self._last.items()
-        }
-        self._last = {key: made for key, made in recent.items() if made}
-        self._undone = {
-            item: recent_cycles
-            for item, cycles in self._undone.items()
-            if (recent_cycles := [c for c in cycles if c > oldest])
-        }
+    def _keep(self, key: ItemKey, history: History) -> None:
+        """Remember a history as the newest one."""
+        self._histories.pop(key, None)
+        self._histories[key] = history
+        if history.was_undone:
+            self._undone.pop(key, None)
+            self._undone[key] = None
+            self._changed.add(key)
+        elif key in self._undone:
+            del self._undone[key]
+            self._changed.add(key)
+
+    def _forget(self, keys: Iterable[ItemKey]) -> None:
+        for key in keys:
+            del self._histories[key]
+            if key in self._undone:
+                del self._undone[key]
+                self._changed.add(key)
+
+    def _drop_older(self, oldest: float) -> None:
+        """Forget what is older than a day, and what is too much."""
+        for key in list(self._undone):
+            history = self._histories[key]
+            recent = item_history.since(history.undone, oldest)
+            if recent != history.undone:
+                self._keep(key, dataclasses.replace(history, undone=recent))
+        plain = [k for k in self._histories if k not in self._undone]
+        most = len(plain) - MOST_MADE
+        self._forget(
+            key
+            for number, key in enumerate(plain)
+            if number < most
+            or all(m.at <= oldest for m in self._histories[key].made.values())
+        )
+        most = max(0, len(self._undone) - MOST_UNDONE)
+        self._forget(list(self._undone)[:most])
 
 
 _NONE = frozenset[Item]()
-Providers = dict[str, provider.Provider]
-
-
-def without_contended(
-    before: provider.Snapshot,
-    after: provider.Snapshot,
-    contended: Collection[Item],
-) -> tuple[provider.Snapshot, tuple[Item, ...]]:
-    """Return ``after`` without changes to contended items, and these items.
-
-    If the wanted state of a name has changed, that is a new item, which is not
-    contended.
-    """
-    skipped: list[Item] = []
-    wanted = dict(after)
-    for item in sorted(contended, key=_order):
-        rest = _without(before, wanted, item)
-        if rest is not None:
-            wanted = rest
-            skipped.append(item)
-    return provider.snapshot(wanted.values()), tuple(skipped)
-
-
-def line(item: Item, providers: provider.Snapshot) -> str:
-    """Return the operator's message about an item that was left out."""
-    subject = f'provider {item.uuid}'
-    if item.kind:
-        holder = providers.get(item.uuid) or item.uuid
-        subject = f'{item.kind.value} {item.name} of {holder}'
-    action = 'undoes it' if item.there else 'adds it again'
-    why = f'another writer {action} each time this agent changes it'
-    advice = ''
-    if item.nodes:
-        nodes = ', '.join(item.nodes)
-        why = f'nodes {nodes} of this agent want different states of it'
-        advice = '; make their drivers and provider-config files agree on it'
-    return (
-        f'{subject} is contended: {why}; it is left as it is and tried again '
-        f'after {WITHIN} cycles{advice}'
-    )
-
-
-def _order(item: Item) -> tuple[str, str, str]:
-    return item.uuid, item.kind.value if item.kind else '', item.name
-
-
-def _without(
-    before: provider.Snapshot, wanted: Providers, item: Item
-) -> Providers | None:
-    """Return the providers without the item's change; None without change."""
-    new, old = wanted.get(item.uuid), before.get(item.uuid)
-    if new is None:
-        return None
-    if item.kind is None:
-        return _without_creation(before, wanted, item.uuid)
-    if old is None:
-        return None
-    if item.kind is assertion.Kind.INVENTORY:
-        rest = _without_inventory_change(old, new, item)
-    else:
-        rest = _without_name_change(old, new, item)
-    return None if rest is None else {**wanted, item.uuid: rest}
-
-
-def _without_name_change(
-    old: provider.Provider, new: provider.Provider, item: Item
-) -> provider.Provider | None:
-    kind = item.kind or assertion.Kind.TRAIT
-    names = new.names_of(kind)
-    is_there, was_there = item.name in names, item.name in old.names_of(kind)
-    if is_there is was_there or is_there is not item.there:
-        return None
-    rest = names ^ {item.name}
-    if kind is assertion.Kind.TRAIT:
-        return dataclasses.replace(new, traits=rest)
-    return dataclasses.replace(new, aggregates=rest)
-
-
-def _without_inventory_change(
-    old: provider.Provider, new: provider.Provider, item: Item
-) -> provider.Provider | None:
-    after, before = (p.inventories.get(item.name) for p in (new, old))
-    if after == before or after != item.record:
-        return None
-    rest = {rc: i for rc, i in new.inventories.items() if rc != item.name}
-    if before is not None:
-        rest[item.name] = before
-    return dataclasses.replace(new, inventories=rest)
-
-
-def _without_creation(
-    before: provider.Snapshot, wanted: Providers, uuid: str
-) -> Providers | None:
-    """Return the providers without a new one and those below it.
-
-    None if one of those below exists already.
-    """
-    below = set(provider.descendants(provider.snapshot(wanted.values()), uuid))
-    if not below.isdisjoint(before):
-        return None
-    return {u: p for u, p in wanted.items() if u not in below}

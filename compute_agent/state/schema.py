@@ -55,7 +55,8 @@ alter table site add column counted_at real;
 """
 # ``approval`` has the approvals that no cycle used yet, ``past_…`` the past of
 # providers, and ``taken_over`` the providers of other writers that a person
-# allowed this agent to write. A node's row says when it left its list.
+# allowed this agent to write; ``undone`` has what other writers undid. A node's
+# row says when it left its list.
 _VERSION_6 = """
 create table agreed_name (uuid text primary key, name text not null)
     without rowid;
@@ -72,6 +73,9 @@ create table approval (
 alter table node add column left_at real;
 alter table node add column left_of integer not null default 0;
 create table taken_over (uuid text primary key) without rowid;
+create table undone (
+    uuid text, kind text, name text, content text not null,
+    primary key (uuid, kind, name)) without rowid;
 """
 # Before version 6, the agent wrote to every root without a question.
 _KEEP_WRITING = """

@@ -29,6 +29,7 @@ from . import (
     nodes,
     records,
     snapshot,
+    undos,
 )
 
 
@@ -40,12 +41,14 @@ class State:
     :ivar snapshot: the last readings of placement
     :ivar nodes: the nodes that the drivers reported
     :ivar agreed_names: the names that placement and the agent agreed on
+    :ivar undos: the changes that other writers undid
     :ivar approvals: a person's approvals that no cycle used yet
     :param site: the placement service; empty if only the record is wanted
     """
 
     def __init__(self, database: database.Database, site: str) -> None:
         self._database = database
+        self.undos = undos.Undos(database)
         self._cache = shared = cache.Cache()
         self.agreed_names = agreed_names.AgreedNames(database)
         self.approvals = approvals.Approvals(database)

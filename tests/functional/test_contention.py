@@ -3,7 +3,7 @@
 
 import pytest
 import vgpu_cloud
-from agents import NAME, NODE
+from agents import NAME, NODE, Clock
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.resource_tracker import Control
@@ -13,8 +13,11 @@ from compute_agent.tree import assertion, inventory
 Status = resource_tracker.Status
 CHILD = '33333333-3333-4333-8333-333333333333'
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
-CYCLES = 16
-WRITES = (4, 5)  # first that we make it, three times again, and one trial
+# The agent makes a change first, three times again, and tries once more.
+WRITES = (4, 5)
+PERIOD = 300  # seconds from one cycle to the next
+REST = 3600 // PERIOD  # cycles for which a contended item is left alone
+CYCLES = REST + 6
 
 
 def describe(tree, node):
@@ -66,8 +69,29 @@ UNDOING = {
 
 
 @pytest.fixture
-def agent(agent_factory):
-    agent = agent_factory(describe, control=Control())
+def clock():
+    """A clock on which each cycle of ``agent`` takes five minutes."""
+    return Clock()
+
+
+@pytest.fixture
+def control(clock):
+    """A control that asks nobody before a class is removed."""
+    return Control(
+        limits=lambda: None, contention=contention.Contention(clock)
+    )
+
+
+@pytest.fixture
+def agent(agent_factory, clock, control):
+    agent = agent_factory(describe, control=control)
+    sync = agent.sync
+
+    def timed():
+        clock.now += PERIOD
+        return sync()
+
+    agent.sync = timed
     agent.done()
     return agent
 
@@ -93,7 +117,7 @@ def test_what_is_undone_costs_a_few_writes_and_ends_with_the_undoing(
     assert UNDOING[undo] in line
     assert 'contended' in line
 
-    ends = [agent.cycle().status for _ in range(11)]
+    ends = [agent.cycle().status for _ in range(REST + 2)]
     assert ends[-1] is Status.DONE
     assert operator.holdings() == wanted
     placement.clear()
@@ -101,14 +125,27 @@ def test_what_is_undone_costs_a_few_writes_and_ends_with_the_undoing(
     assert placement.writes == []
 
 
-def test_thirty_cycles_of_undoing_are_five_requests_that_write(
-    placement, agent, operator
-):
+def test_undoing_in_each_cycle_is_a_write_an_hour(placement, agent, operator):
     placement.clear()
-    for _ in range(30):
+    for _ in range(REST * 3):
         removes_the_trait(operator)
         agent.cycle()
-    assert len(placement.writes) == 5
+    assert len(placement.writes) <= 3 + 3
+
+
+def test_a_writer_that_undoes_every_sixth_cycle_is_noticed(
+    placement, agent, operator
+):
+    """As nova-compute does, which looks at placement every five minutes."""
+    writes = statuses = 0
+    for cycle in range(1, 31):
+        if cycle % 6 == 0:
+            removes_the_trait(operator)
+        result = agent.cycle()
+        writes += bool(result.applied)
+        statuses += result.status is Status.WAITING
+    assert 3 <= writes <= 4
+    assert statuses > 0
 
 
 def test_what_stands_beside_it_is_kept_in_step(agent, operator):
@@ -144,7 +181,7 @@ POOL = '44444444-4444-4444-8444-444444444444'
 
 @pytest.mark.parametrize('workers', [1, 2])
 def test_two_nodes_that_say_different_things_of_one_provider(
-    agent_factory, operator, placement, workers
+    agent_factory, operator, placement, workers, control
 ):
     def differing(tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 8}})
@@ -159,7 +196,7 @@ def test_two_nodes_that_say_different_things_of_one_provider(
     agent = agent_factory(
         differing,
         nodes={NODE: NAME, OTHER: 'node-2'},
-        control=Control(),
+        control=control,
         workers=workers,
     )
     for _ in range(8):
@@ -182,7 +219,7 @@ def fails(_tree, _node):
 def test_a_cycle_in_which_the_driver_fails_does_not_end_a_trial(
     placement, agent, operator
 ):
-    for _ in range(14):  # to the trial
+    for _ in range(REST + 3):  # to the trial
         removes_the_trait(operator)
         result = agent.cycle()
     assert result.applied
@@ -191,13 +228,13 @@ def test_a_cycle_in_which_the_driver_fails_does_not_end_a_trial(
     assert agent.cycle().status is Status.FAILED
     agent.driver.describe = describe
     placement.clear()
-    for _ in range(10):
+    for _ in range(REST - 1):
         assert agent.cycle().status is Status.WAITING
     assert placement.writes == []
 
 
 @pytest.fixture
-def memory():
+def memory(clock):
     """A memory to which the VGPUs of a child that exists are contended."""
     item = contention.Item(
         uuid=vgpu_cloud.GPU0,
@@ -205,7 +242,7 @@ def memory():
         name='VGPU',
         record=inventory.Inventory(total=3),
     )
-    memory = contention.Contention()
+    memory = contention.Contention(clock)
     for _ in range(4):
         memory.end_cycle(
             [contention.NodeOutcome(node='node', done=frozenset({item}))]
@@ -227,9 +264,42 @@ def test_what_allocations_move_to_is_written_contended_or_not(
     vgpu_cloud.check(placement, operator)
 
 
-def test_a_restart_begins_anew(agent_factory, agent, operator):
-    for _ in range(10):
+@pytest.mark.catches('a restart forgets what other writers undid')
+def test_a_restart_goes_on_where_it_was(
+    agent_factory, agent, operator, clock, placement
+):
+    for _ in range(2):
         removes_the_trait(operator)
         agent.cycle()
-    agent_factory(describe, state=agent.state).done()
-    assert 'HW_CPU_X86_AVX' in operator.traits()
+
+    def restarted():
+        memory = contention.Contention(clock)
+        control = Control(contention=memory)
+        return agent_factory(describe, state=agent.state, control=control)
+
+    removes_the_trait(operator)
+    restarted().done()
+    removes_the_trait(operator)
+    placement.clear()
+    assert restarted().plan()[0].status is Status.WAITING
+    assert restarted().cycle().status is Status.WAITING
+    assert placement.writes == []
+
+
+@pytest.mark.parametrize('creator', ['nova-compute', 'this agent'])
+def test_the_line_says_who_it_may_be(
+    agent_factory, operator, control, creator
+):
+    if creator == 'nova-compute':
+        operator.create(NODE, NAME)
+        operator.add_traits('COMPUTE_NODE', 'OWNER_NOVA')
+    agent = agent_factory(describe, control=control)
+    for _ in range(5):
+        result = agent.cycle()
+        removes_the_trait(operator)
+    assert result.status is Status.WAITING
+    said = {
+        'nova-compute': 'nova-compute reports this host: OWNER_NOVA is on',
+        'this agent': 'perhaps a nova-compute that also reports this host',
+    }
+    assert said[creator] in result.reason

@@ -33,6 +33,7 @@ from ...cycle import (
 )
 from ...identity import host_name as host_names
 from ...identity import identity
+from ...limits import contention
 from ...ownership.pruning import NOTHING, Prune
 from ...provider_config import files as provider_config
 from ...state.state import State
@@ -143,7 +144,11 @@ def build_agent(
             interval=settings.full_read_interval,
         ),
         workers=settings.workers,
-        control=control or resource_tracker.Control(limits=current.limits),
+        control=control
+        or resource_tracker.Control(
+            limits=current.limits, contention=contention.Contention(clock)
+        ),
+        undos=state.undos,
         judge=judging.Judge(
             lambda subject: state.approvals.take(subject, now=clock()), clock
         ),

@@ -4,7 +4,7 @@
 import sys
 import uuid as uuidlib
 
-from compute_agent.state import journal, snapshot
+from compute_agent.state import journal, snapshot, undos
 from compute_agent.tree import provider_tree
 from report_client.apply import executor
 from tests.mutation.planted.catalogue import plant
@@ -17,6 +17,11 @@ from tests.mutation.planted.catalogue import plant
 def _(confirm, self, progress):
     if sys.exc_info()[0] is None:
         confirm(self, progress)
+
+
+@plant(undos.Undos.load, 'a restart forgets what other writers undid')
+def _(_load, _self):
+    return {}
 
 
 @plant(journal.Journal.begin, 'intents are not recorded before a write')

@@ -829,7 +829,7 @@ def test_a_node_with_something_contended_waits_and_says_what(client, tracker):
         def contended(self):
             return frozenset({item})
 
-    control = resource_tracker.Control(contention=Contended())
+    control = resource_tracker.Control(contention=Contended(lambda: 0.0))
     result = tracker(control=control).sync()[0]
     assert result.status is Status.WAITING
     assert result.contended == (item,)

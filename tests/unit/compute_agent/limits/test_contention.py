@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Items that another writer keeps undoing are left out for some cycles.
+"""Items that another writer keeps undoing are left out for an hour.
 
 White-box: two tests look at the private memory, because its size and that it is
 empty show nowhere else.
@@ -9,7 +9,7 @@ import dataclasses
 
 import pytest
 
-from compute_agent.limits import contention
+from compute_agent.limits import contended, contention
 from compute_agent.tree import assertion, inventory, provider
 
 A = '11111111-1111-4111-8111-111111111111'
@@ -35,8 +35,29 @@ def end(memory, done, skipped=()):
     memory.end_cycle([turn])
 
 
-def fight(memory, cycles, item=AVX, undoing=lambda _cycle: True):
+class Clock:
+    """A clock that a test sets."""
+
+    now = 1_700_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def memory(clock):
+    return contention.Contention(clock)
+
+
+def fight(memory, clock, cycles, item=AVX, undoing=lambda _cycle: True):
     """Let each change be undone; return the cycles that made it.
+
+    A cycle takes a minute.
 
     :param undoing: whether the other writer acts after this cycle
     """
@@ -47,60 +68,73 @@ def fight(memory, cycles, item=AVX, undoing=lambda _cycle: True):
         end(memory, applied, [item] if left else [])
         made += [cycle] if applied else []
         there = (there or bool(applied)) and not undoing(cycle)
+        clock.now += 60
     return made
 
 
-def test_three_times_undone_is_contended_and_tried_every_ten_cycles():
-    assert fight(contention.Contention(), 50) == [1, 2, 3, 4, 15, 26, 37, 48]
+def test_three_times_undone_is_contended_and_tried_once_an_hour(memory, clock):
+    # The hour begins when a try turns out to be undone, a cycle later.
+    made = fight(memory, clock, 200)
+    assert made == [1, 2, 3, 4, 64, 125, 186]
 
 
-def test_when_he_stops_the_next_trial_ends_it():
-    memory = contention.Contention()
-    made = fight(memory, 60, undoing=lambda cycle: cycle < 20)
-    assert made == [1, 2, 3, 4, 15, 26]
+@pytest.mark.parametrize('every', [5, 6, 60])
+def test_an_item_undone_seldom_is_contended_after_as_many_undos(
+    memory, clock, every
+):
+    """As by nova-compute, which looks at placement every five minutes."""
+    made = fight(memory, clock, 400, undoing=lambda c: c % every == 0)
+    assert made[:4] == [1, *(every * n + 1 for n in (1, 2, 3))]
+    assert len(made) <= 4 + 400 // 60
+
+
+def test_undone_three_times_in_more_than_a_day_is_no_contention(memory, clock):
+    for _ in range(10):
+        end(memory, [AVX])
+        clock.now += 9 * 3600
     assert memory.contended() == frozenset()
 
 
-def test_after_a_trial_that_held_three_more_are_needed():
-    memory = contention.Contention()
-    made = fight(
-        memory, 60, undoing=lambda cycle: cycle < 10 or 30 <= cycle < 40
-    )
-    assert made[:5] == [1, 2, 3, 4, 15]
-    assert made[5:9] == [31, 32, 33, 34]
+def test_a_try_that_stands_a_day_ends_it(memory, clock):
+    made = fight(memory, clock, 1600, undoing=lambda cycle: cycle < 20)
+    assert made == [1, 2, 3, 4, 64]
+    assert memory.contended() == frozenset()
+    assert memory.changed() == {AVX.key: None}
+    made = fight(memory, clock, 10)
+    assert made == [1, 2, 3, 4]
 
 
-def test_undone_seldom_is_no_contention():
-    memory = contention.Contention()
-    made = fight(memory, 60, undoing=lambda cycle: cycle % 5 == 0)
-    assert made == [1, *range(6, 61, 5)]
+def test_a_try_that_is_undone_within_a_day_costs_no_other_write(memory, clock):
+    made = fight(memory, clock, 300, undoing=lambda c: c < 10 or c == 200)
+    assert made == [1, 2, 3, 4, 64, 261]
 
 
-def test_undone_every_third_cycle_is():
-    memory = contention.Contention()
-    made = fight(memory, 20, undoing=lambda cycle: cycle % 3 == 0)
-    assert made[:4] == [1, 4, 7, 10]
-    assert len(made) == 4
-
-
-def test_our_own_to_and_fro_is_no_contention():
-    memory = contention.Contention()
+def test_our_own_to_and_fro_is_no_contention(memory):
     for _ in range(20):
         end(memory, [AVX])
         end(memory, [NO_AVX])
     assert memory.contended() == frozenset()
 
 
-def test_a_value_that_moves_each_time_is_no_contention():
-    memory = contention.Contention()
+def test_another_outcome_in_between_begins_anew(memory):
+    for _ in range(3):
+        end(memory, [AVX])
+    end(memory, [NO_AVX])
+    for _ in range(3):
+        end(memory, [AVX])
+    assert memory.contended() == frozenset()
+    end(memory, [AVX])
+    assert memory.contended() == {AVX}
+
+
+def test_a_value_that_moves_each_time_is_no_contention(memory):
     for total in range(1, 30):
         record = inventory.Inventory(total=total)
         end(memory, [dataclasses.replace(EIGHT, record=record)])
     assert memory.contended() == frozenset()
 
 
-def test_a_provider_of_ours_that_comes_and_goes_is_no_contention():
-    memory = contention.Contention()
+def test_a_provider_of_ours_that_comes_and_goes_is_no_contention(memory):
     below = dataclasses.replace(AVX, uuid=B)
     gone = dataclasses.replace(CREATED, there=False)
     for _ in range(20):
@@ -109,20 +143,44 @@ def test_a_provider_of_ours_that_comes_and_goes_is_no_contention():
     assert memory.contended() == frozenset()
 
 
-def test_a_trial_that_is_not_needed_ends_it():
-    memory = contention.Contention()
-    assert fight(memory, 14) == [1, 2, 3, 4]
+def test_a_trial_that_is_not_needed_ends_it(memory, clock):
+    assert fight(memory, clock, 63) == [1, 2, 3, 4]
+    clock.now += 3600
     end(memory, [])  # the other one did it himself
-    assert fight(memory, 5) == [1, 2, 3, 4]
+    assert fight(memory, clock, 5) == [1, 2, 3, 4]
 
 
-def test_memory_does_not_grow():
-    memory = contention.Contention()
-    for number in range(100):
-        item = dataclasses.replace(AVX, name=f'CUSTOM_{number}')
+def test_a_clock_that_was_set_back_does_not_prolong_it(memory, clock):
+    assert fight(memory, clock, 10) == [1, 2, 3, 4]
+    clock.now -= 10 * 86_400
+    assert memory.contended() == frozenset()
+
+
+def test_memory_is_bounded(memory, monkeypatch):
+    monkeypatch.setattr(contention, 'MOST_MADE', 10)
+    monkeypatch.setattr(contention, 'MOST_UNDONE', 5)
+    items = [
+        dataclasses.replace(AVX, name=f'CUSTOM_{number}')
+        for number in range(100)
+    ]
+    for item in items:
         end(memory, [item])
-    assert len(memory._last) <= contention.WITHIN
-    assert memory._undone == {}
+    assert len(memory._histories) == 10
+    for item in items:
+        end(memory, [item])
+        end(memory, [item])
+    assert len(memory._undone) == 5
+    assert len(memory._histories) <= 15
+
+
+def test_what_nobody_undoes_is_forgotten_after_a_day(memory, clock):
+    end(memory, [AVX])
+    end(memory, [CREATED])
+    end(memory, [CREATED])
+    clock.now += 86_400
+    end(memory, [])
+    end(memory, [])
+    assert memory._histories == memory._undone == {}
 
 
 # --- several nodes, and cycles that tell nothing ------------------------------
@@ -132,29 +190,26 @@ def turn(node, *done, **what):
     return contention.NodeOutcome(node=node, done=frozenset(done), **what)
 
 
-def test_two_nodes_that_differ_are_both_left_and_named():
-    memory = contention.Contention()
+def test_two_nodes_that_differ_are_both_left_and_named(memory):
     nine = dataclasses.replace(EIGHT, record=inventory.Inventory(total=9))
     for _ in range(4):
         memory.end_cycle([turn('one', EIGHT), turn('two', nine)])
     left = memory.contended()
     assert left == {EIGHT, nine}
     for item in left:
-        line = contention.line(item, {A: one()})
+        line = contended.line(item, {A: one()})
         assert 'nodes one, two of this agent want different states' in line
 
 
-def test_it_counts_whichever_node_of_two_makes_it_again():
-    memory = contention.Contention()
+def test_it_counts_whichever_node_of_two_makes_it_again(memory):
     for node in ('one', 'two', 'one', 'three'):
         memory.end_cycle([turn(node, AVX)])
     assert memory.contended() == {AVX}
     (item,) = memory.contended()
-    assert 'another writer undoes it' in contention.line(item, {A: one()})
+    assert 'another writer undoes it' in contended.line(item, {A: one()})
 
 
-def test_two_nodes_at_once_undo_nothing():
-    memory = contention.Contention()
+def test_two_nodes_at_once_undo_nothing(memory):
     memory.end_cycle([turn('one', AVX), turn('two', AVX)])
     for _ in range(2):
         memory.end_cycle([turn('one', AVX), turn('two', AVX)])
@@ -170,47 +225,58 @@ UNKNOWN = {
 
 
 @pytest.fixture
-def contended():
+def due(memory, clock):
     """A memory in which an item is due to be tried."""
-    memory = contention.Contention()
-    assert fight(memory, 14) == [1, 2, 3, 4]
+    assert fight(memory, clock, 14) == [1, 2, 3, 4]
+    clock.now += 3600
     assert memory.contended() == frozenset()
     return memory
 
 
 @pytest.mark.parametrize('what', UNKNOWN.values(), ids=UNKNOWN)
-def test_a_trial_is_not_over_by_a_cycle_that_tells_nothing(contended, what):
-    end(contended, [AVX])
+def test_a_trial_is_not_over_by_a_cycle_that_tells_nothing(due, clock, what):
+    end(due, [AVX])
+    clock.now += 2 * 86_400
     for _ in range(3):
-        contended.end_cycle([turn('one', **what)])
-        assert contended.contended() == {AVX}
-    end(contended, [], [AVX])
-    for _ in range(9):
-        assert contended.contended() == {AVX}
-        end(contended, [], [AVX])
-    end(contended, [])
-    assert contended.contended() == frozenset()
+        due.end_cycle([turn('one', **what)])
+        assert due.contended() == {AVX}
+    end(due, [], [AVX])
+    clock.now += 3599
+    assert due.contended() == {AVX}
+    clock.now += 1
+    assert due.contended() == frozenset()
 
 
 @pytest.mark.parametrize('what', UNKNOWN.values(), ids=UNKNOWN)
-def test_a_trial_stays_due_until_it_can_be_made(contended, what):
+def test_a_trial_stays_due_until_it_can_be_made(due, what):
     for _ in range(3):
-        contended.end_cycle([turn('one', **what)])
-    end(contended, [AVX])
-    assert contended.contended() == {AVX}
+        due.end_cycle([turn('one', **what)])
+    end(due, [AVX])
+    assert due.contended() == {AVX}
 
 
-def test_a_trial_made_again_at_once_was_undone(contended):
+def test_a_trial_made_again_at_once_was_undone(due, clock):
     """As it is where allocations move, and nothing can be left out."""
-    end(contended, [AVX])
-    contended.end_cycle([turn('two', AVX)])
-    assert contended.contended() == {AVX}
-    assert contended._until[AVX] > contended._cycle
+    end(due, [AVX])
+    due.end_cycle([turn('two', AVX)])
+    assert due.contended() == {AVX}
+    clock.now += 3600
+    assert due.contended() == frozenset()
 
 
-def test_an_item_of_a_node_that_is_no_more_is_forgotten(contended):
-    contended.end_cycle([turn('two', pending=None)])
-    assert contended._until == contended._makers == {}
+def test_an_item_of_a_node_that_is_no_more_is_forgotten(due):
+    due.end_cycle([turn('two', pending=None)])
+    assert due.changed() == {AVX.key: None}
+
+
+def test_a_restart_goes_on_counting(memory, clock):
+    for _ in range(3):
+        end(memory, [AVX])
+    again = contention.Contention(clock)
+    again.load(memory.changed())
+    assert again.contended() == frozenset()
+    end(again, [AVX])
+    assert again.contended() == {AVX}
 
 
 # --- what is left of a plan --------------------------------------------------
@@ -243,7 +309,7 @@ NO_VCPU = dataclasses.replace(EIGHT, record=None, there=False)
 def test_a_contended_change_is_taken_out(item, before, after):
     other = frozenset({'HW_GPU'})
     after = dataclasses.replace(after, traits=after.traits | other)
-    left, taken = contention.without_contended({A: before}, {A: after}, {item})
+    left, taken = contended.without_contended({A: before}, {A: after}, {item})
     assert left == {
         A: dataclasses.replace(before, traits=before.traits | other)
     }
@@ -263,18 +329,18 @@ def test_a_contended_change_is_taken_out(item, before, after):
     ],
 )
 def test_another_change_to_the_item_goes_on(item, before, after):
-    left, taken = contention.without_contended({A: before}, {A: after}, {item})
+    left, taken = contended.without_contended({A: before}, {A: after}, {item})
     assert left == {A: after}
     assert taken == ()
 
 
 def test_what_is_new_or_gone_is_not_the_contended_change():
     after = one(traits=frozenset({AVX.name}))
-    assert contention.without_contended({}, {A: after}, {AVX}) == (
+    assert contended.without_contended({}, {A: after}, {AVX}) == (
         {A: after},
         (),
     )
-    assert contention.without_contended({A: after}, {}, {NO_AVX}) == ({}, ())
+    assert contended.without_contended({A: after}, {}, {NO_AVX}) == ({}, ())
 
 
 def test_a_contended_creation_is_left_with_all_below_it():
@@ -282,10 +348,10 @@ def test_a_contended_creation_is_left_with_all_below_it():
     new = provider.Provider(uuid=B, name='b', parent_uuid=A)
     below = provider.Provider(uuid=C, name='c', parent_uuid=B)
     wanted = {A: root, B: new, C: below}
-    left, taken = contention.without_contended({A: root}, wanted, {CREATED})
+    left, taken = contended.without_contended({A: root}, wanted, {CREATED})
     assert left == {A: root}
     assert taken == (CREATED,)
-    assert contention.without_contended(wanted, wanted, {CREATED}) == (
+    assert contended.without_contended(wanted, wanted, {CREATED}) == (
         wanted,
         (),
     )
@@ -297,7 +363,7 @@ def test_a_creation_that_something_moves_below_goes_on():
     new = provider.Provider(uuid=B, name='b', parent_uuid=A)
     moved = dataclasses.replace(moving, parent_uuid=B)
     wanted = {A: one(), B: new, C: moved}
-    assert contention.without_contended(before, wanted, {CREATED}) == (
+    assert contended.without_contended(before, wanted, {CREATED}) == (
         wanted,
         (),
     )
@@ -313,7 +379,38 @@ def test_a_creation_that_something_moves_below_goes_on():
     ],
 )
 def test_the_line_names_the_item_and_what_is_done_to_it(item, said):
-    found = contention.line(item, {A: one()})
+    found = contended.line(item, {A: one()})
     assert said in found
     assert 'contended' in found
-    assert 'tried again after 10 cycles' in found
+    assert 'tried again once an hour' in found
+
+
+# --- the other writer ---------------------------------------------------------
+
+NOVA = frozenset({'OWNER_NOVA'})
+
+
+@pytest.mark.parametrize(
+    ('traits', 'ours', 'said'),
+    [
+        (
+            NOVA,
+            {},
+            'nova-compute reports this host: OWNER_NOVA is on its root',
+        ),
+        (NOVA, {(A, Kind.TRAIT): NOVA}, 'perhaps a nova-compute that also'),
+        (frozenset(), {}, ''),
+    ],
+)
+def test_the_line_says_who_it_may_be(traits, ours, said):
+    child = provider.Provider(uuid=B, name='b', parent_uuid=A)
+    providers = {A: one(traits=traits), B: child}
+    item = dataclasses.replace(AVX, uuid=B)
+    (found,) = contended.with_suspects([item], providers, ours)
+    line = contended.line(found, providers)
+    assert said in line
+    assert ('let only one of the two decide' in line) is bool(said)
+
+
+def test_of_an_absent_provider_nobody_is_suspected():
+    assert contended.with_suspects([CREATED], {A: one()}, {}) == (CREATED,)
