@@ -17,7 +17,8 @@ from .record import Record
 _FEW = 5  # names that a message lists
 _ADVICE = (
     '"compute-agent plan" shows it; to allow it, set [compute_agent] '
-    'adopt_existing_roots or run "compute-agent sync --yes"'
+    'adopt_existing_roots = true and send SIGHUP to the daemon, or stop the '
+    'daemon and run "compute-agent sync --yes"'
 )
 
 
