@@ -8,7 +8,7 @@ from several threads.
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Generic
 
 from .. import errors
@@ -16,7 +16,6 @@ from ..identity import identity
 from ..limits import contended as contended_items
 from ..limits import contention
 from ..ownership import (
-    in_use,
     moved_away,
     orphans,
     policy,
@@ -28,12 +27,12 @@ from ..plan import allocations as alloc
 from ..plan import removal
 from ..plan.observation import Observation
 from ..plan.plan import Op, Wanted
-from ..tree import host_inventory, provider
+from ..tree import host_inventory
 from ..tree.allocation_ratios import Ratios
 from ..tree.node import Node
 from ..tree.provider_tree import ProviderTree
 from ..virt import driver as virt
-from . import describe, report_client
+from . import consumers, describe, report_client
 from .empty_plans import EmptyPlans, Inputs
 from .node_plan import NodePlan
 
@@ -89,14 +88,13 @@ class NodePlanner(Generic[Op]):
         self._files = files
         self._orders = settings.orders()
         self._empty_plans = EmptyPlans[Op]()
-        # The consumers of providers, by uuid and generation, in this cycle.
-        self._asked: dict[tuple[str, int | None], alloc.Consumers] = {}
+        self._consumers = consumers.ConsumersInUse(client)
         # The causes in each node's last plan, while something is removed.
         self._causes: dict[str, removal.Causes] = {}
 
     def begin(self) -> None:
         """Have the operator's files and orders read, for a cycle."""
-        self._asked.clear()
+        self._consumers.begin()
         self._orders = self._settings.orders()
         self._uuid_files = self._settings.uuid_files()
         if self._files is not None:
@@ -332,7 +330,7 @@ class NodePlanner(Generic[Op]):
         after, contended = contended_items.without_contended(
             seen.providers, resolved.after, () if moves else decides.contended
         )
-        after, faults = self._keep_in_use(seen, after, moves)
+        after, faults = self._consumers.keep_used(seen, after, moves)
         wanted = Wanted(
             after=after,
             claims=resolved.claims,
@@ -361,47 +359,6 @@ class NodePlanner(Generic[Op]):
             self._causes[node_uuid] = causes
         return causes
 
-    def _keep_in_use(
-        self,
-        seen: Observation,
-        after: provider.Snapshot,
-        moves: tuple[alloc.Move, ...],
-    ) -> tuple[provider.Snapshot, list[str]]:
-        """Keep what consumers use; return the providers, and lines about it.
-
-        Placement is asked only about providers that would lose something.
-        Allocations that move to another provider keep nothing.
-        """
-        losing = in_use.at_stake(seen.providers, after)
-        if not losing:
-            return after, []
-        moved = alloc.consumers_after(moves)
-        known = seen.home if moves else frozenset[str]()
-        consumers = self._consumers(
-            loser for loser in losing if loser.uuid not in known
-        )
-        return in_use.keep_used(
-            seen.providers,
-            after,
-            {**{uuid: moved.get(uuid, {}) for uuid in known}, **consumers},
-            seen.node_uuid,
-        )
-
-    def _consumers(
-        self, providers: Iterable[provider.Provider]
-    ) -> dict[str, alloc.Consumers]:
-        """Return the consumers of each provider; ask once in a cycle.
-
-        Allocations raise the generation. So while it stays the same, so do
-        the consumers.
-        """
-        wanted = {(one.uuid, one.generation): one for one in providers}
-        missing = [o for key, o in wanted.items() if key not in self._asked]
-        for uuid, consumers in self._client.consumers(missing).items():
-            (generation,) = {o.generation for o in missing if o.uuid == uuid}
-            self._asked[uuid, generation] = consumers
-        return {key[0]: self._asked[key] for key in wanted}
-
     def _edition(self) -> int:
         return 0 if self._files is None else self._files.edition
 
@@ -411,10 +368,11 @@ def _is_repeatable(
 ) -> bool:
     """Return True if the same inputs would give the same plan, not sent.
 
-    It is empty, or waits until a person allows its first write. The result is False if part of the observation was read in this cycle. It
-    is also False if a name was left out because placement does not know it
-    yet: then the wanted providers differ from the observed ones although the
-    plan is empty.
+    Such a plan is empty, or waits until a person allows its first write. The
+    result is False if part of the observation was read in this cycle. It is
+    also False if a name was left out because placement does not know it yet:
+    then the wanted providers differ from the observed ones although the plan
+    is empty.
     """
     if seen.fresh or made.contended:
         return False
