@@ -32,7 +32,8 @@ def approve(
 
     :param in_use: the process that uses the state directory, for a message
     """
-    from ..state import state  # noqa: PLC0415 (quick --help)
+    from ..cycle import node_result  # noqa: PLC0415 (quick --help)
+    from ..state import state  # noqa: PLC0415
     from .app import progress  # noqa: PLC0415
     from .wiring import agent_settings  # noqa: PLC0415
     from .wiring.agent import open_agent  # noqa: PLC0415
@@ -42,8 +43,13 @@ def approve(
         open_agent(conf, read_only=True) as agent,
         progress.bar(asking.app.stderr, 'nodes') as advance,
     ):
-        held = [r for r in agent.tracker.plan(advance) if r.held]
+        results = agent.tracker.plan(advance)
+    held = [r for r in results if r.held]
     if not held:
+        # An approval allows no first write; the lines say what does.
+        waiting = [node_result.line(r) for r in results if r.takeovers]
+        if waiting:
+            return [], '\n'.join([*waiting, in_use]), 1
         return [], f'nothing waits for confirmation; {in_use}', 0
     shown = plan_view.text(held, every=True) or ''
     stdin = asking.app.stdin

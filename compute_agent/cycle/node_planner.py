@@ -206,7 +206,13 @@ class NodePlanner(Generic[Op]):
         record = self._records.record(seen.providers, node.uuid)
         created = self._records.created_for([node.uuid]).get(node.uuid, ())
         outside = orphans.outside(node.uuid, seen.providers, created)
-        orphans.describe_gone(tree, node, record.created, outside)
+        orphans.describe_gone(
+            tree,
+            node,
+            record.created,
+            outside,
+            is_reported=takeover.is_reported(record, node.uuid),
+        )
         self._client.watch_sharing(seen.asserted_elsewhere(tree))
         decides = self._policy(node, contended)
         wanted, left = self._resolve(tree, seen, record, decides, None)

@@ -79,12 +79,16 @@ def describe_gone(
     node: Node,
     created: Container[str],
     elsewhere: Sequence[str] = (),
+    *,
+    is_reported: bool = True,
 ) -> None:
     """Edit the tree until it offers nothing of a departed node.
 
     :param created: the providers that this agent created
     :param elsewhere: the providers that were created for the node outside its
         tree
+    :param is_reported: False if the node's root is another writer's and this
+        agent never reported it; its inventory is left as it is
     """
     with tree.asserting(assertion.AGENT):
         for uuid in elsewhere:
@@ -92,7 +96,17 @@ def describe_gone(
                 tree.remove(uuid)
     if tree.exists(node.uuid):
         root = tree.baseline[node.uuid]
-        _describe_root(tree, root, node.name, created)
+        uuids = tree.get_provider_uuids(root.uuid)
+        if is_reported or any(uuid in created for uuid in uuids):
+            _describe_root(tree, root, node.name, created)
+        else:
+            tree.note(_NEVER_REPORTED)
+
+
+_NEVER_REPORTED = (
+    'the node is gone; its root provider is left as it is, because another '
+    'writer created it and this agent never wrote to it'
+)
 
 
 def _describe_root(

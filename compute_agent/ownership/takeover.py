@@ -92,7 +92,7 @@ def takeovers(
         if uuid in touched
         and uuid in before
         and before[uuid].inventories
-        and not _is_written(record, uuid)
+        and not is_written(record, uuid)
     ]
     if not found:
         return ()
@@ -105,13 +105,21 @@ def takeovers(
     )
 
 
-def _is_written(record: Record, uuid: str) -> bool:
+def is_written(record: Record, uuid: str) -> bool:
     """Return True if the provider is this agent's, or has a name of its own."""
     return (
         uuid in record.created
         or uuid in record.taken_over
         or any(added for (u, _), added in record.ours.items() if u == uuid)
     )
+
+
+def is_reported(record: Record, uuid: str) -> bool:
+    """Return True if this agent ever reported the provider for the node.
+
+    A provider whose first write waits for a yes was not reported yet.
+    """
+    return is_written(record, uuid) or any(u == uuid for u, _ in record.claims)
 
 
 def _takeover(

@@ -122,3 +122,23 @@ def test_without_a_yes_or_for_some_nodes_the_lock_is_in_the_way(
     assert result.code == 1
     assert f'process {losing.process.pid} uses' in result.line
     assert approvals(cli) == []
+
+
+def test_a_first_write_is_not_hidden_beside_a_daemon(cli, daemon):
+    cli.placement('/resource_providers', 'POST', {'name': 'cn1', 'uuid': ROOT})
+    cli.placement(
+        f'/resource_providers/{ROOT}/inventories',
+        'PUT',
+        {
+            'inventories': {'VCPU': {'total': 64}},
+            'resource_provider_generation': 0,
+        },
+    )
+    write(cli, [])
+    cli.configure(update_resources_interval=3600)
+    daemon(cli.config).wait_for('first write')
+    result = cli.run('sync', '--yes')
+    assert result.code == 1
+    assert 'the first write to its root provider needs a yes' in result.out
+    assert 'stop the daemon' in result.out
+    assert approvals(cli) == []

@@ -8,6 +8,7 @@ from agents import NODE
 
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.state import handover
+from compute_agent.virt import driver as virt
 
 OTHER = '22222222-2222-4222-8222-222222222222'
 CHILD = '33333333-3333-4333-8333-333333333333'
@@ -141,6 +142,20 @@ def test_another_node_goes_on(agent_factory, operator):
     waiting, done = agent.sync()
     assert (waiting.status, done.status) == (Status.WAITING, Status.DONE)
     assert 'DISK_GB' in operator.inventories(OTHER)
+
+
+def test_a_root_that_waited_is_left_when_its_node_departs(
+    asking, operator, placement, left
+):
+    assert asking.cycle().status is Status.WAITING
+    asking.driver.nodes = {}
+    asking.driver.node_exists = lambda _name: virt.Existence.NO
+    placement.clear()
+    (result,) = asking.sync()
+    assert result.status is Status.DONE
+    assert 'is left as it is' in result.notes[0]
+    assert placement.writes == []
+    assert operator.holdings() == left
 
 
 def with_child(tree, node):

@@ -98,3 +98,14 @@ def test_a_child_of_another_s_is_left_as_it_is():
     orphans.describe_gone(tree, Node(uuid=NODE, name='node'), {NODE})
     assert f'adopt {NODE} --subtree' in tree.faults[0]
     assert {uuid for uuid, _ in tree.assertions} == {NODE}
+
+
+def test_a_root_that_this_agent_never_wrote_is_left_as_it_is():
+    vcpu = inventory.Inventory(total=8)
+    root = dataclasses.replace(ROOT, inventories={'VCPU': vcpu})
+    tree = provider_tree.ProviderTree.from_providers([root])
+    gone = Node(uuid=NODE, name='node')
+    orphans.describe_gone(tree, gone, set(), is_reported=False)
+    assert tree.assertions == {}
+    assert tree.faults == []
+    assert 'never wrote to it' in tree.notes[0]
