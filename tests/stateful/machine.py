@@ -263,7 +263,7 @@ class Machine(trials.Trials, stateful.RuleBasedStateMachine):
                 each.clock.now += stations.BACK_OFF_IS_OVER
                 results = self._cycle(name, None)
                 if self._patience and any(map(_contended, results or ())):
-                    # What was undone again and again is left for ten cycles.
+                    # What was undone again and again is left for an hour.
                     patience, self._patience = 12, False
         for each in self._stations.values():
             assert quiet.faults(each) == []

@@ -17,7 +17,7 @@ import world
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.resource_tracker import Status
-from compute_agent.limits import backoff, blast_radius
+from compute_agent.limits import backoff, blast_radius, contention
 from compute_agent.provider_config import files
 
 BACK_OFF_IS_OVER = 700.0
@@ -90,6 +90,7 @@ class Station:
             clock=self.clock,
             control=resource_tracker.Control(
                 limits=lambda: self.limit,
+                contention=contention.Contention(self.clock),
                 back_off=backoff.Backoff(
                     self.clock, spread=lambda _low, high: high
                 ),
