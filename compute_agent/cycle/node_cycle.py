@@ -108,6 +108,14 @@ class NodeCycle(Generic[Op]):
         home = provider.descendants(self._before, self.node.uuid)
         return effects.totals_of({uuid: self._before[uuid] for uuid in home})
 
+    def is_finished(self) -> bool:
+        """Return True if the node has what it should, without any write."""
+        return (
+            self.result.status is Status.DONE
+            and self._planned is not None
+            and not self._planned.plan.operations
+        )
+
     # --- the two steps --------------------------------------------------------
 
     def begin(self, seen: Observation | errors.AgentError) -> None:

@@ -97,6 +97,12 @@ def lose_provider(
         [(uuid, kind, name, after) for kind, name in ours.fetchall()]
         + [(uuid, _PROVIDER, node, after) for (node,) in created],
     )
+    # The contents of a provider that never had a name of ours prove nothing.
+    db.execute(
+        'delete from past_contents where uuid = ?1 and not exists'
+        ' (select 1 from past_ours where uuid = ?1)',
+        (uuid,),
+    )
 
 
 def regain(db: sqlite3.Connection, intent: intents.Intent) -> None:

@@ -154,6 +154,7 @@ def test_a_root_that_waited_is_left_when_its_node_departs(
     (result,) = asking.sync()
     assert result.status is Status.DONE
     assert 'is left as it is' in result.notes[0]
+    assert asking.sync() == []
     assert placement.writes == []
     assert operator.holdings() == left
 
