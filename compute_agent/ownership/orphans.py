@@ -104,8 +104,9 @@ def describe_gone(
 
 
 _NEVER_REPORTED = (
-    'the node is gone; its root provider is left as it is, because another '
-    'writer created it and this agent never wrote to it'
+    'the node is gone; its root provider is left as it is, because this agent '
+    'has no record that it created or changed it; if no other agent reports '
+    'it, delete it in placement'
 )
 
 

@@ -108,4 +108,4 @@ def test_a_root_that_this_agent_never_wrote_is_left_as_it_is():
     orphans.describe_gone(tree, gone, set(), is_reported=False)
     assert tree.assertions == {}
     assert tree.faults == []
-    assert 'never wrote to it' in tree.notes[0]
+    assert 'no record that it created or changed it' in tree.notes[0]
