@@ -174,7 +174,9 @@ class Run:
         return average * self._rng.uniform(0.5, 1.5)
 
     def _change(self, _elapsed: float) -> None:
-        self.cloud.change()
+        """Let the cloud change, no faster than the agent has cycles."""
+        if self.cloud.changes <= self.daemon.cycles:
+            self.cloud.change()
 
     def _act(self, _elapsed: float) -> None:
         self.others.act(sorted(self.cloud.wanted()))

@@ -89,7 +89,8 @@ class OtherWriters:
 
     def _of(self, row: dict[str, Any], kind: str) -> Any:
         _, body = self.ask('GET', f'/resource_providers/{row["uuid"]}/{kind}')
-        return body[kind]
+        # It may be deleted since the list was read.
+        return body[kind] if body else {}
 
     def _allocate(self, at: str) -> None:
         consumer = str(uuid.UUID(int=self._rng.getrandbits(128), version=4))
