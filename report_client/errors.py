@@ -49,9 +49,10 @@ class Answer:
     request_id: str = ''
 
     def __str__(self) -> str:
-        detail = ' '.join(self.detail.split())[:300]
+        words = ' '.join(self.detail.split())[:300]
+        detail = f': {words}' if words else ''
         tail = f' [{self.request_id[:60]}]' if self.request_id else ''
-        return error_text.as_line(f'HTTP {self.status}: {detail}{tail}')
+        return error_text.as_line(f'HTTP {self.status}{detail}{tail}')
 
 
 class Conflict(errors.Replan):

@@ -14,6 +14,7 @@ from agents import NAME, NODE, Driver
 from command_line import Result
 
 from compute_agent.cmd.app import main
+from compute_agent.cycle.resource_tracker import Status
 from compute_agent.plan import intents
 from compute_agent.state import lock, schema, state
 from compute_agent.tree.assertion import Kind
@@ -110,10 +111,15 @@ def agents(agent_factory, commands, operator):
     return a, b
 
 
-def move(a, b):
-    """The operator changes the node's shard; each agent does a cycle."""
+def hand_over(a, b):
+    """The operator changes the node's shard."""
     b.driver.nodes.update(a.driver.nodes)
     a.driver.nodes.clear()
+
+
+def move(a, b):
+    """The operator changes the node's shard; each agent does a cycle."""
+    hand_over(a, b)
     return [*a.done(), *b.done()]
 
 
@@ -177,8 +183,13 @@ def test_a_child_is_deleted_by_whoever_has_its_record(
     if imported:
         commands.imported(commands.exported(NAME))
     b.driver.nics = []
-    move(a, b)
+    hand_over(a, b)
+    a.done()
+    (result,) = b.sync()
     assert (CHILD in operator.holdings()) != imported
+    # Without the record, b may not delete the child, and says so.
+    assert (result.status is Status.DONE) == imported
+    assert imported or 'provider adopt' in result.reason
 
 
 def test_a_trait_that_another_put_back_meanwhile_is_not_taken_for_ours(

@@ -9,6 +9,7 @@ import pytest
 from agents import NAME, NODE
 
 from compute_agent.cycle.resource_tracker import Control, Status
+from compute_agent.limits import blast_radius
 
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
 AGGREGATES = (
@@ -16,6 +17,10 @@ AGGREGATES = (
     'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb',
 )
 FIGHT = 24  # cycles of each
+
+
+# One agent's total is half of the other's.
+NO_LIMIT_ON_CAPACITY = blast_radius.Limits(capacity_percent=100)
 
 
 class Said:
@@ -38,7 +43,7 @@ def first(agent_factory):
     """The agent whose driver counts, after its first cycle."""
     agent = agent_factory(
         Said('HW_CPU_X86_AVX', 'CUSTOM_A', aggregates=AGGREGATES[:1], total=8),
-        control=Control(),
+        control=Control(limits=lambda: NO_LIMIT_ON_CAPACITY),
     )
     agent.done()
     return agent
@@ -49,7 +54,7 @@ def second(first, agent_factory):
     """The agent that came later."""
     agent = agent_factory(
         Said('HW_NIC_SRIOV', 'CUSTOM_B', aggregates=AGGREGATES[1:]),
-        control=Control(),
+        control=Control(limits=lambda: NO_LIMIT_ON_CAPACITY),
     )
     agent.done()
     return agent

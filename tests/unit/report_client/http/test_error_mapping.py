@@ -68,7 +68,9 @@ def test_it_is_by_status_code_and_what_was_asked(
 ):
     found = refused(*request_line.split(), status, **said)
     assert type(found) is kind
-    assert str(found).startswith(f'{request_line}: HTTP {status}: ')
+    detail = said.get('detail') or said.get('title')
+    end = f': {detail}' if detail else ''
+    assert str(found).startswith(f'{request_line}: HTTP {status}{end}')
 
 
 def test_what_placement_said_is_in_one_line():
