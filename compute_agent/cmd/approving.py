@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``sync --yes`` beside a daemon: approve the removals that it holds back.
+"""``sync --yes`` beside a daemon: approve the changes that it holds back.
 
 The daemon holds the lock of the state directory, so the command cannot run a
-cycle. It plans one, shows the removals that wait for a person, asks, and
-writes an approval of exactly these into the state database. The daemon takes
-it at its next cycle.
+cycle. It plans one, shows the removals and the first writes that wait for a
+person, asks, and writes an approval of exactly these into the state database.
+The daemon takes it at its next cycle.
 """
 
 import contextlib
@@ -21,7 +21,8 @@ if typing.TYPE_CHECKING:
 
 _APPROVED = (
     'approved: the daemon makes exactly these changes in its next cycle, which '
-    'SIGHUP starts at once; the approval expires after a day'
+    'SIGHUP starts at once; the approval of removals covers no others, that of '
+    'a first write no other provider; it expires after a day'
 )
 
 
@@ -32,8 +33,7 @@ def approve(
 
     :param in_use: the process that uses the state directory, for a message
     """
-    from ..cycle import node_result  # noqa: PLC0415 (quick --help)
-    from ..state import state  # noqa: PLC0415
+    from ..state import state  # noqa: PLC0415 (quick --help)
     from .app import progress  # noqa: PLC0415
     from .wiring import agent_settings  # noqa: PLC0415
     from .wiring.agent import open_agent  # noqa: PLC0415
@@ -46,10 +46,6 @@ def approve(
         results = agent.tracker.plan(advance)
     held = [r for r in results if r.held]
     if not held:
-        # An approval allows no first write; the lines say what does.
-        waiting = [node_result.line(r) for r in results if r.takeovers]
-        if waiting:
-            return [], '\n'.join([*waiting, in_use]), 1
         return [], f'nothing waits for confirmation; {in_use}', 0
     shown = plan_view.text(held, every=True) or ''
     stdin = asking.app.stdin

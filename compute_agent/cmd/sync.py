@@ -18,8 +18,9 @@ class Sync(command.Report):
     """Run one cycle: make placement match this agent's nodes.
 
     Exit code 0: every node is done, 1: an error, or nodes that are not done.
-    Beside a running daemon, --yes approves the removals that the daemon holds
-    back; exit code 0: there are none, or they are approved.
+    Beside a running daemon, --yes approves the removals and the first writes
+    that the daemon holds back; exit code 0: there are none, or they are
+    approved.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -37,8 +38,9 @@ class Sync(command.Report):
             'max_removed_percent and max_capacity_loss_percent. Also delete '
             'the departed nodes if the driver has no node left. Also allow '
             'the first write to a provider with inventory that another writer '
-            'created. Beside a running daemon: show the removals that it holds '
-            'back, ask, and let it do exactly these in its next cycle.',
+            'created. Beside a running daemon: show the removals and the first '
+            'writes that it holds back, ask, and let it do exactly these in '
+            'its next cycle.',
         )
         pruning.add_options(parser)
         return parser
@@ -46,7 +48,7 @@ class Sync(command.Report):
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Run a cycle, or approve the removals that a daemon holds back."""
+        """Run a cycle, or approve the changes that a daemon holds back."""
         from . import approving  # noqa: PLC0415 (quick --help)
 
         try:

@@ -17,9 +17,6 @@ from .node_cycle import NodeCycle
 
 LOG = logging.getLogger(__name__)
 
-# Returns who approved exactly this set, and forgets it; None if nobody did.
-TakeApproval = Callable[[approval.Subject], str | None]
-
 LATER = (
     'its providers are deleted in a later cycle, because one cycle deletes no '
     'more than {} providers ([compute_agent] max_deletions)'
@@ -32,23 +29,19 @@ _WORDS = {
 }
 
 
-def nobody(_subject: approval.Subject) -> None:
-    """Approve nothing."""
-
-
 class Judge:
     """Judges the removals of each cycle; remembers which ones wait.
 
-    :param take_approval: returns who approved a set, once
+    :ivar take_approval: returns who approved a set, once
     :param clock: seconds since the epoch
     """
 
     def __init__(
         self,
-        take_approval: TakeApproval = nobody,
+        take_approval: approval.Take = approval.nobody,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._take_approval = take_approval
+        self.take_approval = take_approval
         self._clock = clock
         # When the deletions of a listed node began to wait, by its uuid.
         self._waiting: dict[str, float] = {}
@@ -114,7 +107,7 @@ class Judge:
         )
 
     def _is_approved(self, subject: approval.Subject) -> bool:
-        who = self._take_approval(subject)
+        who = self.take_approval(subject)
         if who is None:
             return False
         LOG.info('%s go on, as approved by %s', _WORDS[subject.kind], who)

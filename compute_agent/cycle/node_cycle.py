@@ -16,12 +16,14 @@ from typing import Generic
 
 from .. import errors
 from ..limits import (
+    approval,
     backoff,
     blast_radius,
     capacity,
     contention,
     judgement,
 )
+from ..ownership import takeover
 from ..plan.observation import Observation
 from ..plan.plan import Op, Outcome, Plan
 from ..tree import provider
@@ -52,6 +54,7 @@ class CycleContext(Generic[Op]):
     :ivar writing: False in a cycle that only plans
     :ivar judged: True if removals wait until those of all nodes are judged
     :ivar contended: the items that this cycle leaves as they are
+    :ivar who_approved: returns who approved a set, and forgets the approval
     :ivar outage: the error of the first node that found the service away
     :ivar removals: what each node's plan removes, to be judged together
     """
@@ -63,6 +66,7 @@ class CycleContext(Generic[Op]):
     contended: Collection[contention.Item]
     writing: bool
     judged: bool
+    who_approved: approval.Take = approval.nobody
     outage: errors.Unavailable | None = None
     removals: dict[str, blast_radius.Removals] = dataclasses.field(
         default_factory=dict
@@ -138,7 +142,9 @@ class NodeCycle(Generic[Op]):
         """End the node's cycle: a person must approve what its plan removes."""
         self._withdraw(Status.FAILED, '; '.join(one.why for one in held))
         subjects = tuple(one.subject for one in held)
-        self.result = dataclasses.replace(self.result, held=subjects)
+        self.result = dataclasses.replace(
+            self.result, held=(*self.result.held, *subjects)
+        )
 
     def postpone(self, why: str) -> None:
         """End the node's cycle: a later cycle deletes its providers."""
@@ -224,9 +230,28 @@ class NodeCycle(Generic[Op]):
             raise seen
         plan = planner.plan_departed if self.departed else planner.plan
         planned = plan(self.node, seen, self._context.contended)
-        if not self._context.writing:  # else each part, before its write
-            self._context.client.verify(planned.plan)
+        if self._context.writing:  # each part is verified before its write
+            return self._with_approval(planned)
+        self._context.client.verify(planned.plan)
         return planned
+
+    def _with_approval(self, planned: NodePlan[Op]) -> NodePlan[Op]:
+        """Return the plan, with its first writes if a person approved them.
+
+        They are recorded at once: the approval is used up, even if something
+        else keeps the plan from being applied in this cycle.
+        """
+        if not planned.waiting():
+            return planned
+        subject = takeover.subject(planned.waiting())
+        who = self._context.who_approved(subject)
+        if who is None:
+            return planned
+        self._context.planner.take_over(planned)
+        LOG.info(
+            '%s: the first write goes on, as approved by %s', self.node, who
+        )
+        return dataclasses.replace(planned, takeovers=())
 
     def _goes_now(self, planned: NodePlan[Op]) -> bool:
         """Note a new plan; return True if it is applied now."""

@@ -36,8 +36,8 @@ class NodeResult(Generic[Op_co]):
     :ivar reason: why the node is not done; empty if it is
     :ivar notes: lines for the operator
     :ivar outage: True if the node is not done because the service is away
-    :ivar held: the removals, of this and maybe other nodes, that wait for a
-        person's approval
+    :ivar held: the changes that wait for a person's approval: first writes,
+        and removals of this and maybe other nodes
     :ivar again_in: seconds until a refused operation is tried again; None for
         the next cycle
     """
@@ -94,6 +94,7 @@ def planned(
         plan=plan,
         contended=contended,
         takeovers=takeovers,
+        held=(takeover.subject(takeovers),) if takeovers else (),
         reason='; '.join([*reasons, *left]),
         notes=plan.notes,
     )

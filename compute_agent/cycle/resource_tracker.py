@@ -181,6 +181,7 @@ class ResourceTracker(Generic[Op]):
             contended=self._control.contention.contended(),
             writing=writing,
             judged=judged,
+            who_approved=self._judge.take_approval,
         )
 
     # --- the second step ------------------------------------------------------

@@ -12,7 +12,7 @@ import dataclasses
 import enum
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 # A thing is described by texts, such as the uuid of a provider and a name.
 Thing = tuple[str, ...]
@@ -44,6 +44,14 @@ class Subject:
 
     kind: Kind
     digest: str
+
+
+# Returns who approved exactly this set, and forgets it; None if nobody did.
+Take = Callable[[Subject], str | None]
+
+
+def nobody(_subject: Subject) -> None:
+    """Approve nothing."""
 
 
 def subject(kind: Kind, things: Iterable[Thing]) -> Subject:

@@ -10,15 +10,16 @@ of a plan need one; ``cycle/node_cycle.py`` sends nothing to them without it.
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..limits import approval
 from ..plan.plan import Operation
 from ..tree import names, provider
 from .record import Record
 
 _FEW = 5  # names that a message lists
 _ADVICE = (
-    '"compute-agent plan" shows it; to allow it, set [compute_agent] '
-    'adopt_existing_roots = true and send SIGHUP to the daemon, or stop the '
-    'daemon and run "compute-agent sync --yes"'
+    '"compute-agent plan" shows it; to allow it, run "compute-agent sync --yes" '
+    '(a running daemon then writes in its next cycle, or on SIGHUP), or set '
+    '[compute_agent] adopt_existing_roots = true and send SIGHUP to the daemon'
 )
 
 
@@ -46,8 +47,7 @@ class Takeover:
         return (
             f'the first write to {subject} needs a yes, because '
             f'{_creator(self.provider)} created it and it has inventory; the '
-            f'write would {self._losses()}; {_ADVICE} (or "compute-agent '
-            f'provider adopt {self.provider.uuid}")'
+            f'write would {self._losses()}; {_ADVICE}'
         )
 
     def _losses(self) -> str:
@@ -69,6 +69,13 @@ def summary(nodes: Sequence[str]) -> str:
         f'{len(nodes)} nodes wait, because the first write to a provider that '
         'another writer created and that has inventory needs a yes: '
         f'{_listed(nodes)}; {_ADVICE}'
+    )
+
+
+def subject(waiting: Iterable[Takeover]) -> approval.Subject:
+    """Return the subject of an approval of the first writes to these."""
+    return approval.subject(
+        approval.Kind.FIRST_WRITE, [(one.provider.uuid,) for one in waiting]
     )
 
 

@@ -124,21 +124,126 @@ def test_without_a_yes_or_for_some_nodes_the_lock_is_in_the_way(
     assert approvals(cli) == []
 
 
-def test_a_first_write_is_not_hidden_beside_a_daemon(cli, daemon):
-    cli.placement('/resource_providers', 'POST', {'name': 'cn1', 'uuid': ROOT})
+# --- first writes to providers of other writers -------------------------------
+
+OTHER = '22222222-2222-4222-8222-222222222222'
+NODES = {'cn1': ROOT, 'cn2': OTHER}
+ADVICE = 'run "compute-agent sync --yes"'
+
+
+def left_by_another(cli, name, total=64):
+    """Create a root with inventory as another writer leaves it."""
+    root = {'name': name, 'uuid': NODES[name]}
+    cli.placement('/resource_providers', 'POST', root)
+    path = f'/resource_providers/{NODES[name]}'
+    generation = cli.placement(path)['generation']
+    inventories = {'VCPU': {'total': total}}
     cli.placement(
-        f'/resource_providers/{ROOT}/inventories',
+        f'{path}/inventories',
         'PUT',
         {
-            'inventories': {'VCPU': {'total': 64}},
-            'resource_provider_generation': 0,
+            'inventories': inventories,
+            'resource_provider_generation': generation,
         },
     )
-    write(cli, [])
-    cli.configure(update_resources_interval=3600)
-    daemon(cli.config).wait_for('first write')
-    result = cli.run('sync', '--yes')
-    assert result.code == 1
-    assert 'the first write to its root provider needs a yes' in result.out
-    assert 'stop the daemon' in result.out
+
+
+def report(cli, *names, total=62):
+    """Have the driver report these nodes."""
+    nodes = [
+        {'name': n, 'uuid': NODES[n], 'inventories': {'VCPU': total}}
+        for n in names
+    ]
+    cli.fake_file.write_text(yaml.safe_dump({'nodes': nodes}))
+
+
+def total(cli, name):
+    path = f'/resource_providers/{NODES[name]}/inventories'
+    return cli.placement(path)['inventories']['VCPU']['total']
+
+
+@pytest.fixture
+def asking(cli, daemon):
+    """A daemon that waits for a yes to the first write to its root."""
+    left_by_another(cli, 'cn1')
+    report(cli, 'cn1')
+    cli.configure(update_resources_interval=3600, debug=True)
+    one = daemon(cli.config)
+    one.wait_for('cycle: 0 done, 1 waiting')
+    hang_up(one, cycles=2)  # the waiting plan is kept in memory
+    assert ADVICE in one.said
+    assert total(cli, 'cn1') == 64
+    return one
+
+
+def test_the_advice_about_a_first_write_works_as_printed(cli, asking):
+    approved = cli.run('sync', '--yes')
+    assert approved.code == 0
+    assert 'the first write to its root provider needs a yes' in approved.out
+    assert 'VCPU' in approved.out
+    assert 'approved: the daemon makes exactly these changes' in approved.out
+    assert [kind for kind, _ in approvals(cli)] == ['first_write']
+    assert total(cli, 'cn1') == 64
+    hang_up(asking, cycles=3)
+    assert total(cli, 'cn1') == 62
+    assert f'cn1 ({ROOT}): the first write goes on, as approved by' in (
+        asking.said
+    )
     assert approvals(cli) == []
+
+
+def test_the_yes_to_a_first_write_is_recorded(cli, asking):
+    assert cli.run('sync', '--yes').code == 0
+    hang_up(asking, cycles=3)
+    report(cli, 'cn1', total=60)
+    hang_up(asking, cycles=4)
+    assert total(cli, 'cn1') == 60
+    assert 'nothing waits for confirmation' in cli.run('sync', '--yes').out
+
+
+def test_a_yes_to_a_first_write_covers_no_other_provider(cli, asking):
+    assert cli.run('sync', '--yes').code == 0
+    left_by_another(cli, 'cn2')
+    report(cli, 'cn1', 'cn2')
+    hang_up(asking, cycles=3)
+    assert (total(cli, 'cn1'), total(cli, 'cn2')) == (62, 64)
+    assert f'cn2 ({OTHER}): waiting: the first write' in asking.said
+    assert cli.run('sync', '--yes').code == 0
+    hang_up(asking, cycles=4)
+    assert total(cli, 'cn2') == 62
+
+
+def test_a_yes_to_a_first_write_is_not_used_by_another_node(cli, asking):
+    assert cli.run('sync', '--yes').code == 0
+    left_by_another(cli, 'cn2')
+    report(cli, 'cn2')
+    hang_up(asking, cycles=3)
+    assert total(cli, 'cn2') == 64
+    assert [kind for kind, _ in approvals(cli)] == ['first_write']
+
+
+def test_a_yes_to_a_first_write_lifts_no_limit(cli, asking):
+    cli.configure(
+        update_resources_interval=3600,
+        debug=True,
+        agent={'max_capacity_loss_percent': 20},
+    )
+    report(cli, 'cn1', total=8)
+    assert cli.run('sync', '--yes').code == 0
+    hang_up(asking, cycles=3)
+    assert total(cli, 'cn1') == 64
+    assert 'max_capacity_loss_percent' in asking.said
+    assert HELD in asking.said
+    assert cli.run('sync', '--yes').code == 0
+    hang_up(asking, cycles=4)
+    assert total(cli, 'cn1') == 8
+
+
+def test_without_a_daemon_the_advice_works_as_printed(cli):
+    left_by_another(cli, 'cn1')
+    report(cli, 'cn1')
+    waiting = cli.run('sync')
+    assert waiting.code == 1
+    assert ADVICE in waiting.out
+    assert cli.run('sync', '--yes').code == 0
+    assert total(cli, 'cn1') == 62
