@@ -144,6 +144,17 @@ _OPTS: list[cfg.Opt] = [
         'change takes effect after the current cycle. Each command that you '
         'run beside the daemon has a limit of its own.',
     ),
+    cfg.BoolOpt(
+        'recreate_roots',
+        default=True,
+        mutable=True,
+        help="Create a node's root provider again after another writer deleted "
+        'it, if it had the traits COMPUTE_NODE and OWNER_NOVA. "openstack '
+        'compute service delete" deletes it, for example. The node waits for '
+        'the cycle that finds the root gone; the next cycle creates it if it '
+        'is still gone. false means that the node waits until you set this '
+        'option to true, or until somebody else creates the provider.',
+    ),
     cfg.FloatOpt(
         'request_deadline',
         default=120.0,

@@ -16,6 +16,7 @@ from ..identity import identity
 from ..limits import contended as contended_items
 from ..limits import contention
 from ..ownership import (
+    lost_roots,
     moved_away,
     orphans,
     policy,
@@ -67,6 +68,7 @@ class NodePlanner(Generic[Op]):
 
     :param files: the operators' additions to the driver's descriptions
     :param names: tells renamed hosts from cloned ones, if it is given
+    :param lost: the roots that other writers deleted, if it is given
     """
 
     def __init__(
@@ -78,8 +80,11 @@ class NodePlanner(Generic[Op]):
         settings: Settings,
         files: report_client.Files | None = None,
         names: report_client.AgreedNames | None = None,
+        lost: report_client.LostRoots | None = None,
     ) -> None:
         self._names = names
+        self._lost = lost
+        self._lost_before = self._lost_now = frozenset[str]()
         self._uuid_files: Mapping[str, str] = {}
         self._driver = driver
         self._client = client
@@ -97,6 +102,8 @@ class NodePlanner(Generic[Op]):
         self._consumers.begin()
         self._orders = self._settings.orders()
         self._uuid_files = self._settings.uuid_files()
+        if self._lost is not None:
+            self._lost_before = self._lost.lost_roots()
         if self._files is not None:
             self._files.begin()
 
@@ -119,6 +126,8 @@ class NodePlanner(Generic[Op]):
         :raises errors.AgentError: not even placement's list could be read
         """
         found = self._client.observe(node_uuids)
+        if self._lost is not None:
+            self._lost_now = self._lost.lost_roots()
         self._records.preload(
             {
                 uuid: frozenset(seen.providers)
@@ -138,6 +147,8 @@ class NodePlanner(Generic[Op]):
 
         :param contended: the items that this cycle leaves as they are
         """
+        self._check_lost_root(node, seen)
+
         # If nothing changed since an empty or waiting plan, use it again.
         last = self._empty_plans.take(node.uuid)
         facts = describe.facts(self._driver, node)
@@ -238,6 +249,22 @@ class NodePlanner(Generic[Op]):
         identity.check(node, seen.providers, agreed, file)
         if node.uuid in seen.providers:
             self._names.agree(node.uuid, node.name)
+
+    def _check_lost_root(self, node: Node, seen: Observation) -> None:
+        """Wait before a root that another writer deleted is created again.
+
+        :raises errors.UnknownState: it is not to be created in this cycle
+        """
+        if node.uuid in seen.providers:
+            return
+        why = lost_roots.reason_to_wait(
+            node.uuid,
+            lost=self._lost_now,
+            lost_before=self._lost_before,
+            recreates=self._orders(node).recreates_roots,
+        )
+        if why:
+            raise errors.UnknownState(why)
 
     def _still_holds(
         self,

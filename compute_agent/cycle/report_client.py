@@ -85,6 +85,13 @@ class ReportClient(Protocol[Op]):
         """
 
 
+class LostRoots(Protocol):
+    """The roots that other writers deleted, over restarts."""
+
+    def lost_roots(self) -> frozenset[str]:
+        """Return those that are not there again."""
+
+
 class Undos(Protocol):
     """The changes that other writers undid, over restarts."""
 

@@ -28,11 +28,13 @@ class Orders:
         reported
     :ivar prune: names that are removed in this cycle if no source claims them
     :ivar takes_over: True to allow the first write to other writers' providers
+    :ivar recreates_roots: True to create roots again that others deleted
     """
 
     masked: Collection[str] = ()
     prune: Collection[str] = ()
     takes_over: bool = False
+    recreates_roots: bool = True
 
     def __post_init__(self) -> None:
         """Refuse a mask that matches no trait, or a protected name.

@@ -145,11 +145,19 @@ class Journal:
                     self._snapshot.keep_prior_state(db, reading)
                     self._save(db, reading)
 
-    def forget(self, uuids: Iterable[str]) -> None:
-        """Drop everything about providers that no longer exist."""
+    def forget(
+        self, uuids: Iterable[str], lost_roots: Iterable[str] = ()
+    ) -> None:
+        """Drop everything about providers that no longer exist.
+
+        :param lost_roots: the nodes' roots among them, which another writer
+            deleted; they are remembered until they are read again
+        """
         with self._database.writing() as db:
             for uuid in uuids:
                 self._forget(db, uuid)
+            for uuid in lost_roots:
+                self._snapshot.lose_root(db, uuid)
 
     def disown(self, uuids: Iterable[str]) -> None:
         """Drop everything, also of the past: another writer's have the uuids."""

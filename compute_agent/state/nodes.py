@@ -14,7 +14,7 @@ from .. import errors
 from ..ownership import record_rows
 from ..tree.node import Node
 from ..virt import driver as virt
-from . import history
+from . import history, lost_roots
 from .cache import Cache
 from .database import Database
 from .handover import NodeRecord
@@ -201,6 +201,7 @@ class Nodes:
 
     def _forget(self, db: sqlite3.Connection, uuid: str) -> None:
         db.execute('delete from node where uuid = ?', (uuid,))
+        lost_roots.drop_everywhere(db, uuid)
         self._records.drop_claims(db, uuid)
 
     def _clear_cache(self) -> None:

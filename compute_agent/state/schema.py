@@ -55,8 +55,9 @@ alter table site add column counted_at real;
 """
 # ``approval`` has the approvals that no cycle used yet, ``past_…`` the past of
 # providers, and ``taken_over`` the providers of other writers that a person
-# allowed this agent to write; ``undone`` has what other writers undid. A node's
-# row says when it left its list.
+# allowed this agent to write; ``undone`` has what other writers undid, and
+# ``lost_root`` the roots that they deleted. A node's row says when it left its
+# list.
 _VERSION_6 = """
 create table agreed_name (uuid text primary key, name text not null)
     without rowid;
@@ -76,6 +77,8 @@ create table taken_over (uuid text primary key) without rowid;
 create table undone (
     uuid text, kind text, name text, content text not null,
     primary key (uuid, kind, name)) without rowid;
+create table lost_root (site integer, uuid text, primary key (site, uuid))
+    without rowid;
 """
 # Before version 6, the agent wrote to every root without a question.
 _KEEP_WRITING = """

@@ -2,9 +2,10 @@
 """The snapshot in the state database: the last readings of placement.
 
 The tables ``reading`` (providers as last read), ``was`` (providers as they
-were before others changed them), ``known`` (the names that placement knows)
-and ``site`` (placement services, and how many providers each has). If all of
-it is lost, the agent only has to read placement again. Methods that take a
+were before others changed them), ``lost_root`` (roots that others deleted),
+``known`` (the names that placement knows) and ``site`` (placement services,
+and how many providers each has). If all of it is lost, the agent only has to
+read placement again. Methods that take a
 connection are steps of a transaction of ``journal.py`` or ``nodes.py``.
 """
 
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..tree import inventory, names, provider
-from . import history
+from . import history, lost_roots
 from .cache import Cache
 from .database import Database, packed, unpacked
 
@@ -60,6 +61,11 @@ class Snapshot:
             ):
                 found.setdefault(root_uuid, set()).add(uuid)
         return found
+
+    def lost_roots(self) -> frozenset[str]:
+        """Return the roots that other writers deleted and that are gone."""
+        with self._database.reading() as db:
+            return lost_roots.every(db, self._site_id(db))
 
     # --- names and numbers ----------------------------------------------------
 
@@ -113,12 +119,13 @@ class Snapshot:
 
     def save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
         """Keep a reading."""
-        seen = reading.provider
+        seen, site = reading.provider, self._new_site_id(db)
         self._cache.drop(seen.uuid)
+        lost_roots.drop(db, site, seen.uuid)
         db.execute(
             'replace into reading values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
             (
-                self._new_site_id(db),
+                site,
                 seen.uuid,
                 reading.root_uuid,
                 seen.name,
@@ -209,6 +216,10 @@ class Snapshot:
             'delete from reading where site = ? and uuid = ?',
             (self._site_id(db), uuid),
         )
+
+    def lose_root(self, db: sqlite3.Connection, uuid: str) -> None:
+        """Remember a root that another writer deleted."""
+        lost_roots.keep(db, self._new_site_id(db), uuid)
 
     # --- steps of a transaction: every placement service ----------------------
 

@@ -297,7 +297,9 @@ class Observer:
         if last:
             gone = ', '.join(str(r.provider) for r in last.values())
             LOG.info('gone from placement: %s', gone)
-            self._store.journal.forget(last)
+            self._store.journal.forget(
+                last, _lost_roots(last, builder.node_uuid)
+            )
         for uuid in set(builder.intents) - set(builder.readings):
             outcome = intents.reconcile(builder.intents[uuid], None)
             self._store.journal.record_outcome((), outcome.dropped)
@@ -342,6 +344,19 @@ class _Finished:
             and readings.keys() == self.readings.keys()
             and all(readings[u] is r for u, r in self.readings.items())
         )
+
+
+def _lost_roots(
+    gone: Mapping[str, provider.Reading], node_uuid: str
+) -> list[str]:
+    """Return the node's root if it is gone and was a compute node's.
+
+    This agent did not delete it: its own deletions leave no reading.
+    """
+    root = gone.get(node_uuid)
+    if root is not None and root.provider.traits >= names.AGENT_TRAITS:
+        return [node_uuid]
+    return []
 
 
 def _with_descendants(

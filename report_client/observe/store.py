@@ -50,8 +50,13 @@ class Journal(Protocol):
     ) -> None:
         """Keep these readings, except those older than the stored ones."""
 
-    def forget(self, uuids: Iterable[str]) -> None:
-        """Drop everything about providers that no longer exist."""
+    def forget(
+        self, uuids: Iterable[str], lost_roots: Iterable[str] = ...
+    ) -> None:
+        """Drop everything about providers that no longer exist.
+
+        :param lost_roots: the nodes' roots among them, to be remembered
+        """
 
     def disown(self, uuids: Iterable[str]) -> None:
         """Drop everything, also of the past: another writer's have the uuids."""

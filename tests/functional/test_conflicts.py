@@ -386,6 +386,7 @@ def test_a_provider_deleted_between_read_and_write_is_made_again(
     agent.done()
     agent.driver.describe = more
     meddle(placement, 1, lambda _n: operator.delete(NODE))
+    assert agent.cycle().status is Status.WAITING
     agent.done()
     assert operator.inventories()['VCPU']['total'] == 9
     assert operator.aggregates() == {AGGREGATE}

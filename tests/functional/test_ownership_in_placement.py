@@ -333,6 +333,7 @@ def test_a_record_dies_with_its_provider(agent_factory, operator):
     agent.done()
     operator.delete(NODE)
     agent.driver.describe = lambda _tree, _node: None
+    agent.sync()  # waits, because another writer deleted the root
     agent.done()
     operator.add_traits('CUSTOM_A')
     agent.driver.describe = traits()

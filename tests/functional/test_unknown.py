@@ -223,6 +223,7 @@ def test_a_node_missing_from_a_complete_list_is_gone_and_made_again(
     agent = agent_factory(describe)
     agent.done()
     operator.delete(NODE)
+    assert agent.cycle().status is Status.WAITING
     agent.done()
     assert operator.inventories()['VCPU']['total'] == 8
 

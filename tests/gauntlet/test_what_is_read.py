@@ -210,11 +210,12 @@ REMEMBERS = Variant(
 
 @against(REMEMBERS)
 def test_a_provider_deleted_behind_our_back_is_made_again(bench):
-    """The next cycle must bring it back, without a failed one before."""
+    """The cycle that sees it gone waits; the next one must bring it back."""
     agent = bench.agent(host)
     agent.done()
     agent.done()
     bench.operator.delete(NODE)
+    agent.sync()
     agent.sync()
     with verdict():
         assert NAME in bench.operator.holdings()

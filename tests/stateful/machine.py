@@ -256,12 +256,15 @@ class Machine(trials.Trials, stateful.RuleBasedStateMachine):
             },
             self._remembered,
         )
-        patience = 2
+        patience, waits = 2, True
         while patience:
             patience -= 1
             for name, each in self._stations.items():
                 each.clock.now += stations.BACK_OFF_IS_OVER
                 results = self._cycle(name, None)
+                if waits and any(map(_awaits_its_root, results or ())):
+                    # A root that somebody deleted: that cycle does not count.
+                    patience, waits = max(patience, 2), False
                 if self._patience and any(map(_contended, results or ())):
                     # What was undone again and again is left for an hour.
                     patience, self._patience = 12, False
@@ -347,3 +350,7 @@ class Machine(trials.Trials, stateful.RuleBasedStateMachine):
 
 def _contended(result):
     return any('contended' in line for line in (result.reason, *result.notes))
+
+
+def _awaits_its_root(result):
+    return 'another writer deleted its root' in result.reason

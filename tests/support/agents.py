@@ -168,6 +168,7 @@ class AgentFactory:
         max_deletions: int | None = 10,
         max_removed_percent: float = 20,
         takes_over: bool = True,
+        recreate_roots: bool = True,
         max_capacity_loss_percent: float = 100,
         control: resource_tracker.Control | None = None,
     ) -> Agent:
@@ -192,6 +193,7 @@ class AgentFactory:
             fall_wait=fall_wait,
             workers=workers,
             takes_over=takes_over,
+            recreate_roots=recreate_roots,
         )
         return Agent(
             build_agent(

@@ -80,8 +80,8 @@ class Agent:
     def reload(self, settings: Settings) -> None:
         """Use other settings from the next cycle on, and read files again.
 
-        Only ``limits``, ``masked_traits``, ``takes_over`` and ``prune`` take
-        effect.
+        Only ``limits``, ``masked_traits``, ``takes_over``, ``recreate_roots``
+        and ``prune`` take effect.
 
         :raises errors.ConfigError: one of the operator's files is wrong
         """
@@ -131,6 +131,7 @@ def build_agent(
         ),
         files=files,
         names=state.agreed_names,
+        lost=state.snapshot,
     )
     tracker = resource_tracker.ResourceTracker(
         report_client,

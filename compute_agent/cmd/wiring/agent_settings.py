@@ -38,6 +38,7 @@ class Settings:
     :ivar limits: the largest removals of a cycle; None for no limit
     :ivar masked_traits: traits that are never reported, with ``*`` and ``?``
     :ivar takes_over: True to allow the first write to other writers' providers
+    :ivar recreate_roots: False to leave the roots gone that others deleted
     :ivar prune: names to remove although the agent did not record them
     """
 
@@ -55,12 +56,15 @@ class Settings:
     )
     masked_traits: Collection[str] = ()
     takes_over: bool = False
+    recreate_roots: bool = True
     prune: Prune = NOTHING
 
     def orders(self) -> Callable[[Node], policy.Orders]:
         """Return a function that gives the operator's orders for a node."""
         masks = policy.Orders(
-            masked=self.masked_traits, takes_over=self.takes_over
+            masked=self.masked_traits,
+            takes_over=self.takes_over,
+            recreates_roots=self.recreate_roots,
         )
         if not self.prune.names:
             return lambda _node: masks
@@ -111,6 +115,7 @@ def from_conf(
         limits=None if unlimited else _limits(conf),
         masked_traits=tuple(conf.compute_agent.masked_traits),
         takes_over=unlimited or conf.compute_agent.adopt_existing_roots,
+        recreate_roots=conf.compute_agent.recreate_roots,
         prune=prune,
         identity_directories=identity_directories(conf),
     )

@@ -5,7 +5,7 @@ import dataclasses
 
 from compute_agent.cycle import node_plan
 from compute_agent.identity import identity
-from compute_agent.ownership import claims, policy, undeletable
+from compute_agent.ownership import claims, lost_roots, policy, undeletable
 from compute_agent.plan import intents
 from compute_agent.tree import allocation_ratios, assertion, names
 from tests.mutation.planted.catalogue import plant
@@ -103,3 +103,11 @@ def _(_waiting, _self):
 )
 def _(_maybe_cloned, node, root, _agreed, _file):
     return identity._renamed(node, root)
+
+
+@plant(
+    lost_roots.reason_to_wait,
+    'a root that another deleted is created again at once',
+)
+def _(_reason_to_wait, _uuid, **_what):
+    return ''
