@@ -139,8 +139,10 @@ def test_a_list_that_cannot_be_read_costs_no_record(
     """What was ours before is ours to remove after."""
     agent = agent_factory(describe)
     agent.done()
+    before = agent.state.records.record({NODE}, NODE)
     placement.fault(READS['list'], 500, times=None)
     cycle(agent)
+    assert agent.state.records.record({NODE}, NODE) == before
     placement.mend()
     agent.driver.describe = lambda tree, node: tree.declare_traits(
         node, 'HW_CPU_X86_AVX'
