@@ -15,16 +15,6 @@ MANY = sorted(os_traits.get_traits(prefix='HW_'))[:70]
 HELD = 'confirm with "compute-agent sync --yes"'
 
 
-def write(cli, traits):
-    node = {
-        'name': 'cn1',
-        'uuid': ROOT,
-        'inventories': {'VCPU': 8},
-        'traits': traits,
-    }
-    cli.fake_file.write_text(yaml.safe_dump({'nodes': [node]}))
-
-
 def traits(cli):
     found = cli.placement(f'/resource_providers/{ROOT}/traits')['traits']
     return {t for t in found if t.startswith('HW_')}
@@ -38,11 +28,11 @@ def hang_up(one, *, cycles):
 @pytest.fixture
 def losing(cli, daemon):
     """A daemon that holds back the removal of its traits."""
-    write(cli, MANY)
+    cli.describe_node(ROOT, MANY)
     cli.configure(update_resources_interval=3600, debug=True)
     one = daemon(cli.config)
     one.wait_for('cycle: 1 done')
-    write(cli, [])
+    cli.describe_node(ROOT, [])
     hang_up(one, cycles=2)
     assert HELD in one.said
     assert traits(cli) == set(MANY)
@@ -70,10 +60,10 @@ def test_the_daemon_s_advice_works_as_printed(cli, losing):
 
 def test_other_removals_than_those_shown_are_not_approved(cli, losing):
     assert cli.run('sync', '--yes').code == 0
-    write(cli, MANY[:1])
+    cli.describe_node(ROOT, MANY[:1])
     hang_up(losing, cycles=3)
     assert traits(cli) == set(MANY)
-    write(cli, [])
+    cli.describe_node(ROOT, [])
     hang_up(losing, cycles=4)
     assert traits(cli) == set()
 
@@ -81,9 +71,9 @@ def test_other_removals_than_those_shown_are_not_approved(cli, losing):
 def test_an_approval_is_used_once(cli, losing):
     assert cli.run('sync', '--yes').code == 0
     hang_up(losing, cycles=3)
-    write(cli, MANY)
+    cli.describe_node(ROOT, MANY)
     hang_up(losing, cycles=4)
-    write(cli, [])
+    cli.describe_node(ROOT, [])
     hang_up(losing, cycles=5)
     assert traits(cli) == set(MANY)
 

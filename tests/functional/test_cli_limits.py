@@ -3,7 +3,6 @@
 
 import os_traits
 import pytest
-import yaml
 
 ROOT = '11111111-1111-4111-8111-111111111111'
 MANY = sorted(os_traits.get_traits(prefix='HW_'))[:70]
@@ -13,22 +12,12 @@ WAITS = (
 )
 
 
-def write(cli, traits):
-    node = {
-        'name': 'cn1',
-        'uuid': ROOT,
-        'inventories': {'VCPU': 8},
-        'traits': traits,
-    }
-    cli.fake_file.write_text(yaml.safe_dump({'nodes': [node]}))
-
-
 @pytest.fixture
 def losing(cli):
     """A command line whose driver has forgotten its traits."""
-    write(cli, MANY)
+    cli.describe_node(ROOT, MANY)
     assert cli.run('sync').code == 0
-    write(cli, [])
+    cli.describe_node(ROOT, [])
     return cli
 
 

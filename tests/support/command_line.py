@@ -20,6 +20,7 @@ import typing
 
 import pytest
 import requests
+import yaml
 
 from compute_agent.cmd.app import main
 
@@ -169,6 +170,18 @@ class CommandLine:
                 for name, values in groups.items()
             )
         )
+
+    def describe_node(
+        self, uuid: str, traits: collections.abc.Sequence[str]
+    ) -> None:
+        """Have the fake driver describe one node, with 8 VCPU and these traits."""
+        node = {
+            'name': 'cn1',
+            'uuid': uuid,
+            'inventories': {'VCPU': 8},
+            'traits': list(traits),
+        }
+        self.fake_file.write_text(yaml.safe_dump({'nodes': [node]}))
 
     def run(self, *words: str) -> Result:
         """Run a command in this process."""
