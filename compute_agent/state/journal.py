@@ -234,7 +234,6 @@ class Journal:
         seen = reading.provider
         self._records.drop_absent(db, seen)
         self._snapshot.save(db, reading)
-        self._snapshot.keep_past(db, seen)
         self._recency.learn(seen.uuid, seen.generation)
 
     def _forget(self, db: sqlite3.Connection, uuid: str) -> None:

@@ -118,7 +118,15 @@ class Snapshot:
     # --- steps of a transaction: this placement service -----------------------
 
     def save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
-        """Keep a reading."""
+        """Keep a reading, and its contents in the provider's history."""
+        content = _packed_contents(reading.provider)
+        self._keep(db, reading, content)
+        site = self._new_site_id(db)
+        history.keep_contents(db, site, reading.provider, content)
+
+    def _keep(
+        self, db: sqlite3.Connection, reading: provider.Reading, content: str
+    ) -> None:
         seen, site = reading.provider, self._new_site_id(db)
         self._cache.drop(seen.uuid)
         lost_roots.drop(db, site, seen.uuid)
@@ -131,25 +139,17 @@ class Snapshot:
                 seen.name,
                 seen.parent_uuid,
                 seen.generation,
-                _packed_contents(seen),
+                content,
                 reading.read_at,
                 reading.suspect_since,
             ),
-        )
-
-    def keep_past(
-        self, db: sqlite3.Connection, seen: provider.Provider
-    ) -> None:
-        """Keep a provider's contents in its history."""
-        history.keep_contents(
-            db, self._new_site_id(db), seen, _packed_contents(seen)
         )
 
     def restore(
         self, db: sqlite3.Connection, reading: provider.Reading
     ) -> None:
         """Keep the reading of a provider that has an earlier state again."""
-        self.save(db, reading)
+        self._keep(db, reading, _packed_contents(reading.provider))
         self.drop_prior_state(db, reading.provider.uuid)
         history.restore(db, self._site_id(db), reading.provider)
 

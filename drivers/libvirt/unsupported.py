@@ -66,45 +66,55 @@ def _shown(name: str) -> str:
     return f'{name}*' if name.endswith('_') else name
 
 
+# Each option of these decides something as soon as it has a value.
+_WHEN_SET = (
+    Effect(option='[DEFAULT] vcpu_pin_set', classes=('VCPU',)),
+    Effect(option='[compute] cpu_shared_set', classes=('VCPU',)),
+    Effect(option='[compute] cpu_dedicated_set', classes=('PCPU', 'VCPU')),
+    Effect(option='[libvirt] cpu_power_management', classes=('PCPU', 'VCPU')),
+    Effect(option='[libvirt] file_backed_memory', classes=('MEMORY_MB',)),
+    Effect(
+        option='[workarounds] reserve_disk_resource_for_image_cache',
+        classes=('DISK_GB',),
+    ),
+    Effect(
+        option='[devices] enabled_mdev_types',
+        missing='providers of mediated devices',
+    ),
+    Effect(
+        option='[pci] report_in_placement', missing='providers of PCI devices'
+    ),
+    Effect(
+        option='[libvirt] num_intel_tdx_guests',
+        missing='MEM_ENCRYPTION_CONTEXT',
+    ),
+    Effect(
+        option='[libvirt] swtpm_enabled', traits=('COMPUTE_SECURITY_TPM_',)
+    ),
+)
+
+
 def effects(conf: cfg.ConfigOpts) -> tuple[Effect, ...]:
     """Return the effects of the options that are set in ``conf``."""
-    return (*_processors(conf), *_amounts(conf), *_devices(conf), *_cpu(conf))
+    decided = (effect for effect in _WHEN_SET if _is_set(conf, effect.option))
+    return (*decided, *_amounts(conf), *_cpu(conf))
 
 
-def _processors(conf: cfg.ConfigOpts) -> Iterator[Effect]:
-    if conf.vcpu_pin_set:
-        yield Effect(option='[DEFAULT] vcpu_pin_set', classes=('VCPU',))
-    if conf.compute.cpu_shared_set:
-        yield Effect(option='[compute] cpu_shared_set', classes=('VCPU',))
-    if conf.compute.cpu_dedicated_set:
-        yield Effect(
-            option='[compute] cpu_dedicated_set', classes=('PCPU', 'VCPU')
-        )
-    if conf.libvirt.cpu_power_management:
-        yield Effect(
-            option='[libvirt] cpu_power_management', classes=('PCPU', 'VCPU')
-        )
+def _is_set(conf: cfg.ConfigOpts, option: str) -> bool:
+    """Return True if the option, written ``[group] name``, has a value."""
+    group, name = option.removeprefix('[').split('] ')
+    return bool(conf[name] if group == 'DEFAULT' else conf[group][name])
 
 
 def _amounts(conf: cfg.ConfigOpts) -> Iterator[Effect]:
-    if conf.libvirt.file_backed_memory:
-        yield Effect(
-            option='[libvirt] file_backed_memory', classes=('MEMORY_MB',)
-        )
     images = conf.libvirt.images_type
     if images and images not in _LOCAL_IMAGES:
         yield Effect(
             option=f'[libvirt] images_type = {images}', classes=('DISK_GB',)
         )
-    if conf.workarounds.reserve_disk_resource_for_image_cache:
-        yield Effect(
-            option='[workarounds] reserve_disk_resource_for_image_cache',
-            classes=('DISK_GB',),
-        )
     if classes := _pmem_classes(conf.libvirt.pmem_namespaces):
         yield Effect(
-            option='[libvirt] pmem_namespaces',
-            classes=tuple(classes),
+            option='[libvirt] pmem_namespaces', classes=tuple(classes)
         )
 
 
@@ -116,29 +126,6 @@ def _pmem_classes(namespaces: Iterable[str]) -> list[str]:
         for label in found
         if label
     )
-
-
-def _devices(conf: cfg.ConfigOpts) -> Iterator[Effect]:
-    if conf.devices.enabled_mdev_types:
-        yield Effect(
-            option='[devices] enabled_mdev_types',
-            missing='providers of mediated devices',
-        )
-    if conf.pci.report_in_placement:
-        yield Effect(
-            option='[pci] report_in_placement',
-            missing='providers of PCI devices',
-        )
-    if conf.libvirt.num_intel_tdx_guests:
-        yield Effect(
-            option='[libvirt] num_intel_tdx_guests',
-            missing='MEM_ENCRYPTION_CONTEXT',
-        )
-    if conf.libvirt.swtpm_enabled:
-        yield Effect(
-            option='[libvirt] swtpm_enabled',
-            traits=('COMPUTE_SECURITY_TPM_',),
-        )
 
 
 def _cpu(conf: cfg.ConfigOpts) -> Iterator[Effect]:

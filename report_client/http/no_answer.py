@@ -27,7 +27,7 @@ _NO_TOKEN = (
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """How placement is reached, for messages; without credentials.
+    """The way to placement, for messages; without credentials.
 
     :ivar where: placement's name and address
     :ivar hint: advice for the case that it does not answer
