@@ -146,6 +146,8 @@ class Agent:
             f'host = {self.who}\nstate_path = {self.folder / "state"}\n'
             'update_resources_interval = 1\ndebug = true\n'
             'logging_default_format_string = %(created).6f %(message)s\n'
+            # Whoever comes second finds the root as another's.
+            '[compute_agent]\nadopt_existing_roots = true\n'
             f'[fake]\nfile = {self._tree}\n'
             '[compute]\n'
             f'provider_config_location = {self.folder / "provider_config"}\n'
