@@ -57,9 +57,13 @@ class NodeResult(Generic[Op_co]):
 
 def line(result: NodeResult[Op]) -> str:
     """Return the node, its status and the reason as one line."""
-    status = f'{result.node}: {result.status.value}'
+    return f'{result.node}: {text(result)}'
+
+
+def text(result: NodeResult[Op]) -> str:
+    """Return the status of a node and the reason, without the node."""
     why = result.node.shortened(result.reason)
-    return f'{status}: {why}' if why else status
+    return f'{result.status.value}: {why}' if why else result.status.value
 
 
 def ended(node: Node, status: Status, reason: str) -> NodeResult[Op]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon's loop: run a cycle, log what changed, wait.
 
-The start and the end of an outage are logged once each, and each hour of it; a
-node's failure is logged when it begins, changes and ends. ``schedule.py`` decides how long the
+The start and the end of an outage are logged once each, and each hour of it;
+``news.py`` logs the news of the nodes. ``schedule.py`` decides how long the
 loop waits. The loop ends between two cycles once ``stop`` is set. Signals,
 threads and wiring belong to ``cmd``.
 """
@@ -13,16 +13,12 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from .. import error_text, errors
-from ..limits import alternation
-from ..ownership import takeover
 from ..plan.plan import Operation
-from . import effects, node_result, resource_tracker, schedule
+from . import news, resource_tracker, schedule
 
 LOG = logging.getLogger(__name__)
 
 REPEAT = 3600.0  # seconds after which an outage is logged again
-# More nodes than this whose first write needs a yes are logged as one line.
-FEW = 3
 
 Results = Sequence[resource_tracker.NodeResult[Operation]]
 
@@ -65,8 +61,7 @@ class Service:
         self._done = done
         self._clock = clock
         self._times = schedule.Schedule(clock())
-        self._said: dict[str, tuple[str, frozenset[str]]] = {}
-        self._alternation = alternation.Alternation()
+        self._news = news.News()
         self._away_since: float | None = None
         self._outage_logged = 0.0
 
@@ -151,98 +146,16 @@ class Service:
             self._away_since = None
 
     def _report(self, results: Results, seconds: float) -> None:
-        """Log the news of each node, and a summary if there are any."""
-        summed = self._waiting_takeovers(results)
-        news = [
-            r
-            for r in results
-            if self._node_news(r, summed=r.node.uuid in summed)
-        ]
-        here = {r.node.uuid for r in results}
-        self._said = {u: s for u, s in self._said.items() if u in here}
+        """Log the news of the nodes, and a summary if there are any."""
+        has_news = self._news.log(results)
         count = dict.fromkeys(resource_tracker.Status, 0)
         for result in results:
             count[result.status] += 1
         applied = sum(len(r.applied) for r in results)
-        self._warn_of_turns(results)
         LOG.log(
-            logging.INFO if news or applied else logging.DEBUG,
+            logging.INFO if has_news or applied else logging.DEBUG,
             'cycle: %d done, %d waiting, %d failed; %d operations, %.2f s',
             *count.values(),
             applied,
             seconds,
         )
-
-    def _warn_of_turns(self, results: Results) -> None:
-        """Warn once of names that the driver makes the agent undo itself."""
-        found = self._alternation.end_cycle(
-            {
-                r.node.uuid: effects.items(r.applied) if r.plan else None
-                for r in results
-            }
-        )
-        for result in results:
-            seen = result.plan.before if result.plan else {}
-            for item in found.get(result.node.uuid, ()):
-                line = alternation.line(item, seen, result.node.uuid)
-                LOG.warning('%s', result.node.line(line))
-
-    def _waiting_takeovers(self, results: Results) -> frozenset[str]:
-        """Log many nodes whose first write needs a yes as one line.
-
-        Return these nodes' uuids; their own lines are for debugging.
-        """
-        fresh = [
-            r.node
-            for r in results
-            if r.takeovers
-            and error_text.without_request_ids(r.reason)
-            != self._said.get(r.node.uuid, ('', None))[0]
-        ]
-        if len(fresh) <= FEW:
-            return frozenset()
-        LOG.warning('%s', takeover.summary([str(node) for node in fresh]))
-        return frozenset(node.uuid for node in fresh)
-
-    def _node_news(
-        self,
-        result: resource_tracker.NodeResult[Operation],
-        *,
-        summed: bool,
-    ) -> bool:
-        """Log the news of a node; return True if there are any.
-
-        An outage is logged once for all nodes, not here.
-
-        :param summed: its reason is part of a line for many nodes
-        """
-        if result.outage:
-            return False
-        node, before = result.node, self._said.get(result.node.uuid)
-        reason, notes = before or ('', frozenset())
-        now = error_text.without_request_ids(result.reason)
-        plain = map(error_text.without_request_ids, result.notes)
-        by_text = dict(zip(plain, result.notes, strict=True))
-        self._said[node.uuid] = (now, frozenset(by_text))
-        fresh = [note for text, note in by_text.items() if text not in notes]
-        for note in fresh:
-            LOG.warning('%s', node.line(note))
-        if now == reason:
-            return bool(fresh) or before is None
-        if result.reason:
-            LOG.log(
-                logging.DEBUG if summed else logging.WARNING,
-                '%s%s',
-                node_result.line(result),
-                _again(result),
-            )
-        else:
-            LOG.info('%s: no trouble any more', node)
-        return True
-
-
-def _again(result: resource_tracker.NodeResult[Operation]) -> str:
-    """Return when refused operations are retried, if that is known."""
-    if result.again_in is None:
-        return ''
-    return f'; again in about {result.again_in:.0f} s'

@@ -75,7 +75,7 @@ def run(caplog):
     """Run the loop over these answers; return its waits."""
 
     def run(*answers, interval=60.0, **how):
-        caplog.set_level(logging.DEBUG, 'compute_agent.cycle.service')
+        caplog.set_level(logging.DEBUG, 'compute_agent')
         stop = Stop(answers)
         service.Service(
             Cycle(stop), interval=interval, stop=stop, clock=stop.clock, **how
@@ -260,7 +260,7 @@ def test_an_outage_is_said_once_and_so_is_its_end(run, said):
 
 def test_an_outage_that_lasts_is_said_once_an_hour(caplog, said):
     """Each try takes ten minutes, by the test's clock."""
-    caplog.set_level(logging.INFO, 'compute_agent.cycle.service')
+    caplog.set_level(logging.INFO, 'compute_agent')
     stop = Stop([AWAY] * 17)
     cycle = Cycle(stop, takes=600.0)
     service.Service(cycle, interval=60, stop=stop, clock=stop.clock).run()
@@ -379,6 +379,72 @@ def test_what_was_applied_is_counted(run, said):
     run([node(applied=('a', 'b')), failed('no', TWO)])
     (line,) = [text for _, text in said() if text.startswith('cycle')]
     assert '1 done, 0 waiting, 1 failed; 2 operations' in line
+
+
+# --- many nodes at once ------------------------------------------------------
+
+MANY = [
+    Node(uuid=f'{n:08}-1111-4111-8111-111111111111', name=f'node-{n}')
+    for n in range(1000)
+]
+HELD = 'waits for confirmation; confirm with "compute-agent sync --yes"'
+
+
+def test_a_mass_that_is_held_back_is_one_line_with_a_few_names(run, said):
+    run(*[[failed(HELD, one) for one in MANY]] * 2)
+    (line,) = [text for level, text in said() if level == 'WARNING']
+    first, second, third = map(str, MANY[:3])
+    assert line == (
+        f'1000 nodes ({first}, {second}, {third} and 997 more): failed: {HELD}'
+    )
+
+
+def test_the_nodes_of_a_mass_are_logged_for_debugging(run, caplog):
+    run([failed(HELD, one) for one in MANY])
+    own = [r.getMessage() for r in caplog.records if r.levelname == 'DEBUG']
+    assert own == [f'{one}: failed: {HELD}' for one in MANY]
+
+
+def test_the_end_of_a_mass_is_one_line(run, said):
+    run(
+        [failed(HELD, one) for one in MANY],
+        [node(one) for one in MANY],
+    )
+    (line,) = [text for _, text in said() if 'no trouble' in text]
+    assert line.startswith('1000 nodes (node-0 ')
+
+
+def test_each_kind_of_news_of_a_mass_has_its_line(run, said):
+    held = [failed(HELD, one) for one in MANY[:10]]
+    moved = [node(one, notes=('it moved',)) for one in MANY[10:30]]
+    late = [
+        node(one, status=Status.WAITING, reason='in a later cycle')
+        for one in MANY[30:35]
+    ]
+    run([*held, *moved, *late, failed('broken', TWO)])
+    lines = [text for level, text in said() if level == 'WARNING']
+    assert [line.partition(' (')[0] for line in lines[:3]] == [
+        '10 nodes',
+        '20 nodes',
+        '5 nodes',
+    ]
+    assert lines[3:] == [f'{TWO}: failed: broken']
+
+
+def test_three_nodes_have_a_line_each(run, said):
+    run([failed(HELD, one) for one in MANY[:3]])
+    lines = [text for level, text in said() if level == 'WARNING']
+    assert lines == [f'{one}: failed: {HELD}' for one in MANY[:3]]
+
+
+def test_nodes_that_join_a_mass_are_named_and_no_other(run, said):
+    run(
+        [failed(HELD, one) for one in MANY[:10]],
+        [failed(HELD, one) for one in MANY[:15]],
+    )
+    first, second = [t for level, t in said() if level == 'WARNING']
+    assert first.startswith('10 nodes (node-0 ')
+    assert second.startswith('5 nodes (node-10 ')
 
 
 # --- done --------------------------------------------------------------------

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Log the news of a cycle's nodes: a failure when it begins, changes and ends.
+
+A line that is the same for many nodes, such as the reason of a mass of removals
+that a limit holds back, is logged once with their number and the first names;
+each node's own line is then for debugging. ``service.py`` calls it after each
+cycle.
+"""
+
+import dataclasses
+import logging
+from collections.abc import Iterator, Sequence
+
+from .. import error_text
+from ..limits import alternation
+from ..ownership import takeover
+from ..plan.plan import Op, Operation
+from ..tree.node import Node
+from . import effects, node_result
+from .node_result import NodeResult
+
+LOG = logging.getLogger(__name__)
+
+FEW = 3  # the same line for more nodes than this is logged once
+
+_FIRST_WRITES = 'first writes'
+_MENDED = 'no trouble any more'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Item:
+    """A line about one node.
+
+    :ivar text: the line, without the node at its beginning
+    :ivar alike: items with the same value are the same news
+    """
+
+    node: Node
+    level: int
+    text: str
+    alike: str
+
+
+class News:
+    """Remembers what was logged about each node."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, tuple[str, frozenset[str]]] = {}
+        self._alternation = alternation.Alternation()
+
+    def log(self, results: Sequence[NodeResult[Operation]]) -> bool:
+        """Log the news of a cycle; return True if a node had any."""
+        count, items = 0, list[_Item]()
+        for result in results:
+            is_new = result.node.uuid not in self._said and not result.outage
+            found = list(self._of_node(result))
+            count += bool(is_new or found)
+            items += found
+        here = {r.node.uuid for r in results}
+        self._said = {u: s for u, s in self._said.items() if u in here}
+        _log(items)
+        _log([*self._turns(results)])
+        return count > 0
+
+    def _of_node(self, result: NodeResult[Op]) -> Iterator[_Item]:
+        """Yield the news of a node.
+
+        An outage is logged once for all nodes, not here.
+        """
+        if result.outage:
+            return
+        node = result.node
+        reason, notes = self._said.get(node.uuid, ('', frozenset()))
+        now = error_text.without_request_ids(result.reason)
+        plain = map(error_text.without_request_ids, result.notes)
+        by_text = dict(zip(plain, result.notes, strict=True))
+        self._said[node.uuid] = (now, frozenset(by_text))
+        for text, note in by_text.items():
+            if text not in notes:
+                yield _item(node, node.shortened(note))
+        if now != reason:
+            yield (
+                _trouble(result) if now else _item(node, _MENDED, logging.INFO)
+            )
+
+    def _turns(
+        self, results: Sequence[NodeResult[Operation]]
+    ) -> Iterator[_Item]:
+        """Yield the names that the driver makes the agent undo itself."""
+        found = self._alternation.end_cycle(
+            {
+                r.node.uuid: effects.items(r.applied) if r.plan else None
+                for r in results
+            }
+        )
+        for result in results:
+            node = result.node
+            seen = result.plan.before if result.plan else {}
+            for item in found.get(node.uuid, ()):
+                line = alternation.line(item, seen, node.uuid)
+                yield _item(node, node.shortened(line))
+
+
+def _item(node: Node, text: str, level: int = logging.WARNING) -> _Item:
+    alike = error_text.without_request_ids(text)
+    return _Item(node=node, level=level, text=text, alike=alike)
+
+
+def _trouble(result: NodeResult[Op]) -> _Item:
+    """Return why a node is not done."""
+    node = result.node
+    text = node_result.text(result)
+    # The losses by a first write differ from node to node.
+    item = _item(node, _FIRST_WRITES if result.takeovers else text)
+    if result.again_in is not None:
+        text += f'; again in about {result.again_in:.0f} s'
+    return dataclasses.replace(item, text=text)
+
+
+def _log(items: Sequence[_Item]) -> None:
+    """Log the items, in their order; many that are alike as one line."""
+    groups: dict[tuple[int, str], list[_Item]] = {}
+    for item in items:
+        groups.setdefault((item.level, item.alike), []).append(item)
+    for item in items:
+        group = groups[item.level, item.alike]
+        is_mass = len(group) > FEW
+        if is_mass and item is group[0]:
+            nodes = [each.node for each in group]
+            LOG.log(item.level, '%s', _summary(item.alike, nodes))
+        level = logging.DEBUG if is_mass else item.level
+        LOG.log(level, '%s: %s', item.node, item.text)
+
+
+def _summary(alike: str, nodes: Sequence[Node]) -> str:
+    """Return one line for many nodes."""
+    if alike == _FIRST_WRITES:
+        return takeover.summary(list(map(str, nodes)))
+    named = ', '.join(map(str, nodes[:FEW]))
+    return f'{len(nodes)} nodes ({named} and {len(nodes) - FEW} more): {alike}'
