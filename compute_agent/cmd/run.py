@@ -85,6 +85,7 @@ class Run(command.AgentCommand):
                     first_tree.show(results)
 
             worker = _Worker(work, requests, done)
+            agent.driver.subscribe(requests.hint)
             worker.start()
             requests.wait_for_stop()
             worker.join(GRACE)
@@ -120,6 +121,7 @@ class _Worker(threading.Thread):
             interval=work.interval(),
             stop=requests,
             done=done,
+            pause=requests.wait_for_hint,
         )
         self.failure: Exception | None = None
 
@@ -133,6 +135,7 @@ class _Worker(threading.Thread):
             self._requests.set()
 
     def _cycle(self) -> 'Sequence[NodeResult]':
+        self._requests.take_hint()
         self._work.reload_if_requested()
         self._service.interval = self._work.interval()
         return self._work.sync()

@@ -16,6 +16,7 @@ from collections.abc import Callable
 FIRST_WAIT = 1.0  # seconds, after the first failed cycle; doubles from there
 LONGEST_WAIT = 60.0  # seconds, if there is no interval
 LEAST_WAIT = 0.1  # seconds, after any failed cycle
+QUIET = 1.0  # seconds without a hint of the driver, before a cycle follows it
 NEAR = (
     0.1  # of an interval: a regular cycle this soon after another is skipped
 )
@@ -31,6 +32,16 @@ def fuzzy_delay(
     A delay longer than the interval would not spread the agents further.
     """
     return spread(0.0, longest if interval < 0 else min(longest, interval))
+
+
+def after_hint(hinted: float, now: float) -> float:
+    """Return the seconds to wait after a hint of the driver.
+
+    Changes come in groups: a network card with all its virtual functions.
+
+    :param hinted: the moment of the last hint
+    """
+    return max(0.0, hinted + QUIET - now)
 
 
 class Schedule:

@@ -43,6 +43,8 @@ class Service:
     :param interval: seconds from one cycle to the next; below 0 for a single
         successful cycle; it may be changed between two cycles
     :param done: called with the results of each cycle without an outage
+    :param pause: waits, in place of ``stop``, after each cycle without an
+        outage; it may return early if the driver hints at a change
     :param clock: a monotonic clock, in seconds
     """
 
@@ -53,12 +55,14 @@ class Service:
         interval: float,
         stop: Stop,
         done: Callable[[Results], None] = lambda _results: None,
+        pause: Callable[[float | None], object] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._cycle = cycle
         self.interval = interval
         self._stop = stop
         self._done = done
+        self._pause = pause or stop.wait
         self._clock = clock
         self._times = schedule.Schedule(clock())
         self._news = news.News()
@@ -79,11 +83,15 @@ class Service:
             if first and isinstance(trouble, errors.ConfigError):
                 raise trouble
             first = False
-            self._stop.wait(
+            seconds = (
                 self._done_since(began, results)
                 if trouble is None
                 else self._outage(trouble)
             )
+            # No hint shortens the waits of an outage: agents that lost
+            # placement together would return together.
+            is_away = self._away_since is not None
+            (self._stop.wait if is_away else self._pause)(seconds)
 
     def _tried(self) -> tuple[Results, errors.AgentError | None]:
         """Do one cycle; return its results, or the error that prevented them.

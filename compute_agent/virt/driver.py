@@ -11,7 +11,7 @@ that ``docs/drivers.md`` lists, and no other driver.
 import abc
 import enum
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from oslo_config import cfg
 
@@ -70,6 +70,25 @@ class ComputeDriver(abc.ABC):
 
         :raises errors.ConfigError: an option is wrong; the message says which
             one and what to write instead
+        """
+
+    def subscribe(self, wake: Callable[[], object]) -> None:  # noqa: B027
+        """Call ``wake`` when the description of a node may have changed.
+
+        The daemon calls this once, before its first cycle. A call of ``wake``
+        is a hint: the daemon begins the next cycle after a second without
+        another hint. The periodic cycles go on, so a hint that is lost costs
+        time and nothing else. ``wake`` returns at once and may be called from
+        any thread.
+
+        A driver whose events need a connection must not wait for it here.
+        """
+
+    def close(self) -> None:  # noqa: B027 (most drivers hold nothing)
+        """End the threads and connections of the driver.
+
+        The agent calls this once, after its last cycle. It must be quick, and
+        ``wake`` must not be called any more when it returns.
         """
 
     @abc.abstractmethod

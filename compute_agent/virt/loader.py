@@ -21,6 +21,8 @@ NAMESPACE = 'compute_agent.drivers'
 
 # The calls the agent makes, with stand-ins for their arguments.
 _CALLS: Mapping[str, tuple[object, ...]] = {
+    'subscribe': ('wake',),
+    'close': (),
     'get_available_nodes': (),
     'get_nodenames_by_uuid': (),
     'get_titles': (),

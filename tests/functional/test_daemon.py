@@ -102,6 +102,19 @@ def test_a_dropped_trait_comes_back_and_one_set_by_hand_stays(cli, daemon):
     assert now == {*held['traits'], 'CUSTOM_MINE'}
 
 
+def test_a_hint_of_the_driver_begins_a_cycle(cli, daemon):
+    """The next periodic cycle is an hour away."""
+    cli.configure(update_resources_interval=3600)
+    one = daemon(cli.config, program=command_line.HINTING)
+    one.wait_for('cycle: ')
+    cli.describe_node(ROOT, ['CUSTOM_HOT_PLUGGED'])
+    one.process.send_signal(signal.SIGUSR1)
+    one.wait_for('+CUSTOM_HOT_PLUGGED')
+    assert one.end() == 0, one.said
+    assert one.said.count('the driver is closed') == 1
+    assert IN_THE_MIDDLE not in one.said
+
+
 def test_a_second_writer_is_refused_and_told_the_first_s_pid(cli, daemon):
     one = daemon(cli.config, '--show-tree')
     one.wait_for('in step with')

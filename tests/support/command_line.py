@@ -75,6 +75,21 @@ def ignored():
 signals.ignore_user_signals = ignored
 sys.exit(start.main())
 """
+# Its fake driver hints at a change for each SIGUSR1, from another thread.
+_HINTING = """
+import signal, sys, threading
+from compute_agent.cmd.app import start
+from drivers.fake.driver import FakeDriver
+
+def subscribe(self, wake):
+    tell = threading.Thread(target=wake)
+    signal.signal(signal.SIGUSR1, lambda *_: tell.start())
+
+FakeDriver.subscribe = subscribe
+FakeDriver.close = lambda self: print('the driver is closed', flush=True)
+sys.exit(start.main())
+"""
+HINTING = ('-c', _HINTING)
 USER_SIGNALS = ('-c', _USER_SIGNALS)
 TELLING = ('-c', _TELLING % 'timeout')
 # It waits for its threads as long as they take, on however busy a machine: if

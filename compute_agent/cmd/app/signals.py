@@ -6,15 +6,19 @@ the daemon: there it requests a reload. It stops the daemon only if the
 daemon's terminal was closed, because no Ctrl-C can reach the daemon any more.
 A SIGHUP that arrives while the daemon is still starting is kept until the
 daemon listens. SIGUSR1 and SIGUSR2 do nothing to the daemon; by default they
-would kill it. In any other command, SIGINT interrupts the main thread and
+would kill it. Hints of the driver wake the daemon as signals do. In any other command, SIGINT interrupts the main thread and
 wakes the threads that wait.
 """
 
+import math
 import os
 import signal
 import threading
+import time
 import types
 import typing
+
+from ...cycle import schedule
 
 
 def stop_on_signals() -> threading.Event:
@@ -88,9 +92,10 @@ def ignore_user_signals() -> None:
 
 
 class DaemonSignals:
-    """The requests that signals make to the daemon: stop, or reload.
+    """The requests to the daemon: stop, reload, or begin a cycle early.
 
-    Either request wakes a thread in ``wait``.
+    Signals request the first two, which wake a thread in ``wait``. A hint of
+    the driver requests the third, which wakes one in ``wait_for_hint`` only.
 
     :ivar reason: why the daemon must stop, if a signal requested it
     """
@@ -100,6 +105,7 @@ class DaemonSignals:
         self._changed = threading.Condition(threading.RLock())
         self._stopping = False
         self._reloading = False
+        self._hinted: float | None = None
         self.reason = ''
         handler = signal.getsignal(signal.SIGHUP)
         self._early = (
@@ -139,18 +145,50 @@ class DaemonSignals:
             requested, self._reloading = self._reloading, False
             return requested
 
+    def hint(self) -> None:
+        """Request a cycle as soon as there are no more hints for a while."""
+        with self._changed:
+            self._hinted = time.monotonic()
+            self._changed.notify_all()
+
+    def take_hint(self) -> None:
+        """Clear the hints: a cycle begins, and describes all of it."""
+        with self._changed:
+            self._hinted = None
+
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for a request; return True if the daemon must stop."""
         with self._changed:
-            self._changed.wait_for(
-                lambda: self._stopping or self._reloading, timeout
-            )
+            self._changed.wait_for(self._has_request, timeout)
+            return self._stopping
+
+    def wait_for_hint(self, timeout: float | None = None) -> bool:
+        """Wait for a request or a hint; return True if it must stop."""
+        now = time.monotonic()
+        end = math.inf if timeout is None else now + timeout
+        with self._changed:
+            while now < end and not self._has_request():
+                due = self._quiet_at(now)
+                if due <= now:
+                    break
+                until = min(end, due)
+                self._changed.wait(None if until == math.inf else until - now)
+                now = time.monotonic()
             return self._stopping
 
     def wait_for_stop(self, timeout: float | None = None) -> bool:
         """Wait until the daemon must stop; return False after the timeout."""
         with self._changed:
             return self._changed.wait_for(self.is_set, timeout)
+
+    def _has_request(self) -> bool:
+        return self._stopping or self._reloading
+
+    def _quiet_at(self, now: float) -> float:
+        """Return the moment at which the hints are over; infinity for none."""
+        if self._hinted is None:
+            return math.inf
+        return now + schedule.after_hint(self._hinted, now)
 
     def _stop_for(self, number: int) -> None:
         self.set(f'{signal.Signals(number).name} requested it')

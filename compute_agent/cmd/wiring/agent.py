@@ -182,13 +182,15 @@ def open_agent(
     :raises errors.ConfigError: an option is wrong, or the state is unusable
     """
     gc.set_threshold(*GARBAGE)
-    driver = configuration.load_driver(conf)
-    service = placement.placement_service(conf, wait)
-    for line in misspelled.lines(conf):
-        LOG.warning('%s', line)
-    open_state = State.open_copy if read_only else State.open
-    opened = open_state(agent_settings.state_path(conf), placement.site(conf))
-    with contextlib.closing(opened) as state:
+    with contextlib.ExitStack() as stack:
+        driver = configuration.load_driver(conf)
+        stack.callback(driver.close)
+        service = placement.placement_service(conf, wait)
+        for line in misspelled.lines(conf):
+            LOG.warning('%s', line)
+        open_state = State.open_copy if read_only else State.open
+        path, site = agent_settings.state_path(conf), placement.site(conf)
+        state = stack.enter_context(contextlib.closing(open_state(path, site)))
         yield build_agent(
             agent_settings.from_conf(conf, unlimited=unlimited, prune=prune),
             driver=driver,

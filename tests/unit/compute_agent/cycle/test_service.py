@@ -188,6 +188,27 @@ def test_what_was_not_foreseen_is_logged_and_met_with_a_wait(run, caplog):
     assert record.exc_info[0] is ZeroDivisionError
 
 
+# --- hints of the driver -----------------------------------------------------
+
+
+def test_only_a_cycle_without_an_outage_is_followed_by_a_pause():
+    """A pause may be cut short by a hint; the waits of an outage may not."""
+    stop = Stop([[node()], AWAY, [failed('away', outage=True)], [node()]])
+    pauses = []
+
+    def pause(seconds):
+        pauses.append((len(stop.answers), seconds))
+        if not stop.answers:
+            stop.set()
+
+    service.Service(
+        Cycle(stop), interval=60, stop=stop, clock=stop.clock, pause=pause
+    ).run()
+    assert [left for left, _ in pauses] == [3, 0]
+    assert pauses[0][1] == 60
+    assert len(stop.waits) == 2
+
+
 # --- the end -----------------------------------------------------------------
 
 

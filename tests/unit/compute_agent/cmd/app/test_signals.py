@@ -150,3 +150,81 @@ def test_an_interrupt_that_is_ignored_stays_so(process_signals):
 def test_what_was_asked_before_the_wait_is_not_missed(requests):
     requests.request_reload()
     assert requests.wait(3600) is False
+
+
+# --- hints of the driver -----------------------------------------------------
+
+
+class Now:
+    """A clock that the waits move."""
+
+    def __init__(self, requests, monkeypatch):
+        self.seconds = 1000.0
+        self.waits = []
+        self._acts = {}
+        monkeypatch.setattr(signals.time, 'monotonic', lambda: self.seconds)
+        monkeypatch.setattr(requests._changed, 'wait', self._wait)
+
+    def act(self, seconds, action):
+        """Call this in so many seconds, and wake the wait."""
+        self._acts[self.seconds + seconds] = action
+
+    def _wait(self, timeout):
+        self.waits.append(timeout)
+        due = min([self.seconds + timeout, *self._acts])
+        self.seconds = due
+        self._acts.pop(due, lambda: None)()
+
+
+@pytest.fixture
+def now(process_signals, monkeypatch):
+    requests = signals.DaemonSignals()
+    moved = Now(requests, monkeypatch)
+    moved.requests = requests
+    return moved
+
+
+def test_without_a_hint_the_wait_takes_its_time(now):
+    assert now.requests.wait_for_hint(60) is False
+    assert now.seconds == 1060
+
+
+def test_a_hint_ends_the_wait_after_a_second_without_another(now):
+    for moment in (10, 10.5, 11.25):
+        now.act(moment, now.requests.hint)
+    assert now.requests.wait_for_hint(60) is False
+    assert now.seconds == 1012.25
+
+
+def test_a_hint_before_the_wait_counts_until_a_cycle_begins(now):
+    now.requests.hint()
+    now.seconds += 0.25
+    now.requests.wait_for_hint(60)
+    assert now.seconds == 1001
+    now.requests.take_hint()
+    now.requests.wait_for_hint(60)
+    assert now.seconds == 1061
+
+
+def test_hints_that_never_end_delay_no_regular_cycle(now):
+    for quarter in range(1, 400):
+        now.act(quarter / 4, now.requests.hint)
+    now.requests.wait_for_hint(60)
+    assert now.seconds == 1060
+
+
+def test_a_request_ends_the_wait_for_a_hint(now):
+    now.act(5, now.requests.request_reload)
+    assert now.requests.wait_for_hint(60) is False
+    assert now.seconds == 1005
+    now.requests.set('the end')
+    assert now.requests.wait_for_hint(60) is True
+
+
+def test_a_hint_wakes_a_thread_that_would_wait_for_ever(process_signals):
+    requests = signals.DaemonSignals()
+    waiting = threading.Thread(target=requests.wait_for_hint, daemon=True)
+    waiting.start()
+    requests.hint()
+    waiting.join(PATIENCE)
+    assert not waiting.is_alive()
