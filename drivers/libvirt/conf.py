@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of nova.conf that change what nova-compute reports for its host.
 
-The driver does not support them. It reads them so that it can say so, and so
-that it does not report the amounts and traits that they decide
+The driver does not support most of them. It reads these so that it can say so,
+and so that it does not report the amounts and traits that they decide
 (``unsupported.py``). The driver loader registers them.
 """
 
@@ -39,6 +39,15 @@ _OPTS: dict[str, list[cfg.Opt]] = {
         ),
     ],
     'libvirt': [
+        cfg.StrOpt(
+            'connection_uri',
+            default='',
+            help='The URI of the libvirt that the driver asks. If it is empty, '
+            'the driver asks lxc:///system for the virt_type lxc, '
+            'parallels:///system for parallels and qemu:///system otherwise. '
+            'Where no libvirt answers, the driver reads the files of the '
+            'kernel.',
+        ),
         cfg.StrOpt(
             'virt_type',
             default='kvm',
@@ -94,6 +103,15 @@ _OPTS: dict[str, list[cfg.Opt]] = {
         ),
     ],
 }
+
+
+_URIS = {'lxc': 'lxc:///system', 'parallels': 'parallels:///system'}
+
+
+def connection_uri(conf: cfg.ConfigOpts) -> str:
+    """Return the URI of libvirt: the option's, or the one for the virt_type."""
+    chosen: str = conf.libvirt.connection_uri
+    return chosen or _URIS.get(conf.libvirt.virt_type, 'qemu:///system')
 
 
 def register_opts(conf: cfg.ConfigOpts) -> None:

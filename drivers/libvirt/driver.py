@@ -19,15 +19,9 @@ from compute_agent.tree import inventory as agent_inventory
 from compute_agent.virt import driver, finding
 
 from . import conf as options
-from . import (
-    cpu_traits,
-    findings,
-    host,
-    inventory,
-    processors,
-    pycpuinfo,
-    unsupported,
-)
+from . import host, inventory, unsupported
+from .cpu import cpu_traits, findings, processors, pycpuinfo
+from .libvirtd import connection, hypervisor
 
 LOG = logging.getLogger(__name__)
 
@@ -38,7 +32,9 @@ class LibvirtDriver(driver.ComputeDriver):
     """Describes the host that the agent runs on.
 
     :param nodename: the name in ``[DEFAULT] host``, or else the hypervisor's
-    :param hypervisor: the hypervisor's host name, if it is another
+    :param libvirt: the answers of libvirt
+    :param hostname: the hypervisor's host name where libvirt does not answer,
+        if it is another
     :param instances_path: the folder whose file system is DISK_GB
     :param limits: the effects of nova's options that it does not support
     """
@@ -47,15 +43,17 @@ class LibvirtDriver(driver.ComputeDriver):
         self,
         *,
         nodename: str,
+        libvirt: hypervisor.Hypervisor,
         files: host.HostFiles,
         probe: pycpuinfo.CachedProbe,
         instances_path: str,
         reserved: host_inventory.Reserved,
         limits: Sequence[unsupported.Effect] = (),
-        hypervisor: str | None = None,
+        hostname: str | None = None,
     ) -> None:
         self._nodename = nodename
-        self._hypervisor = hypervisor or nodename
+        self._libvirt = libvirt
+        self._hostname = hostname or nodename
         self._files = files
         self._probe = probe
         self._instances_path = instances_path
@@ -81,7 +79,8 @@ class LibvirtDriver(driver.ComputeDriver):
         cache = pathlib.Path(own or conf.state_path, CACHE_NAME)
         return cls(
             nodename=conf.host or host.canonical_name(),
-            hypervisor=host.canonical_name(),
+            libvirt=connection.Connection(options.connection_uri(conf)),
+            hostname=host.canonical_name(),
             files=host.HostFiles(),
             probe=pycpuinfo.CachedProbe(cache),
             instances_path=conf.instances_path,
@@ -104,11 +103,11 @@ class LibvirtDriver(driver.ComputeDriver):
 
     def get_hypervisor_hostnames(self) -> Mapping[str, str]:
         """Return the name that libvirt, and so nova-compute, gives the host."""
-        return {self._nodename: self._hypervisor}
+        return {self._nodename: self._hypervisor_hostname()}
 
     def node_exists(self, nodename: str) -> driver.Existence:
         """Return YES for both names of this host."""
-        if nodename == self._hypervisor:
+        if nodename == self._hypervisor_hostname():
             return driver.Existence.YES
         return super().node_exists(nodename)
 
@@ -152,10 +151,17 @@ class LibvirtDriver(driver.ComputeDriver):
         return unsupported.doubt(findings.findings(facts), self._limits)
 
     def _check(self, nodename: str) -> None:
-        if nodename not in {self._nodename, self._hypervisor}:
+        if nodename not in {self._nodename, self._hypervisor_hostname()}:
             raise errors.DriverError(
                 f'this host is {self._nodename}, not {nodename}'
             )
+
+    def _hypervisor_hostname(self) -> str:
+        try:
+            return self._libvirt.hostname()
+        except hypervisor.Unanswered as exc:
+            LOG.debug('%s', exc)
+            return self._hostname
 
     def _records(self) -> Mapping[str, agent_inventory.Record]:
         size = self._files.file_system_bytes(self._instances_path)

@@ -16,7 +16,7 @@ from oslo_config import cfg
 from compute_agent.tree import inventory, names
 from compute_agent.virt import finding
 
-from . import cpu_traits
+from .cpu import cpu_traits
 
 _LOCAL_IMAGES = ('default', 'flat', 'qcow2', 'raw')
 _HOST_CPU_MODES = (None, '', 'host-model', 'host-passthrough')

@@ -175,6 +175,10 @@ class CommandLine:
                 **(agent or {}),
             },
             'fake': {'file': self.fake_file},
+            # Whatever libvirt this machine runs is none of a test's business.
+            'libvirt': {
+                'connection_uri': 'qemu+unix:///system?socket=/nowhere'
+            },
         }
         self.config.write_text(
             '\n'.join(

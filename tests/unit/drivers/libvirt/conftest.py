@@ -8,7 +8,9 @@ import typing
 import pytest
 
 from compute_agent.tree import host_inventory, provider_tree
-from drivers.libvirt import driver, host, pycpuinfo, unsupported
+from drivers.libvirt import driver, host, unsupported
+from drivers.libvirt.cpu import pycpuinfo
+from drivers.libvirt.libvirtd import recorded
 
 HOSTS = pathlib.Path(__file__).parents[3] / 'hosts'
 NODE = 'compute1'
@@ -36,6 +38,7 @@ def make_driver(
     ) -> driver.LibvirtDriver:
         return driver.LibvirtDriver(
             nodename=NODE,
+            libvirt=recorded.Recorded(root / 'libvirt'),
             files=host.HostFiles(root, machine),
             probe=pycpuinfo.CachedProbe(
                 tmp_path / 'cpuinfo.json', lambda: answer

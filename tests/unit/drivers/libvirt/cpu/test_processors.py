@@ -3,7 +3,7 @@
 
 import pytest
 
-from drivers.libvirt import processors
+from drivers.libvirt.cpu import processors
 
 TWO = (
     'processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: A CPU\n'

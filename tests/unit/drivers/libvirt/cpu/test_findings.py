@@ -6,7 +6,7 @@ import dataclasses
 import pytest
 
 from compute_agent.virt import finding
-from drivers.libvirt import cpu_traits, findings, processors
+from drivers.libvirt.cpu import cpu_traits, findings, processors
 
 PRESENT, ABSENT, UNKNOWN = (
     finding.Found.PRESENT,

@@ -7,7 +7,7 @@ import cpuinfo.cpuinfo
 import os_traits
 import pytest
 
-from drivers.libvirt import arch_traits, cpu_traits
+from drivers.libvirt.cpu import arch_traits, cpu_traits
 
 CPU_ROWS = [row for rows in cpu_traits.ROWS.values() for row in rows]
 

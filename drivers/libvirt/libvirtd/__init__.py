@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The seam to libvirt: raw answers of one hypervisor.
+
+Begin with ``hypervisor.py``, the Protocol that the rest of the driver sees.
+``connection.py`` asks libvirt through libvirt-python; ``recorded.py`` reads
+the same answers from a folder. ``xml.py`` parses the answers. The folder
+imports nothing of the driver's other folders.
+"""

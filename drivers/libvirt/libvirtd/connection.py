@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks libvirt through libvirt-python, over a connection that it reopens.
+
+It does I/O. libvirt-python is imported with the first question, so the driver
+also works where it is not installed. ``driver.py`` makes the one connection.
+"""
+
+import importlib
+import threading
+import typing
+from collections.abc import Callable, Mapping, Sequence
+
+from . import hypervisor
+
+BINDING = 'libvirt'
+
+_Answer = typing.TypeVar('_Answer')
+
+
+def load_binding() -> typing.Any:
+    """Return libvirt-python.
+
+    :raises hypervisor.Unanswered: it is not installed, or cannot be loaded
+    """
+    try:
+        binding = importlib.import_module(BINDING)
+    except ImportError as exc:
+        raise hypervisor.Unanswered(
+            f'libvirt-python cannot be imported: {exc}; install '
+            "'compute-agent[libvirt]'"
+        ) from exc
+    # Otherwise the library prints each error to stderr.
+    binding.registerErrorHandler(lambda *_: None, None)
+    return binding
+
+
+class Connection:
+    """A hypervisor behind a libvirt connection.
+
+    libvirt refuses some questions on a read-only connection, because they name
+    a program that it then runs: domain capabilities and the CPU of a
+    hypervisor. So the connection is a full one if libvirt lets the agent's
+    user have it, otherwise read-only. The agent only asks.
+
+    :param uri: libvirt's name of the hypervisor, for example qemu:///system
+    :param load: returns libvirt-python
+    """
+
+    def __init__(
+        self, uri: str, load: Callable[[], typing.Any] = load_binding
+    ) -> None:
+        self._uri = uri
+        self._load = load
+        self._lock = threading.Lock()
+        self._opened: typing.Any = None
+        self._number = 0
+
+    @property
+    def number(self) -> int:
+        """The number of times that the connection was opened."""
+        return self._number
+
+    def hostname(self) -> str:
+        """Return the host's name, which names its provider."""
+        return self._ask('the host name', lambda _, c: str(c.getHostname()))
+
+    def versions(self) -> hypervisor.Versions:
+        """Return the releases of libvirt and of the hypervisor."""
+        return self._ask('the releases', _versions)
+
+    def capabilities(self) -> str:
+        """Return the XML of the host's capabilities."""
+        return self._ask('capabilities', lambda _, c: str(c.getCapabilities()))
+
+    def domain_capabilities(
+        self, request: hypervisor.DomainCapabilitiesRequest, flags: int = 0
+    ) -> str:
+        """Return the XML of what a guest of this kind can have."""
+        return self._ask(
+            'domain capabilities',
+            lambda _, c: str(c.getDomainCapabilities(*_words(request), flags)),
+        )
+
+    def baseline_hypervisor_cpu(
+        self,
+        request: hypervisor.DomainCapabilitiesRequest,
+        cpu_xml: str,
+        *,
+        expand: bool,
+    ) -> str:
+        """Return the CPU that the hypervisor gives such a guest, as XML."""
+        return self._ask(
+            'the CPU of a hypervisor',
+            lambda libvirt, c: str(
+                c.baselineHypervisorCPU(
+                    *_words(request),
+                    [cpu_xml],
+                    _expansion(libvirt, expand=expand),
+                )
+            ),
+        )
+
+    def baseline_cpu(self, cpu_xml: Sequence[str], *, expand: bool) -> str:
+        """Return the CPU that all these CPUs contain, as XML."""
+        return self._ask(
+            'a baseline CPU',
+            lambda libvirt, c: str(
+                c.baselineCPU(
+                    list(cpu_xml), _expansion(libvirt, expand=expand)
+                )
+            ),
+        )
+
+    def memory_mib(self) -> int:
+        """Return the host's memory."""
+        return self._ask('the memory', lambda _, c: int(c.getInfo()[1]))
+
+    def processors(self) -> hypervisor.Processors:
+        """Return the processors that are present, and those online."""
+        return self._ask('the processors', _processors)
+
+    def node_devices(self) -> Mapping[str, str]:
+        """Return libvirt's name of a device → XML."""
+        return self._ask('the node devices', _node_devices)
+
+    def domains(self) -> Mapping[str, str]:
+        """Return uuid → XML of the guests that are defined or running."""
+        return self._ask('the guests', _domains)
+
+    def _ask(
+        self,
+        subject: str,
+        question: Callable[[typing.Any, typing.Any], _Answer],
+    ) -> _Answer:
+        """Return libvirt's answer.
+
+        A connection that broke, for example because libvirtd was restarted, is
+        opened again, and the question repeated once.
+        """
+        binding = self._load()
+        problem: Exception | None = None
+        for _ in range(2):
+            opened = self._connected(binding)
+            try:
+                return question(binding, opened)
+            except binding.libvirtError as exc:
+                problem = exc
+                if _is_alive(opened, binding):
+                    break
+            self._forget(opened)
+        raise hypervisor.Unanswered(
+            f'libvirt at {self._uri} does not tell {subject}: {_text(problem)}'
+        ) from problem
+
+    def _connected(self, binding: typing.Any) -> typing.Any:
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._open(binding)
+                self._number += 1
+            return self._opened
+
+    def _open(self, binding: typing.Any) -> typing.Any:
+        try:
+            return binding.open(self._uri)
+        except binding.libvirtError as refused:
+            try:
+                return binding.openReadOnly(self._uri)
+            except binding.libvirtError:
+                raise hypervisor.Unanswered(
+                    f'libvirt does not answer at {self._uri}: {_text(refused)}'
+                ) from refused
+
+    def _forget(self, broken: typing.Any) -> None:
+        with self._lock:
+            if self._opened is broken:
+                self._opened = None
+
+
+def _text(exc: Exception | None) -> str:
+    """Return the error in one line."""
+    return ' '.join(str(exc).split())
+
+
+def _is_alive(opened: typing.Any, binding: typing.Any) -> bool:
+    try:
+        return bool(opened.isAlive())
+    except binding.libvirtError:
+        return False
+
+
+def _words(
+    request: hypervisor.DomainCapabilitiesRequest,
+) -> tuple[str | None, str, str | None, str]:
+    return (
+        request.emulator or None,
+        request.arch,
+        request.machine,
+        request.virt_type,
+    )
+
+
+def _expansion(binding: typing.Any, *, expand: bool) -> int:
+    flag: int = binding.VIR_CONNECT_BASELINE_CPU_EXPAND_FEATURES
+    return flag if expand else 0
+
+
+def _versions(_: typing.Any, opened: typing.Any) -> hypervisor.Versions:
+    return hypervisor.Versions(
+        libvirt=_version(opened.getLibVersion()),
+        hypervisor=_version(opened.getVersion()),
+        kind=str(opened.getType()),
+    )
+
+
+def _version(number: int) -> hypervisor.Version:
+    """Return the parts of libvirt's number, as 9000001 for 9.0.1."""
+    return number // 1_000_000, number // 1_000 % 1_000, number % 1_000
+
+
+def _processors(_: typing.Any, opened: typing.Any) -> hypervisor.Processors:
+    used = opened.getCPUMap(0)[1]
+    return hypervisor.Processors(
+        present=frozenset(range(len(used))),
+        online=frozenset(i for i, is_used in enumerate(used) if is_used),
+    )
+
+
+def _node_devices(binding: typing.Any, opened: typing.Any) -> dict[str, str]:
+    kinds = (
+        binding.VIR_CONNECT_LIST_NODE_DEVICES_CAP_PCI_DEV
+        | binding.VIR_CONNECT_LIST_NODE_DEVICES_CAP_NET
+        | binding.VIR_CONNECT_LIST_NODE_DEVICES_CAP_VDPA
+        | binding.VIR_CONNECT_LIST_NODE_DEVICES_CAP_MDEV
+        | binding.VIR_CONNECT_LIST_NODE_DEVICES_CAP_MDEV_TYPES
+    )
+    return _documents(
+        binding,
+        opened.listAllDevices(kinds),
+        lambda device: (device.name(), device.XMLDesc(0)),
+        gone=binding.VIR_ERR_NO_NODE_DEVICE,
+    )
+
+
+def _domains(binding: typing.Any, opened: typing.Any) -> dict[str, str]:
+    return _documents(
+        binding,
+        opened.listAllDomains(0),
+        lambda domain: (domain.UUIDString(), domain.XMLDesc(0)),
+        gone=binding.VIR_ERR_NO_DOMAIN,
+    )
+
+
+def _documents(
+    binding: typing.Any,
+    listed: Sequence[typing.Any],
+    describe: Callable[[typing.Any], tuple[str, str]],
+    *,
+    gone: int,
+) -> dict[str, str]:
+    """Return key → XML, without what went while it was listed."""
+    found = {}
+    for one in listed:
+        try:
+            key, text = describe(one)
+        except binding.libvirtError as exc:
+            if exc.get_error_code() != gone:
+                raise
+        else:
+            found[key] = text
+    return found

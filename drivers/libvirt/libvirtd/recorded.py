@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a hypervisor's answers from the files of a recorded host.
+
+It does I/O. The folder has these files; for one that is missing, the answer is
+``Unanswered``, as from a libvirt that does not know the question:
+
+* ``host.yaml``: hostname, versions, memory_mib, processors
+* ``capabilities.xml``
+* ``domain_capabilities/ARCH-MACHINE-VIRTTYPE.xml``, and with ``-expanded``
+  before ``.xml`` what EXPAND_CPU_FEATURES gives; MACHINE is ``default`` if the
+  question names none
+* ``baseline_hypervisor_cpu/MODEL.xml``, ``baseline_cpu/MODEL.xml``, and with
+  ``-expanded``: MODEL is the model in the question, or ``none``
+* ``node_devices/NAME.xml``, ``domains/*.xml``
+"""
+
+import pathlib
+import typing
+from collections.abc import Mapping, Sequence
+
+import yaml
+
+from . import hypervisor, xml
+
+EXPANDED = '-expanded'
+
+
+class Recorded:
+    """The hypervisor of a recorded host."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self._folder = folder
+
+    def hostname(self) -> str:
+        """Return the host's name, which names its provider."""
+        return str(self._host('hostname'))
+
+    def versions(self) -> hypervisor.Versions:
+        """Return the releases of libvirt and of the hypervisor."""
+        kept = self._host('versions')
+        return hypervisor.Versions(
+            libvirt=_version(kept['libvirt']),
+            hypervisor=_version(kept['hypervisor']),
+            kind=kept['kind'],
+        )
+
+    def capabilities(self) -> str:
+        """Return the XML of the host's capabilities."""
+        return self._text('capabilities.xml')
+
+    def domain_capabilities(
+        self, request: hypervisor.DomainCapabilitiesRequest, flags: int = 0
+    ) -> str:
+        """Return the XML of what a guest of this kind can have."""
+        if flags & ~hypervisor.EXPAND_CPU_FEATURES:
+            raise hypervisor.Unanswered(f'flags {flags} are not recorded')
+        machine = request.machine or 'default'
+        name = f'{request.arch}-{machine}-{request.virt_type}'
+        return self._text(
+            f'domain_capabilities/{name}{_suffix(expand=bool(flags))}.xml'
+        )
+
+    def baseline_hypervisor_cpu(
+        self,
+        request: hypervisor.DomainCapabilitiesRequest,  # noqa: ARG002
+        cpu_xml: str,
+        *,
+        expand: bool,
+    ) -> str:
+        """Return the CPU that the hypervisor gives such a guest, as XML."""
+        name = _model(cpu_xml) + _suffix(expand=expand)
+        return self._text(f'baseline_hypervisor_cpu/{name}.xml')
+
+    def baseline_cpu(self, cpu_xml: Sequence[str], *, expand: bool) -> str:
+        """Return the CPU that all these CPUs contain, as XML."""
+        name = _model(cpu_xml[0]) + _suffix(expand=expand)
+        return self._text(f'baseline_cpu/{name}.xml')
+
+    def memory_mib(self) -> int:
+        """Return the host's memory."""
+        return int(self._host('memory_mib'))
+
+    def processors(self) -> hypervisor.Processors:
+        """Return the processors that are present, and those online."""
+        kept = self._host('processors')
+        return hypervisor.Processors(
+            present=_numbers(kept['present']), online=_numbers(kept['online'])
+        )
+
+    def node_devices(self) -> Mapping[str, str]:
+        """Return libvirt's name of a device → XML."""
+        return self._documents('node_devices')
+
+    def domains(self) -> Mapping[str, str]:
+        """Return uuid → XML of the guests that are defined or running."""
+        found = {}
+        for name, text in self._documents('domains').items():
+            uuid = xml.parse(text, name).findtext('uuid')
+            found[uuid or name] = text
+        return found
+
+    def _host(self, key: str) -> typing.Any:
+        kept = yaml.safe_load(self._text('host.yaml'))
+        if key not in kept:
+            raise hypervisor.Unanswered(f'host.yaml does not record {key}')
+        return kept[key]
+
+    def _text(self, name: str) -> str:
+        try:
+            return (self._folder / name).read_text('utf-8')
+        except OSError as exc:
+            raise hypervisor.Unanswered(f'{name} is not recorded') from exc
+
+    def _documents(self, name: str) -> dict[str, str]:
+        folder = self._folder / name
+        if not folder.is_dir():
+            raise hypervisor.Unanswered(f'{name} are not recorded')
+        return {
+            path.stem: path.read_text('utf-8')
+            for path in sorted(folder.glob('*.xml'))
+        }
+
+
+def _version(text: str) -> hypervisor.Version:
+    major, minor, micro = (int(part) for part in text.split('.'))
+    return major, minor, micro
+
+
+def _numbers(text: object) -> frozenset[int]:
+    """Return the numbers of a list such as ``0-3,5``."""
+    numbers: set[int] = set()
+    for part in str(text).split(','):
+        first, _, last = part.partition('-')
+        numbers.update(range(int(first), int(last or first) + 1))
+    return frozenset(numbers)
+
+
+def _suffix(*, expand: bool) -> str:
+    return EXPANDED if expand else ''
+
+
+def _model(cpu_xml: str) -> str:
+    return xml.parse(cpu_xml, 'a CPU').findtext('model') or 'none'

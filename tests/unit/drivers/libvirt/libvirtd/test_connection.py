@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The connection asks libvirt, reopens what broke, and names what fails.
+
+The binding is scripted: a real libvirtd does not break a connection, refuse a
+user or lose a device on demand. The last test asks libvirt's own test driver,
+where libvirt-python is installed.
+"""
+
+import types
+
+import pytest
+
+from drivers.libvirt.libvirtd import connection, hypervisor
+
+URI = 'qemu:///system'
+REQUEST = hypervisor.DomainCapabilitiesRequest(
+    emulator='', arch='x86_64', machine=None, virt_type='kvm'
+)
+
+
+class LibvirtError(Exception):
+    """The binding's error, with libvirt's number of it."""
+
+    def __init__(self, text, code=0):
+        super().__init__(text)
+        self._code = code
+
+    def get_error_code(self):
+        return self._code
+
+
+class Opened:
+    """A connection that can be broken."""
+
+    def __init__(self, *, full):
+        self.full = full
+        self.alive = True
+        self.devices = []
+
+    def isAlive(self):  # noqa: N802 libvirt's name
+        return self.alive
+
+    def getHostname(self):  # noqa: N802
+        if not self.alive:
+            raise LibvirtError('client socket is closed')
+        return 'cn1.example'
+
+    def getLibVersion(self):  # noqa: N802
+        return 9_003_001
+
+    def getVersion(self):  # noqa: N802
+        return 7_002_000
+
+    def getType(self):  # noqa: N802
+        return 'QEMU'
+
+    def getCPUMap(self, flags):  # noqa: N802
+        return 4, [True, True, False, True], 3
+
+    def getDomainCapabilities(self, *words):  # noqa: N802
+        if not self.full:
+            raise LibvirtError('operation denied:\nread only')
+        return f'<domainCapabilities words="{words}"/>'
+
+    def listAllDevices(self, kinds):  # noqa: N802
+        return self.devices
+
+
+class Device:
+    """A node device, which may be gone."""
+
+    def __init__(self, name, error=None):
+        self._name = name
+        self._error = error
+
+    def name(self):
+        return self._name
+
+    def XMLDesc(self, flags):  # noqa: N802
+        if self._error:
+            raise self._error
+        return f'<device><name>{self._name}</name></device>'
+
+
+class Binding(types.SimpleNamespace):
+    """libvirt-python: which connections libvirt gives is up to the test."""
+
+    libvirtError = LibvirtError  # noqa: N815
+    VIR_ERR_NO_NODE_DEVICE = 43
+    VIR_CONNECT_LIST_NODE_DEVICES_CAP_PCI_DEV = 2
+    VIR_CONNECT_LIST_NODE_DEVICES_CAP_NET = 16
+    VIR_CONNECT_LIST_NODE_DEVICES_CAP_MDEV_TYPES = 8192
+    VIR_CONNECT_LIST_NODE_DEVICES_CAP_MDEV = 16384
+    VIR_CONNECT_LIST_NODE_DEVICES_CAP_VDPA = 131072
+
+    def __init__(self):
+        super().__init__(opened=[], may_open=True, may_read=True)
+
+    def open(self, uri):
+        if not self.may_open:
+            raise LibvirtError('authentication unavailable')
+        return self._new(full=True)
+
+    def openReadOnly(self, uri):  # noqa: N802
+        if not self.may_read:
+            raise LibvirtError('cannot connect')
+        return self._new(full=False)
+
+    def _new(self, *, full):
+        self.opened.append(Opened(full=full))
+        return self.opened[-1]
+
+
+@pytest.fixture
+def binding():
+    return Binding()
+
+
+@pytest.fixture
+def libvirt(binding):
+    return connection.Connection(URI, lambda: binding)
+
+
+def test_one_connection_answers_all_questions(libvirt, binding):
+    assert libvirt.hostname() == 'cn1.example'
+    assert libvirt.versions() == hypervisor.Versions(
+        libvirt=(9, 3, 1), hypervisor=(7, 2, 0), kind='QEMU'
+    )
+    assert libvirt.processors() == hypervisor.Processors(
+        present=frozenset({0, 1, 2, 3}), online=frozenset({0, 1, 3})
+    )
+    assert len(binding.opened) == libvirt.number == 1
+
+
+def test_a_connection_that_broke_is_opened_again(libvirt, binding):
+    libvirt.hostname()
+    binding.opened[0].alive = False
+    assert libvirt.hostname() == 'cn1.example'
+    assert libvirt.number == 2
+
+
+def test_while_libvirt_is_away_there_is_no_answer(libvirt, binding):
+    libvirt.hostname()
+    binding.opened[0].alive = False
+    binding.may_open = binding.may_read = False
+    with pytest.raises(
+        hypervisor.Unanswered,
+        match=f'does not answer at {URI}: authentication unavailable',
+    ):
+        libvirt.hostname()
+    binding.may_open = True
+    assert libvirt.hostname() == 'cn1.example'
+
+
+def test_a_user_who_may_only_read_gets_the_other_answers(libvirt, binding):
+    binding.may_open = False
+    assert libvirt.hostname() == 'cn1.example'
+    with pytest.raises(
+        hypervisor.Unanswered,
+        match='does not tell domain capabilities: operation denied: read only',
+    ):
+        libvirt.domain_capabilities(REQUEST)
+    assert libvirt.number == 1
+
+
+def test_an_empty_emulator_leaves_the_choice_to_libvirt(libvirt):
+    text = libvirt.domain_capabilities(REQUEST, hypervisor.EXPAND_CPU_FEATURES)
+    assert "(None, 'x86_64', None, 'kvm', 2)" in text
+
+
+def test_a_device_that_goes_while_it_is_read_is_left_out(libvirt, binding):
+    libvirt.hostname()
+    gone = LibvirtError('no node device', binding.VIR_ERR_NO_NODE_DEVICE)
+    binding.opened[0].devices = [Device('pci_1', gone), Device('pci_2')]
+    assert list(libvirt.node_devices()) == ['pci_2']
+
+
+def test_a_device_that_cannot_be_read_makes_all_unknown(libvirt, binding):
+    libvirt.hostname()
+    error = LibvirtError('internal error')
+    binding.opened[0].devices = [Device('pci_1', error), Device('pci_2')]
+    with pytest.raises(hypervisor.Unanswered, match='node devices'):
+        libvirt.node_devices()
+
+
+def test_without_the_binding_there_is_no_answer(monkeypatch):
+    monkeypatch.setattr(connection, 'BINDING', 'no_such_binding')
+    with pytest.raises(hypervisor.Unanswered, match='no_such_binding'):
+        connection.Connection(URI).hostname()
+
+
+def test_libvirts_test_driver_answers():
+    pytest.importorskip('libvirt')
+    libvirt = connection.Connection('test:///default')
+    assert libvirt.versions().kind == 'TEST'
+    assert libvirt.memory_mib() == 3072
+    assert libvirt.node_devices() == {}
+    assert len(libvirt.domains()) == 1
+    with pytest.raises(hypervisor.Unanswered, match='not supported'):
+        libvirt.domain_capabilities(REQUEST)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""XML with entities or a document type is refused; other bad text too."""
+
+import pytest
+
+from drivers.libvirt.libvirtd import hypervisor, xml
+
+LAUGHS = """<!DOCTYPE capabilities [
+  <!ENTITY a "ha">
+  <!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">
+]><capabilities>&b;</capabilities>"""
+OUTSIDE = """<!DOCTYPE capabilities [
+  <!ENTITY secret SYSTEM "file:///etc/hostname">
+]><capabilities>&secret;</capabilities>"""
+
+
+def test_a_document_gives_its_root():
+    assert xml.parse('<a><b/></a>', 'a host').tag == 'a'
+
+
+@pytest.mark.parametrize('text', [LAUGHS, OUTSIDE, '<!DOCTYPE a><a/>'])
+def test_entities_and_document_types_are_refused(text):
+    with pytest.raises(hypervisor.Unanswered, match='XML of a host is refus'):
+        xml.parse(text, 'a host')
+
+
+@pytest.mark.parametrize('text', ['', '<a>', 'a', '<a/><b/>', '<a>\ud800</a>'])
+def test_other_text_cannot_be_parsed(text):
+    with pytest.raises(hypervisor.Unanswered, match='XML of a host cannot'):
+        xml.parse(text, 'a host')
