@@ -66,6 +66,7 @@ UNDOING = {
     adds_a_class: 'inventory CUSTOM_FPGA',
     deletes_the_child: f'provider {CHILD}',
 }
+QUICK = (removes_the_trait, takes_the_aggregate)  # the others are long
 
 
 @pytest.fixture
@@ -96,7 +97,17 @@ def agent(agent_factory, clock, control):
     return agent
 
 
-@pytest.mark.parametrize('undo', UNDOING, ids=lambda undo: undo.__name__)
+@pytest.mark.parametrize(
+    'undo',
+    [
+        pytest.param(
+            undo,
+            id=undo.__name__,
+            marks=() if undo in QUICK else pytest.mark.long,
+        )
+        for undo in UNDOING
+    ],
+)
 def test_what_is_undone_costs_a_few_writes_and_ends_with_the_undoing(
     placement, agent, operator, undo
 ):
@@ -125,6 +136,7 @@ def test_what_is_undone_costs_a_few_writes_and_ends_with_the_undoing(
     assert placement.writes == []
 
 
+@pytest.mark.long
 def test_undoing_in_each_cycle_is_a_write_an_hour(placement, agent, operator):
     placement.clear()
     for _ in range(REST * 3):
