@@ -51,7 +51,7 @@ class Run(command.AgentCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Run until SIGINT or SIGTERM; reload the files on SIGHUP."""
-        from ..state import lock  # noqa: PLC0415 (quick --help)
+        from ..state.database import lock  # noqa: PLC0415 (quick --help)
         from . import cycles, lifetime, masks  # noqa: PLC0415
         from .app import signals  # noqa: PLC0415
         from .wiring import agent_settings, placement  # noqa: PLC0415

@@ -64,7 +64,7 @@ class Sync(command.Report):
     ) -> tuple[typing.Any, str | None, int]:
         """Run a cycle; return each node's result."""
         from ..cycle import node_result  # noqa: PLC0415 (quick --help)
-        from ..state import lock  # noqa: PLC0415
+        from ..state.database import lock  # noqa: PLC0415
         from .app import progress  # noqa: PLC0415
         from .wiring import agent_settings  # noqa: PLC0415
         from .wiring.agent import open_agent  # noqa: PLC0415

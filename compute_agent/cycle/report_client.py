@@ -2,9 +2,9 @@
 """Protocols for the collaborators of a cycle: report client, files, records.
 
 Pure: no I/O, configuration, logging or clock. ``report_client/client.py``,
-``provider_config/files.py`` and ``state/records.py`` implement them. The agent
-and the report client exchange values of ``tree/`` only; ``Op`` stands for the
-operations, which the report client defines.
+``provider_config/files.py`` and ``state/record/records.py`` implement them.
+The agent and the report client exchange values of ``tree/`` only; ``Op``
+stands for the operations, which the report client defines.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -10,7 +10,7 @@ takes an approval out before it applies the changes: an approval is used once.
 from collections.abc import Iterable
 
 from ..limits import approval
-from .database import Database
+from .database.database import Database
 
 
 class Approvals:

@@ -18,10 +18,11 @@ from ..ownership.record import Record
 from ..plan.intents import Intent
 from ..tree import assertion, provider
 from ..tree.assertion import Claims, Key
-from . import history, read_order
-from .database import Database, packed, unpacked
-from .records import Records
-from .snapshot import Snapshot
+from . import read_order
+from .database.database import Database, packed, unpacked
+from .record.records import Records
+from .snapshot import history
+from .snapshot.snapshot import Snapshot
 
 _COLUMNS = 'node_uuid, uuid, kind, generation, names, added'
 

@@ -14,14 +14,14 @@ from .. import errors
 from ..ownership import record_rows
 from ..tree.node import Node
 from ..virt import driver as virt
-from . import history, lost_roots
 from .cache import Cache
-from .database import Database
-from .handover import NodeRecord
+from .database.database import Database
+from .handover.node_record import NodeRecord
 from .journal import Journal
 from .known_node import KnownNode
-from .records import Records
-from .snapshot import Snapshot
+from .record.records import Records
+from .snapshot import history, lost_roots
+from .snapshot.snapshot import Snapshot
 
 _CREATED_FOR_UNRECORDED = (
     'select uuid, node_uuid from created'

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state of this agent: its record, and its snapshot of placement.
 
-SQLite in ``state_path``, WAL. The *record* (``records.py``, and the intents in
+SQLite in ``state_path``, WAL. The *record* (``record/``, and the intents in
 ``journal.py``) must be durable before a request is sent. If the *snapshot*
-(``snapshot.py``) is lost, the agent only has to read placement again. It is
+(``snapshot/``) is lost, the agent only has to read placement again. It is
 kept for each placement service (``site``): another spelling of an endpoint
 costs a full read, but loses no record. ``nodes.py`` has the nodes that the
 drivers reported.
@@ -20,17 +20,10 @@ import pathlib
 import typing
 from collections.abc import Collection
 
-from . import (
-    agreed_names,
-    approvals,
-    cache,
-    database,
-    journal,
-    nodes,
-    records,
-    snapshot,
-    undos,
-)
+from . import approvals, cache, journal, nodes
+from .database import database
+from .record import agreed_names, records, undos
+from .snapshot import snapshot
 
 
 class State:

@@ -16,7 +16,8 @@ from command_line import Result
 from compute_agent.cmd.app import main
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.plan import intents
-from compute_agent.state import lock, schema, state
+from compute_agent.state import state
+from compute_agent.state.database import lock, schema
 from compute_agent.tree.assertion import Kind
 from compute_agent.virt import driver as virt
 

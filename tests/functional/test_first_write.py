@@ -7,7 +7,7 @@ import pytest
 from agents import NODE
 
 from compute_agent.cycle.resource_tracker import Status
-from compute_agent.state import handover
+from compute_agent.state.handover import node_record
 from compute_agent.virt import driver as virt
 
 OTHER = '22222222-2222-4222-8222-222222222222'
@@ -199,9 +199,11 @@ def test_an_imported_record_brings_the_yes(agent_factory, operator, left):
     before = agent_factory(describe)
     before.done()
     (node,) = before.tracker.nodes()
-    handed = json.dumps(handover.data(before.state.nodes.export_record(node)))
+    handed = json.dumps(
+        node_record.data(before.state.nodes.export_record(node))
+    )
     heir = agent_factory(describe, takes_over=False)
-    heir.state.nodes.import_record(handover.from_data(json.loads(handed)))
+    heir.state.nodes.import_record(node_record.from_data(json.loads(handed)))
     operator.change_inventory('DISK_GB', total=9)
     heir.done()
 

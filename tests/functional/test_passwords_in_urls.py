@@ -14,7 +14,8 @@ from connected import by_password, by_token, to_ironic, to_placement
 from scripted_server import answer, scripted
 
 from compute_agent import errors
-from compute_agent.state import schema, state
+from compute_agent.state import state
+from compute_agent.state.database import schema
 
 SECRET = 's3cret-of@the'  # its @ is written as it is, too
 BASIC = base64.b64encode(f'user:{SECRET}'.encode()).decode()

@@ -14,7 +14,7 @@ from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.limits import backoff
 from compute_agent.ownership import resolve as ownership
-from compute_agent.state import schema
+from compute_agent.state.database import schema
 from compute_agent.tree import allocation_ratios
 
 OTHER = '22222222-2222-4222-8222-222222222222'

@@ -8,7 +8,7 @@ does not go because it says something else for another.
 import pytest
 from agents import NODE
 
-from compute_agent.state import handover
+from compute_agent.state.handover import node_record
 from compute_agent.tree import assertion
 from compute_agent.virt import driver as virt
 
@@ -134,7 +134,7 @@ def test_what_was_held_for_a_node_handed_over_is_held_no_more(agent, operator):
 
 
 def test_a_handed_over_node_takes_its_own_holds_along_only(agent):
-    node = handover.find(agent.state.nodes.all(), NODE)
+    node = node_record.find(agent.state.nodes.all(), NODE)
     record = agent.state.nodes.export_record(node).record
     assert record.claims[SHARED, TRAIT] == {'driver': {SHARES}}
     assert record.others == {}

@@ -5,7 +5,7 @@ import agents
 from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent.ownership import in_use
-from compute_agent.state import snapshot
+from compute_agent.state.snapshot import snapshot
 from compute_agent.tree import names
 from report_client import client
 from report_client.operations import operations

@@ -7,8 +7,8 @@ It is white-box: only SQLite's own connection can be copied so, and the agent
 has no use for it.
 """
 
-from compute_agent.state import database as state_database
 from compute_agent.state import state
+from compute_agent.state.database import database as state_database
 
 SITE = 'test'
 

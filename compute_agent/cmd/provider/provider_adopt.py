@@ -70,7 +70,7 @@ class ProviderAdopt(command.Report):
         """Adopt the provider; return what was adopted."""
         from report_client.api import providers  # noqa: PLC0415 (quick --help)
 
-        from ...state import lock  # noqa: PLC0415
+        from ...state.database import lock  # noqa: PLC0415
         from ..wiring import agent_settings, placement  # noqa: PLC0415
         from ..wiring.agent import open_agent  # noqa: PLC0415
 

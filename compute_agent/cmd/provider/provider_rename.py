@@ -52,7 +52,7 @@ class ProviderRename(command.Report):
         from report_client.api import providers  # noqa: PLC0415 (quick --help)
 
         from ...identity import rename  # noqa: PLC0415
-        from ...state import lock  # noqa: PLC0415
+        from ...state.database import lock  # noqa: PLC0415
         from ...tree import names  # noqa: PLC0415
         from ..wiring import agent_settings, placement  # noqa: PLC0415
         from ..wiring.agent import open_agent  # noqa: PLC0415

@@ -18,7 +18,7 @@ from ... import errors
 from ..app import command, configuration
 
 if typing.TYPE_CHECKING:
-    from ...state import handover
+    from ...state.handover import node_record
 
 STDIN = '-'
 
@@ -47,7 +47,9 @@ class StateExport(command.AgentCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Print the record; with --forget, drop it."""
-        from ...state import handover, lock, state  # noqa: PLC0415 (quick --help)
+        from ...state import state  # noqa: PLC0415 (quick --help)
+        from ...state.database import lock  # noqa: PLC0415
+        from ...state.handover import node_record  # noqa: PLC0415
 
         directory = state_path(self)
         with contextlib.ExitStack() as stack:
@@ -56,7 +58,7 @@ class StateExport(command.AgentCommand):
             with contextlib.closing(
                 state.State.open_copy(directory)
             ) as opened:
-                node = handover.find(opened.nodes.all(), parsed_args.node)
+                node = node_record.find(opened.nodes.all(), parsed_args.node)
                 exported = opened.nodes.export_record(node)
             self._print(exported)
             if parsed_args.forget:
@@ -64,16 +66,16 @@ class StateExport(command.AgentCommand):
                     opened.nodes.forget_with_record(node.uuid)
         return 0
 
-    def _print(self, exported: 'handover.NodeRecord') -> None:
+    def _print(self, exported: 'node_record.NodeRecord') -> None:
         """Print a record; return when it is written (a file: on disk).
 
         :raises errors.Unavailable: the record could not be written
         """
-        from ...state import handover  # noqa: PLC0415 (quick --help)
+        from ...state.handover import node_record  # noqa: PLC0415 (quick --help)
 
         out = self.app.stdout
         try:
-            json.dump(handover.data(exported), out, indent=2)
+            json.dump(node_record.data(exported), out, indent=2)
             out.write('\n')
             out.flush()
             _to_disk(out)
@@ -109,7 +111,8 @@ class StateImport(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Import the record; return a summary of it."""
-        from ...state import lock, state  # noqa: PLC0415 (quick --help)
+        from ...state import state  # noqa: PLC0415 (quick --help)
+        from ...state.database import lock  # noqa: PLC0415
 
         directory = state_path(self)
         imported = _read(parsed_args.file, self.app.stdin)
@@ -140,12 +143,12 @@ def _to_disk(out: typing.TextIO) -> None:
             raise
 
 
-def _read(name: str, stdin: typing.TextIO) -> 'handover.NodeRecord':
+def _read(name: str, stdin: typing.TextIO) -> 'node_record.NodeRecord':
     """Return the record in a file.
 
     :raises errors.ConfigError: it cannot be read, or is not a record
     """
-    from ...state import handover  # noqa: PLC0415 (quick --help)
+    from ...state.handover import node_record  # noqa: PLC0415 (quick --help)
 
     where = 'standard input' if name == STDIN else name
     try:
@@ -156,17 +159,17 @@ def _read(name: str, stdin: typing.TextIO) -> 'handover.NodeRecord':
         )
         if not content.strip():
             raise errors.ConfigError('it is empty; check if the export failed')
-        return handover.from_data(json.loads(content))
+        return node_record.from_data(json.loads(content))
     except OSError as exc:
         why = f'it cannot be read: {exc.strerror}'
     except (RecursionError, ValueError) as exc:
-        why = f'it is not JSON ({exc}); {handover.WANTED}'
+        why = f'it is not JSON ({exc}); {node_record.WANTED}'
     except errors.AgentError as exc:
         why = str(exc)
     raise errors.ConfigError(f'{where}: {why}')
 
 
-def _data(imported: 'handover.NodeRecord') -> dict[str, typing.Any]:
+def _data(imported: 'node_record.NodeRecord') -> dict[str, typing.Any]:
     record = imported.record
     return {
         'node': imported.node.called,
@@ -177,7 +180,7 @@ def _data(imported: 'handover.NodeRecord') -> dict[str, typing.Any]:
     }
 
 
-def _text(imported: 'handover.NodeRecord') -> str:
+def _text(imported: 'node_record.NodeRecord') -> str:
     record = imported.record
     lines = [f'imported the record of {imported.node}']
     for uuid in imported.providers:

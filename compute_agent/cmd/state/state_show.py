@@ -48,15 +48,15 @@ class StateShow(listing.Listing):
     ) -> tuple[listing.Rows, str | None, int]:
         """Return one row for each provider and each name."""
         from ...ownership import record_rows  # noqa: PLC0415 (quick --help)
-        from ...state import handover  # noqa: PLC0415
         from ...state import state as state_database  # noqa: PLC0415
+        from ...state.handover import node_record  # noqa: PLC0415
 
         directory = state.state_path(self)
         opened = state_database.State.open_copy(directory)
         with contextlib.closing(opened):
             node = None
             if parsed_args.node is not None:
-                node = handover.find(opened.nodes.all(), parsed_args.node)
+                node = node_record.find(opened.nodes.all(), parsed_args.node)
             accounts = opened.nodes.accounts(node)
         rows = [
             tuple(

@@ -4,7 +4,9 @@
 import sys
 import uuid as uuidlib
 
-from compute_agent.state import journal, snapshot, undos
+from compute_agent.state import journal
+from compute_agent.state.record import undos
+from compute_agent.state.snapshot import snapshot
 from compute_agent.tree import provider_tree
 from report_client.apply import executor
 from tests.mutation.planted.catalogue import plant

@@ -8,7 +8,8 @@ import pytest
 
 from compute_agent import errors
 from compute_agent.limits import approval
-from compute_agent.state import schema, state
+from compute_agent.state import state
+from compute_agent.state.database import schema
 
 SHOWN = approval.subject(approval.Kind.NAMES, [('a', 'trait', 'CUSTOM_X')])
 OTHER = approval.subject(approval.Kind.NAMES, [('b', 'trait', 'CUSTOM_X')])

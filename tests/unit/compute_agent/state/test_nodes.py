@@ -10,8 +10,8 @@ import pytest
 from compute_agent import errors
 from compute_agent.ownership.record import Record
 from compute_agent.plan import intents
-from compute_agent.state import handover
 from compute_agent.state import state as state_module
+from compute_agent.state.handover import node_record
 from compute_agent.state.known_node import KnownNode
 from compute_agent.tree import assertion, provider
 from compute_agent.tree.node import Node
@@ -178,7 +178,7 @@ RECORD = Record(
     },
     claims={(NODE, TRAIT): {'driver': frozenset({'CUSTOM_X'})}},
 )
-HANDED = handover.NodeRecord(node=HERE, driver=DRIVER, record=RECORD)
+HANDED = node_record.NodeRecord(node=HERE, driver=DRIVER, record=RECORD)
 # Who imports a record may go on where the other agent wrote.
 IMPORTED = dataclasses.replace(
     RECORD, taken_over=frozenset({NODE, CHILD, SHARED})

@@ -13,7 +13,7 @@ import pathlib
 import sqlite3
 from collections.abc import Iterator
 
-from .. import errors, private_files
+from ... import errors, private_files
 from . import site_names
 
 SCHEMA_VERSION = 6

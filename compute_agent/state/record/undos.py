@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..limits.item import Item, ItemKey
-from ..limits.item_history import History, Made, Rest
-from ..tree import assertion, inventory
-from .database import Database
+from ...limits.item import Item, ItemKey
+from ...limits.item_history import History, Made, Rest
+from ...tree import assertion, inventory
+from ..database.database import Database
 
 _Histories = Mapping[ItemKey, History]
 

@@ -6,7 +6,7 @@ agreed one, from a host whose provider somebody else renamed. It changes
 seldom, so it is kept in memory.
 """
 
-from .database import Database
+from ..database.database import Database
 
 
 class AgreedNames:

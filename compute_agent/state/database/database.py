@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
 
-from .. import errors, private_files
+from ... import errors, private_files
 from . import schema, site_names
 
 # Errors that damaged rows raise: rows not as this agent wrote them.

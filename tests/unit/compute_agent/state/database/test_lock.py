@@ -9,11 +9,11 @@ import sys
 import pytest
 
 from compute_agent import errors, private_files
-from compute_agent.state import lock
+from compute_agent.state.database import lock
 
 HOLDER = """
 import pathlib, sys
-from compute_agent.state import lock
+from compute_agent.state.database import lock
 with lock.hold(pathlib.Path(sys.argv[1])):
     print('held', flush=True)
     sys.stdin.readline()

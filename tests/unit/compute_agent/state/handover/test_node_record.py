@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from compute_agent import errors
 from compute_agent.ownership.record import Record
-from compute_agent.state import handover, handover_schema
+from compute_agent.state.handover import node_record, schema
 from compute_agent.tree.assertion import Kind
 from compute_agent.tree.node import Node
 
@@ -33,7 +33,7 @@ def node(uuid=NODE, name='node-1', title='rack1'):
 
 
 def handed(**record):
-    return handover.NodeRecord(
+    return node_record.NodeRecord(
         node=node(), driver=DRIVER, record=Record(**record)
     )
 
@@ -90,11 +90,11 @@ DATA = {
 
 
 def test_the_data_is_sorted_and_has_the_node_s_own_provider_first():
-    assert handover.data(WHOLE) == DATA
+    assert node_record.data(WHOLE) == DATA
 
 
 def test_what_is_read_is_what_was_written():
-    read = handover.from_data(DATA)
+    read = node_record.from_data(DATA)
     assert read == WHOLE
     assert read.node.title == 'rack1'  # which no comparison looks at
 
@@ -125,11 +125,11 @@ def records(draw):
 @settings(max_examples=examples(60), deadline=None)
 @given(records(), st.text(st.characters(codec='utf-8'), min_size=1))
 def test_any_record_comes_back_from_its_json_as_it_went(record, name):
-    one = handover.NodeRecord(
+    one = node_record.NodeRecord(
         node=node(name=name[:200]), driver=DRIVER, record=record
     )
-    text = json.dumps(handover.data(one))
-    assert handover.from_data(json.loads(text)) == one
+    text = json.dumps(node_record.data(one))
+    assert node_record.from_data(json.loads(text)) == one
 
 
 def test_an_empty_list_says_nothing_and_uuids_are_spelled_one_way():
@@ -137,7 +137,7 @@ def test_an_empty_list_says_nothing_and_uuids_are_spelled_one_way():
     data = changed(['providers', 0, 'held', 'inventory'], {}, data)
     data = changed(['providers', 0, 'uuid'], NODE.upper(), data)
     data = changed(['node', 'uuid'], NODE.upper(), data)
-    assert handover.from_data(data) == WHOLE
+    assert node_record.from_data(data) == WHOLE
 
 
 def test_nothing_is_no_record():
@@ -148,7 +148,7 @@ def test_nothing_is_no_record():
         'hand over'
     )
     with pytest.raises(errors.ConfigError, match='nothing is recorded of'):
-        handover.from_data({**DATA, 'providers': []})
+        node_record.from_data({**DATA, 'providers': []})
 
 
 # --- what is refused ---------------------------------------------------------
@@ -166,7 +166,7 @@ def changed(path, value, body=DATA):
 
 def refused(data):
     with pytest.raises(errors.ConfigError) as caught:
-        handover.from_data(data)
+        node_record.from_data(data)
     text = str(caught.value)
     assert '\n' not in text
     assert len(text) < 300
@@ -185,7 +185,7 @@ def test_what_is_no_record_is_told_from_one(data):
 
 @pytest.mark.parametrize('rest', [DATA, {'format': DATA['format']}])
 def test_a_newer_version_is_refused_whatever_it_holds(rest):
-    newer = handover_schema.VERSION + 1
+    newer = schema.VERSION + 1
     said = refused({**rest, 'version': newer, 'new': []})
     assert f'has version {newer}, and this agent reads version 1' in said
 
@@ -300,23 +300,23 @@ def test_a_line_says_where_and_what_to_write(path, value, line):
 def test_a_node_is_found_by_uuid_in_any_case_or_by_name():
     one, two = node(), node(CHILD, 'node-2')
     for wanted in (CHILD, CHILD.upper(), 'node-2'):
-        assert handover.find([one, two], wanted) is two
+        assert node_record.find([one, two], wanted) is two
 
 
 def test_a_uuid_beats_a_name():
     one, two = node(CHILD, NODE), node(NODE, 'node-2')
-    assert handover.find([one, two], NODE) is two
+    assert node_record.find([one, two], NODE) is two
 
 
 def test_a_node_is_found_by_what_people_call_it():
     one, two = node(CHILD, CHILD, title='rack2'), node()
-    assert handover.find([one, two], 'rack2') is one
-    assert handover.find([one, two], 'node-1') is two
+    assert node_record.find([one, two], 'rack2') is one
+    assert node_record.find([one, two], 'node-1') is two
 
 
 def unfound(nodes, wanted):
     with pytest.raises(errors.ConfigError) as caught:
-        handover.find(nodes, wanted)
+        node_record.find(nodes, wanted)
     return str(caught.value)
 
 

@@ -12,7 +12,7 @@ import os
 import pathlib
 from collections.abc import Iterator
 
-from .. import errors, private_files
+from ... import errors, private_files
 
 FILE_NAME = 'lock'
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import jsonschema
 
-from .. import errors, yaml_problems
-from ..ownership.record import Record
-from ..tree import assertion, names
-from ..tree.node import Node
-from . import handover_schema
+from ... import errors, yaml_problems
+from ...ownership.record import Record
+from ...tree import assertion, names
+from ...tree.node import Node
+from . import schema
 
 WANTED = 'give the output of "compute-agent state export NODE"'
 _FEW = 3  # names that an error lists
@@ -88,8 +88,8 @@ def data(handed: NodeRecord) -> dict[str, Any]:
     """
     node = handed.node
     return {
-        'format': handover_schema.FORMAT,
-        'version': handover_schema.VERSION,
+        'format': schema.FORMAT,
+        'version': schema.VERSION,
         'node': {
             'uuid': node.uuid,
             'name': node.name,
@@ -109,7 +109,7 @@ def from_data(given: Any) -> NodeRecord:
         version
     """
     _check_version(given)
-    validator = jsonschema.Draft202012Validator(handover_schema.SCHEMA)
+    validator = jsonschema.Draft202012Validator(schema.SCHEMA)
     worst = jsonschema.exceptions.best_match(validator.iter_errors(given))
     if worst is not None:
         _, problem = yaml_problems.of_schema(worst)
@@ -156,12 +156,9 @@ def _check_version(given: Any) -> None:
 
     :raises errors.ConfigError: it is one of these
     """
-    if (
-        not isinstance(given, dict)
-        or given.get('format') != handover_schema.FORMAT
-    ):
+    if not isinstance(given, dict) or given.get('format') != schema.FORMAT:
         raise errors.ConfigError(f'it is not the record of a node; {WANTED}')
-    version, known = given.get('version'), handover_schema.VERSION
+    version, known = given.get('version'), schema.VERSION
     if isinstance(version, int) and version > known:
         raise errors.ConfigError(
             f'the record has version {yaml_problems.shown(version)}, and this '

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The JSON schema of a node's record.
 
-Data only. ``handover.py`` checks names and uuids by placement's rules. Each
+Data only. ``node_record.py`` checks names and uuids by placement's rules. Each
 description completes "write ..." in an error message.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from ..tree import assertion, names
+from ...tree import assertion, names
 
 FORMAT = 'compute-agent node record'
 VERSION = 1

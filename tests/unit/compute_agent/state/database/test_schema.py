@@ -12,7 +12,8 @@ import pytest
 from compute_agent import errors
 from compute_agent.ownership.record import Record
 from compute_agent.plan import intents
-from compute_agent.state import database, schema, state
+from compute_agent.state import state
+from compute_agent.state.database import database, schema
 from compute_agent.state.known_node import KnownNode
 from compute_agent.tree import assertion, provider
 

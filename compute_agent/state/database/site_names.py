@@ -8,7 +8,7 @@ database.
 
 import sqlite3
 
-from .. import error_text
+from ... import error_text
 
 _TABLES = (
     'reading',

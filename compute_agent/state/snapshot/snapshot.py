@@ -15,10 +15,10 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..tree import inventory, names, provider
+from ...tree import inventory, names, provider
+from ..cache import Cache
+from ..database.database import Database, packed, unpacked
 from . import history, lost_roots
-from .cache import Cache
-from .database import Database, packed, unpacked
 
 
 class Snapshot:

@@ -14,15 +14,15 @@ import itertools
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from .. import errors
-from ..ownership.record import Claimant, Record
-from ..plan import intents
-from ..tree import assertion, provider
-from ..tree.assertion import Claims, Key
-from . import history
-from .cache import Cache
-from .database import Database, packed, unpacked
-from .snapshot import Snapshot
+from ... import errors
+from ...ownership.record import Claimant, Record
+from ...plan import intents
+from ...tree import assertion, provider
+from ...tree.assertion import Claims, Key
+from ..cache import Cache
+from ..database.database import Database, packed, unpacked
+from ..snapshot import history
+from ..snapshot.snapshot import Snapshot
 
 _TABLES = ('created', 'ours', 'held', 'taken_over')
 # Nodes whose records one query returns: the rows of all nodes take memory.
