@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from compute_agent.cmd.app import configuration, main
 from compute_agent.cmd.wiring.agent import Agent, open_agent
-from compute_agent.cycle import node_result
+from compute_agent.cycle.node import node_result
 
 from . import child, cloud, synthetic_driver
 

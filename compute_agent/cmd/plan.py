@@ -41,7 +41,7 @@ class Plan(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return each node's plan."""
-        from ..cycle import node_result  # noqa: PLC0415 (quick --help)
+        from ..cycle.node import node_result  # noqa: PLC0415 (quick --help)
         from .app import progress  # noqa: PLC0415
         from .wiring.agent import open_agent  # noqa: PLC0415
 

@@ -9,7 +9,7 @@ import argparse
 import typing
 from collections.abc import Callable, Iterable, Sequence
 
-from ..cycle import node_result
+from ..cycle.node import node_result
 from ..ownership.pruning import Prune
 from ..tree import node as node_module
 from ..tree.node import Node

@@ -152,7 +152,7 @@ class _FirstTree:
 
     def show(self, results: Sequence['NodeResult']) -> None:
         """Print the tree of each node, at the first call only."""
-        from ..cycle import node_result  # noqa: PLC0415 (quick --help)
+        from ..cycle.node import node_result  # noqa: PLC0415 (quick --help)
         from . import tree_view  # noqa: PLC0415
 
         if self._shown:

@@ -63,7 +63,7 @@ class Sync(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Run a cycle; return each node's result."""
-        from ..cycle import node_result  # noqa: PLC0415 (quick --help)
+        from ..cycle.node import node_result  # noqa: PLC0415 (quick --help)
         from ..state.database import lock  # noqa: PLC0415
         from .app import progress  # noqa: PLC0415
         from .wiring import agent_settings  # noqa: PLC0415
@@ -108,7 +108,7 @@ def _text(results: Sequence['NodeResult']) -> str:
 def _node(result: 'NodeResult') -> str:
     from report_client.plan import render  # noqa: PLC0415
 
-    from ..cycle import node_result  # noqa: PLC0415
+    from ..cycle.node import node_result  # noqa: PLC0415
 
     lines = [node_result.line(result)]
     if not result.reason and not result.applied:

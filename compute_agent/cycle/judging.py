@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..limits import approval, blast_radius, judgement
-from .node_cycle import NodeCycle
+from .node.node_cycle import NodeCycle
 
 LOG = logging.getLogger(__name__)
 

@@ -16,8 +16,9 @@ from ..limits import alternation
 from ..ownership import takeover
 from ..plan.plan import Op, Operation
 from ..tree.node import Node
-from . import effects, node_result
-from .node_result import NodeResult
+from . import effects
+from .node import node_result
+from .node.node_result import NodeResult
 
 LOG = logging.getLogger(__name__)
 

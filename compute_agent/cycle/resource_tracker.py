@@ -4,9 +4,9 @@
 A node's failure is that node's result. An outage is raised if not even
 placement's list can be read; a later outage ends the cycles of the remaining
 nodes. Nodes are processed in parallel, in a bounded pool of threads
-(``node_cycle.py``). A plan that removes something waits until the removals of
-all nodes are judged (``judging.py``). This module does no HTTP and
-no SQL: it gets both as Protocols.
+(``node/``). A plan that removes something waits until the removals of all nodes
+are judged (``judging.py``). This module does no HTTP and no SQL: it gets both
+as Protocols.
 """
 
 import contextlib
@@ -23,17 +23,11 @@ from ..limits.contention import Contention, NodeOutcome
 from ..plan.plan import Op
 from ..tree import node as node_module
 from ..tree.node import Node
-from . import (
-    departed_cycles,
-    departed_nodes,
-    effects,
-    judging,
-    node_list,
-    report_client,
-)
-from .node_cycle import CycleContext, NodeCycle
-from .node_planner import NodePlanner
-from .node_result import NodeResult, Status
+from . import effects, judging, node_list, report_client
+from .departures import departed_cycles, departed_nodes
+from .node.node_cycle import CycleContext, NodeCycle
+from .node.node_planner import NodePlanner
+from .node.node_result import NodeResult, Status
 
 __all__ = ['Control', 'NodeResult', 'Progress', 'ResourceTracker', 'Status']
 
@@ -176,7 +170,7 @@ class ResourceTracker(Generic[Op]):
         return CycleContext(
             client=self._client,
             planner=self._planner,
-            departures=self._departures,
+            confirm_departure=self._departures.confirm,
             back_off=self._control.back_off,
             contended=self._control.contention.contended(),
             writing=writing,

@@ -3,8 +3,8 @@
 
 Pure: no I/O, configuration, logging or clock. Nova deletes the root provider
 of a host whose service is deleted, so the operator may want the host gone.
-``cycle/node_planner.py`` asks before it describes a node; the state database
-remembers the deleted roots.
+``cycle/node/node_planner.py`` asks before it describes a node; the state
+database remembers the deleted roots.
 """
 
 from collections.abc import Container

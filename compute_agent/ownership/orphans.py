@@ -5,8 +5,8 @@ Pure: no I/O, configuration, logging or clock. The agent deletes those
 providers of the node's own tree that it created, and the providers that it
 created for the node elsewhere, such as a sharing provider. If another node
 uses such a provider, the provider passes to that node.
-``cycle/departed_nodes.py`` passes providers on; the planner describes the
-remaining ones.
+``cycle/departures/departed_nodes.py`` passes providers on; the planner
+describes the remaining ones.
 """
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence

@@ -7,7 +7,7 @@ A program; ``test_chaos.py`` runs it to see that a run notices.
 import sys
 
 from compute_agent.cmd.app import main
-from compute_agent.cycle import departed_nodes
+from compute_agent.cycle.departures import departed_nodes
 
 
 def _nobody(*_: object, **__: object) -> departed_nodes.Departed:

@@ -5,7 +5,8 @@ import pytest
 from agents import Clock, Driver
 
 from compute_agent import errors
-from compute_agent.cycle import departed_nodes, resource_tracker
+from compute_agent.cycle import resource_tracker
+from compute_agent.cycle.departures import departed_nodes
 from compute_agent.virt import driver as virt
 
 Status = resource_tracker.Status

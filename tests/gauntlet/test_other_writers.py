@@ -7,7 +7,8 @@ import itertools
 import agents
 from gauntlet import Constant, Plant, Variant, against, verdict
 
-from compute_agent.cycle import conflicts, resource_tracker
+from compute_agent.cycle import resource_tracker
+from compute_agent.cycle.node import conflicts
 from report_client import client
 from report_client import errors as placement_errors
 from report_client.http import placement

@@ -23,14 +23,9 @@ from report_client.http import placement as placement_api
 from report_client.operations.operations import Operation
 
 from ...conf import misspelled
-from ...cycle import (
-    departed_nodes,
-    judging,
-    node_list,
-    node_planner,
-    node_result,
-    resource_tracker,
-)
+from ...cycle import judging, node_list, resource_tracker
+from ...cycle.departures import departed_nodes
+from ...cycle.node import node_planner, node_result
 from ...identity import host_name as host_names
 from ...identity import identity
 from ...limits import contention

@@ -4,7 +4,8 @@
 import dataclasses
 
 from compute_agent import errors
-from compute_agent.cycle import conflicts, departed_nodes, node_cycle
+from compute_agent.cycle.departures import departed_nodes
+from compute_agent.cycle.node import conflicts, node_cycle
 from compute_agent.limits import backoff, blast_radius, capacity, judgement
 from compute_agent.provider_config import files
 from compute_agent.state import approvals

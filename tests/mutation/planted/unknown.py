@@ -6,7 +6,7 @@ import dataclasses
 import variants
 
 from compute_agent import errors
-from compute_agent.cycle import departed_nodes
+from compute_agent.cycle.departures import departed_nodes
 from compute_agent.limits import judgement
 from compute_agent.plan import plan
 from compute_agent.state import journal

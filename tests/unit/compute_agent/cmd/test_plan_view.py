@@ -2,7 +2,7 @@
 """The reasons of nodes without a plan: equal ones are one line."""
 
 from compute_agent.cmd import plan_view
-from compute_agent.cycle import node_result
+from compute_agent.cycle.node import node_result
 from compute_agent.tree.node import Node
 
 

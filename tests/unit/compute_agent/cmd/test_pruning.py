@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent.cmd import pruning
-from compute_agent.cycle import node_result
+from compute_agent.cycle.node import node_result
 from compute_agent.ownership.pruning import Prune
 from compute_agent.tree.node import Node
 from report_client.operations import operations

@@ -9,12 +9,12 @@ decides what is kept. ``node_planner.py`` calls this, from several threads.
 from collections.abc import Iterable
 from typing import Generic
 
-from ..ownership import in_use
-from ..plan import allocations
-from ..plan.observation import Observation
-from ..plan.plan import Op
-from ..tree import provider
-from . import report_client
+from ...ownership import in_use
+from ...plan import allocations
+from ...plan.observation import Observation
+from ...plan.plan import Op
+from ...tree import provider
+from .. import report_client
 
 
 class ConsumersInUse(Generic[Op]):

@@ -12,8 +12,8 @@ import logging
 import random
 import time
 
-from .. import errors
-from ..tree.node import Node
+from ... import errors
+from ...tree.node import Node
 
 LOG = logging.getLogger(__name__)
 

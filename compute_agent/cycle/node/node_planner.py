@@ -11,11 +11,11 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Generic
 
-from .. import errors
-from ..identity import identity
-from ..limits import contended as contended_items
-from ..limits import contention
-from ..ownership import (
+from ... import errors
+from ...identity import identity
+from ...limits import contended as contended_items
+from ...limits import contention
+from ...ownership import (
     lost_roots,
     moved_away,
     orphans,
@@ -23,17 +23,18 @@ from ..ownership import (
     resolve,
     takeover,
 )
-from ..ownership.record import Record
-from ..plan import allocations as alloc
-from ..plan import removal
-from ..plan.observation import Observation
-from ..plan.plan import Op, Wanted
-from ..tree import host_inventory
-from ..tree.allocation_ratios import Ratios
-from ..tree.node import Node
-from ..tree.provider_tree import ProviderTree
-from ..virt import driver as virt
-from . import consumers, describe, report_client
+from ...ownership.record import Record
+from ...plan import allocations as alloc
+from ...plan import removal
+from ...plan.observation import Observation
+from ...plan.plan import Op, Wanted
+from ...tree import host_inventory
+from ...tree.allocation_ratios import Ratios
+from ...tree.node import Node
+from ...tree.provider_tree import ProviderTree
+from ...virt import driver as virt
+from .. import report_client
+from . import consumers, describe
 from .empty_plans import EmptyPlans, Inputs
 from .node_plan import NodePlan
 

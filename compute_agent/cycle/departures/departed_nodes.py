@@ -19,14 +19,14 @@ from collections.abc import (
 )
 from typing import Protocol
 
-from .. import errors
-from ..limits import judgement
-from ..ownership import orphans
-from ..state.known_node import KnownNode
-from ..tree import provider
-from ..tree.node import Node
-from ..virt import driver as virt
-from . import report_client
+from ... import errors
+from ...limits import judgement
+from ...ownership import orphans
+from ...state.known_node import KnownNode
+from ...tree import provider
+from ...tree.node import Node
+from ...virt import driver as virt
+from .. import report_client
 
 ASKED_AT_ONCE = 100  # in one cycle, so that many moves do not delay it
 _TICK = 0.001  # seconds between two batches of departed nodes, at least

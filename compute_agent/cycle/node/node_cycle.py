@@ -11,11 +11,11 @@ each node and runs them in several threads.
 
 import dataclasses
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Generic
 
-from .. import errors
-from ..limits import (
+from ... import errors
+from ...limits import (
     approval,
     backoff,
     blast_radius,
@@ -23,18 +23,13 @@ from ..limits import (
     contention,
     judgement,
 )
-from ..ownership import takeover
-from ..plan.observation import Observation
-from ..plan.plan import Op, Outcome, Plan
-from ..tree import provider
-from ..tree.node import Node
-from . import (
-    conflicts,
-    departed_nodes,
-    effects,
-    node_result,
-    report_client,
-)
+from ...ownership import takeover
+from ...plan.observation import Observation
+from ...plan.plan import Op, Outcome, Plan
+from ...tree import provider
+from ...tree.node import Node
+from .. import effects, report_client
+from . import conflicts, node_result
 from .node_plan import NodePlan
 from .node_planner import NodePlanner
 from .node_result import NodeResult, Status
@@ -53,6 +48,8 @@ class CycleContext(Generic[Op]):
 
     :ivar writing: False in a cycle that only plans
     :ivar judged: True if removals wait until those of all nodes are judged
+    :ivar confirm_departure: asks the driver again about a node that left;
+        raises ``UnknownState`` unless it is gone
     :ivar contended: the items that this cycle leaves as they are
     :ivar who_approved: returns who approved a set, and forgets the approval
     :ivar outage: the error of the first node that found the service away
@@ -61,7 +58,7 @@ class CycleContext(Generic[Op]):
 
     client: report_client.ReportClient[Op]
     planner: NodePlanner[Op]
-    departures: departed_nodes.Departures
+    confirm_departure: Callable[[Node], None]
     back_off: backoff.Backoff
     contended: Collection[contention.Item]
     writing: bool
@@ -280,7 +277,7 @@ class NodeCycle(Generic[Op]):
             back_off.clear(self.node.uuid)
             return
         if self.departed and plan.operations:
-            self._context.departures.confirm(self.node)
+            self._context.confirm_departure(self.node)
         if planned.takeovers and planned.takes_over:
             self._context.planner.take_over(planned)
         self._has_sent = True

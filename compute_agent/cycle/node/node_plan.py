@@ -8,9 +8,9 @@ Pure: no I/O, configuration, logging or clock. ``node_planner.py`` makes it;
 import dataclasses
 from typing import Generic
 
-from ..limits import contention
-from ..ownership import takeover
-from ..plan.plan import Op_co, Plan
+from ...limits import contention
+from ...ownership import takeover
+from ...plan.plan import Op_co, Plan
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -13,9 +13,9 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .. import errors
-from ..ownership.record import Record
-from ..tree import (
+from ... import errors
+from ...ownership.record import Record
+from ...tree import (
     assertion,
     host_inventory,
     inventory_records,
@@ -23,8 +23,8 @@ from ..tree import (
     provider,
     provider_tree,
 )
-from ..tree.node import Node
-from ..virt import driver as virt
+from ...tree.node import Node
+from ...virt import driver as virt
 
 LOG = logging.getLogger(__name__)
 

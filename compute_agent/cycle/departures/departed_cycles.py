@@ -12,16 +12,17 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic
 
-from .. import errors
-from ..limits import judgement
-from ..ownership import orphans
-from ..plan.observation import Observation
-from ..plan.plan import Op
-from ..tree.node import Node
-from . import departed_nodes, node_result
-from .node_cycle import CycleContext, NodeCycle
-from .node_planner import NodePlanner
-from .node_result import NodeResult, Status
+from ... import errors
+from ...limits import judgement
+from ...ownership import orphans
+from ...plan.observation import Observation
+from ...plan.plan import Op
+from ...tree.node import Node
+from ..node import node_result
+from ..node.node_cycle import CycleContext, NodeCycle
+from ..node.node_planner import NodePlanner
+from ..node.node_result import NodeResult, Status
+from . import departed_nodes
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

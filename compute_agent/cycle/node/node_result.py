@@ -10,11 +10,11 @@ import enum
 from collections.abc import Sequence
 from typing import Generic
 
-from ..limits import approval, contention
-from ..limits import contended as contended_items
-from ..ownership import takeover
-from ..plan.plan import Op, Op_co, Plan
-from ..tree.node import Node
+from ...limits import approval, contention
+from ...limits import contended as contended_items
+from ...ownership import takeover
+from ...plan.plan import Op, Op_co, Plan
+from ...tree.node import Node
 
 
 class Status(enum.Enum):

@@ -13,12 +13,12 @@ import dataclasses
 from collections.abc import Collection
 from typing import Generic
 
-from ..ownership.policy import Policy
-from ..ownership.record import Record
-from ..plan.observation import Observation
-from ..plan.plan import Op
-from ..tree import provider_tree
-from ..tree.node import Node
+from ...ownership.policy import Policy
+from ...ownership.record import Record
+from ...plan.observation import Observation
+from ...plan.plan import Op
+from ...tree import provider_tree
+from ...tree.node import Node
 from .node_plan import NodePlan
 
 
