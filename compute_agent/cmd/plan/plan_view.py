@@ -11,12 +11,12 @@ import re
 import typing
 from collections.abc import Sequence
 
-from ..tree.node import Node
+from ...tree.node import Node
 
 if typing.TYPE_CHECKING:
     from report_client.plan import diff as planning
 
-    from .wiring.agent import NodeResult
+    from ..wiring.agent import NodeResult
 
 MANY = 10  # plans of more nodes are summed up
 _GROUPS = 5  # different plans that are printed

@@ -6,12 +6,12 @@ import collections
 import typing
 from collections.abc import Sequence
 
-from .. import errors
-from . import pruning
-from .app import command
+from ... import errors
+from ..app import command
+from ..plan import pruning
 
 if typing.TYPE_CHECKING:
-    from .wiring.agent import NodeResult
+    from ..wiring.agent import NodeResult
 
 
 class Sync(command.Report):
@@ -63,11 +63,11 @@ class Sync(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Run a cycle; return each node's result."""
-        from ..cycle.node import node_result  # noqa: PLC0415 (quick --help)
-        from ..state.database import lock  # noqa: PLC0415
-        from .app import progress  # noqa: PLC0415
-        from .wiring import agent_settings  # noqa: PLC0415
-        from .wiring.agent import open_agent  # noqa: PLC0415
+        from ...cycle.node import node_result  # noqa: PLC0415 (quick --help)
+        from ...state.database import lock  # noqa: PLC0415
+        from ..app import progress  # noqa: PLC0415
+        from ..wiring import agent_settings  # noqa: PLC0415
+        from ..wiring.agent import open_agent  # noqa: PLC0415
 
         prune = pruning.parse(parsed_args)
         conf = self.conf()
@@ -108,7 +108,7 @@ def _text(results: Sequence['NodeResult']) -> str:
 def _node(result: 'NodeResult') -> str:
     from report_client.plan import render  # noqa: PLC0415
 
-    from ..cycle.node import node_result  # noqa: PLC0415
+    from ...cycle.node import node_result  # noqa: PLC0415
 
     lines = [node_result.line(result)]
     if not result.reason and not result.applied:

@@ -5,9 +5,9 @@ import shutil
 import typing
 from collections.abc import Sequence
 
-from .. import error_text
-from ..tree import inventory, provider
-from ..tree.node import Node
+from ... import error_text
+from ...tree import inventory, provider
+from ...tree.node import Node
 
 _COLUMNS = 100
 

@@ -4,8 +4,8 @@
 import argparse
 import typing
 
-from ..tree import node as node_module
-from .app import command
+from ...tree import node as node_module
+from ..app import command
 
 
 class TreeShow(command.Report):
@@ -32,9 +32,9 @@ class TreeShow(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the trees of the selected nodes."""
-        from .. import errors  # noqa: PLC0415 (quick --help)
+        from ... import errors  # noqa: PLC0415 (quick --help)
+        from ..wiring.agent import open_agent  # noqa: PLC0415
         from . import tree_view  # noqa: PLC0415
-        from .wiring.agent import open_agent  # noqa: PLC0415
 
         with open_agent(self.conf(), read_only=True) as agent:
             nodes = node_module.chosen(agent.tracker.nodes(), parsed_args.node)

@@ -4,11 +4,11 @@
 import argparse
 import typing
 
+from ..app import command
 from . import masks, plan_view, pruning
-from .app import command
 
 if typing.TYPE_CHECKING:
-    from .wiring.agent import NodeResult
+    from ..wiring.agent import NodeResult
 
 
 class Plan(command.Report):
@@ -41,9 +41,9 @@ class Plan(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return each node's plan."""
-        from ..cycle.node import node_result  # noqa: PLC0415 (quick --help)
-        from .app import progress  # noqa: PLC0415
-        from .wiring.agent import open_agent  # noqa: PLC0415
+        from ...cycle.node import node_result  # noqa: PLC0415 (quick --help)
+        from ..app import progress  # noqa: PLC0415
+        from ..wiring.agent import open_agent  # noqa: PLC0415
 
         prune = pruning.parse(parsed_args)
         conf = self.conf()

@@ -3,7 +3,7 @@
 
 import pytest
 
-from compute_agent.cmd import pruning
+from compute_agent.cmd.plan import pruning
 from compute_agent.cycle.node import node_result
 from compute_agent.ownership.pruning import Prune
 from compute_agent.tree.node import Node

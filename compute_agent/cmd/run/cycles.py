@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 
 from oslo_config import cfg
 
-from .. import errors
-from ..conf import default
-from ..cycle import schedule
-from .app import configuration, signals
-from .wiring import agent_settings
-from .wiring.agent import Agent, NodeResult
+from ... import errors
+from ...conf import default
+from ...cycle import schedule
+from ..app import configuration, signals
+from ..wiring import agent_settings
+from ..wiring.agent import Agent, NodeResult
 
 LOG = logging.getLogger(__name__)
 

@@ -9,15 +9,15 @@ import argparse
 import typing
 from collections.abc import Callable, Iterable, Sequence
 
-from ..cycle.node import node_result
-from ..ownership.pruning import Prune
-from ..tree import node as node_module
-from ..tree.node import Node
+from ...cycle.node import node_result
+from ...ownership.pruning import Prune
+from ...tree import node as node_module
+from ...tree.node import Node
 
 if typing.TYPE_CHECKING:
     from report_client.operations.operations import Operation
 
-    from .wiring.agent import NodeResult
+    from ..wiring.agent import NodeResult
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -14,11 +14,11 @@ from collections.abc import Callable
 
 from oslo_config import cfg
 
-from .. import error_text
-from ..conf.default import DEFAULT_INTERVAL
+from ... import error_text
+from ...conf.default import DEFAULT_INTERVAL
+from ..app import signals
+from ..wiring import agent_settings, placement
 from . import nova_files
-from .app import signals
-from .wiring import agent_settings, placement
 
 LOG = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reasons of nodes without a plan: equal ones are one line."""
 
-from compute_agent.cmd import plan_view
+from compute_agent.cmd.plan import plan_view
 from compute_agent.cycle.node import node_result
 from compute_agent.tree.node import Node
 

@@ -13,8 +13,8 @@ import typing
 from collections.abc import Collection, Iterable, Sequence
 
 if typing.TYPE_CHECKING:
-    from ..tree.provider import Provider
-    from .wiring.agent import NodeResult
+    from ...tree.provider import Provider
+    from ..wiring.agent import NodeResult
 
 LOG = logging.getLogger(__name__)
 

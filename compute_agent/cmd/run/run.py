@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 from oslo_config import cfg
 
-from .. import errors
-from .app import command, configuration, plain_text
+from ... import errors
+from ..app import command, configuration, plain_text
 
 if typing.TYPE_CHECKING:
+    from ..app import signals
+    from ..wiring.agent import Agent, NodeResult
     from . import cycles
-    from .app import signals
-    from .wiring.agent import Agent, NodeResult
 
 LOG = logging.getLogger(__name__)
 
@@ -51,11 +51,12 @@ class Run(command.AgentCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Run until SIGINT or SIGTERM; reload the files on SIGHUP."""
-        from ..state.database import lock  # noqa: PLC0415 (quick --help)
-        from . import cycles, lifetime, masks  # noqa: PLC0415
-        from .app import signals  # noqa: PLC0415
-        from .wiring import agent_settings, placement  # noqa: PLC0415
-        from .wiring.agent import open_agent  # noqa: PLC0415
+        from ...state.database import lock  # noqa: PLC0415 (quick --help)
+        from ..app import signals  # noqa: PLC0415
+        from ..plan import masks  # noqa: PLC0415
+        from ..wiring import agent_settings, placement  # noqa: PLC0415
+        from ..wiring.agent import open_agent  # noqa: PLC0415
+        from . import cycles, lifetime  # noqa: PLC0415
 
         conf = self.conf()
         _set_up_logging(conf, debug=self.app.global_options.debug)
@@ -111,7 +112,7 @@ class _Worker(threading.Thread):
         requests: 'signals.DaemonSignals',
         done: typing.Callable[..., None],
     ) -> None:
-        from ..cycle import service  # noqa: PLC0415 (quick --help)
+        from ...cycle import service  # noqa: PLC0415 (quick --help)
 
         super().__init__(name='cycles', daemon=True)
         self._work = work
@@ -152,8 +153,8 @@ class _FirstTree:
 
     def show(self, results: Sequence['NodeResult']) -> None:
         """Print the tree of each node, at the first call only."""
-        from ..cycle.node import node_result  # noqa: PLC0415 (quick --help)
-        from . import tree_view  # noqa: PLC0415
+        from ...cycle.node import node_result  # noqa: PLC0415 (quick --help)
+        from ..tree import tree_view  # noqa: PLC0415
 
         if self._shown:
             return

@@ -8,7 +8,7 @@ import pytest
 from oslo_config import cfg
 
 from compute_agent import conf as agent_conf
-from compute_agent.cmd import cycles
+from compute_agent.cmd.run import cycles
 
 
 class Requests:

@@ -13,11 +13,11 @@ import os
 import time
 import typing
 
-from . import plan_view
-from .app import command, confirm
+from ..app import command, confirm
+from ..plan import plan_view
 
 if typing.TYPE_CHECKING:
-    from .wiring.agent import NodeResult
+    from ..wiring.agent import NodeResult
 
 _APPROVED = (
     'approved: the daemon makes exactly these changes in its next cycle, which '
@@ -33,10 +33,10 @@ def approve(
 
     :param in_use: the process that uses the state directory, for a message
     """
-    from ..state import state  # noqa: PLC0415 (quick --help)
-    from .app import progress  # noqa: PLC0415
-    from .wiring import agent_settings  # noqa: PLC0415
-    from .wiring.agent import open_agent  # noqa: PLC0415
+    from ...state import state  # noqa: PLC0415 (quick --help)
+    from ..app import progress  # noqa: PLC0415
+    from ..wiring import agent_settings  # noqa: PLC0415
+    from ..wiring.agent import open_agent  # noqa: PLC0415
 
     conf = asking.conf()
     with (
