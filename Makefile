@@ -35,7 +35,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic test test-full test-stateful churn chaos \
+.PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos \
     test-planted mutmut lint types contracts collect wheel-check bench \
     bench-traits bench-rows bench-ways sample check clean
 
@@ -71,6 +71,26 @@ $(BIN)/python:
 	    --disable-pip-version-check 'ironic>=39'
 	@touch $@
 
+# A real libvirtd for tests/full/libvirt: daemon and emulator come from the
+# distribution, and libvirt-python is built with its library.
+LIBVIRT_PACKAGES = libvirt-daemon libvirt-daemon-driver-qemu qemu-system-x86 \
+    swtpm-tools libvirt-dev pkg-config gcc python3-dev
+.servers/libvirt.stamp: .venv/dev.stamp
+	@PATH="$$PATH:/usr/sbin"; \
+	for program in libvirtd qemu-system-x86_64 swtpm_setup pkg-config gcc; do \
+	    command -v $$program >/dev/null || { \
+	        echo "the tests with a real libvirtd need $$program; on Debian:" \
+	            'apt-get install --no-install-recommends' \
+	            '$(LIBVIRT_PACKAGES)' >&2; \
+	        exit 1; \
+	    }; \
+	done
+	$(INSTALL) '.[libvirt]'
+	@mkdir -p .servers && touch $@
+
+libvirt-packages:
+	@echo $(LIBVIRT_PACKAGES)
+
 # What the benchmark measures against: two peers, an environment each.
 .servers/placement.stamp: | $(BIN)/python
 	$(BIN)/python -m venv .servers/placement
@@ -95,7 +115,7 @@ demo-ironic: .venv/run.stamp $(IRONIC)  ## The agent on a real Ironic with 20 fa
 test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minutes
 	$(QUICK) $(addprefix --ignore=,$(SLOW_TESTS))
 
-test-full: .venv/dev.stamp $(IRONIC)  ## Every test, all examples, real servers, coverage
+test-full: .venv/dev.stamp $(IRONIC) .servers/libvirt.stamp  ## Every test, all examples, real servers, coverage
 	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
 
 test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and other writers

@@ -28,6 +28,7 @@ pytest_plugins = [
     'command_line',
     'ironic_agents',
     'ironic_fixture',
+    'libvirt_fixture',
     'placement_api',
     'placement_fixture',
     'vgpu_cloud',

@@ -9,7 +9,7 @@ absent traits and leaves unknown ones as they are in placement.
 import logging
 import pathlib
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from oslo_config import cfg
 
@@ -91,6 +91,14 @@ class LibvirtDriver(driver.ComputeDriver):
             ),
             limits=limits,
         )
+
+    def subscribe(self, wake: Callable[[], object]) -> None:
+        """Hear libvirt's events; each calls ``wake``."""
+        self._libvirt.subscribe(wake, awaits_guests=lambda: False)
+
+    def close(self) -> None:
+        """End the connections to libvirt."""
+        self._libvirt.close()
 
     @property
     def authority(self) -> Sequence[str]:

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks libvirt through libvirt-python, over a connection that it reopens.
 
-It does I/O. libvirt-python is imported with the first question, so the driver
+It does I/O; ``events.py`` hears what libvirt tells by itself. libvirt-python is imported with the first question, so the driver
 also works where it is not installed. ``driver.py`` makes the one connection.
 """
 
+import contextlib
 import importlib
 import threading
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
-from . import hypervisor
+from . import events, hypervisor
 
 BINDING = 'libvirt'
 
@@ -54,6 +55,7 @@ class Connection:
         self._lock = threading.Lock()
         self._opened: typing.Any = None
         self._number = 0
+        self._events = events.Events(uri, load)
 
     @property
     def number(self) -> int:
@@ -126,6 +128,27 @@ class Connection:
     def domains(self) -> Mapping[str, str]:
         """Return uuid → XML of the guests that are defined or running."""
         return self._ask('the guests', _domains)
+
+    def subscribe(
+        self,
+        wake: Callable[[], object],
+        *,
+        awaits_guests: Callable[[], bool],
+    ) -> None:
+        """Call ``wake`` when the host may have changed.
+
+        :param awaits_guests: True while the start and stop of guests matter
+        """
+        self._events.start(wake, awaits_guests)
+
+    def close(self) -> None:
+        """End what ``subscribe`` began, and the connection."""
+        self._events.stop()
+        with self._lock:
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            with contextlib.suppress(self._load().libvirtError):
+                opened.close()
 
     def _ask(
         self,

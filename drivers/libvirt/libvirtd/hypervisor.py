@@ -8,7 +8,7 @@ cannot say. An answer that is missing is unknown, never empty.
 
 import dataclasses
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from compute_agent import errors
 
@@ -62,7 +62,7 @@ class DomainCapabilitiesRequest:
 
 
 class Hypervisor(typing.Protocol):
-    """The answers of one hypervisor; each method may raise Unanswered."""
+    """The answers of one hypervisor; each question may raise Unanswered."""
 
     def hostname(self) -> str:
         """Return the host's name, which names its provider."""
@@ -113,4 +113,20 @@ class Hypervisor(typing.Protocol):
 
     def domains(self) -> Mapping[str, str]:
         """Return uuid → XML of the guests that are defined or running."""
+        ...
+
+    def subscribe(
+        self,
+        wake: Callable[[], object],
+        *,
+        awaits_guests: Callable[[], bool],
+    ) -> None:
+        """Call ``wake`` when the host may have changed, until ``close``.
+
+        :param awaits_guests: True while the start and stop of guests matter
+        """
+        ...
+
+    def close(self) -> None:
+        """End threads and connections."""
         ...

@@ -16,7 +16,7 @@ It does I/O. The folder has these files; for one that is missing, the answer is
 
 import pathlib
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import yaml
 
@@ -98,6 +98,17 @@ class Recorded:
             uuid = xml.parse(text, name).findtext('uuid')
             found[uuid or name] = text
         return found
+
+    def subscribe(
+        self,
+        wake: Callable[[], object],
+        *,
+        awaits_guests: Callable[[], bool],
+    ) -> None:
+        """Do nothing: a recorded host does not change."""
+
+    def close(self) -> None:
+        """Do nothing."""
 
     def _host(self, key: str) -> typing.Any:
         kept = yaml.safe_load(self._text('host.yaml'))
