@@ -7,7 +7,6 @@ absent traits and leaves unknown ones as they are in placement.
 """
 
 import logging
-import pathlib
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
@@ -19,13 +18,11 @@ from compute_agent.tree import inventory as agent_inventory
 from compute_agent.virt import driver, finding
 
 from . import conf as options
-from . import host, inventory, unsupported
+from . import host, inventory, sources, unsupported
 from .cpu import cpu_traits, findings, processors, pycpuinfo
-from .libvirtd import connection, hypervisor
+from .libvirtd import hypervisor
 
 LOG = logging.getLogger(__name__)
-
-CACHE_NAME = 'cpuinfo.json'
 
 
 class LibvirtDriver(driver.ComputeDriver):
@@ -45,7 +42,7 @@ class LibvirtDriver(driver.ComputeDriver):
         nodename: str,
         libvirt: hypervisor.Hypervisor,
         files: host.HostFiles,
-        probe: pycpuinfo.CachedProbe,
+        probe: sources.Probe,
         instances_path: str,
         reserved: host_inventory.Reserved,
         limits: Sequence[unsupported.Effect] = (),
@@ -72,17 +69,20 @@ class LibvirtDriver(driver.ComputeDriver):
 
         Each option of nova's that it does not support is logged once.
         """
+        return cls.on_host(conf, sources.of_this_host(conf))
+
+    @classmethod
+    def on_host(cls, conf: cfg.ConfigOpts, of: sources.Sources) -> typing.Self:
+        """Return the driver of a host that is known by these sources."""
         limits = unsupported.effects(conf)
         for effect in limits:
             LOG.warning('%s', effect.line())
-        own = conf.compute_agent.state_path if 'compute_agent' in conf else ''
-        cache = pathlib.Path(own or conf.state_path, CACHE_NAME)
         return cls(
-            nodename=conf.host or host.canonical_name(),
-            libvirt=connection.Connection(options.connection_uri(conf)),
-            hostname=host.canonical_name(),
-            files=host.HostFiles(),
-            probe=pycpuinfo.CachedProbe(cache),
+            nodename=conf.host or of.hostname,
+            libvirt=of.libvirt,
+            hostname=of.hostname,
+            files=of.files,
+            probe=of.probe,
             instances_path=conf.instances_path,
             reserved=host_inventory.Reserved(
                 cpus=conf.reserved_host_cpus,

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sources of a description: everything that the driver reads of a host.
+
+It does I/O through what it names. ``driver.py`` asks for the sources of this
+host; a test gives the driver those of a recorded host.
+"""
+
+import dataclasses
+import pathlib
+import typing
+
+from oslo_config import cfg
+
+from . import conf as options
+from . import host
+from .cpu import findings, pycpuinfo
+from .libvirtd import connection, hypervisor
+
+CACHE_NAME = 'cpuinfo.json'
+
+
+class Probe(typing.Protocol):
+    """py-cpuinfo, or its recorded answer."""
+
+    def reported(self, key: pycpuinfo.Key) -> findings.ReportedFlags:
+        """Return the flags that py-cpuinfo reports on the host of this key."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """The sources of one host.
+
+    :ivar hostname: the host's name where libvirt does not answer
+    """
+
+    libvirt: hypervisor.Hypervisor
+    files: host.HostFiles
+    probe: Probe
+    hostname: str
+
+
+def of_this_host(conf: cfg.ConfigOpts) -> Sources:
+    """Return the sources of the host that the agent runs on."""
+    own = conf.compute_agent.state_path if 'compute_agent' in conf else ''
+    cache = pathlib.Path(own or conf.state_path, CACHE_NAME)
+    return Sources(
+        libvirt=connection.Connection(options.connection_uri(conf)),
+        files=host.HostFiles(),
+        probe=pycpuinfo.CachedProbe(cache),
+        hostname=host.canonical_name(),
+    )

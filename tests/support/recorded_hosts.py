@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hosts of ``tests/hosts``, and the whole libvirt driver on one of them.
+
+A case is a folder: files of the kernel in ``proc/`` and ``sys/``, libvirt's
+answers in ``libvirt/`` (``drivers/libvirt/libvirtd/recorded.py`` describes
+them), options of the case in ``nova.conf``, and ``expected.yaml``. Its key
+``tree`` has the providers by name: each with its whole ``inventory`` (of a
+class, the fields that matter) and all its ``traits``. The name of the root is
+libvirt's.
+"""
+
+import pathlib
+import typing
+
+import yaml
+from oslo_config import cfg
+
+import compute_agent.conf
+from compute_agent.tree import provider_tree
+from drivers.libvirt import driver, host, sources
+from drivers.libvirt.cpu import findings, pycpuinfo
+from drivers.libvirt.libvirtd import hypervisor, recorded
+
+HOSTS = pathlib.Path(__file__).parents[1] / 'hosts'
+UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
+NAME = 'compute1'
+GIB = 1024**3
+SIZE = 200 * GIB
+
+Plain: typing.TypeAlias = dict[str, dict[str, typing.Any]]
+
+
+def cases(key: str) -> list[str]:
+    """Return the names of the cases whose expected.yaml has this key."""
+    return sorted(p.name for p in HOSTS.iterdir() if key in expected(p))
+
+
+def expected(folder: pathlib.Path) -> dict[str, typing.Any]:
+    """Return what a case expects."""
+    text = (folder / 'expected.yaml').read_text('utf-8')
+    return typing.cast('dict[str, typing.Any]', yaml.safe_load(text))
+
+
+class Files(host.HostFiles):
+    """Files of a recorded host; every file system of it has one size."""
+
+    def __init__(self, root: pathlib.Path) -> None:
+        super().__init__(root, machine='unknown')
+
+    def file_system_bytes(self, path: str) -> int:
+        """Return the one size."""
+        return SIZE
+
+
+class NoProbe:
+    """py-cpuinfo on a host where it gives no answer."""
+
+    def reported(self, key: pycpuinfo.Key) -> findings.ReportedFlags:
+        """Return no flags."""
+        return findings.ReportedFlags(reason='py-cpuinfo gave no answer')
+
+
+def sources_of(folder: pathlib.Path) -> sources.Sources:
+    """Return the sources of a recorded host."""
+    libvirt = recorded.Recorded(folder / 'libvirt')
+    try:
+        hostname = libvirt.hostname()
+    except hypervisor.Unanswered:
+        hostname = NAME
+    return sources.Sources(
+        libvirt=libvirt,
+        files=Files(folder),
+        probe=NoProbe(),
+        hostname=hostname,
+    )
+
+
+def configuration(*files: pathlib.Path) -> cfg.ConfigOpts:
+    """Return the options of these files; those that do not exist are empty."""
+    conf = cfg.ConfigOpts()
+    compute_agent.conf.register_opts(conf, compute_agent.conf.LOCAL)
+    driver.LibvirtDriver.register_opts(conf)
+    conf([f'--config-file={path}' for path in files if path.exists()])
+    return conf
+
+
+def driver_on(
+    folder: pathlib.Path, *files: pathlib.Path
+) -> driver.LibvirtDriver:
+    """Return the driver on a recorded host, under its nova.conf or others."""
+    conf = configuration(*(files or (folder / 'nova.conf',)))
+    return driver.LibvirtDriver.on_host(conf, sources_of(folder))
+
+
+def empty_tree(libvirt: driver.LibvirtDriver) -> provider_tree.ProviderTree:
+    """Return a tree with the driver's root, which has nothing yet."""
+    tree = provider_tree.ProviderTree()
+    (name,) = libvirt.get_hypervisor_hostnames().values()
+    tree.new_root(name, UUID)
+    return tree
+
+
+def describe(
+    libvirt: driver.LibvirtDriver, tree: provider_tree.ProviderTree
+) -> None:
+    """Let the driver describe its host in the tree."""
+    (root,) = tree.roots
+    libvirt.update_provider_tree(tree, root.name)
+
+
+def plain(tree: provider_tree.ProviderTree) -> Plain:
+    """Return name → inventory and traits of all providers."""
+    found = {}
+    for uuid in tree.get_provider_uuids():
+        data = tree.data(uuid)
+        found[data.name] = {
+            'inventory': data.inventory,
+            'traits': sorted(data.traits),
+        }
+    return found
