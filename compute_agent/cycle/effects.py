@@ -6,6 +6,7 @@ another writer undoes an item; the blast radius counts the removals of one
 cycle. Each operation lists its own changes, and this module adds them up.
 """
 
+import dataclasses
 from collections.abc import Iterable
 
 from ..limits import blast_radius, capacity, contention
@@ -51,6 +52,12 @@ def removals(operations: Iterable[Operation]) -> blast_radius.Removals:
             and _is_lost(first, last, moved)
         ),
     )
+
+
+def losses(plan: Plan[Op], sent: Iterable[Op]) -> blast_radius.Removals:
+    """Return the removals of some of a plan's operations, with its totals."""
+    part = dataclasses.replace(plan, operations=tuple(sent))
+    return dataclasses.replace(removals(part.operations), totals=totals(part))
 
 
 def totals(plan: Plan[Op]) -> dict[capacity.Total, tuple[int, int]]:

@@ -20,8 +20,10 @@ from .. import errors, parallel
 from ..limits import blast_radius
 from ..limits.backoff import Backoff
 from ..limits.contention import Contention, NodeOutcome
+from ..plan.observation import Observation
 from ..plan.plan import Op
 from ..tree import node as node_module
+from ..tree import provider
 from ..tree.node import Node
 from . import effects, judging, node_list, report_client
 from .departures import departed_cycles, departed_nodes
@@ -151,20 +153,38 @@ class ResourceTracker(Generic[Op]):
                 dataclasses.replace(context, outage=None), nodes
             )
         cycles += departed.cycles
+        allowed: Collection[str] = [c.node.uuid for c in departed.cycles]
         if limits is not None:
-            may_take = writing and context.outage is None
-            self._departures.approve(
-                self._judge.judge(
-                    cycles, departed.batches, limits, may_take=may_take
-                )
+            judged = judging.Nodes(
+                cycles=cycles,
+                batches=departed.batches,
+                others=functools.partial(self._others, listed, nodes),
             )
-        elif writing:
-            self._departures.approve([c.node.uuid for c in departed.cycles])
+            allowed = self._judge.judge(judged, limits, writing=writing)
+        if writing:
+            self._departures.approve(allowed)
         self._finish(cycles, tell, writing=writing)
         results = [cycle.result for cycle in cycles]
         if writing and context.outage is None and not only:
             self._learn(results)
         return [*results, *departed.others]
+
+    def _others(
+        self, listed: Sequence[Node], chosen: Sequence[Node]
+    ) -> dict[str, provider.Snapshot]:
+        """Return the providers of the nodes that were not chosen, by node."""
+        others = [node.uuid for node in listed if node not in chosen]
+        if not others:
+            return {}
+        try:
+            found = self._planner.observe(others)
+        except errors.AgentError:
+            return {}  # shares of fewer nodes hold back more, never less
+        return {
+            uuid: seen.providers
+            for uuid, seen in found.items()
+            if isinstance(seen, Observation)
+        }
 
     def _context(self, *, writing: bool, judged: bool) -> CycleContext[Op]:
         return CycleContext(
@@ -175,7 +195,7 @@ class ResourceTracker(Generic[Op]):
             contended=self._control.contention.contended(),
             writing=writing,
             judged=judged,
-            who_approved=self._judge.take_approval,
+            approvals=self._judge.approvals,
         )
 
     # --- the second step ------------------------------------------------------
@@ -199,6 +219,10 @@ class ResourceTracker(Generic[Op]):
                 cycle.end_unapplied()
 
         self._in_parallel(begun, finish, tell)
+        if writing:
+            # If the database cannot be written now, the approvals stay.
+            with contextlib.suppress(errors.Unavailable):
+                self._judge.end(begun)
 
     def _in_parallel(
         self,

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A person's approval of changes that a limit holds back.
 
-Pure: no I/O, configuration, logging or clock. An approval covers one set of
-things, which a person was shown: the removals of a cycle, or the providers
-that are written to for the first time. It is identified by the digest of that
-set, so it covers no other set. ``state/approvals.py`` keeps approvals until
-the agent applies them.
+Pure, except for the clock that ``Approvals`` is given. A person approves each removal,
+and each first write to a provider, that was shown. So an approval covers any
+subset of these and nothing else: the rest of a mass, which waits for another
+reason, can follow later. An approval lasts until its change was made.
+``state/approvals.py`` keeps approvals.
 """
 
 import dataclasses
 import enum
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Protocol
 
 # A thing is described by texts, such as the uuid of a provider and a name.
 Thing = tuple[str, ...]
@@ -37,32 +38,74 @@ class Kind(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A set of things that can be approved, as a whole only.
+    """One change that a person can approve.
 
-    :ivar digest: the digest of the set; see ``subject``
+    :ivar digest: the digest of the change; see ``subject``
     """
 
     kind: Kind
     digest: str
 
 
-# Returns who approved exactly this set, and forgets it; None if nobody did.
-Take = Callable[[Subject], str | None]
+class Store(Protocol):
+    """The approvals of changes that were not made yet, over restarts."""
+
+    def of(
+        self, subjects: Collection[Subject], *, now: float
+    ) -> Mapping[Subject, str]:
+        """Return the approved ones of these changes, with the persons."""
+
+    def drop(self, subjects: Collection[Subject]) -> None:
+        """Forget the approvals of changes that were made."""
 
 
-def nobody(_subject: Subject) -> None:
-    """Approve nothing."""
+class NoApprovals:
+    """A store in which nobody approved anything."""
+
+    def of(
+        self, _subjects: Collection[Subject], *, now: float
+    ) -> Mapping[Subject, str]:
+        """Return no approval."""
+        del now
+        return {}
+
+    def drop(self, _subjects: Collection[Subject]) -> None:
+        """Do nothing."""
 
 
-def subject(kind: Kind, things: Iterable[Thing]) -> Subject:
-    """Return the subject of an approval of exactly these things.
+class Approvals:
+    """The approvals that hold now.
 
-    The order of the things does not matter, nor does a thing that is there
-    twice.
+    :param clock: seconds since the epoch
     """
-    text = json.dumps(sorted(set(things)), separators=(',', ':'))
+
+    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._clock = clock
+
+    def of(self, subjects: Collection[Subject]) -> Mapping[Subject, str]:
+        """Return the approved ones of these changes, with the persons."""
+        return self._store.of(subjects, now=self._clock())
+
+    def drop(self, subjects: Collection[Subject]) -> None:
+        """Forget the approvals of changes that were made."""
+        if subjects:
+            self._store.drop(subjects)
+
+
+NONE = Approvals(NoApprovals(), lambda: 0.0)
+
+
+def subject(kind: Kind, thing: Thing) -> Subject:
+    """Return the subject of an approval of this change."""
+    text = json.dumps(thing, separators=(',', ':'))
     digest = hashlib.sha256(text.encode('utf-8', 'backslashreplace'))
     return Subject(kind=kind, digest=digest.hexdigest())
+
+
+def persons(every: Iterable[str]) -> str:
+    """Return the persons who approved something, for a message."""
+    return ' and '.join(sorted(set(every)))
 
 
 def is_valid(given_at: float, now: float) -> bool:

@@ -4,17 +4,26 @@
 Pure: no I/O, configuration, logging or clock. Names, capacity, deletions of
 providers and departures of nodes are judged apart, so that one never holds
 another back. A sudden mass of one of them is *held* until a person approves
-exactly that set; only the nodes that take part in it are held. All other
-deletions spend a budget of ``max_deletions`` providers, oldest first; those
+it; only the nodes that take part in it are held. Approved removals go, and the
+others are judged without them. All other deletions spend a budget of ``max_deletions`` providers, oldest first; those
 that find it spent *wait* for a later cycle.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 
-from . import approval, blast_radius, capacity
+from . import blast_radius, capacity, removal_subjects
+from .approval import Kind, Subject
 
-Approved = Callable[[approval.Subject], bool]
+# Returns the approved ones of these removals.
+Approved = Callable[[Collection[Subject]], Collection[Subject]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +74,14 @@ class Seen:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """Removals that wait for a person.
+    """Removals of one kind that wait for a person.
 
-    :ivar nodes: the nodes that take part in them
+    :ivar subjects: the removals of each node that takes part in them
     """
 
     why: str
-    subject: approval.Subject
-    nodes: frozenset[str]
+    kind: Kind
+    subjects: Mapping[str, frozenset[Subject]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,12 +89,14 @@ class Judgement:
     """The verdicts; a plan that is in none of them is applied.
 
     :ivar held: the removals that a person must approve
-    :ivar approved: those that a person approved
+    :ivar approved: those that a person approved, by node
+    :ivar departures: the nodes all of whose held deletions are approved
     :ivar waiting: the nodes whose deletions wait for a later cycle
     """
 
     held: Sequence[Held]
-    approved: Sequence[Held]
+    approved: Mapping[str, frozenset[Subject]]
+    departures: frozenset[str]
     waiting: frozenset[str]
 
 
@@ -95,31 +106,36 @@ def judge(
     limits: blast_radius.Limits,
     approved: Approved,
 ) -> Judgement:
-    """Return the judgement of all plans of a cycle that remove something.
-
-    :param approved: tells if a person approved a set; asked once about each
-    """
+    """Return the judgement of all plans of a cycle that remove something."""
     every = list(cases)
-    listed = [case for case in every if case.batch is None]
-    found = [
-        *_names(listed, seen, limits),
-        *_capacity(listed, seen, limits),
-        *_deletions(listed, seen, limits),
-        *_departures([c for c in every if c.batch is not None], seen, limits),
-    ]
-    yes = [one for one in found if approved(one.subject)]
-    held = [one for one in found if one not in yes]
-    spared = _nodes(held) | {
-        uuid
-        for one in yes
-        if one.subject.kind in _DELETING
-        for uuid in one.nodes
+    totals = {
+        **seen.totals,
+        **{t: b for c in every for t, (b, _) in c.removals.totals.items()},
     }
+    seen = dataclasses.replace(seen, totals=totals)
+    found = held = _held_back(every, seen, limits)
+    yes = frozenset(approved(_subjects(found))) if found else frozenset()
+    if yes:
+        every = [_without(case, yes) for case in every]
+        held = _held_back(every, seen, limits)
+    stays = frozenset(uuid for one in held for uuid in one.subjects)
     return Judgement(
         held=held,
-        approved=yes,
+        approved={
+            uuid: subjects & yes
+            for one in found
+            for uuid, subjects in one.subjects.items()
+            if uuid not in stays and subjects & yes
+        },
+        departures=frozenset(
+            uuid
+            for one in found
+            if one.kind is Kind.DEPARTURES
+            for uuid, subjects in one.subjects.items()
+            if subjects <= yes
+        ),
         waiting=_beyond_budget(
-            (c for c in every if c.node_uuid not in spared), limits.deletions
+            (c for c in every if c.node_uuid not in stays), limits.deletions
         ),
     )
 
@@ -144,72 +160,76 @@ def _beyond_budget(cases: Iterable[Case], budget: int) -> frozenset[str]:
 # --- one kind each ------------------------------------------------------------
 
 
+def _held_back(
+    cases: Sequence[Case], seen: Seen, limits: blast_radius.Limits
+) -> list[Held]:
+    listed = [case for case in cases if case.batch is None]
+    departed = [case for case in cases if case.batch is not None]
+    return [
+        *_names(listed, seen, limits),
+        *_capacity(listed, seen, limits),
+        *_deletions(listed, seen, limits),
+        *_departures(departed, seen, limits),
+    ]
+
+
 def _names(
     cases: Sequence[Case], seen: Seen, limits: blast_radius.Limits
-) -> Iterable[Held]:
+) -> Iterator[Held]:
     names = frozenset[blast_radius.Name]().union(
         *(case.removals.names for case in cases)
     )
-    if not blast_radius.too_many_names(len(names), seen.names, limits):
-        return
-    yield _held(
-        f'remove more than {limits.percent:g} % of all names',
-        'max_removed_percent',
-        approval.Kind.NAMES,
-        ((uuid, kind.value, name) for uuid, kind, name in names),
-        (case for case in cases if case.removals.names),
-    )
+    if blast_radius.too_many_names(len(names), seen.names, limits):
+        what = f'remove more than {limits.percent:g} % of all names'
+        yield from _held(
+            _EXCEEDED.format(what, 'max_removed_percent'),
+            Kind.NAMES,
+            {
+                c.node_uuid: map(removal_subjects.name, c.removals.names)
+                for c in cases
+            },
+        )
 
 
 def _capacity(
     cases: Sequence[Case], seen: Seen, limits: blast_radius.Limits
-) -> Iterable[Held]:
+) -> Iterator[Held]:
     percent = limits.capacity_percent
-    before = {
-        **seen.totals,
-        **{t: b for c in cases for t, (b, _) in c.removals.totals.items()},
-    }
-    found = capacity.exceeded(
-        (case.removals.totals for case in cases), before, percent
-    )
-    if not found:
-        return
-    part = [
-        case
-        for case in cases
-        if found.keys() & capacity.losses(case.removals.totals).keys()
-    ]
-    yield _held(
-        _taken(found, percent),
-        'max_capacity_loss_percent',
-        approval.Kind.CAPACITY,
-        (
-            (uuid, rc, str(after))
-            for case in part
-            for (uuid, rc), (old, after) in case.removals.totals.items()
-            if rc in found and after < old
-        ),
-        part,
-    )
+    changes = [case.removals.totals for case in cases]
+    found = capacity.exceeded(changes, seen.totals, percent)
+    if found:
+        yield from _held(
+            _EXCEEDED.format(
+                _taken(found, percent), 'max_capacity_loss_percent'
+            ),
+            Kind.CAPACITY,
+            {c.node_uuid: _falls(c.removals.totals, found) for c in cases},
+        )
+
+
+def _falls(
+    changes: capacity.Changes, classes: Collection[str]
+) -> Iterator[Subject]:
+    """Yield the totals that fall, of the classes that the node loses."""
+    lost = capacity.losses(changes).keys() & classes
+    for (uuid, rc), (before, after) in changes.items():
+        if rc in lost and after < before:
+            yield removal_subjects.fall((uuid, rc), after)
 
 
 def _deletions(
     cases: Sequence[Case], seen: Seen, limits: blast_radius.Limits
-) -> Iterable[Held]:
+) -> Iterator[Held]:
     deleted = frozenset[str]().union(*(c.removals.deleted for c in cases))
     if _is_sudden(len(deleted), len(deleted), len(seen.names), limits):
-        yield _held(
-            _TOO_MANY.format(limits.deletions),
-            'max_deletions',
-            approval.Kind.DELETIONS,
-            ((uuid,) for uuid in deleted),
-            (case for case in cases if case.removals.deleted),
-        )
+        what = _TOO_MANY.format(limits.deletions)
+        why = _EXCEEDED.format(what, 'max_deletions')
+        yield from _held(why, Kind.DELETIONS, _deletions_of(cases))
 
 
 def _departures(
     cases: Sequence[Case], seen: Seen, limits: blast_radius.Limits
-) -> Iterable[Held]:
+) -> Iterator[Held]:
     """Judge each batch; all of them together if no node is left."""
     by_batch: dict[Batch, list[Case]] = {}
     for case in cases:
@@ -217,28 +237,22 @@ def _departures(
             by_batch.setdefault(case.batch, []).append(case)
     every = [case for batch in by_batch.values() for case in batch]
     if seen.is_empty and len(every) > 1:
-        yield Held(
-            why=_ALL_GONE,
-            subject=_deleting(approval.Kind.DEPARTURES, every),
-            nodes=frozenset(case.node_uuid for case in every),
-        )
+        held = _deletions_of(every, departed=True)
+        yield from _held(_ALL_GONE, Kind.DEPARTURES, held)
         return
+    too_many = _TOO_MANY.format(limits.deletions)
     for batch, left in by_batch.items():
+        held = _deletions_of(left, departed=True)
+        going = sum(not case.removals.deleted for case in left)
         count = batch.unasked + sum(len(c.removals.deleted) for c in left)
-        if _is_sudden(count, len(batch.nodes), batch.of, limits):
-            yield _held(
-                f'{_TOO_MANY.format(limits.deletions)} of nodes that departed '
-                'together',
-                'max_deletions',
-                approval.Kind.DEPARTURES,
-                ((uuid,) for case in left for uuid in case.removals.deleted),
-                left,
-            )
+        if _is_sudden(count, len(batch.nodes) - going, batch.of, limits):
+            what = f'{too_many} of nodes that departed together'
+            why = _EXCEEDED.format(what, 'max_deletions')
+            yield from _held(why, Kind.DEPARTURES, held)
 
 
 # --- inside -------------------------------------------------------------------
 
-_DELETING = {approval.Kind.DELETIONS, approval.Kind.DEPARTURES}
 _TOO_MANY = 'delete more than {} providers'
 _ALL_GONE = (
     "it is gone, and so is every node of this driver's list: is that the right "
@@ -255,23 +269,38 @@ _EXCEEDED = (
 
 
 def _held(
-    what: str,
-    option: str,
-    kind: approval.Kind,
-    things: Iterable[approval.Thing],
-    cases: Iterable[Case],
-) -> Held:
-    return Held(
-        why=_EXCEEDED.format(what, option),
-        subject=approval.subject(kind, things),
-        nodes=frozenset(case.node_uuid for case in cases),
-    )
+    why: str, kind: Kind, subjects: Mapping[str, Iterable[Subject]]
+) -> Iterator[Held]:
+    """Yield what is held back, if a person did not approve all of it."""
+    by_node = {uuid: frozenset(each) for uuid, each in subjects.items()}
+    taking_part = {uuid: each for uuid, each in by_node.items() if each}
+    if taking_part:
+        yield Held(why=why, kind=kind, subjects=taking_part)
 
 
-def _deleting(kind: approval.Kind, cases: Iterable[Case]) -> approval.Subject:
-    return approval.subject(
-        kind, ((uuid,) for case in cases for uuid in case.removals.deleted)
+def _deletions_of(
+    cases: Iterable[Case], *, departed: bool = False
+) -> dict[str, list[Subject]]:
+    return {
+        case.node_uuid: [
+            removal_subjects.deletion(uuid, departed=departed)
+            for uuid in case.removals.deleted
+        ]
+        for case in cases
+    }
+
+
+def _without(case: Case, approved: Collection[Subject]) -> Case:
+    """Return a case without the removals that a person approved."""
+    rest = removal_subjects.without(
+        case.removals, approved, departed=case.batch is not None
     )
+    return dataclasses.replace(case, removals=rest)
+
+
+def _subjects(held: Iterable[Held]) -> frozenset[Subject]:
+    every = (each for one in held for each in one.subjects.values())
+    return frozenset[Subject]().union(*every)
 
 
 def _is_sudden(
@@ -294,7 +323,3 @@ def _taken(classes: Mapping[str, bool], percent: float) -> str:
         [f'take away all {rc}' for rc in gone]
         + [f'take away more than {percent:g} % of all {rc}' for rc in fallen]
     )
-
-
-def _nodes(held: Iterable[Held]) -> frozenset[str]:
-    return frozenset[str]().union(*(one.nodes for one in held))

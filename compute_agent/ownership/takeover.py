@@ -73,10 +73,10 @@ def summary(nodes: Sequence[str]) -> str:
     )
 
 
-def subject(waiting: Iterable[Takeover]) -> approval.Subject:
-    """Return the subject of an approval of the first writes to these."""
+def subject(waiting: Takeover) -> approval.Subject:
+    """Return the first write to a provider as a subject of an approval."""
     return approval.subject(
-        approval.Kind.FIRST_WRITE, [(one.provider.uuid,) for one in waiting]
+        approval.Kind.FIRST_WRITE, (waiting.provider.uuid,)
     )
 
 

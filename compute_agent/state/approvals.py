@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The approvals in the state database, from a command to the daemon.
 
-The table ``approval`` has the sets of changes that a person approved and that
-no cycle applied yet. A command may write to it while the daemon runs (see
+The table ``approval`` has the changes that a person approved and that no cycle
+made yet. A command may write to it while the daemon runs (see
 ``Database.open_beside``), so nothing of this table is kept in memory. A cycle
-takes an approval out before it applies the changes: an approval is used once.
+drops an approval after placement carried out the change, so an outage does not
+use it up.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from ..limits import approval
 from .database.database import Database
 
 
 class Approvals:
-    """The approvals that no cycle used yet."""
+    """The approvals of changes that were not made yet."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -22,7 +23,7 @@ class Approvals:
     def grant(
         self, subjects: Iterable[approval.Subject], *, now: float, who: str
     ) -> None:
-        """Record that a person approved each of these sets.
+        """Record that a person approved each of these changes.
 
         :param now: seconds since the epoch
         :param who: the person, as far as it is known
@@ -37,19 +38,27 @@ class Approvals:
                 [(s.kind.value, s.digest, now, who) for s in subjects],
             )
 
-    def take(self, subject: approval.Subject, *, now: float) -> str | None:
-        """Return who approved exactly this set, and drop the approval.
+    def of(
+        self, subjects: Collection[approval.Subject], *, now: float
+    ) -> Mapping[approval.Subject, str]:
+        """Return the approved ones of these changes, with the persons.
 
-        Return None if nobody did, or if the approval expired.
+        An approval that expired is none.
         """
-        key = (subject.kind.value, subject.digest)
-        where = 'from approval where kind = ? and digest = ?'
+        wanted = {(s.kind.value, s.digest): s for s in subjects}
         with self._database.reading() as db:
-            query = f'select given_at, who {where}'
-            row = db.execute(query, key).fetchone()
-        if row is None:
-            return None
-        given_at, who = row
+            query = 'select kind, digest, given_at, who from approval'
+            return {
+                wanted[kind, digest]: str(who)
+                for kind, digest, given_at, who in db.execute(query)
+                if (kind, digest) in wanted
+                and approval.is_valid(given_at, now)
+            }
+
+    def drop(self, subjects: Collection[approval.Subject]) -> None:
+        """Forget the approvals of changes that were made."""
         with self._database.writing() as db:
-            db.execute(f'delete {where}', key)
-        return str(who) if approval.is_valid(given_at, now) else None
+            db.executemany(
+                'delete from approval where kind = ? and digest = ?',
+                [(s.kind.value, s.digest) for s in subjects],
+            )

@@ -15,8 +15,8 @@ MANY = sorted(os_traits.get_traits(prefix='HW_'))[:70]
 HELD = 'confirm with "compute-agent sync --yes"'
 
 
-def traits(cli):
-    found = cli.placement(f'/resource_providers/{ROOT}/traits')['traits']
+def traits(cli, uuid=ROOT):
+    found = cli.placement(f'/resource_providers/{uuid}/traits')['traits']
     return {t for t in found if t.startswith('HW_')}
 
 
@@ -51,7 +51,7 @@ def test_the_daemon_s_advice_works_as_printed(cli, losing):
     assert approved.code == 0
     assert f'-{MANY[0]}' in approved.out
     assert 'approved: the daemon makes exactly these changes' in approved.out
-    assert [kind for kind, _ in approvals(cli)] == ['names']
+    assert [kind for kind, _ in approvals(cli)] == ['names'] * len(MANY)
     hang_up(losing, cycles=3)
     assert traits(cli) == set()
     assert 'removals of names go on, as approved by ' in losing.said
@@ -60,12 +60,20 @@ def test_the_daemon_s_advice_works_as_printed(cli, losing):
 
 def test_other_removals_than_those_shown_are_not_approved(cli, losing):
     assert cli.run('sync', '--yes').code == 0
-    cli.describe_node(ROOT, MANY[:1])
+    other = '22222222-2222-4222-8222-222222222222'
+    nodes = [
+        {'name': 'cn1', 'uuid': ROOT, 'traits': MANY[:1]},
+        {'name': 'cn2', 'uuid': other, 'traits': MANY},
+    ]
+    cli.fake_file.write_text(yaml.safe_dump({'nodes': nodes}))
     hang_up(losing, cycles=3)
-    assert traits(cli) == set(MANY)
-    cli.describe_node(ROOT, [])
+    assert traits(cli) == set(MANY[:1])  # a part of what was shown
+    nodes[0]['traits'] = nodes[1]['traits'] = []
+    cli.fake_file.write_text(yaml.safe_dump({'nodes': nodes}))
     hang_up(losing, cycles=4)
-    assert traits(cli) == set()
+    assert traits(cli) == set()  # the rest of it
+    assert traits(cli, other) == set(MANY)
+    assert HELD in losing.said.rpartition('cycle: ')[0]
 
 
 def test_an_approval_is_used_once(cli, losing):
@@ -79,7 +87,7 @@ def test_an_approval_is_used_once(cli, losing):
 
 
 @pytest.mark.parametrize(
-    ('answer', 'granted'), [('y\n', 1), ('n\n', 0), ('', 0)]
+    ('answer', 'granted'), [('y\n', len(MANY)), ('n\n', 0), ('', 0)]
 )
 def test_a_terminal_is_asked(cli, losing, monkeypatch, answer, granted):
     ours, theirs = pty.openpty()
@@ -104,14 +112,58 @@ def test_nothing_held_back_is_said(cli, daemon):
     assert approvals(cli) == []
 
 
-@pytest.mark.parametrize('words', [(), ('--yes', 'cn1')])
-def test_without_a_yes_or_for_some_nodes_the_lock_is_in_the_way(
-    cli, losing, words
-):
+@pytest.mark.parametrize(
+    'words', [(), ('cn1',), ('--yes', '--prune', 'CUSTOM_A')]
+)
+def test_without_a_yes_or_to_prune_the_lock_is_in_the_way(cli, losing, words):
     result = cli.run('sync', *words)
     assert result.code == 1
     assert f'process {losing.process.pid} uses' in result.line
+    assert '"compute-agent sync --yes" approves the changes' in result.line
     assert approvals(cli) == []
+
+
+def test_the_changes_of_some_nodes_are_approved(cli, daemon):
+    other = '22222222-2222-4222-8222-222222222222'
+
+    def lose(*traits):
+        nodes = [
+            {'name': name, 'uuid': uuid, 'traits': list(traits)}
+            for name, uuid in (('cn1', ROOT), ('cn2', other))
+        ]
+        cli.fake_file.write_text(yaml.safe_dump({'nodes': nodes}))
+
+    lose(*MANY)
+    cli.configure(update_resources_interval=3600, debug=True)
+    one = daemon(cli.config)
+    one.wait_for('cycle: 2 done')
+    lose()
+    hang_up(one, cycles=2)
+    approved = cli.run('sync', '--yes', 'cn2')
+    assert approved.code == 0
+    assert 'cn2' in approved.out
+    assert 'cn1' not in approved.out
+    assert cli.run('sync', '--yes', 'cn3').code == 1
+    hang_up(one, cycles=3)
+    assert (traits(cli), traits(cli, other)) == (set(MANY), set())
+
+
+def test_plan_and_sync_say_that_a_change_is_approved_already(cli, losing):
+    before = cli.run('plan')
+    assert before.code == 1
+    assert 'waits for confirmation' in before.out
+    assert cli.run('sync', '--yes').code == 0
+    after = cli.run('plan')
+    assert after.code == 2
+    assert 'waits for confirmation' not in after.out
+    (line,) = [t for t in after.out.split('\n') if 'approved by' in t]
+    assert 'note: removals of names are approved by ' in line
+    assert 'the next cycle makes them' in line
+    again = cli.run('sync', '--yes')
+    assert again.code == 0
+    assert 'what was approved before is made in' in again.out
+    hang_up(losing, cycles=3)
+    assert 'approved' not in cli.run('plan').out
 
 
 # --- first writes to providers of other writers -------------------------------
@@ -209,6 +261,17 @@ def test_a_yes_to_a_first_write_is_not_used_by_another_node(cli, asking):
     report(cli, 'cn2')
     hang_up(asking, cycles=3)
     assert total(cli, 'cn2') == 64
+    assert [kind for kind, _ in approvals(cli)] == ['first_write']
+
+
+def test_plan_says_that_a_first_write_is_approved(cli, asking):
+    assert 'needs a yes' in cli.run('plan').out
+    assert cli.run('sync', '--yes').code == 0
+    after = cli.run('plan')
+    assert after.code == 2
+    assert 'needs a yes' not in after.out
+    assert 'note: the first write is approved by ' in after.out
+    assert total(cli, 'cn1') == 64
     assert [kind for kind, _ in approvals(cli)] == ['first_write']
 
 

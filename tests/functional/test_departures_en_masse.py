@@ -179,10 +179,13 @@ def test_an_approved_mass_is_deleted_once_and_no_other(
     held = [r for r in after(clock, agent) if r.held]
     assert len(held) == 4
     approve(tmp_path, clock, *held)
-    rack.nodes[UUIDS[1]] = 'node-1'  # what was shown has changed
+    rack.nodes[UUIDS[1]] = 'node-1'  # a part of what was shown is due
+    rack.lose(0, 6, 7)  # which nobody was shown
     held = [r for r in after(clock, agent) if r.held]
-    assert len(held) == 3
-    assert {f'node-{n}' for n in range(1, 5)} <= there(operator)
+    assert {r.node.name for r in held} == {'node-0', 'node-6', 'node-7'}
+    assert there(operator) == {'node-0', 'node-1'} | {
+        f'node-{n}' for n in range(6, 10)
+    }
 
 
 def test_an_approval_expires(agent, rack, clock, operator, tmp_path):

@@ -22,6 +22,10 @@ MANY = 10  # plans of more nodes are summed up
 _GROUPS = 5  # different plans that are printed
 _NAMED = 3  # nodes of a group that are named
 
+_WHEN = (
+    'the next cycle makes them; SIGHUP has a running daemon begin it at once'
+)
+
 _UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 
@@ -75,6 +79,9 @@ def plan(result: 'NodeResult') -> 'planning.Plan':
     from report_client.plan import diff as planning  # noqa: PLC0415 (quick --help)
 
     made = result.plan
+    if made is not None and result.approved:
+        said = [f'{line}; {_WHEN}' for line in result.approved]
+        made = dataclasses.replace(made, notes=(*made.notes, *said))
     if made is not None and '; '.join(made.faults) == result.reason:
         return made
     empty = planning.Plan(

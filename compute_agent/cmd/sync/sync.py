@@ -14,6 +14,12 @@ if typing.TYPE_CHECKING:
     from ..wiring.agent import NodeResult
 
 
+_BESIDE = (
+    'if it is a daemon, SIGHUP starts its next cycle, and "compute-agent sync '
+    '--yes" approves the changes that it holds back'
+)
+
+
 class Sync(command.Report):
     """Run one cycle: make placement match this agent's nodes.
 
@@ -39,8 +45,8 @@ class Sync(command.Report):
             'the departed nodes if the driver has no node left. Also allow '
             'the first write to a provider with inventory that another writer '
             'created. Beside a running daemon: show the removals and the first '
-            'writes that it holds back, ask, and let it do exactly these in '
-            'its next cycle.',
+            'writes that it holds back, of all or of the given nodes, ask, and '
+            'let it do exactly these in its next cycle.',
         )
         pruning.add_options(parser)
         return parser
@@ -54,10 +60,10 @@ class Sync(command.Report):
         try:
             return self._cycle(parsed_args)
         except errors.StateInUse as exc:
-            if not parsed_args.yes or parsed_args.nodes or parsed_args.prune:
-                raise
+            if not parsed_args.yes or parsed_args.prune:
+                raise errors.StateInUse(f'{exc}; {_BESIDE}') from exc
             in_use = str(exc)
-        return approving.approve(self, in_use)
+        return approving.approve(self, in_use, parsed_args.nodes)
 
     def _cycle(
         self, parsed_args: argparse.Namespace

@@ -28,7 +28,7 @@ from ...cycle.departures import departed_nodes
 from ...cycle.node import node_planner, node_result
 from ...identity import host_name as host_names
 from ...identity import identity
-from ...limits import contention
+from ...limits import approval, contention
 from ...ownership.pruning import NOTHING, Prune
 from ...provider_config import files as provider_config
 from ...state.state import State
@@ -145,9 +145,7 @@ def build_agent(
             limits=current.limits, contention=contention.Contention(clock)
         ),
         undos=state.undos,
-        judge=judging.Judge(
-            lambda subject: state.approvals.take(subject, now=clock()), clock
-        ),
+        judge=judging.Judge(approval.Approvals(state.approvals, clock), clock),
     )
     return Agent(
         current=current,

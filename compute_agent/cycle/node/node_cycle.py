@@ -19,7 +19,6 @@ from ...limits import (
     approval,
     backoff,
     blast_radius,
-    capacity,
     contention,
     judgement,
 )
@@ -51,7 +50,7 @@ class CycleContext(Generic[Op]):
     :ivar confirm_departure: asks the driver again about a node that left;
         raises ``UnknownState`` unless it is gone
     :ivar contended: the items that this cycle leaves as they are
-    :ivar who_approved: returns who approved a set, and forgets the approval
+    :ivar approvals: the changes that a person approved
     :ivar outage: the error of the first node that found the service away
     :ivar removals: what each node's plan removes, to be judged together
     """
@@ -63,7 +62,7 @@ class CycleContext(Generic[Op]):
     contended: Collection[contention.Item]
     writing: bool
     judged: bool
-    who_approved: approval.Take = approval.nobody
+    approvals: approval.Approvals = approval.NONE
     outage: errors.Unavailable | None = None
     removals: dict[str, blast_radius.Removals] = dataclasses.field(
         default_factory=dict
@@ -96,18 +95,26 @@ class NodeCycle(Generic[Op]):
         self._before: provider.Snapshot = {}
         self._conflicts = conflicts.Conflicts(node)
         self._applied: list[Op] = []
+        self._approved: list[str] = []
         self._has_sent = False
         # The operations refused in this cycle, by the line that reports them.
         self._refused: dict[str, object] = {}
 
-    def seen_names(self) -> dict[str, int]:
-        """Return the number of names of each of the node's providers."""
-        return blast_radius.name_counts(self._before)
+    def before(self) -> provider.Snapshot:
+        """Return the node's providers as the cycle found them."""
+        return self._before
 
-    def seen_totals(self) -> dict[capacity.Total, int]:
-        """Return the totals of the providers in the node's own tree."""
-        home = provider.descendants(self._before, self.node.uuid)
-        return effects.totals_of({uuid: self._before[uuid] for uuid in home})
+    def removed(self) -> blast_radius.Removals:
+        """Return the removals that placement carried out in this cycle."""
+        if self._planned is None:
+            return blast_radius.NOTHING
+        plan, done = self._planned.plan, self._applied
+        if not self.departed:
+            return effects.losses(plan, done)
+        left = [op for op in plan.operations if op not in done]
+        return blast_radius.Removals(
+            deleted=effects.written(done) - effects.written(left)
+        )
 
     def is_finished(self) -> bool:
         """Return True if the node has what it should, without any write."""
@@ -138,9 +145,16 @@ class NodeCycle(Generic[Op]):
     def hold_back(self, held: Collection[judgement.Held]) -> None:
         """End the node's cycle: a person must approve what its plan removes."""
         self._withdraw(Status.FAILED, '; '.join(one.why for one in held))
-        subjects = tuple(one.subject for one in held)
+        subjects = (one.subjects[self.node.uuid] for one in held)
         self.result = dataclasses.replace(
-            self.result, held=(*self.result.held, *subjects)
+            self.result, held=self.result.held.union(*subjects)
+        )
+
+    def note_approved(self, line: str) -> None:
+        """Have the result say that a person approved what is planned."""
+        self._approved.append(line)
+        self.result = dataclasses.replace(
+            self.result, approved=self._approved_lines()
         )
 
     def postpone(self, why: str) -> None:
@@ -227,28 +241,36 @@ class NodeCycle(Generic[Op]):
             raise seen
         plan = planner.plan_departed if self.departed else planner.plan
         planned = plan(self.node, seen, self._context.contended)
-        if self._context.writing:  # each part is verified before its write
-            return self._with_approval(planned)
-        self._context.client.verify(planned.plan)
-        return planned
+        if not self._context.writing:
+            # A cycle that writes verifies each part before its write.
+            self._context.client.verify(planned.plan)
+        return self._with_approval(planned)
 
     def _with_approval(self, planned: NodePlan[Op]) -> NodePlan[Op]:
-        """Return the plan, with its first writes if a person approved them.
+        """Return the plan, with the first writes that a person approved.
 
-        They are recorded at once: the approval is used up, even if something
-        else keeps the plan from being applied in this cycle.
+        They are recorded at once, so they hold even if something else keeps
+        the plan from being applied in this cycle.
         """
-        if not planned.waiting():
+        waiting = {takeover.subject(one): one for one in planned.waiting()}
+        if not waiting:
             return planned
-        subject = takeover.subject(planned.waiting())
-        who = self._context.who_approved(subject)
-        if who is None:
+        persons = self._context.approvals.of(waiting)
+        if not persons:
             return planned
-        self._context.planner.take_over(planned)
-        LOG.info(
-            '%s: the first write goes on, as approved by %s', self.node, who
-        )
-        return dataclasses.replace(planned, takeovers=())
+        who = approval.persons(persons.values())
+        if self._context.writing:
+            self._context.planner.take_over([waiting[s] for s in persons])
+            self._context.approvals.drop(persons)
+            LOG.info(
+                '%s: the first write goes on, as approved by %s',
+                self.node,
+                who,
+            )
+        else:
+            self._approved.append(f'the first write is approved by {who}')
+        rest = tuple(one for s, one in waiting.items() if s not in persons)
+        return dataclasses.replace(planned, takeovers=rest)
 
     def _goes_now(self, planned: NodePlan[Op]) -> bool:
         """Note a new plan; return True if it is applied now."""
@@ -279,7 +301,7 @@ class NodeCycle(Generic[Op]):
         if self.departed and plan.operations:
             self._context.confirm_departure(self.node)
         if planned.takeovers and planned.takes_over:
-            self._context.planner.take_over(planned)
+            self._context.planner.take_over(planned.takeovers)
         self._has_sent = True
         self._note_outcome(
             self._context.client.apply(
@@ -303,13 +325,17 @@ class NodeCycle(Generic[Op]):
     def _result(
         self, planned: NodePlan[Op], refused: Sequence[str] = ()
     ) -> NodeResult[Op]:
-        return node_result.planned(
+        made = node_result.planned(
             self.node,
             planned.plan,
             planned.contended,
             refused,
             planned.waiting(),
         )
+        return dataclasses.replace(made, approved=self._approved_lines())
+
+    def _approved_lines(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._approved))
 
     # --- what keeps a plan from being applied --------------------------------
 
@@ -343,12 +369,9 @@ class NodeCycle(Generic[Op]):
         """
         held = planned.held()
         sent = [op for op in planned.plan.operations if op not in held]
-        if not self.departed:
-            plan = dataclasses.replace(planned.plan, operations=tuple(sent))
-            return dataclasses.replace(
-                effects.removals(sent), totals=effects.totals(plan)
-            )
-        return blast_radius.Removals(deleted=effects.written(sent))
+        if self.departed:
+            return blast_radius.Removals(deleted=effects.written(sent))
+        return effects.losses(planned.plan, sent)
 
     # --- applied and refused operations --------------------------------------
 

@@ -230,9 +230,9 @@ class NodePlanner(Generic[Op]):
         wanted, left = self._resolve(tree, seen, record, decides, None)
         return NodePlan(plan=self._client.plan(seen, wanted), contended=left)
 
-    def take_over(self, planned: NodePlan[Op]) -> None:
-        """Record that a person allowed the first writes of a plan."""
-        self._records.take_over(t.provider.uuid for t in planned.takeovers)
+    def take_over(self, allowed: Collection[takeover.Takeover]) -> None:
+        """Record that a person allowed these first writes."""
+        self._records.take_over(one.provider.uuid for one in allowed)
 
     # --- the steps ------------------------------------------------------------
 

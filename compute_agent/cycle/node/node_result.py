@@ -36,8 +36,9 @@ class NodeResult(Generic[Op_co]):
     :ivar reason: why the node is not done; empty if it is
     :ivar notes: lines for the operator
     :ivar outage: True if the node is not done because the service is away
-    :ivar held: the changes that wait for a person's approval: first writes,
-        and removals of this and maybe other nodes
+    :ivar held: the changes of this node that wait for a person's approval
+    :ivar approved: lines about changes that a person approved and that were
+        only planned
     :ivar again_in: seconds until a refused operation is tried again; None for
         the next cycle
     """
@@ -51,7 +52,8 @@ class NodeResult(Generic[Op_co]):
     reason: str = ''
     notes: tuple[str, ...] = ()
     outage: bool = False
-    held: tuple[approval.Subject, ...] = ()
+    held: frozenset[approval.Subject] = frozenset()
+    approved: tuple[str, ...] = ()
     again_in: float | None = None
 
 
@@ -98,7 +100,7 @@ def planned(
         plan=plan,
         contended=contended,
         takeovers=takeovers,
-        held=(takeover.subject(takeovers),) if takeovers else (),
+        held=frozenset(map(takeover.subject, takeovers)),
         reason='; '.join([*reasons, *left]),
         notes=plan.notes,
     )

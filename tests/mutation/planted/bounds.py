@@ -57,12 +57,22 @@ def _(_newly_left, self, missing, listed):
     }
 
 
-@plant(approvals.Approvals.take, 'an approval covers any change of its kind')
-def _(_take, self, subject, now):
+@plant(approvals.Approvals.of, 'an approval covers any change of its kind')
+def _(_of, self, subjects, now):
     with self._database.reading() as db:
-        query = 'select who from approval where kind = ?'
-        row = db.execute(query, (subject.kind.value,)).fetchone()
-    return None if row is None else row[0]
+        query = 'select kind, who from approval'
+        persons = dict(db.execute(query).fetchall())
+    return {s: persons[s.kind.value] for s in subjects if s.kind in persons}
+
+
+@plant(judgement._without, 'an approval is of a whole set only')
+def _(_without, case, _approved):
+    return case
+
+
+@plant(approvals.Approvals.drop, 'an approval is never used up')
+def _(_drop, _self, _subjects):
+    return None
 
 
 @plant(

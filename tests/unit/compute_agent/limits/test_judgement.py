@@ -49,12 +49,21 @@ def seen(providers=100, names=1000, **more):
 
 def judge(cases, view=None, limits=LIMITS, approved=()):
     return judgement.judge(
-        cases, view or seen(), limits, lambda s: s in approved
+        cases, view or seen(), limits, lambda asked: set(asked) & set(approved)
+    )
+
+
+def shown(held, *nodes):
+    """Return the removals that a person is shown: all, or of some nodes."""
+    return frozenset().union(
+        *(each for uuid, each in held.subjects.items() if uuid in nodes)
+        if nodes
+        else held.subjects.values()
     )
 
 
 def kinds(found):
-    return [one.subject.kind for one in found.held]
+    return [one.kind for one in found.held]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +119,7 @@ def test_the_nodes_that_take_part_are_held_and_no_other():
         ],
         seen(names=100, totals={('e', 'VCPU'): 1000}),
     )
-    assert [one.nodes for one in found.held] == [{'a', 'b'}]
+    assert [set(one.subjects) for one in found.held] == [{'a', 'b'}]
     assert found.waiting == frozenset()
 
 
@@ -166,7 +175,9 @@ def test_a_mass_does_not_hold_back_other_departures_or_names():
     mass = departed(batch(30, 60, left_at=1.0))
     one = departed(batch(1, 60, left_at=2.0))
     found = judge([*mass, *one, case('a', names=1)])
-    assert [h.nodes for h in found.held] == [{c.node_uuid for c in mass}]
+    assert [set(h.subjects) for h in found.held] == [
+        {c.node_uuid for c in mass}
+    ]
     assert found.waiting == frozenset()
 
 
@@ -181,7 +192,8 @@ def test_two_masses_are_two_sets():
         [*departed(batch(30, 90, 1.0)), *departed(batch(30, 60, 2.0))]
     )
     assert kinds(found) == [Kind.DEPARTURES] * 2
-    assert len({one.subject for one in found.held}) == 2
+    first, second = found.held
+    assert not set(shown(first)) & set(shown(second))
 
 
 def test_the_whole_list_gone_needs_a_person_however_short():
@@ -203,16 +215,50 @@ def test_departures_that_a_person_approved_are_no_mass_any_more():
 def test_an_approved_set_goes_whole_and_beyond_the_budget():
     mass = departed(batch(30, 60))
     (held,) = judge(mass).held
-    found = judge(mass, approved={held.subject})
+    found = judge(mass, approved=shown(held))
     assert (found.held, found.waiting) == ([], frozenset())
-    assert [one.nodes for one in found.approved] == [held.nodes]
+    assert found.departures == found.approved.keys() == set(held.subjects)
 
 
-def test_another_set_is_not_approved():
+def test_a_part_of_an_approved_set_is_approved():
+    """A node's refused writes wait, so it is not among the others."""
     mass = departed(batch(30, 60))
     (held,) = judge(mass).held
-    found = judge(mass[:-1], approved={held.subject})
-    assert kinds(found) == [Kind.DEPARTURES]
+    found = judge(mass[:-1], approved=shown(held))
+    assert (found.held, found.waiting) == ([], frozenset())
+    assert len(found.departures) == 29
+
+
+def test_the_rest_of_a_mass_is_judged_without_what_is_approved():
+    mass = departed(batch(30, 60))
+    (held,) = judge(mass).held
+    few = shown(held, *(c.node_uuid for c in mass[:5]))
+    found = judge(mass, approved=few)
+    assert found.departures == {c.node_uuid for c in mass[:5]}
+    (rest,) = found.held
+    assert set(rest.subjects) == {c.node_uuid for c in mass[5:]}
+    most = shown(held, *(c.node_uuid for c in mass[5:]))
+    found = judge(mass, approved=most)
+    assert (found.held, found.waiting) == ([], frozenset())
+
+
+def test_names_that_were_not_shown_hold_their_node_alone():
+    before = [case('a', names=60), case('b', names=1)]
+    (held,) = judge(before, seen(names=100)).held
+    after = [case('a', names=60), case('b', names=61)]
+    found = judge(after, seen(names=200), approved=shown(held))
+    assert [set(one.subjects) for one in found.held] == [{'b'}]
+    assert set(found.approved) == {'a'}
+    assert shown(found.held[0]).isdisjoint(shown(held))
+
+
+def test_a_whole_list_that_is_gone_is_approved_node_by_node():
+    mass = departed(batch(3, 3))
+    (held,) = judge(mass, seen(is_empty=True)).held
+    some = shown(held, mass[0].node_uuid, mass[1].node_uuid)
+    found = judge(mass, seen(is_empty=True), approved=some)
+    assert [set(one.subjects) for one in found.held] == [{mass[2].node_uuid}]
+    assert found.departures == {c.node_uuid for c in mass[:2]}
 
 
 def test_a_fall_to_another_total_is_not_approved():
@@ -220,8 +266,18 @@ def test_a_fall_to_another_total_is_not_approved():
         return [case('a', totals={('a', 'VCPU'): (64, total)})]
 
     (held,) = judge(falls_to(2)).held
-    assert judge(falls_to(2), approved={held.subject}).held == []
-    assert judge(falls_to(1), approved={held.subject}).held
+    assert judge(falls_to(2), approved=shown(held)).held == []
+    assert judge(falls_to(1), approved=shown(held)).held
+
+
+def test_falls_that_are_approved_leave_others_to_be_judged():
+    def falls(*nodes):
+        return [case(n, totals={(n, 'VCPU'): (64, 8)}) for n in nodes]
+
+    view = seen(totals={(str(n), 'VCPU'): 64 for n in range(20)})
+    (held,) = judge(falls('0', '1', '2', '3', '4', '5'), view).held
+    more = falls('0', '1', '2', '3', '4', '5', '6')
+    assert judge(more, view, approved=shown(held)).held == []
 
 
 def test_a_limit_of_no_deletions_holds_leftovers_of_an_approved_mass_too():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Approvals go from a command to the daemon, and are used once."""
+"""Approvals go from a command to the daemon, until their changes are made."""
 
 import contextlib
 import sqlite3
@@ -11,8 +11,8 @@ from compute_agent.limits import approval
 from compute_agent.state import state
 from compute_agent.state.database import schema
 
-SHOWN = approval.subject(approval.Kind.NAMES, [('a', 'trait', 'CUSTOM_X')])
-OTHER = approval.subject(approval.Kind.NAMES, [('b', 'trait', 'CUSTOM_X')])
+SHOWN = approval.subject(approval.Kind.NAMES, ('a', 'trait', 'CUSTOM_X'))
+OTHER = approval.subject(approval.Kind.NAMES, ('b', 'trait', 'CUSTOM_X'))
 NOW = 1_700_000_000.0
 
 
@@ -29,32 +29,33 @@ def grant(directory, *subjects, now=NOW):
         command.approvals.grant(subjects, now=now, who='alice')
 
 
-def test_a_running_daemon_takes_the_approval_of_a_command_once(tmp_path):
+def test_a_running_daemon_finds_the_approval_of_a_command(tmp_path):
+    both = [SHOWN, OTHER]
     with opened(tmp_path) as daemon:
-        assert daemon.approvals.take(SHOWN, now=NOW) is None
+        assert daemon.approvals.of(both, now=NOW) == {}
         grant(tmp_path, SHOWN)
-        assert daemon.approvals.take(OTHER, now=NOW) is None
-        assert daemon.approvals.take(SHOWN, now=NOW + 1) == 'alice'
-        assert daemon.approvals.take(SHOWN, now=NOW + 1) is None
+        for _ in range(2):
+            assert daemon.approvals.of(both, now=NOW + 1) == {SHOWN: 'alice'}
+        assert daemon.approvals.of([OTHER], now=NOW + 1) == {}
+        daemon.approvals.drop([SHOWN])
+        assert daemon.approvals.of(both, now=NOW + 1) == {}
 
 
 def test_an_approval_survives_a_restart(tmp_path):
     with opened(tmp_path):
         grant(tmp_path, SHOWN, OTHER)
     with opened(tmp_path) as daemon:
-        assert daemon.approvals.take(SHOWN, now=NOW) == 'alice'
-        assert daemon.approvals.take(OTHER, now=NOW) == 'alice'
+        found = daemon.approvals.of([SHOWN, OTHER], now=NOW)
+        assert found == {SHOWN: 'alice', OTHER: 'alice'}
 
 
 def test_an_expired_approval_is_not_used_and_is_dropped(tmp_path):
     with opened(tmp_path) as daemon:
         grant(tmp_path, SHOWN)
         late = NOW + approval.LIFETIME
-        assert daemon.approvals.take(SHOWN, now=late) is None
-        assert daemon.approvals.take(SHOWN, now=NOW) is None
-        grant(tmp_path, SHOWN)
+        assert daemon.approvals.of([SHOWN], now=late) == {}
         grant(tmp_path, OTHER, now=late)
-        assert daemon.approvals.take(SHOWN, now=NOW) is None
+        assert daemon.approvals.of([SHOWN], now=NOW) == {}
 
 
 def test_a_command_never_migrates_the_database_of_a_daemon(tmp_path):
