@@ -6,6 +6,7 @@ Pure: no I/O, configuration, logging or clock.
 
 import dataclasses
 
+from ..tree.node import Node
 from ..virt import driver as virt
 
 
@@ -29,3 +30,7 @@ class KnownNode:
     asked_at: float = 0.0
     left_at: float | None = None
     left_of: int = 0
+
+    def node(self, uuid: str) -> Node:
+        """Return the node with this uuid."""
+        return Node(uuid=uuid, name=self.name, title=self.title)

@@ -45,9 +45,7 @@ class _Row:
     @property
     def node(self) -> Node:
         """The node as a value."""
-        return Node(
-            uuid=self.uuid, name=self.known.name, title=self.known.title
-        )
+        return self.known.node(self.uuid)
 
 
 class Nodes:

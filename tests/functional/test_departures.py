@@ -6,7 +6,7 @@ from agents import Clock, Driver
 
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
-from compute_agent.cycle.departures import departed_nodes
+from compute_agent.cycle.departures import questions
 from compute_agent.virt import driver as virt
 
 Status = resource_tracker.Status
@@ -282,7 +282,7 @@ def test_the_questions_end_with_the_first_that_nobody_answers(
 
 
 def test_everybody_is_asked_for_in_turn(agent_factory, monkeypatch, operator):
-    monkeypatch.setattr(departed_nodes, 'ASKED_AT_ONCE', 1)
+    monkeypatch.setattr(questions, 'ASKED_AT_ONCE', 1)
     rack, clock = Rack(), Clock()
     agent = agent_factory(rack, clock=clock)
     agent.done()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that left their driver's list, and the end of their providers.
 
-Begin with ``departed_nodes.py``, which knows the nodes that are missing and
-asks the driver about each. ``departed_cycles.py`` runs the cycles of those that
-are gone. Of ``cycle/``, the folder imports ``node/`` and ``report_client.py``.
+Begin with ``departed_nodes.py``, which knows the nodes that are missing.
+``questions.py`` asks the driver about each, ``batches.py`` tells which left
+together, and ``departed_cycles.py`` runs the cycles of those that are
+gone. Of ``cycle/``, the folder imports ``node/`` and ``report_client.py``.
 """

@@ -2,10 +2,9 @@
 """Nodes that left their driver's list: moved, gone, or unknown.
 
 A node that is missing from the list may still exist: another agent may report
-it now. So the agent asks the driver about each missing node. Only if the
-driver answers *no* is the node *gone*, and its providers may be deleted. A
-node that exists is left as it is, and the agent asks about it again after
-``interval`` seconds. The resource tracker calls this module.
+it now. Only if the driver denies that it exists is the node *gone*, and its
+providers may be deleted. ``questions.py`` asks the driver, ``batches.py`` tells
+which nodes left together. The resource tracker calls this module.
 """
 
 import dataclasses
@@ -27,9 +26,12 @@ from ...tree import provider
 from ...tree.node import Node
 from ...virt import driver as virt
 from .. import report_client
+from . import batches, questions
 
-ASKED_AT_ONCE = 100  # in one cycle, so that many moves do not delay it
-_TICK = 0.001  # seconds between two batches of departed nodes, at least
+MOVED = (
+    "left this driver's list but exists: another agent reports it now, or the "
+    'options that choose nodes changed; nothing of it is removed'
+)
 
 
 class Nodes(Protocol):
@@ -86,11 +88,10 @@ class Departures:
         clock: Callable[[], float],
         interval: float,
     ) -> None:
-        self._driver = driver
+        self._questions = questions.Questions(driver, clock, interval)
         self._records = records
         self._nodes = nodes
         self._clock = clock
-        self._interval = interval
         self._source = f'{type(driver).__module__}:{type(driver).__name__}'
 
     def record(self, nodes: Sequence[Node]) -> None:
@@ -115,24 +116,24 @@ class Departures:
         present = {node.uuid for node in nodes}
         known = self._nodes.of_driver(self._source)
         missing = {u: node for u, node in known.items() if u not in present}
-        asked, unknown = self._ask_for(missing)
+        asked, unknown = self._questions.ask_due(missing)
         missing |= asked
-        left = self._newly_left(missing, len(present))
+        left = batches.newly_left(missing, len(present), self._clock())
         missing |= left
         self._keep({**asked, **left})
         return Departed(
             gone=[
-                _node(uuid, node)
+                node.node(uuid)
                 for uuid, node in missing.items()
                 if node.answer is virt.Existence.NO
             ],
             moved=[
-                _node(uuid, node)
+                node.node(uuid)
                 for uuid, node in asked.items()
                 if node.answer is virt.Existence.YES
             ],
             unknown=unknown,
-            batches=_batches(missing),
+            batches=batches.batches(missing),
         )
 
     def approve(self, node_uuids: Collection[str]) -> None:
@@ -154,14 +155,15 @@ class Departures:
         known = self._nodes.of_driver(self._source).get(
             node.uuid, KnownNode(name=node.name, title=node.title)
         )
-        answer, why = self._ask(known)
+        answer, why = self._questions.ask(known)
         if answer is not virt.Existence.NO:
-            self._keep({node.uuid: self._answered(known, answer)})
+            answered = self._questions.answered(known, answer)
+            self._keep({node.uuid: answered})
             raise errors.UnknownState(
                 f'it was gone, and is there again{why}: nothing of it is '
                 'removed'
                 if answer is virt.Existence.YES
-                else CANNOT_TELL.format(why)
+                else questions.CANNOT_TELL.format(why)
             )
 
     def pass_on(
@@ -214,136 +216,6 @@ class Departures:
             return {}
         return {uuid: KnownNode(name=name) for uuid, name in left.items()}
 
-    def _ask_for(
-        self, missing: Mapping[str, KnownNode]
-    ) -> tuple[dict[str, KnownNode], list[tuple[Node, str]]]:
-        """Ask about the nodes that are due, the least recently asked first.
-
-        If the driver's service is away, the agent asks about no other node,
-        because each question would wait as long.
-        """
-        due = [(u, node) for u, node in missing.items() if self._is_due(node)]
-        due.sort(key=lambda pair: pair[1].asked_at)
-        asked: dict[str, KnownNode] = {}
-        unknown = []
-        for uuid, node in due[:ASKED_AT_ONCE]:
-            try:
-                answer, why = self._ask(node)
-            except errors.Unavailable as exc:
-                unknown += [
-                    (_node(u, n), CANNOT_TELL.format(f' ({exc})'))
-                    for u, n in due
-                    if u not in asked
-                ]
-                break
-            asked[uuid] = self._answered(node, answer)
-            if answer is virt.Existence.UNKNOWN:
-                unknown.append((_node(uuid, node), CANNOT_TELL.format(why)))
-        return asked, unknown
-
-    def _is_due(self, node: KnownNode) -> bool:
-        """Return True if the driver is asked about the node in this cycle.
-
-        The question about a node that is gone comes later, before its
-        deletion.
-        """
-        if node.answer is virt.Existence.NO:
-            return False
-        if node.answer is not virt.Existence.YES:
-            return True
-        age = self._clock() - node.asked_at
-        return age < 0 or age >= self._interval > 0
-
-    def _ask(self, node: KnownNode) -> tuple[virt.Existence, str]:
-        """Return the driver's answer, and the reason if the answer is unknown.
-
-        :raises errors.Unavailable: the driver's service is away
-        """
-        try:
-            return self._driver.node_exists(node.name), ''
-        except errors.Unavailable:
-            raise
-        except errors.AgentError as exc:
-            return virt.Existence.UNKNOWN, f' ({exc})'
-        except Exception as exc:  # noqa: BLE001 (reported as the reason)
-            why = f' ({type(exc).__name__}: {exc})'
-            return virt.Existence.UNKNOWN, why
-
-    def _answered(self, node: KnownNode, answer: virt.Existence) -> KnownNode:
-        """Return the node with this answer; one that exists did not leave."""
-        exists = answer is virt.Existence.YES
-        return dataclasses.replace(
-            node,
-            answer=answer,
-            asked_at=self._clock(),
-            left_at=None if exists else node.left_at,
-            left_of=0 if exists else node.left_of,
-        )
-
-    def _newly_left(
-        self, missing: Mapping[str, KnownNode], listed: int
-    ) -> dict[str, KnownNode]:
-        """Return the nodes that left in this cycle, with when and of how many.
-
-        :param missing: all nodes that are not listed, with their last answers
-        :param listed: the number of nodes that are listed
-        """
-        new = {
-            uuid: node
-            for uuid, node in missing.items()
-            if node.left_at is None and node.answer is not virt.Existence.YES
-        }
-        earlier = (
-            n.left_at for n in missing.values() if n.left_at is not None
-        )
-        # Each batch has a time of its own, and a later one a later time, also
-        # if the clock is set back.
-        now = max(self._clock(), max(earlier, default=0.0) + _TICK)
-        return {
-            uuid: dataclasses.replace(
-                node, left_at=now, left_of=listed + len(new)
-            )
-            for uuid, node in new.items()
-        }
-
     def _keep(self, known: Mapping[str, KnownNode]) -> None:
         if known:
             self._nodes.keep(self._source, known)
-
-
-MOVED = (
-    "left this driver's list but exists: another agent reports it now, or the "
-    'options that choose nodes changed; nothing of it is removed'
-)
-CANNOT_TELL = (
-    "left this driver's list, and whether it still exists cannot be told{}: "
-    'nothing of it is removed'
-)
-
-
-def _batches(missing: Mapping[str, KnownNode]) -> dict[str, judgement.Batch]:
-    """Return for each departed node the batch that it left with."""
-    together: dict[tuple[float, int], set[str]] = {}
-    for uuid, node in missing.items():
-        if node.left_at is not None:
-            key = node.left_at, node.left_of
-            together.setdefault(key, set()).add(uuid)
-    return {
-        uuid: batch
-        for (left_at, of), uuids in together.items()
-        for batch in [
-            judgement.Batch(
-                left_at=left_at,
-                nodes=frozenset(uuids),
-                unasked=sum(
-                    missing[u].answer is not virt.Existence.NO for u in uuids
-                ),
-                of=of,
-            )
-        ]
-        for uuid in uuids
-    }
-
-
-def _node(uuid: str, known: KnownNode) -> Node:
-    return Node(uuid=uuid, name=known.name, title=known.title)

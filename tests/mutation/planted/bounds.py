@@ -4,7 +4,7 @@
 import dataclasses
 
 from compute_agent import errors
-from compute_agent.cycle.departures import departed_nodes
+from compute_agent.cycle.departures import batches
 from compute_agent.cycle.node import conflicts, node_cycle
 from compute_agent.limits import backoff, blast_radius, capacity, judgement
 from compute_agent.provider_config import files
@@ -47,13 +47,11 @@ def _(_exceeded, _changes, _before, _percent):
     return {}
 
 
-@plant(
-    departed_nodes.Departures._newly_left, 'a mass of departures is forgotten'
-)
-def _(_newly_left, self, missing, listed):
+@plant(batches.newly_left, 'a mass of departures is forgotten')
+def _(newly_left, *args):
     return {
         uuid: dataclasses.replace(node, left_of=0)
-        for uuid, node in _newly_left(self, missing, listed).items()
+        for uuid, node in newly_left(*args).items()
     }
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import variants
 
 from compute_agent import errors
-from compute_agent.cycle.departures import departed_nodes
+from compute_agent.cycle.departures import departed_nodes, questions
 from compute_agent.limits import judgement
 from compute_agent.plan import plan
 from compute_agent.state import journal
@@ -49,7 +49,7 @@ def _(_departures, cases, seen, limits):
 
 
 @plant(
-    departed_nodes.Departures._ask,
+    questions.Questions.ask,
     'an unlisted node counts as gone without asking the driver',
 )
 def _(_ask, _self, _node):
