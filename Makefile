@@ -35,7 +35,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos \
+.PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos parity \
     test-planted mutmut lint types contracts collect wheel-check bench \
     bench-traits bench-rows bench-ways sample check clean
 
@@ -105,6 +105,11 @@ libvirt-packages:
 	    --disable-pip-version-check 'nova>=34,<35'
 	@touch $@
 
+.servers/nova-libvirt.stamp: .servers/nova.stamp .servers/libvirt.stamp
+	.servers/nova/bin/python -m pip install --quiet \
+	    --disable-pip-version-check 'libvirt-python>=9.0'
+	@touch $@
+
 # One line that becomes the agent: Ctrl-C and SIGTERM reach it directly.
 run: .venv/run.stamp  ## Run the agent here, with a placement of its own
 	@exec $(BIN)/compute-agent --config-file etc/dev.conf run --show-tree
@@ -126,6 +131,9 @@ churn: .venv/dev.stamp  ## Two agents and twenty operators at one provider, ten 
 
 chaos: .venv/dev.stamp .servers/placement.stamp  ## An agent among churn, faults and kills on PostgreSQL, 15 minutes
 	PYTHONPATH=. $(BIN)/python tests/chaos/chaos.py
+
+parity: .servers/libvirt.stamp .servers/nova-libvirt.stamp  ## The libvirt driver beside nova-compute, ten minutes (CASES='swtpm …' for less)
+	PYTHONPATH=.:tests/support $(BIN)/python tests/parity/parity.py $(CASES)
 
 test-planted: .venv/dev.stamp  ## Plant known defects: does the test meant for each fail?
 	$(PYTEST) $(PARALLEL) --planted $(addprefix --ignore=,$(SLOW_TESTS))

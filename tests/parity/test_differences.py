@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison finds each difference, and accepts only those listed."""
+
+import dataclasses
+
+import cases
+import differences
+import parity
+import pytest
+import reported
+
+VCPU = {'total': 8, 'reserved': 0, 'max_unit': 8}
+ROOT = reported.Provider(
+    parent='',
+    inventory={'VCPU': VCPU},
+    traits=frozenset({'COMPUTE_NODE'}),
+    aggregates=frozenset(),
+)
+
+
+def found(nova, *ours):
+    return [str(one) for one in differences.differences(nova, list(ours))]
+
+
+def root(**parts):
+    return {'root': dataclasses.replace(ROOT, **parts)}
+
+
+def test_equal_reports_have_none():
+    assert found(root(), root(), root()) == []
+
+
+@pytest.mark.parametrize(
+    ('ours', 'line'),
+    [
+        ({}, 'root: provider: nova has it, here nothing'),
+        (
+            root(inventory={'VCPU': {**VCPU, 'reserved': 2}}),
+            'root: VCPU reserved: nova 0, here 2',
+        ),
+        (
+            root(traits=frozenset({'COMPUTE_NODE', 'HW_CPU_X86_SSE3'})),
+            'root: HW_CPU_X86_SSE3: nova nothing, here has it',
+        ),
+        (
+            root(traits=frozenset()),
+            'root: COMPUTE_NODE: nova has it, here nothing',
+        ),
+        (
+            root(aggregates=frozenset({'a'})),
+            'root: aggregate a: nova nothing, here has it',
+        ),
+        (root(parent='other'), 'root: parent: nova , here other'),
+        (
+            {**root(), 'root_card': dataclasses.replace(ROOT, parent='root')},
+            'root_card: provider: nova nothing, here has it',
+        ),
+    ],
+)
+def test_each_kind_of_difference_is_found(ours, line):
+    assert found(root(), ours, ours) == [line]
+
+
+@pytest.mark.parametrize(
+    ('totals', 'count'),
+    [((100, 120, 150), 0), ((100, 90, 150), 1), ((100, 160, 150), 1)],
+)
+def test_memory_may_grow_between_two_reports(totals, count):
+    first, nova, last = (
+        root(inventory={'MEMORY_MB': {'total': total}}) for total in totals
+    )
+    assert len(found(nova, first, last)) == count
+
+
+@pytest.mark.parametrize(
+    ('entry', 'is_covered'),
+    [
+        ({'who': 'here', 'subjects': ['HW_CPU_*']}, True),
+        ({'who': 'nova', 'subjects': ['HW_CPU_*']}, False),
+        ({'who': 'both', 'subjects': ['HW_CPU_*']}, False),
+        ({'who': 'here', 'subjects': ['HW_GPU_*']}, False),
+        ({'who': 'here', 'subjects': ['*'], 'cases': ['a*']}, True),
+        ({'who': 'here', 'subjects': ['*'], 'cases': ['b*']}, False),
+        ({'who': 'here', 'subjects': ['*'], 'providers': ['root_*']}, False),
+    ],
+)
+def test_an_entry_covers_what_it_names(entry, is_covered):
+    one = differences.Difference(
+        provider='root', subject='HW_CPU_X86_SSE3', nova=None, ours='has it'
+    )
+    right = differences.Accepted.parse({'why': 'a reason', **entry})
+    assert right.covers('a-case', one) is is_covered
+
+
+def test_each_accepted_difference_has_a_reason_and_names_real_cases():
+    for one in parity.accepted():
+        assert one.why
+        for name in one.cases:
+            assert name in cases.names() or '*' in name
+
+
+@pytest.mark.parametrize('name', cases.names())
+def test_each_case_can_be_read(name, tmp_path):
+    words = {
+        f'{word}{number}': '0'
+        for word in ('PCI', 'NAME', 'VENDOR', 'PRODUCT')
+        for number in (1, 2)
+    }
+    case = cases.load(name, {**words, 'FOLDER': str(tmp_path)})
+    assert set(case.data) <= {'conf', 'files', 'nova', 'changes'}
+    assert isinstance(case.changes, dict)
+    case.write(tmp_path / 'case.conf')
+    assert '@' not in (tmp_path / 'case.conf').read_text()
