@@ -33,6 +33,13 @@ class Probe(command.Report):
             action='store_true',
             help='Also show the absent traits.',
         )
+        parser.add_argument(
+            '--raw',
+            action='store_true',
+            help='With -f json or yaml, also print the texts that the driver '
+            'read: files of the kernel, answers of libvirt, options. UUIDs, '
+            "MAC addresses, serial numbers and the host's names are replaced.",
+        )
         return parser
 
     def report(
@@ -57,6 +64,7 @@ class Probe(command.Report):
                 'node': title,
                 'name': name,
                 'findings': [finding_data(f) for f in findings],
+                **(_raw(driver, name) if parsed_args.raw else {}),
             }
             for name, title, findings in found
         ]
@@ -82,6 +90,17 @@ def _nodes(driver: 'ComputeDriver', conf: 'cfg.ConfigOpts') -> list[Node]:
         Node(uuid=uuids.get(name, name), name=name, title=titles.get(name, ''))
         for name in listed
     ]
+
+
+def _raw(driver: 'virt.Evidence', nodename: str) -> dict[str, dict[str, str]]:
+    from .. import errors  # noqa: PLC0415 (quick --help)
+    from ..virt import finding as virt  # noqa: PLC0415
+
+    if not isinstance(driver, virt.RawEvidence):
+        raise errors.ConfigError(
+            'the driver keeps no texts behind its evidence; leave out --raw'
+        )
+    return {'raw': dict(driver.raw_evidence(nodename))}
 
 
 def finding_data(finding: 'virt.Finding') -> dict[str, typing.Any]:

@@ -2,13 +2,14 @@
 """The evidence behind a driver's traits, as ``compute-agent probe`` shows it.
 
 Pure: no I/O, configuration, logging or clock. This part of the contract is
-optional: ``probe`` works with drivers that have an ``evidence`` method.
+optional: ``probe`` works with drivers that have an ``evidence`` method, and
+``probe --raw`` with those that have ``raw_evidence``.
 """
 
 import dataclasses
 import enum
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class Found(enum.Enum):
@@ -42,4 +43,17 @@ class Evidence(typing.Protocol):
 
     def evidence(self, nodename: str) -> Sequence[Finding]:
         """Return the findings of one node, decided traits first."""
+        ...
+
+
+@typing.runtime_checkable
+class RawEvidence(typing.Protocol):
+    """The method of a driver that can show the texts behind its evidence."""
+
+    def raw_evidence(self, nodename: str) -> Mapping[str, str]:
+        """Return path → text of everything that the driver read of a node.
+
+        Serial numbers, addresses and names are replaced: the result is made to
+        be sent to others.
+        """
         ...

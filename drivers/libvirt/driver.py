@@ -6,6 +6,7 @@ of the tables is present, absent or unknown. The driver decides present and
 absent traits and leaves unknown ones as they are in placement.
 """
 
+import functools
 import logging
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from . import conf as options
 from . import host, inventory, sources, unsupported
 from .cpu import cpu_traits, findings, processors, pycpuinfo
 from .libvirtd import hypervisor
+from .recording import raw_evidence
 
 LOG = logging.getLogger(__name__)
 
@@ -34,9 +36,10 @@ class LibvirtDriver(driver.ComputeDriver):
         if it is another
     :param instances_path: the folder whose file system is DISK_GB
     :param limits: the effects of nova's options that it does not support
+    :param record: returns what a description reads, without these host names
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (each source by its name)
         self,
         *,
         nodename: str,
@@ -47,6 +50,7 @@ class LibvirtDriver(driver.ComputeDriver):
         reserved: host_inventory.Reserved,
         limits: Sequence[unsupported.Effect] = (),
         hostname: str | None = None,
+        record: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
     ) -> None:
         self._nodename = nodename
         self._libvirt = libvirt
@@ -56,6 +60,7 @@ class LibvirtDriver(driver.ComputeDriver):
         self._instances_path = instances_path
         self._reserved = reserved
         self._limits = limits
+        self._record = record
         self._decided: Sequence[str] = ()
 
     @classmethod
@@ -90,6 +95,12 @@ class LibvirtDriver(driver.ComputeDriver):
                 disk_mb=conf.reserved_host_disk_mb,
             ),
             limits=limits,
+            record=functools.partial(
+                raw_evidence.of_host,
+                of,
+                functools.partial(cls.on_host, conf),
+                raw_evidence.as_nova_conf(conf, dict(options.list_opts())),
+            ),
         )
 
     def subscribe(self, wake: Callable[[], object]) -> None:
@@ -154,6 +165,19 @@ class LibvirtDriver(driver.ComputeDriver):
         """
         self._check(nodename)
         return self._findings(self._facts())
+
+    def raw_evidence(self, nodename: str) -> Mapping[str, str]:
+        """Return path → text of everything that a description reads.
+
+        :raises errors.DriverError: the host has another name, or the driver
+            was made without sources
+        """
+        self._check(nodename)
+        if self._record is None:
+            raise errors.DriverError('this driver records nothing')
+        return self._record(
+            (self._nodename, self._hypervisor_hostname(), self._hostname)
+        )
 
     def _findings(self, facts: findings.Facts) -> Sequence[finding.Finding]:
         return unsupported.doubt(findings.findings(facts), self._limits)

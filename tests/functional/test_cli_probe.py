@@ -6,6 +6,8 @@ import pathlib
 
 import os_traits
 import pytest
+import recorded_hosts
+import save_host
 
 
 @pytest.fixture
@@ -82,3 +84,26 @@ def test_what_probe_finds_is_what_placement_gets(on_this_host):
         f'/resource_providers/{done["uuid"]}/traits'
     )['traits']
     assert set(traits) == (present - {None}) | {'COMPUTE_NODE', 'OWNER_NOVA'}
+
+
+def test_raw_evidence_is_a_host_for_the_tests(on_this_host, tmp_path):
+    report = on_this_host.run('probe', '--raw', '-f', 'json').data
+    folder = tmp_path / 'case'
+    save_host.save(report, folder)
+    (found,) = recorded_hosts.expected(folder)['tree'].values()
+    present = {
+        f['trait']
+        for f in report[0]['findings']
+        if f['trait'] and f['found'] == 'present'
+    }
+    assert present <= set(found['traits'])
+
+
+def test_raw_evidence_is_left_out_of_a_plain_report(on_this_host):
+    assert 'raw' not in on_this_host.run('probe', '-f', 'json').data[0]
+
+
+def test_a_driver_without_raw_evidence_says_so(cli):
+    refused = cli.run('probe', '--raw', '-f', 'json')
+    assert refused.code == 1
+    assert 'leave out --raw' in refused.err

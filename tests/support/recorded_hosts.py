@@ -9,6 +9,7 @@ class, the fields that matter) and all its ``traits``. The name of the root is
 libvirt's.
 """
 
+import dataclasses
 import pathlib
 import typing
 
@@ -18,12 +19,10 @@ from oslo_config import cfg
 import compute_agent.conf
 from compute_agent.tree import provider_tree
 from drivers.libvirt import driver, host, sources
-from drivers.libvirt.cpu import findings, pycpuinfo
-from drivers.libvirt.libvirtd import hypervisor, recorded
+from drivers.libvirt.recording import recorded_host
 
 HOSTS = pathlib.Path(__file__).parents[1] / 'hosts'
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
-NAME = 'compute1'
 GIB = 1024**3
 SIZE = 200 * GIB
 
@@ -41,7 +40,7 @@ def expected(folder: pathlib.Path) -> dict[str, typing.Any]:
     return typing.cast('dict[str, typing.Any]', yaml.safe_load(text))
 
 
-class Files(host.HostFiles):
+class SomeFiles(host.HostFiles):
     """Files of a recorded host; every file system of it has one size."""
 
     def __init__(self, root: pathlib.Path) -> None:
@@ -52,27 +51,12 @@ class Files(host.HostFiles):
         return SIZE
 
 
-class NoProbe:
-    """py-cpuinfo on a host where it gives no answer."""
-
-    def reported(self, key: pycpuinfo.Key) -> findings.ReportedFlags:
-        """Return no flags."""
-        return findings.ReportedFlags(reason='py-cpuinfo gave no answer')
-
-
 def sources_of(folder: pathlib.Path) -> sources.Sources:
     """Return the sources of a recorded host."""
-    libvirt = recorded.Recorded(folder / 'libvirt')
-    try:
-        hostname = libvirt.hostname()
-    except hypervisor.Unanswered:
-        hostname = NAME
-    return sources.Sources(
-        libvirt=libvirt,
-        files=Files(folder),
-        probe=NoProbe(),
-        hostname=hostname,
-    )
+    recorded = recorded_host.sources_of(folder)
+    if (folder / recorded_host.FILE_SYSTEMS).exists():
+        return recorded
+    return dataclasses.replace(recorded, files=SomeFiles(folder))
 
 
 def configuration(*files: pathlib.Path) -> cfg.ConfigOpts:

@@ -23,6 +23,30 @@ import yaml
 from . import hypervisor, xml
 
 EXPANDED = '-expanded'
+HOST = 'host.yaml'
+CAPABILITIES = 'capabilities.xml'
+OF_HYPERVISOR = 'baseline_hypervisor_cpu'
+OF_CPUS = 'baseline_cpu'
+NODE_DEVICES = 'node_devices'
+DOMAINS = 'domains'
+#: A file in an empty folder: the list was asked for, and is empty.
+ASKED = '.asked'
+
+
+def of_request(
+    request: hypervisor.DomainCapabilitiesRequest, flags: int
+) -> str:
+    """Return the path of the domain capabilities for a question."""
+    if flags & ~hypervisor.EXPAND_CPU_FEATURES:
+        raise hypervisor.Unanswered(f'flags {flags} are not recorded')
+    machine = request.machine or 'default'
+    name = f'{request.arch}-{machine}-{request.virt_type}'
+    return f'domain_capabilities/{name}{_suffix(expand=bool(flags))}.xml'
+
+
+def of_cpu(folder: str, cpu_xml: str, *, expand: bool) -> str:
+    """Return the path of a baseline for the model of a CPU."""
+    return f'{folder}/{_model(cpu_xml)}{_suffix(expand=expand)}.xml'
 
 
 class Recorded:
@@ -46,19 +70,13 @@ class Recorded:
 
     def capabilities(self) -> str:
         """Return the XML of the host's capabilities."""
-        return self._text('capabilities.xml')
+        return self._text(CAPABILITIES)
 
     def domain_capabilities(
         self, request: hypervisor.DomainCapabilitiesRequest, flags: int = 0
     ) -> str:
         """Return the XML of what a guest of this kind can have."""
-        if flags & ~hypervisor.EXPAND_CPU_FEATURES:
-            raise hypervisor.Unanswered(f'flags {flags} are not recorded')
-        machine = request.machine or 'default'
-        name = f'{request.arch}-{machine}-{request.virt_type}'
-        return self._text(
-            f'domain_capabilities/{name}{_suffix(expand=bool(flags))}.xml'
-        )
+        return self._text(of_request(request, flags))
 
     def baseline_hypervisor_cpu(
         self,
@@ -68,13 +86,11 @@ class Recorded:
         expand: bool,
     ) -> str:
         """Return the CPU that the hypervisor gives such a guest, as XML."""
-        name = _model(cpu_xml) + _suffix(expand=expand)
-        return self._text(f'baseline_hypervisor_cpu/{name}.xml')
+        return self._text(of_cpu(OF_HYPERVISOR, cpu_xml, expand=expand))
 
     def baseline_cpu(self, cpu_xml: Sequence[str], *, expand: bool) -> str:
         """Return the CPU that all these CPUs contain, as XML."""
-        name = _model(cpu_xml[0]) + _suffix(expand=expand)
-        return self._text(f'baseline_cpu/{name}.xml')
+        return self._text(of_cpu(OF_CPUS, cpu_xml[0], expand=expand))
 
     def memory_mib(self) -> int:
         """Return the host's memory."""
@@ -89,12 +105,12 @@ class Recorded:
 
     def node_devices(self) -> Mapping[str, str]:
         """Return libvirt's name of a device → XML."""
-        return self._documents('node_devices')
+        return self._documents(NODE_DEVICES)
 
     def domains(self) -> Mapping[str, str]:
         """Return uuid → XML of the guests that are defined or running."""
         found = {}
-        for name, text in self._documents('domains').items():
+        for name, text in self._documents(DOMAINS).items():
             uuid = xml.parse(text, name).findtext('uuid')
             found[uuid or name] = text
         return found
@@ -111,9 +127,9 @@ class Recorded:
         """Do nothing."""
 
     def _host(self, key: str) -> typing.Any:
-        kept = yaml.safe_load(self._text('host.yaml'))
+        kept = yaml.safe_load(self._text(HOST))
         if key not in kept:
-            raise hypervisor.Unanswered(f'host.yaml does not record {key}')
+            raise hypervisor.Unanswered(f'{HOST} does not record {key}')
         return kept[key]
 
     def _text(self, name: str) -> str:

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sources of a recorded host.
+
+It does I/O. The host is a folder: ``proc/`` and ``sys/`` with files of the
+kernel, ``libvirt/`` with libvirt's answers (``libvirtd/recorded.py``), and
+files for what is no text of the host: ``file_systems.yaml`` (path → bytes) and
+``pycpuinfo.json``. Whatever is not there cannot be read.
+"""
+
+import json
+import pathlib
+
+import yaml
+
+from compute_agent import errors
+
+from .. import host, sources
+from ..cpu import findings, pycpuinfo
+from ..libvirtd import hypervisor, recorded
+
+LIBVIRT = 'libvirt'
+FILE_SYSTEMS = 'file_systems.yaml'
+PYCPUINFO = 'pycpuinfo.json'
+NAME = 'recorded.example'
+
+
+def sources_of(folder: pathlib.Path) -> sources.Sources:
+    """Return the sources of a recorded host."""
+    libvirt = recorded.Recorded(folder / LIBVIRT)
+    return sources.Sources(
+        libvirt=libvirt,
+        files=_Files(folder),
+        probe=_Probe(folder),
+        hostname=_hostname(libvirt),
+    )
+
+
+def _hostname(libvirt: hypervisor.Hypervisor) -> str:
+    try:
+        return libvirt.hostname()
+    except hypervisor.Unanswered:
+        return NAME
+
+
+class _Files(host.HostFiles):
+    def __init__(self, folder: pathlib.Path) -> None:
+        super().__init__(folder, machine='unknown')
+
+    def file_system_bytes(self, path: str) -> int:
+        """Return the size that was recorded of the path's file system."""
+        return self._size_of(path)
+
+    def _size_of(self, key: str) -> int:
+        kept = yaml.safe_load(self.text(FILE_SYSTEMS) or '') or {}
+        if key not in kept:
+            raise errors.DriverError(f'the size of {key} is not recorded')
+        return int(kept[key])
+
+
+class _Probe:
+    def __init__(self, folder: pathlib.Path) -> None:
+        self._path = folder / PYCPUINFO
+
+    def reported(self, key: pycpuinfo.Key) -> findings.ReportedFlags:  # noqa: ARG002 (one answer)
+        """Return the flags that py-cpuinfo reported."""
+        try:
+            kept = json.loads(self._path.read_text('utf-8'))
+        except FileNotFoundError:
+            kept = None
+        return pycpuinfo.read_answer(kept)

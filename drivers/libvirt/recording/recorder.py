@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Remembers what a description reads, as the files of a recorded host.
+
+It does no I/O of its own: each part asks the source that it is given, and
+keeps the answer in one mapping, path → text. ``recorded_host.py`` reads the
+same files.
+"""
+
+import json
+
+import yaml
+
+from .. import host, sources
+from ..cpu import findings, pycpuinfo
+from ..libvirtd import recording
+from . import recorded_host
+
+Texts = dict[str, str]
+
+
+class Recorder:
+    """The sources of a host, whose answers are remembered."""
+
+    def __init__(self, asked: sources.Sources) -> None:
+        self._texts: Texts = {}
+        self._libvirt = recording.Recording(asked.libvirt)
+        self.sources = sources.Sources(
+            libvirt=self._libvirt,
+            files=_Files(asked.files, self._texts),
+            probe=_Probe(asked.probe, self._texts),
+            hostname=asked.hostname,
+        )
+
+    def texts(self) -> Texts:
+        """Return path → text of everything that was read so far."""
+        of_libvirt = {
+            f'{recorded_host.LIBVIRT}/{path}': text
+            for path, text in self._libvirt.texts.items()
+        }
+        return self._texts | of_libvirt
+
+
+class _Files(host.HostFiles):
+    def __init__(self, asked: host.HostFiles, texts: Texts) -> None:
+        super().__init__()
+        self._asked = asked
+        self._texts = texts
+        self._sizes: dict[str, int] = {}
+
+    def text(self, path: str) -> str | None:
+        """Return the content of a file, None if it cannot be read."""
+        found = self._asked.text(path)
+        if found is not None:
+            self._texts[path.lstrip('/')] = found
+        return found
+
+    def machine(self) -> str:
+        """Return the kernel's name for this architecture."""
+        found = self._asked.machine()
+        self._texts[host.ARCH.lstrip('/')] = f'{found}\n'
+        return found
+
+    def file_system_bytes(self, path: str) -> int:
+        """Return the size of the path's file system."""
+        return self._sized(path, self._asked.file_system_bytes(path))
+
+    def _sized(self, key: str, found: int) -> int:
+        self._sizes[key] = found
+        self._texts[recorded_host.FILE_SYSTEMS] = yaml.safe_dump(self._sizes)
+        return found
+
+
+class _Probe:
+    def __init__(self, asked: sources.Probe, texts: Texts) -> None:
+        self._asked = asked
+        self._texts = texts
+
+    def reported(self, key: pycpuinfo.Key) -> findings.ReportedFlags:
+        """Return the flags that py-cpuinfo reports on the host of this key."""
+        found = self._asked.reported(key)
+        if found.flags is not None:
+            answer = {
+                'flags': sorted(found.flags),
+                'vendor_id_raw': found.vendor,
+            }
+            text = json.dumps(answer, indent=1)
+            self._texts[recorded_host.PYCPUINFO] = f'{text}\n'
+        return found
