@@ -17,7 +17,7 @@ from ..tree.node import Node
 from . import identity
 
 
-class Nodes(Protocol):
+class Handover(Protocol):
     """The part of the state database that the adoption writes."""
 
     def forget_with_record(self, uuid: str) -> None:
@@ -36,14 +36,14 @@ class HostAdoption:
     provider: adoption.ListedProvider
     directories: Sequence[pathlib.Path]
 
-    def apply(self, nodes: Nodes) -> list[pathlib.Path]:
+    def apply(self, handover: Handover) -> list[pathlib.Path]:
         """Give the host its old uuid; return the copies of the old files.
 
         The record of the new uuid is dropped first. If the agent is killed in
         between, the host still has its new uuid and can be adopted again. In
         the other order, the record would keep a node that no driver has.
         """
-        nodes.forget_with_record(self.node.uuid)
+        handover.forget_with_record(self.node.uuid)
         own, *others = self.directories
         return identity.adopt(self.provider.uuid, own, others)
 

@@ -12,7 +12,7 @@ The parts share one database and one cache (``cache.py``). A public method of a
 part is one read of the database or one whole write. A method that takes a
 connection is a step of a transaction that its caller opened. A write that
 changes what several parts own is a method of ``journal.py`` if it is about
-providers, and of ``nodes.py`` if it is about a whole node. No part knows HTTP
+providers, and of ``handover/`` if it is about a whole node. No part knows HTTP
 or plans.
 """
 
@@ -22,6 +22,7 @@ from collections.abc import Collection
 
 from . import approvals, cache, journal, nodes
 from .database import database
+from .handover import handover
 from .record import agreed_names, records, undos
 from .snapshot import snapshot
 
@@ -33,6 +34,7 @@ class State:
     :ivar journal: unconfirmed writes, and the outcome of writes
     :ivar snapshot: the last readings of placement
     :ivar nodes: the nodes that the drivers reported
+    :ivar handover: the records of whole nodes
     :ivar agreed_names: the names that placement and the agent agreed on
     :ivar undos: the changes that other writers undid
     :ivar approvals: a person's approvals that no cycle used yet
@@ -48,8 +50,14 @@ class State:
         self.snapshot = snapshot.Snapshot(database, shared, site)
         self.records = records.Records(database, shared, self.snapshot)
         self.journal = journal.Journal(database, self.records, self.snapshot)
-        self.nodes = nodes.Nodes(
-            database, shared, self.records, self.journal, self.snapshot
+        self.nodes = nodes.Nodes(database, self.records, self.snapshot)
+        self.handover = handover.Handover(
+            database,
+            shared,
+            records=self.records,
+            journal=self.journal,
+            snapshot=self.snapshot,
+            nodes=self.nodes,
         )
 
     @classmethod

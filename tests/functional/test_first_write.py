@@ -200,10 +200,12 @@ def test_an_imported_record_brings_the_yes(agent_factory, operator, left):
     before.done()
     (node,) = before.tracker.nodes()
     handed = json.dumps(
-        node_record.data(before.state.nodes.export_record(node))
+        node_record.data(before.state.handover.export_record(node))
     )
     heir = agent_factory(describe, takes_over=False)
-    heir.state.nodes.import_record(node_record.from_data(json.loads(handed)))
+    heir.state.handover.import_record(
+        node_record.from_data(json.loads(handed))
+    )
     operator.change_inventory('DISK_GB', total=9)
     heir.done()
 

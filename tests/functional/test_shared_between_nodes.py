@@ -127,7 +127,7 @@ def test_what_was_held_for_a_node_that_is_gone_is_held_no_more(
 
 
 def test_what_was_held_for_a_node_handed_over_is_held_no_more(agent, operator):
-    agent.state.nodes.forget_with_record(OTHER)
+    agent.state.handover.forget_with_record(OTHER)
     del agent.driver.nodes[OTHER]
     agent.done()
     assert operator.traits(SHARED) == {SHARES}
@@ -135,7 +135,7 @@ def test_what_was_held_for_a_node_handed_over_is_held_no_more(agent, operator):
 
 def test_a_handed_over_node_takes_its_own_holds_along_only(agent):
     node = node_record.find(agent.state.nodes.all(), NODE)
-    record = agent.state.nodes.export_record(node).record
+    record = agent.state.handover.export_record(node).record
     assert record.claims[SHARED, TRAIT] == {'driver': {SHARES}}
     assert record.others == {}
 

@@ -138,7 +138,9 @@ def _of_host(agent: 'Agent', host: 'host_adoption.HostAdoption') -> _Proposal:
     uuid, node = host.provider.uuid, host.node
 
     def apply() -> str:
-        copies = ', '.join(str(path) for path in host.apply(agent.state.nodes))
+        copies = ', '.join(
+            str(path) for path in host.apply(agent.state.handover)
+        )
         return (
             f'this host is now {adoption.title(host.provider)}; its replaced '
             f'uuid is kept in {copies}'

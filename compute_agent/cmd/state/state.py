@@ -59,11 +59,11 @@ class StateExport(command.AgentCommand):
                 state.State.open_copy(directory)
             ) as opened:
                 node = node_record.find(opened.nodes.all(), parsed_args.node)
-                exported = opened.nodes.export_record(node)
+                exported = opened.handover.export_record(node)
             self._print(exported)
             if parsed_args.forget:
                 with contextlib.closing(state.State.open(directory)) as opened:
-                    opened.nodes.forget_with_record(node.uuid)
+                    opened.handover.forget_with_record(node.uuid)
         return 0
 
     def _print(self, exported: 'node_record.NodeRecord') -> None:
@@ -120,7 +120,7 @@ class StateImport(command.Report):
             lock.hold(directory),
             contextlib.closing(state.State.open(directory)) as opened,
         ):
-            opened.nodes.import_record(imported)
+            opened.handover.import_record(imported)
         return _data(imported), _text(imported), 0
 
 

@@ -57,7 +57,7 @@ class StateShow(listing.Listing):
             node = None
             if parsed_args.node is not None:
                 node = node_record.find(opened.nodes.all(), parsed_args.node)
-            accounts = opened.nodes.accounts(node)
+            accounts = opened.handover.accounts(node)
         rows = [
             tuple(
                 list(value) if isinstance(value, tuple) else value

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of one node in the form that agents hand over.
+"""The record of a whole node, and the form in which agents hand it over.
 
-Begin with ``node_record.py``: the value, and its data form. ``schema.py`` is
-the JSON schema of that form. The folder is pure and imports no other folder of
-``state/``; ``nodes.py`` exports and imports the record.
+Begin with ``handover.py``, which exports, imports, shows and forgets records.
+``node_record.py`` is the value and its data form, ``schema.py`` the JSON schema
+of that form; both are pure. The folder may import every part of ``state/``.
 """

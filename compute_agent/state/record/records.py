@@ -6,7 +6,8 @@ that it added), ``held`` (which source claims which names for which node) and
 ``taken_over`` (providers of others that a person allowed it to write).
 They must be durable before a request is sent. Without these tables the agent
 only adds, because it does not know which names it added before. Methods that
-take a connection are steps of a transaction of ``journal.py`` or ``nodes.py``.
+take a connection are steps of a transaction of ``journal.py``, ``nodes.py`` or
+``handover.py``.
 """
 
 import contextlib

@@ -5,8 +5,8 @@ The tables ``reading`` (providers as last read), ``was`` (providers as they
 were before others changed them), ``lost_root`` (roots that others deleted),
 ``known`` (the names that placement knows) and ``site`` (placement services,
 and how many providers each has). If all of it is lost, the agent only has to
-read placement again. Methods that take a
-connection are steps of a transaction of ``journal.py`` or ``nodes.py``.
+read placement again. Methods that take a connection are steps of a transaction
+of ``journal.py`` or ``handover.py``.
 """
 
 import functools

@@ -62,7 +62,7 @@ WRITES = {
     'adopt': lambda s: s.journal.adopt(NODE, {SHARED: 1}),
     'pass on': lambda s: s.records.pass_on(SHARED, NODE, OTHER),
     'forget nodes': lambda s: s.nodes.forget([NODE]),
-    'forget node': lambda s: s.nodes.forget_with_record(NODE),
+    'forget node': lambda s: s.handover.forget_with_record(NODE),
 }
 
 

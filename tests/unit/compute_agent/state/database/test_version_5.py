@@ -139,9 +139,9 @@ def test_the_open_intent_is_confirmed_and_the_node_handed_over(directory):
     node = Node(uuid=NODE, name='node-1')
     with contextlib.closing(state_module.State.open(directory)) as state:
         with pytest.raises(errors.UnknownState, match='"compute-agent sync"'):
-            state.nodes.export_record(node)
+            state.handover.export_record(node)
         state.journal.record_outcome([OPEN])
     with contextlib.closing(state_module.State.open(directory)) as state:
-        handed = state.nodes.export_record(node)
+        handed = state.handover.export_record(node)
     assert (handed.driver, handed.providers) == ('rack:Rack', [NODE, CHILD])
     assert handed.record.ours[NODE, Kind.TRAIT] == {'CUSTOM_A', 'CUSTOM_C'}

@@ -81,7 +81,7 @@ def test_the_prior_state_goes_with_its_provider(state, forget):
     if forget == 'forget':
         state.journal.forget([NODE])
     else:
-        state.nodes.forget_with_record(NODE)
+        state.handover.forget_with_record(NODE)
     assert was(state) is None
 
 

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything recorded of a node: shown, exported, imported or forgotten.
+
+A node that moves to another agent takes its record along, so each of these is
+one transaction over all tables that know the node. ``cmd/state/`` calls it.
+"""
+
+import dataclasses
+import sqlite3
+from collections.abc import Iterable
+
+from ... import errors
+from ...ownership import record_rows
+from ...tree.node import Node
+from ..cache import Cache
+from ..database.database import Database
+from ..journal import Journal
+from ..known_node import KnownNode
+from ..nodes import Nodes
+from ..record.records import Records
+from ..snapshot import history
+from ..snapshot.snapshot import Snapshot
+from .node_record import NodeRecord
+
+
+class Handover:
+    """The records of whole nodes."""
+
+    def __init__(
+        self,
+        database: Database,
+        cache: Cache,
+        *,
+        records: Records,
+        journal: Journal,
+        snapshot: Snapshot,
+        nodes: Nodes,
+    ) -> None:
+        self._database = database
+        self._cache = cache
+        self._records = records
+        self._journal = journal
+        self._snapshot = snapshot
+        self._nodes = nodes
+
+    def accounts(self, node: Node | None = None) -> list[record_rows.Account]:
+        """Return everything recorded of one node, or of all nodes for None.
+
+        For None, the last account has the providers that belong to no node.
+        """
+        with self._database.reading() as db:
+            nodes = self._nodes.all_in(db) if node is None else [node]
+            found = [
+                self._account(db, n.called, self._with_uncreated(db, n), n)
+                for n in nodes
+            ]
+            every = self._records.providers(db) | self._journal.providers(db)
+            other = every.difference(*(a.providers for a in found))
+            if node is None and other:
+                found.append(self._account(db, '', other))
+            return found
+
+    def export_record(self, node: Node) -> NodeRecord:
+        """Return everything recorded of a node and of its providers.
+
+        :raises errors.UnknownState: a write to it is not confirmed
+        :raises errors.ConfigError: nothing is recorded
+        """
+        with self._database.reading() as db:
+            uuids = self._providers(db, node.uuid)
+            if self._has_intents(node.uuid, uuids):
+                raise errors.UnknownState(
+                    f'the outcome of a write to {node} is not known, so its '
+                    'record is not certain: run "compute-agent sync", or let '
+                    'the daemon do a cycle, and export the record then'
+                )
+            record = self._records.record(uuids, node.uuid)
+            return NodeRecord(
+                node=node,
+                driver=self._nodes.driver_of(db, node),
+                # Claims for other nodes stay with those nodes.
+                record=dataclasses.replace(
+                    record, others={}, was={}, taken_over=frozenset()
+                ),
+            )
+
+    def import_record(self, handed: NodeRecord) -> None:
+        """Add another agent's record of a node, in one transaction.
+
+        The next cycle reads the node's providers again, so that names which
+        are no longer there do not count as added by this agent. The other
+        agent wrote to these providers, so this one may, too.
+        """
+        node = handed.node
+        known = KnownNode(name=node.name, title=node.title)
+        with self._database.writing() as db:
+            self._cache.clear()
+            self._nodes.record(db, node.uuid, handed.driver, known)
+            record = dataclasses.replace(
+                handed.record, taken_over=frozenset(handed.providers)
+            )
+            self._records.add(db, node.uuid, record)
+            for uuid in handed.providers:
+                self._snapshot.invalidate(db, uuid)
+
+    def forget_with_record(self, uuid: str) -> None:
+        """Drop a node that moved, and everything about its providers."""
+        with self._database.writing() as db:
+            self._cache.clear()
+            for provider_uuid in self._providers(db, uuid):
+                self._records.forget(db, provider_uuid)
+                self._journal.drop_intents_on(db, provider_uuid)
+                self._snapshot.forget_everywhere(db, provider_uuid)
+                history.forget(db, provider_uuid)
+            self._nodes.drop(db, uuid)
+
+    # --- inside ---------------------------------------------------------------
+
+    def _providers(self, db: sqlite3.Connection, node_uuid: str) -> set[str]:
+        """Return a node's root, its tree, and the providers created for it."""
+        return {
+            node_uuid,
+            *self._records.created_in(db, [node_uuid]).get(node_uuid, ()),
+            *self._snapshot.members_anywhere(db, node_uuid),
+        }
+
+    def _with_uncreated(self, db: sqlite3.Connection, node: Node) -> set[str]:
+        """Return a node's providers, and those that may have been created."""
+        intents = self._journal.intents([node.uuid]).get(node.uuid, {})
+        return self._providers(db, node.uuid) | set(intents)
+
+    def _has_intents(self, node_uuid: str, uuids: Iterable[str]) -> bool:
+        """True if a write for this node, or to these providers, is open."""
+        return bool(
+            self._journal.intents([node_uuid])
+            or self._journal.intents_on(uuids)
+        )
+
+    def _account(
+        self,
+        db: sqlite3.Connection,
+        called: str,
+        uuids: set[str],
+        node: Node | None = None,
+    ) -> record_rows.Account:
+        """Return everything recorded of some providers.
+
+        :param node: the node that they belong to, if they belong to one
+        """
+        root_uuid = '' if node is None else node.uuid
+        names = self._snapshot.last_names(db, uuids)
+        return record_rows.Account(
+            node=called,
+            providers=sorted(
+                uuids, key=lambda u: (u != root_uuid, names.get(u, ''), u)
+            ),
+            names=names,
+            record=self._records.record(uuids, root_uuid),
+            intents=self._journal.intents_on(uuids),
+        )
