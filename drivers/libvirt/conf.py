@@ -8,6 +8,10 @@ and so that it does not report the amounts and traits that they decide
 
 from oslo_config import cfg
 
+from .capabilities import guest_options as options
+from .capabilities import host_capabilities
+from .cpu import guest_cpu
+
 _TEXT = (
     "nova-compute's option, which this driver does not support. If it is {}, "
     'the driver does not report {}; what placement has of it stays.'
@@ -51,18 +55,40 @@ _OPTS: dict[str, list[cfg.Opt]] = {
         cfg.StrOpt(
             'virt_type',
             default='kvm',
-            help=_help('neither kvm nor qemu', 'CPU traits'),
+            choices=['kvm', 'lxc', 'qemu', 'parallels'],
+            help='The kind of guests, as in nova.conf. The features that '
+            'their processors get depend on it. The driver knows them for kvm '
+            'and qemu; for other kinds, the CPU traits stay as placement has '
+            'them.',
         ),
         cfg.StrOpt(
             'cpu_mode',
-            help=_help(
-                'neither host-model nor host-passthrough', 'CPU traits'
-            ),
+            choices=['host-model', 'host-passthrough', 'custom', 'none'],
+            help='The processors of guests, as in nova.conf. If it is not '
+            'set, it is host-model, and host-passthrough on AArch64.',
+        ),
+        cfg.ListOpt(
+            'cpu_models',
+            default=[],
+            deprecated_name='cpu_model',
+            help='The models of processors for cpu_mode = custom, as in '
+            'nova.conf. The features of the models that guests of this host '
+            'can have are reported; a model that is not usable here counts '
+            'for nothing.',
         ),
         cfg.ListOpt(
             'cpu_model_extra_flags',
             default=[],
-            help=_help('a list with -FLAG', 'the traits of these flags'),
+            help='Features that guests get or do not get beside those of the '
+            'model, as in nova.conf: FLAG and +FLAG add one, -FLAG takes one '
+            'away.',
+        ),
+        cfg.ListOpt(
+            'hw_machine_type',
+            default=[],
+            help='The default machine type of guests by architecture, as in '
+            'nova.conf: ARCH=MACHINE. The driver asks libvirt what guests of '
+            'this type can have.',
         ),
         cfg.BoolOpt(
             'cpu_power_management', default=False, help=_help('true', _CPUS)
@@ -103,6 +129,20 @@ _OPTS: dict[str, list[cfg.Opt]] = {
         ),
     ],
 }
+
+
+def guest_options(conf: cfg.ConfigOpts) -> options.GuestOptions:
+    """Return the options that decide what guests can have."""
+    found = conf.libvirt
+    return options.GuestOptions(
+        cpu=guest_cpu.CpuOptions(
+            virt_type=found.virt_type,
+            mode=found.cpu_mode,
+            models=tuple(found.cpu_models),
+            flags=tuple(found.cpu_model_extra_flags),
+        ),
+        machine_types=host_capabilities.machine_types(found.hw_machine_type),
+    )
 
 
 _URIS = {'lxc': 'lxc:///system', 'parallels': 'parallels:///system'}

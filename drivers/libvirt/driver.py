@@ -20,6 +20,7 @@ from compute_agent.virt import driver, finding
 
 from . import conf as options
 from . import host, inventory, sources, unsupported
+from .capabilities import guest_options, guests
 from .cpu import cpu_traits, findings, processors, pycpuinfo
 from .libvirtd import hypervisor
 from .recording import raw_evidence
@@ -31,32 +32,29 @@ class LibvirtDriver(driver.ComputeDriver):
     """Describes the host that the agent runs on.
 
     :param nodename: the name in ``[DEFAULT] host``, or else the hypervisor's
-    :param libvirt: the answers of libvirt
-    :param hostname: the hypervisor's host name where libvirt does not answer,
-        if it is another
+    :param wanted: the options that decide what guests can have
     :param instances_path: the folder whose file system is DISK_GB
     :param limits: the effects of nova's options that it does not support
     :param record: returns what a description reads, without these host names
     """
 
-    def __init__(  # noqa: PLR0913 (each source by its name)
+    def __init__(
         self,
         *,
         nodename: str,
-        libvirt: hypervisor.Hypervisor,
-        files: host.HostFiles,
-        probe: sources.Probe,
+        of: sources.Sources,
+        wanted: guest_options.GuestOptions,
         instances_path: str,
         reserved: host_inventory.Reserved,
         limits: Sequence[unsupported.Effect] = (),
-        hostname: str | None = None,
         record: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
     ) -> None:
         self._nodename = nodename
-        self._libvirt = libvirt
-        self._hostname = hostname or nodename
-        self._files = files
-        self._probe = probe
+        self._hostname = of.hostname
+        self._libvirt = of.libvirt
+        self._files = of.files
+        self._probe = of.probe
+        self._guests = guests.GuestReader(of.libvirt, wanted)
         self._instances_path = instances_path
         self._reserved = reserved
         self._limits = limits
@@ -84,10 +82,8 @@ class LibvirtDriver(driver.ComputeDriver):
             LOG.warning('%s', effect.line())
         return cls(
             nodename=conf.host or of.hostname,
-            libvirt=of.libvirt,
-            hostname=of.hostname,
-            files=of.files,
-            probe=of.probe,
+            of=of,
+            wanted=options.guest_options(conf),
             instances_path=conf.instances_path,
             reserved=host_inventory.Reserved(
                 cpus=conf.reserved_host_cpus,
@@ -213,6 +209,7 @@ class LibvirtDriver(driver.ComputeDriver):
             machine=machine,
             kernel=kernel,
             reported=self._reported(kernel, family),
+            guest=self._guests.guest_cpu(machine),
             switches={
                 path: self._files.word(path)
                 for path in cpu_traits.switches(family)

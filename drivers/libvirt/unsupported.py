@@ -16,10 +16,7 @@ from oslo_config import cfg
 from compute_agent.tree import inventory, names
 from compute_agent.virt import finding
 
-from .cpu import cpu_traits
-
 _LOCAL_IMAGES = ('default', 'flat', 'qcow2', 'raw')
-_HOST_CPU_MODES = (None, '', 'host-model', 'host-passthrough')
 # All but HW_CPU_HYPERTHREADING, which no option of guests' CPUs decides.
 _CPU = ('HW_CPU_AARCH64_', 'HW_CPU_PPC64LE_', 'HW_CPU_X86_')
 
@@ -129,31 +126,9 @@ def _pmem_classes(namespaces: Iterable[str]) -> list[str]:
 
 
 def _cpu(conf: cfg.ConfigOpts) -> Iterator[Effect]:
-    virt_type, mode = conf.libvirt.virt_type, conf.libvirt.cpu_mode
+    virt_type = conf.libvirt.virt_type
     if virt_type not in ('kvm', 'qemu'):
         yield Effect(option=f'[libvirt] virt_type = {virt_type}', traits=_CPU)
-    if mode not in _HOST_CPU_MODES:
-        yield Effect(option=f'[libvirt] cpu_mode = {mode}', traits=_CPU)
-    dropped = {
-        flag.strip()[1:].strip().lower()
-        for flag in conf.libvirt.cpu_model_extra_flags
-        if flag.strip().startswith('-')
-    }
-    if traits := tuple(sorted(_traits_of(dropped))):
-        yield Effect(
-            option='a flag with "-" in [libvirt] cpu_model_extra_flags',
-            traits=traits,
-        )
-
-
-def _traits_of(flags: set[str]) -> set[str]:
-    """Return the traits of these flags, by libvirt's names of the flags."""
-    return {
-        row.trait
-        for rows in cpu_traits.ROWS.values()
-        for row in rows
-        if flags.intersection((*row.libvirt, *row.kernel))
-    }
 
 
 def keep_amounts(

@@ -29,6 +29,7 @@ class Row:
     :ivar vendors: the vendors whose processors have it; empty for all
     :ivar switch: a file of the host that must also contain 1 or Y
     :ivar hidden_by: the kernel may omit the words if it shows this one
+    :ivar hidden: why the kernel shows no word for it; then only libvirt tells
     :ivar misread: py-cpuinfo decodes it wrongly, so its word proves nothing
     :ivar of_child: it belongs on a child with MEM_ENCRYPTION_CONTEXT, never on
         the host's own provider
@@ -41,6 +42,7 @@ class Row:
     vendors: tuple[str, ...] = ()
     switch: str = ''
     hidden_by: str = ''
+    hidden: str = ''
     misread: bool = False
     of_child: bool = False
 
@@ -105,6 +107,18 @@ _X86 = (
     Row('HW_CPU_X86_3DNOW', ('3dnow',), ('3dnow',), ('3dnow',), misread=True),
     Row('HW_CPU_X86_ABM', ('abm',), ('abm',), ('abm',)),
     Row('HW_CPU_X86_AESNI', ('aes',), ('aes',), ('aes',)),
+    Row(
+        'HW_CPU_X86_AMD_IBPB',
+        libvirt=('ibpb',),
+        vendors=_AMD,
+        hidden="the kernel hides the bit: its word ibpb also means Intel's",
+    ),
+    Row(
+        'HW_CPU_X86_AMD_NO_SSB',
+        libvirt=('amd-no-ssb',),
+        vendors=_AMD,
+        hidden='the kernel hides the bit',
+    ),
     # The flag says that the processor supports it, KVM that it is enabled.
     Row(
         'HW_CPU_X86_AMD_SEV',
@@ -132,6 +146,13 @@ _X86 = (
         vendors=_AMD,
         switch=f'{_KVM_AMD}sev_snp',
         of_child=True,
+    ),
+    Row(
+        'HW_CPU_X86_AMD_SSBD',
+        libvirt=('amd-ssbd',),
+        vendors=_AMD,
+        hidden='the kernel hides the bit: its word ssbd also means older '
+        'methods',
     ),
     Row('HW_CPU_X86_AMD_SVM', ('svm',), ('svm',), ('svm',), vendors=_AMD),
     Row(
@@ -221,6 +242,12 @@ _X86 = (
         ('pcid',),
         vendors=_INTEL,
     ),
+    Row(
+        'HW_CPU_X86_INTEL_SPEC_CTRL',
+        libvirt=('spec-ctrl',),
+        vendors=_INTEL,
+        hidden="the kernel hides the bit: its words ibrs and ibpb also mean AMD's",
+    ),
     # The kernel shows Intel's bit and AMD's bit as the same word.
     Row('HW_CPU_X86_INTEL_SSBD', ('ssbd',), (), ('ssbd',), vendors=_INTEL),
     Row(
@@ -271,17 +298,7 @@ NOT_REPORTABLE: Mapping[str, str] = {
     'HW_CPU_AMD_SEV': (
         'deprecated duplicate of HW_CPU_X86_AMD_SEV, which is reported'
     ),
-    'HW_CPU_X86_AMD_IBPB': (
-        "the kernel hides the bit: its word ibpb also means Intel's"
-    ),
-    'HW_CPU_X86_AMD_NO_SSB': 'the kernel hides the bit',
-    'HW_CPU_X86_AMD_SSBD': (
-        'the kernel hides the bit: its word ssbd also means older methods'
-    ),
     'HW_CPU_X86_ASF': 'no processor with it was sold',
-    'HW_CPU_X86_INTEL_SPEC_CTRL': (
-        "the kernel hides the bit: its words ibrs and ibpb also mean AMD's"
-    ),
 }
 
 _FAMILIES: Mapping[str, str] = {

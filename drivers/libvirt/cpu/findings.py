@@ -2,8 +2,8 @@
 """Derive traits from a host's facts, each with its reason.
 
 Pure: no I/O, configuration, logging or clock. Each trait of the tables is
-present, absent or unknown. If the kernel has a word for it, the kernel
-decides. py-cpuinfo reads the processor itself: it does not see what the kernel
+present, absent or unknown. libvirt decides as far as it tells what guests get.
+Otherwise the kernel decides, if it has a word for it. py-cpuinfo reads the processor itself: it does not see what the kernel
 turned off, and misreads some bits. On its own it may therefore decide
 "present", but never "absent". ``driver.py`` calls this.
 """
@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from compute_agent.virt import finding as virt
 
-from . import arch_traits, cpu_traits, processors
+from . import arch_traits, cpu_traits, guest_cpu, processors
 
 KERNEL = 'kernel'
 PYCPUINFO = 'py-cpuinfo'
@@ -47,12 +47,16 @@ class Facts:
     :ivar machine: the kernel's name for the architecture
     :ivar kernel: the processors as the kernel shows them
     :ivar reported: the processors as py-cpuinfo reports them
+    :ivar guest: the processors of guests as libvirt tells
     :ivar switches: path → the file's content, None if it cannot be read
     """
 
     machine: str
     kernel: processors.Processors
     reported: ReportedFlags = ReportedFlags()
+    guest: guest_cpu.GuestCpu = dataclasses.field(
+        default_factory=guest_cpu.GuestCpu
+    )
     switches: Mapping[str, str | None] = dataclasses.field(
         default_factory=dict
     )
@@ -70,6 +74,8 @@ class Facts:
     @property
     def answered(self) -> bool:
         """True if a source listed the features of the processors."""
+        if not self.guest.leaves_to_kernel:
+            return True
         sources = (self.kernel.words, self.reported.flags)
         return self.family is None or any(s is not None for s in sources)
 
@@ -90,10 +96,41 @@ def findings(facts: Facts) -> tuple[virt.Finding, ...]:
 
 def decide(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
     """Return the finding for the trait of one row."""
-    finding = _by_vendor(row, facts, _by_word(row, facts))
+    finding = None if row.of_child else _by_guest(row, facts)
+    if finding is not None:
+        return finding
+    finding = _by_vendor(row, facts.vendor, _by_word(row, facts))
     if finding.found is _PRESENT:
         finding = _by_switch(row, facts, finding)
     return _of_child(finding) if row.of_child else finding
+
+
+def _by_guest(row: cpu_traits.Row, facts: Facts) -> virt.Finding | None:
+    """Return libvirt's finding; None if it leaves the trait to the kernel."""
+    if not row.libvirt:
+        return None
+    guest = facts.guest
+    for word in row.libvirt:
+        if word in guest.given:
+            return _given(row, word, facts)
+    for listed, found in ((guest.doubted, _UNKNOWN), (guest.refused, _ABSENT)):
+        word = _first(row.libvirt, listed)
+        if word:
+            return _finding(row, found, word, reason=listed[word])
+    if guest.problem:
+        return _finding(row, _UNKNOWN, reason=guest.problem)
+    if guest.complete:
+        return _finding(row, _ABSENT, row.libvirt[0], reason=guest.note)
+    return None
+
+
+def _given(row: cpu_traits.Row, word: str, facts: Facts) -> virt.Finding:
+    given = facts.guest.given[word]
+    finding = _finding(row, _PRESENT, word, (given.source,))
+    vendors = given.vendors or frozenset(filter(None, [facts.vendor]))
+    if len(vendors) > 1 and vendors.intersection(row.vendors):
+        return finding
+    return _by_vendor(row, next(iter(sorted(vendors)), ''), finding)
 
 
 def _of_child(finding: virt.Finding) -> virt.Finding:
@@ -108,6 +145,8 @@ def _of_child(finding: virt.Finding) -> virt.Finding:
 
 
 def _by_word(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
+    if row.hidden:
+        return _finding(row, _UNKNOWN, reason=row.hidden)
     if not (row.kernel or row.pycpuinfo):
         return _finding(row, _PRESENT, fact=row.switch, sources=(KERNEL,))
     if row.kernel and facts.kernel.words is not None:
@@ -163,14 +202,14 @@ def _by_reported(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
 
 
 def _by_vendor(
-    row: cpu_traits.Row, facts: Facts, finding: virt.Finding
+    row: cpu_traits.Row, vendor: str, finding: virt.Finding
 ) -> virt.Finding:
     """Return the finding, or absent for processors of another vendor."""
-    if not row.vendors or facts.vendor in row.vendors:
+    if not row.vendors or vendor in row.vendors:
         return finding
-    if facts.vendor:
+    if vendor:
         wanted = ' or '.join(row.vendors)
-        reason = f'for processors by {wanted}; these are by {facts.vendor}'
+        reason = f'for processors by {wanted}; these are by {vendor}'
         return dataclasses.replace(finding, found=_ABSENT, reason=reason)
     if finding.found is _PRESENT:
         reason = 'the vendor of the processors is unknown'
@@ -259,7 +298,7 @@ def _finding(
     return virt.Finding(
         trait=row.trait,
         found=found,
-        fact=fact or (*row.kernel, *row.pycpuinfo)[0],
+        fact=fact or (*row.kernel, *row.pycpuinfo, *row.libvirt)[0],
         sources=sources,
         reason=reason,
     )

@@ -15,18 +15,29 @@ from . import events, hypervisor
 
 BINDING = 'libvirt'
 
+# The call, the flag or the kind of guest is unknown, or not for this user.
+_ALWAYS = (
+    'VIR_ERR_NO_SUPPORT',
+    'VIR_ERR_INVALID_ARG',
+    'VIR_ERR_OPERATION_DENIED',
+    'VIR_ERR_CONFIG_UNSUPPORTED',
+    'VIR_ERR_ARGUMENT_UNSUPPORTED',
+    'VIR_ERR_OPERATION_UNSUPPORTED',
+    'VIR_ERR_ACCESS_DENIED',
+)
+
 _Answer = typing.TypeVar('_Answer')
 
 
 def load_binding() -> typing.Any:
     """Return libvirt-python.
 
-    :raises hypervisor.Unanswered: it is not installed, or cannot be loaded
+    :raises hypervisor.Unsupported: it is not installed, or cannot be loaded
     """
     try:
         binding = importlib.import_module(BINDING)
     except ImportError as exc:
-        raise hypervisor.Unanswered(
+        raise hypervisor.Unsupported(
             f'libvirt-python cannot be imported: {exc}; install '
             "'compute-agent[libvirt]'"
         ) from exc
@@ -162,6 +173,7 @@ class Connection:
         """
         binding = self._load()
         problem: Exception | None = None
+        kind = hypervisor.Unanswered
         for _ in range(2):
             opened = self._connected(binding)
             try:
@@ -169,9 +181,10 @@ class Connection:
             except binding.libvirtError as exc:
                 problem = exc
                 if _is_alive(opened, binding):
+                    kind = _kind(binding, exc)
                     break
             self._forget(opened)
-        raise hypervisor.Unanswered(
+        raise kind(
             f'libvirt at {self._uri} does not tell {subject}: {_text(problem)}'
         ) from problem
 
@@ -197,6 +210,14 @@ class Connection:
         with self._lock:
             if self._opened is broken:
                 self._opened = None
+
+
+def _kind(binding: typing.Any, exc: typing.Any) -> type[hypervisor.Unanswered]:
+    """Return Unsupported if the same question always fails in this way."""
+    always = {getattr(binding, name) for name in _ALWAYS}
+    if exc.get_error_code() in always:
+        return hypervisor.Unsupported
+    return hypervisor.Unanswered
 
 
 def _text(exc: Exception | None) -> str:

@@ -4,6 +4,9 @@
 Pure: no I/O, configuration, logging or clock. The answers are raw: XML as
 libvirt sends it, and numbers. Every method raises ``Unanswered`` if libvirt
 cannot say. An answer that is missing is unknown, never empty.
+
+Unanswered      unknown for now: leave what depends on it as it is
+└── Unsupported unknown for good: ask another source
 """
 
 import dataclasses
@@ -20,9 +23,15 @@ Version = tuple[int, int, int]
 
 
 class Unanswered(errors.DriverError):
-    """libvirt does not answer, or does not know the question.
+    """libvirt does not answer the question."""
 
-    There is no libvirt, no binding for it, or the call is not supported.
+
+class Unsupported(Unanswered):
+    """libvirt never answers the question here, so another source may.
+
+    There is no binding for it, this hypervisor does not support the call, or
+    libvirt does not let the agent's user ask. Any other ``Unanswered`` may be
+    answered later: nothing else may replace it meanwhile.
     """
 
 

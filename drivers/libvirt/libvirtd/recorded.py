@@ -2,7 +2,7 @@
 """Reads a hypervisor's answers from the files of a recorded host.
 
 It does I/O. The folder has these files; for one that is missing, the answer is
-``Unanswered``, as from a libvirt that does not know the question:
+``Unsupported``, as from a libvirt that does not know the question:
 
 * ``host.yaml``: hostname, versions, memory_mib, processors
 * ``capabilities.xml``
@@ -38,7 +38,7 @@ def of_request(
 ) -> str:
     """Return the path of the domain capabilities for a question."""
     if flags & ~hypervisor.EXPAND_CPU_FEATURES:
-        raise hypervisor.Unanswered(f'flags {flags} are not recorded')
+        raise hypervisor.Unsupported(f'flags {flags} are not recorded')
     machine = request.machine or 'default'
     name = f'{request.arch}-{machine}-{request.virt_type}'
     return f'domain_capabilities/{name}{_suffix(expand=bool(flags))}.xml'
@@ -129,19 +129,19 @@ class Recorded:
     def _host(self, key: str) -> typing.Any:
         kept = yaml.safe_load(self._text(HOST))
         if key not in kept:
-            raise hypervisor.Unanswered(f'{HOST} does not record {key}')
+            raise hypervisor.Unsupported(f'{HOST} does not record {key}')
         return kept[key]
 
     def _text(self, name: str) -> str:
         try:
             return (self._folder / name).read_text('utf-8')
         except OSError as exc:
-            raise hypervisor.Unanswered(f'{name} is not recorded') from exc
+            raise hypervisor.Unsupported(f'{name} is not recorded') from exc
 
     def _documents(self, name: str) -> dict[str, str]:
         folder = self._folder / name
         if not folder.is_dir():
-            raise hypervisor.Unanswered(f'{name} are not recorded')
+            raise hypervisor.Unsupported(f'{name} are not recorded')
         return {
             path.stem: path.read_text('utf-8')
             for path in sorted(folder.glob('*.xml'))

@@ -8,7 +8,8 @@ import typing
 import pytest
 
 from compute_agent.tree import host_inventory, provider_tree
-from drivers.libvirt import driver, host, unsupported
+from drivers.libvirt import driver, host, sources, unsupported
+from drivers.libvirt.capabilities import guest_options
 from drivers.libvirt.cpu import pycpuinfo
 from drivers.libvirt.libvirtd import recorded
 
@@ -27,22 +28,30 @@ def hosts() -> pathlib.Path:
 def make_driver(
     tmp_path: pathlib.Path,
 ) -> collections.abc.Callable[..., driver.LibvirtDriver]:
-    """Return a maker of drivers on a root, with a py-cpuinfo that is told."""
+    """Return a maker of drivers on a root, with a py-cpuinfo that is told.
+
+    libvirt-python is not installed there.
+    """
 
     def make(
         root: pathlib.Path,
         answer: typing.Any = None,
         machine: str | None = None,
         limits: collections.abc.Sequence[unsupported.Effect] = (),
+        wanted: guest_options.GuestOptions | None = None,
         **options: int,
     ) -> driver.LibvirtDriver:
         return driver.LibvirtDriver(
             nodename=NODE,
-            libvirt=recorded.Recorded(root / 'libvirt'),
-            files=host.HostFiles(root, machine),
-            probe=pycpuinfo.CachedProbe(
-                tmp_path / 'cpuinfo.json', lambda: answer
+            of=sources.Sources(
+                libvirt=recorded.Recorded(tmp_path / 'no-libvirt'),
+                files=host.HostFiles(root, machine),
+                probe=pycpuinfo.CachedProbe(
+                    tmp_path / 'cpuinfo.json', lambda: answer
+                ),
+                hostname=NODE,
             ),
+            wanted=wanted or guest_options.GuestOptions(),
             instances_path='/var/lib/nova/instances',
             reserved=host_inventory.Reserved(**options),
             limits=limits,

@@ -143,7 +143,7 @@ def test_tsx_is_decided_by_rtm():
 @pytest.mark.parametrize(
     ('vendor', 'intel', 'amd'),
     [
-        ('GenuineIntel', PRESENT, UNKNOWN),
+        ('GenuineIntel', PRESENT, ABSENT),
         ('AuthenticAMD', ABSENT, UNKNOWN),
         ('HygonGenuine', ABSENT, UNKNOWN),
         ('', UNKNOWN, UNKNOWN),

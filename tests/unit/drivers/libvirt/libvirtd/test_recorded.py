@@ -82,6 +82,6 @@ def test_devices_and_guests_are_folders(libvirt, write):
         lambda libvirt: libvirt.domains(),
     ],
 )
-def test_what_is_not_recorded_is_unanswered(tmp_path, question):
-    with pytest.raises(hypervisor.Unanswered, match='not recorded'):
+def test_what_is_not_recorded_is_unsupported(tmp_path, question):
+    with pytest.raises(hypervisor.Unsupported, match='not recorded'):
         question(recorded.Recorded(tmp_path))
