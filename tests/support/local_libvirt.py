@@ -12,6 +12,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -96,6 +97,16 @@ class LocalLibvirt:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+    def freeze(self) -> None:
+        """Stop the daemon in the middle of its work, until ``thaw``."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let a frozen daemon go on."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
 
     def restart(self) -> None:
         """End the daemon and start it again."""

@@ -11,9 +11,13 @@ import threading
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
-from . import events, hypervisor
+from . import bounded_calls, events, hypervisor
 
 BINDING = 'libvirt'
+# Seconds for one answer. The first question makes libvirtd ask each emulator,
+# which takes some seconds for each.
+LIMIT = 120.0
+GRACE = 1.0  # seconds that closing a connection may take
 
 # The call, the flag or the kind of guest is unknown, or not for this user.
 _ALWAYS = (
@@ -67,6 +71,7 @@ class Connection:
         self._opened: typing.Any = None
         self._number = 0
         self._events = events.Events(uri, load)
+        self._calls = bounded_calls.BoundedCalls(LIMIT)
 
     @property
     def number(self) -> int:
@@ -158,11 +163,30 @@ class Connection:
         with self._lock:
             opened, self._opened = self._opened, None
         if opened is not None:
-            with contextlib.suppress(self._load().libvirtError):
-                opened.close()
+            error = self._load().libvirtError
+            with contextlib.suppress(error, TimeoutError):
+                self._calls.run(opened.close, GRACE)
+        self._calls.close()
 
     def _ask(
         self,
+        subject: str,
+        question: Callable[[typing.Any, typing.Any], _Answer],
+    ) -> _Answer:
+        """Return libvirt's answer, or raise Unanswered after a time."""
+        binding = self._load()
+        try:
+            return self._calls.run(
+                lambda: self._asked(binding, subject, question)
+            )
+        except TimeoutError as exc:
+            raise hypervisor.Unanswered(
+                f'libvirt at {self._uri} does not tell {subject}: {exc}'
+            ) from exc
+
+    def _asked(
+        self,
+        binding: typing.Any,
         subject: str,
         question: Callable[[typing.Any, typing.Any], _Answer],
     ) -> _Answer:
@@ -171,7 +195,6 @@ class Connection:
         A connection that broke, for example because libvirtd was restarted, is
         opened again, and the question repeated once.
         """
-        binding = self._load()
         problem: Exception | None = None
         kind = hypervisor.Unanswered
         for _ in range(2):

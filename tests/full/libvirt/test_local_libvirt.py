@@ -6,6 +6,8 @@ import contextlib
 import local_libvirt
 import pytest
 
+from drivers.libvirt.libvirtd import connection, hypervisor
+
 
 @pytest.fixture
 def libvirt():
@@ -29,3 +31,21 @@ def test_it_ends_and_is_back_at_the_same_address(libvirtd, libvirt, end):
         libvirt.open(libvirtd.uri)
     libvirtd.restart()
     assert 'computer' in names(libvirt, libvirtd.uri)
+
+
+def test_a_libvirtd_that_hangs_keeps_no_one(libvirtd, monkeypatch):
+    monkeypatch.setattr(connection, 'LIMIT', 1)
+    with contextlib.closing(connection.Connection(libvirtd.uri)) as asked:
+        name = asked.hostname()
+        libvirtd.freeze()
+        try:
+            with pytest.raises(hypervisor.Unanswered, match='no answer'):
+                asked.hostname()
+            with pytest.raises(hypervisor.Unanswered, match='an earlier'):
+                asked.memory_mib()
+        finally:
+            libvirtd.thaw()
+        while True:
+            with contextlib.suppress(hypervisor.Unanswered):
+                assert asked.hostname() == name
+                return
