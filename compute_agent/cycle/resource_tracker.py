@@ -13,7 +13,7 @@ import contextlib
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Generic
 
 from .. import errors, parallel
@@ -135,7 +135,9 @@ class ResourceTracker(Generic[Op]):
         nodes = node_module.selected(listed, only)
         limits = self._control.limits()
         context = self._context(writing=writing, judged=limits is not None)
-        seen = self._planner.observe([node.uuid for node in nodes])
+        # Departed nodes that wait are observed with the others, by one list.
+        gone = [] if only else self._departures.gone(listed)
+        seen = self._planner.observe([*(n.uuid for n in nodes), *gone])
         self._departures.record(listed)
         cycles = [NodeCycle(context, node) for node in nodes]
         tell = functools.partial(progress, len(cycles)) if progress else None
@@ -144,13 +146,16 @@ class ResourceTracker(Generic[Op]):
         was_refused = self._control.back_off.has_refusals
         ordered = sorted(cycles, key=lambda c: was_refused(c.node.uuid))
         self._in_parallel(ordered, lambda c: c.begin(seen[c.node.uuid]), tell)
-        self._planner.end([node.uuid for node in listed])
+        self._planner.end([node.uuid for node in listed], gone)
         departed: departed_cycles.Begun[Op] = departed_cycles.Begun()
         if not only:
             # An outage that one node's cycle found ends those of the listed
             # nodes only: if placement can be read again, departures go on.
+            changed = context.outage or any(c.has_sent for c in cycles)
             departed = self._departed.begin(
-                dataclasses.replace(context, outage=None), nodes
+                dataclasses.replace(context, outage=None),
+                nodes,
+                {} if changed else _observations(seen, gone),
             )
         cycles += departed.cycles
         allowed: Collection[str] = [c.node.uuid for c in departed.cycles]
@@ -180,11 +185,8 @@ class ResourceTracker(Generic[Op]):
             found = self._planner.observe(others)
         except errors.AgentError:
             return {}  # shares of fewer nodes hold back more, never less
-        return {
-            uuid: seen.providers
-            for uuid, seen in found.items()
-            if isinstance(seen, Observation)
-        }
+        seen = _observations(found, others)
+        return {uuid: one.providers for uuid, one in seen.items()}
 
     def _context(self, *, writing: bool, judged: bool) -> CycleContext[Op]:
         return CycleContext(
@@ -265,3 +267,15 @@ class ResourceTracker(Generic[Op]):
             skipped=frozenset(result.contended),
             pending=effects.items(plan.operations) - done,
         )
+
+
+def _observations(
+    seen: Mapping[str, Observation | errors.AgentError],
+    node_uuids: Collection[str],
+) -> dict[str, Observation]:
+    """Return the observations of those of these nodes that could be read."""
+    return {
+        uuid: one
+        for uuid in node_uuids
+        if isinstance(one := seen[uuid], Observation)
+    }

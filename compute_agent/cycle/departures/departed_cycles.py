@@ -58,11 +58,16 @@ class DepartedCycles(Generic[Op]):
         self._invalidate = invalidate
 
     def begin(
-        self, context: CycleContext[Op], nodes: Sequence[Node]
+        self,
+        context: CycleContext[Op],
+        nodes: Sequence[Node],
+        seen: Mapping[str, Observation],
     ) -> Begun[Op]:
         """Process the nodes that left the driver's list.
 
         :param nodes: the nodes of the list
+        :param seen: the departed nodes that this cycle observed already, and
+            that nothing changed since
         """
         departed = self._departures.since(nodes)
         results: list[NodeResult[Op]] = [
@@ -75,15 +80,20 @@ class DepartedCycles(Generic[Op]):
             node_result.ended(node, Status.WAITING, why)
             for node, why in departed.unknown
         ]
-        seen = self._observed(departed.gone)
-        self._pass_on(seen, departed.gone, nodes)
+        found = self._observed(
+            [node for node in departed.gone if node.uuid not in seen]
+        )
+        found |= {
+            n.uuid: seen[n.uuid] for n in departed.gone if n.uuid in seen
+        }
+        self._pass_on(found, departed.gone, nodes)
         cycles = [
             NodeCycle(context, node, departed=True)
             for node in departed.gone
-            if node.uuid in seen
+            if node.uuid in found
         ]
         for cycle in cycles:
-            cycle.begin(seen[cycle.node.uuid])
+            cycle.begin(found[cycle.node.uuid])
         if context.writing:
             # Nothing of these is ever deleted, so they cost no more requests.
             self._departures.forget(c.node for c in cycles if c.is_finished())

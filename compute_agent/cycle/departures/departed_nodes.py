@@ -108,6 +108,18 @@ class Departures:
         changed = {u: n for u, n in present.items() if known.get(u) != n}
         self._keep({**changed, **self._unrecorded(present)})
 
+    def gone(self, nodes: Sequence[Node]) -> list[str]:
+        """Return the nodes that were gone in an earlier cycle already.
+
+        :param nodes: the nodes of the list
+        """
+        present = {node.uuid for node in nodes}
+        return [
+            uuid
+            for uuid, node in self._nodes.of_driver(self._source).items()
+            if uuid not in present and node.answer is virt.Existence.NO
+        ]
+
     def since(self, nodes: Sequence[Node]) -> Departed:
         """Return the nodes that left the list, sorted by the driver's answer.
 

@@ -2,12 +2,14 @@
 """Keep the inventory that consumers use, by asking placement for them.
 
 Placement is asked only about providers that would lose something, and about
-each of them once in a cycle while its generation stays. ``ownership/in_use.py``
-decides what is kept. ``node_planner.py`` calls this, from several threads.
+each of them once in a cycle while its generation stays. The answers for a node
+whose plan waits hold until its plan does not wait any more.
+``ownership/in_use.py`` decides what is kept. ``node_planner.py`` calls this,
+from several threads.
 """
 
 from collections.abc import Iterable
-from typing import Generic
+from typing import Generic, TypeAlias
 
 from ...ownership import in_use
 from ...plan import allocations
@@ -16,17 +18,37 @@ from ...plan.plan import Op
 from ...tree import provider
 from .. import report_client
 
+# The uuid and the generation of a provider.
+_Key: TypeAlias = tuple[str, int | None]
+
 
 class ConsumersInUse(Generic[Op]):
     """The consumers of providers, as far as a cycle has asked for them."""
 
     def __init__(self, client: report_client.ReportClient[Op]) -> None:
         self._client = client
-        self._asked: dict[tuple[str, int | None], allocations.Consumers] = {}
+        self._asked: dict[_Key, allocations.Consumers] = {}
+        # The providers that each node's plan takes something from.
+        self._losing: dict[str, frozenset[_Key]] = {}
+        self._waiting: set[str] = set()
 
     def begin(self) -> None:
-        """Forget the consumers, at the beginning of a cycle."""
-        self._asked.clear()
+        """Forget the consumers, at the beginning of a cycle.
+
+        If a node's plan waited in the last cycle, its consumers decide nothing
+        until the plan is sent. Their end does not raise a generation, so the
+        first cycle after the wait asks again.
+        """
+        kept = frozenset[_Key]().union(
+            *(self._losing.get(uuid, ()) for uuid in self._waiting)
+        )
+        self._asked = {k: v for k, v in self._asked.items() if k in kept}
+        self._losing.clear()
+        self._waiting.clear()
+
+    def wait(self, node_uuid: str) -> None:
+        """Keep the answers for a node whose plan waits for the next cycle."""
+        self._waiting.add(node_uuid)
 
     def keep_used(
         self,
@@ -42,6 +64,7 @@ class ConsumersInUse(Generic[Op]):
         if not losing:
             return after, []
         moved = allocations.consumers_after(moves)
+        self._losing[seen.node_uuid] = frozenset(map(_key, losing))
         known = seen.home if moves else frozenset[str]()
         consumers = self._consumers(
             loser for loser in losing if loser.uuid not in known
@@ -58,10 +81,10 @@ class ConsumersInUse(Generic[Op]):
     ) -> dict[str, allocations.Consumers]:
         """Return the consumers of each provider.
 
-        Allocations raise the generation. So while it stays the same, so do
-        the consumers.
+        New allocations raise the generation. So while it stays the same,
+        there are no more consumers.
         """
-        wanted = {(loser.uuid, loser.generation): loser for loser in providers}
+        wanted = {_key(loser): loser for loser in providers}
         missing = {
             loser.uuid: loser
             for key, loser in wanted.items()
@@ -71,3 +94,7 @@ class ConsumersInUse(Generic[Op]):
         for uuid, consumers in found.items():
             self._asked[uuid, missing[uuid].generation] = consumers
         return {key[0]: self._asked[key] for key in wanted}
+
+
+def _key(one: provider.Provider) -> _Key:
+    return one.uuid, one.generation

@@ -116,6 +116,11 @@ class NodeCycle(Generic[Op]):
             deleted=effects.written(done) - effects.written(left)
         )
 
+    @property
+    def has_sent(self) -> bool:
+        """True if it sent something to placement, or was about to."""
+        return self._has_sent
+
     def is_finished(self) -> bool:
         """Return True if the node has what it should, without any write."""
         return (
@@ -164,6 +169,7 @@ class NodeCycle(Generic[Op]):
     def _withdraw(self, status: Status, why: str) -> None:
         self.awaits_judgement = False
         self._context.removals.pop(self.node.uuid, None)
+        self._context.planner.wait(self.node)
         self.result = node_result.not_applied(self.result, status, why)
 
     # --- observe, plan, apply; again after a conflict ------------------------
@@ -278,6 +284,7 @@ class NodeCycle(Generic[Op]):
         self._planned, self._before = planned, plan.before
         self.result = self._result(planned)
         if planned.waits_as_a_whole():
+            context.planner.wait(self.node)
             return False
         if context.writing and self._is_backed_off(plan):
             return False
@@ -351,6 +358,7 @@ class NodeCycle(Generic[Op]):
             return False
         if all(op in waiting.refusals.values() for op in plan.operations):
             self._wait('; '.join(waiting.refusals), waiting.retry_in)
+            self._context.planner.wait(self.node)
             return True
         self._refused |= waiting.refusals
         return False

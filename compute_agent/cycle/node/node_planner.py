@@ -108,12 +108,17 @@ class NodePlanner(Generic[Op]):
         if self._files is not None:
             self._files.begin()
 
-    def end(self, node_uuids: Sequence[str]) -> None:
-        """End a cycle of these nodes; forget the last plans of other nodes."""
+    def end(
+        self, node_uuids: Sequence[str], departed: Sequence[str] = ()
+    ) -> None:
+        """End a cycle of these nodes; forget the last plans of other nodes.
+
+        :param departed: nodes that left the driver's list and are observed
+        """
         if self._files is not None:
             self._files.log_unmatched(node_uuids)
         self._empty_plans.keep_only(node_uuids)
-        self._client.forget_except(node_uuids)
+        self._client.forget_except([*node_uuids, *departed])
         for uuid in self._causes.keys() - set(node_uuids):
             del self._causes[uuid]
 
@@ -229,6 +234,10 @@ class NodePlanner(Generic[Op]):
         decides = self._policy(node, contended)
         wanted, left = self._resolve(tree, seen, record, decides, None)
         return NodePlan(plan=self._client.plan(seen, wanted), contended=left)
+
+    def wait(self, node: Node) -> None:
+        """Note that a node's plan waits, so the next cycle asks for no more."""
+        self._consumers.wait(node.uuid)
 
     def take_over(self, allowed: Collection[takeover.Takeover]) -> None:
         """Record that a person allowed these first writes."""

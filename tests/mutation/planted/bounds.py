@@ -5,7 +5,7 @@ import dataclasses
 
 from compute_agent import errors
 from compute_agent.cycle.departures import batches
-from compute_agent.cycle.node import conflicts, node_cycle
+from compute_agent.cycle.node import conflicts, consumers, node_cycle
 from compute_agent.limits import backoff, blast_radius, capacity, judgement
 from compute_agent.provider_config import files
 from compute_agent.state import approvals
@@ -61,6 +61,14 @@ def _(_of, self, subjects, now):
         query = 'select kind, who from approval'
         persons = dict(db.execute(query).fetchall())
     return {s: persons[s.kind.value] for s in subjects if s.kind in persons}
+
+
+@plant(
+    consumers.ConsumersInUse.wait,
+    'a waiting node asks for allocations in each cycle',
+)
+def _(_wait, _self, _node_uuid):
+    return None
 
 
 @plant(judgement._without, 'an approval is of a whole set only')
