@@ -44,15 +44,20 @@ def records(
         ('DISK_GB', disk_gb, disk_reserved, 'reserved_host_disk_mb'),
     )
     return {
-        rc: _record(rc, total, reserved_amount, option)
+        rc: record(rc, total, reserved_amount, option)
         for rc, total, reserved_amount, option in amounts
         if total
     }
 
 
-def _record(
-    rc: str, total: int, reserved: int, option: str
+def record(
+    rc: str, total: int, reserved: int = 0, option: str = ''
 ) -> inventory.Record:
+    """Return the record of one class; its total is above 0.
+
+    :param option: the option in ``[DEFAULT]`` that reserves the amount
+    :raises errors.DriverError: the reserved amount exceeds the total
+    """
     if reserved > total:
         raise errors.DriverError(
             f'[DEFAULT] {option} reserves {reserved} {rc}, more than the '

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of nova.conf that change what nova-compute reports for its host.
 
-The driver does not support most of them. It reads these so that it can say so,
-and so that it does not report the amounts and traits that they decide
-(``unsupported.py``). The driver loader registers them.
+``inventory/conf.py`` has those that decide amounts. The driver does not support
+most of the others, which are here: it reads them so that it can say so, and so
+that it does not report the traits that they decide (``unsupported.py``). The
+driver loader registers all of them.
 """
 
 from oslo_config import cfg
@@ -11,6 +12,7 @@ from oslo_config import cfg
 from .capabilities import guest_options as options
 from .capabilities import host_capabilities
 from .cpu import guest_cpu
+from .inventory import conf as inventory
 
 _TEXT = (
     "nova-compute's option, which this driver does not support. If it is {}, "
@@ -22,18 +24,9 @@ def _help(condition: str, effect: str) -> str:
     return _TEXT.format(condition, effect)
 
 
-_VCPU = 'VCPU'
-_CPUS = 'VCPU and PCPU'
 _CHILDREN = 'the providers that nova-compute makes for it'
 
 _OPTS: dict[str, list[cfg.Opt]] = {
-    'DEFAULT': [
-        cfg.StrOpt('vcpu_pin_set', help=_help('set', _VCPU)),
-    ],
-    'compute': [
-        cfg.StrOpt('cpu_shared_set', help=_help('set', _VCPU)),
-        cfg.StrOpt('cpu_dedicated_set', help=_help('set', _CPUS)),
-    ],
     'devices': [
         cfg.ListOpt(
             'enabled_mdev_types',
@@ -91,23 +84,6 @@ _OPTS: dict[str, list[cfg.Opt]] = {
             'this type can have.',
         ),
         cfg.BoolOpt(
-            'cpu_power_management', default=False, help=_help('true', _CPUS)
-        ),
-        cfg.IntOpt(
-            'file_backed_memory',
-            default=0,
-            min=0,
-            help=_help('above 0', 'MEMORY_MB'),
-        ),
-        cfg.StrOpt(
-            'images_type',
-            default='default',
-            help=_help('lvm or rbd', 'DISK_GB'),
-        ),
-        cfg.ListOpt(
-            'pmem_namespaces', default=[], help=_help('set', 'CUSTOM_PMEM_*')
-        ),
-        cfg.BoolOpt(
             'swtpm_enabled',
             default=False,
             help=_help('true', 'the traits COMPUTE_SECURITY_TPM_*'),
@@ -119,13 +95,6 @@ _OPTS: dict[str, list[cfg.Opt]] = {
     'pci': [
         cfg.BoolOpt(
             'report_in_placement', default=False, help=_help('true', _CHILDREN)
-        ),
-    ],
-    'workarounds': [
-        cfg.BoolOpt(
-            'reserve_disk_resource_for_image_cache',
-            default=False,
-            help=_help('true', 'DISK_GB'),
         ),
     ],
 }
@@ -156,10 +125,14 @@ def connection_uri(conf: cfg.ConfigOpts) -> str:
 
 def register_opts(conf: cfg.ConfigOpts) -> None:
     """Register the options on ``conf``."""
-    for group, opts in _OPTS.items():
+    for group, opts in list_opts():
         conf.register_opts(opts, group=None if group == 'DEFAULT' else group)
 
 
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return the options by group."""
-    return list(_OPTS.items())
+    groups = sorted(_OPTS.keys() | inventory.OPTS.keys())
+    return [
+        (group, [*inventory.OPTS.get(group, ()), *_OPTS.get(group, ())])
+        for group in groups
+    ]

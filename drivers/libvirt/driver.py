@@ -14,14 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from oslo_config import cfg
 
 from compute_agent import errors
-from compute_agent.tree import host_inventory, provider_tree
-from compute_agent.tree import inventory as agent_inventory
+from compute_agent.tree import provider_tree
 from compute_agent.virt import driver, finding
 
 from . import conf as options
-from . import host, inventory, sources, unsupported
+from . import host, sources, unsupported
 from .capabilities import guest_options, guests
 from .cpu import cpu_traits, findings, processors, pycpuinfo
+from .inventory import amounts, disk, root
+from .inventory import options as inventory_options
 from .libvirtd import hypervisor
 from .recording import raw_evidence
 
@@ -33,7 +34,7 @@ class LibvirtDriver(driver.ComputeDriver):
 
     :param nodename: the name in ``[DEFAULT] host``, or else the hypervisor's
     :param wanted: the options that decide what guests can have
-    :param instances_path: the folder whose file system is DISK_GB
+    :param settings: the options that decide the amounts of the host
     :param limits: the effects of nova's options that it does not support
     :param record: returns what a description reads, without these host names
     """
@@ -44,8 +45,7 @@ class LibvirtDriver(driver.ComputeDriver):
         nodename: str,
         of: sources.Sources,
         wanted: guest_options.GuestOptions,
-        instances_path: str,
-        reserved: host_inventory.Reserved,
+        settings: inventory_options.Settings,
         limits: Sequence[unsupported.Effect] = (),
         record: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
     ) -> None:
@@ -55,8 +55,7 @@ class LibvirtDriver(driver.ComputeDriver):
         self._files = of.files
         self._probe = of.probe
         self._guests = guests.GuestReader(of.libvirt, wanted)
-        self._instances_path = instances_path
-        self._reserved = reserved
+        self._inventory = root.RootInventory(settings, of)
         self._limits = limits
         self._record = record
         self._decided: Sequence[str] = ()
@@ -80,16 +79,14 @@ class LibvirtDriver(driver.ComputeDriver):
         limits = unsupported.effects(conf)
         for effect in limits:
             LOG.warning('%s', effect.line())
+        settings = inventory_options.read(conf)
+        if settings.cpu_sets.warning:
+            LOG.warning('%s', settings.cpu_sets.warning)
         return cls(
             nodename=conf.host or of.hostname,
             of=of,
             wanted=options.guest_options(conf),
-            instances_path=conf.instances_path,
-            reserved=host_inventory.Reserved(
-                cpus=conf.reserved_host_cpus,
-                memory_mb=conf.reserved_host_memory_mb,
-                disk_mb=conf.reserved_host_disk_mb,
-            ),
+            settings=settings,
             limits=limits,
             record=functools.partial(
                 raw_evidence.of_host,
@@ -143,12 +140,8 @@ class LibvirtDriver(driver.ComputeDriver):
         present = traits[finding.Found.PRESENT]
         data = provider_tree.data(nodename)
         current = data.traits
-        provider_tree.update_inventory(
-            nodename,
-            unsupported.keep_amounts(
-                self._records(), data.inventory, self._limits
-            ),
-        )
+        found = self._amounts(provider_tree, nodename)
+        provider_tree.update_inventory(nodename, found.beside(data.inventory))
         provider_tree.declare_traits(nodename, *present, *(unknown & current))
         if not facts.answered:
             provider_tree.keep_traits(nodename)
@@ -191,16 +184,23 @@ class LibvirtDriver(driver.ComputeDriver):
             LOG.debug('%s', exc)
             return self._hostname
 
-    def _records(self) -> Mapping[str, agent_inventory.Record]:
-        size = self._files.file_system_bytes(self._instances_path)
-        return host_inventory.records(
-            vcpus=inventory.count_online(self._files.text(inventory.ONLINE)),
-            memory_mb=inventory.memory_mib(
-                self._files.text(inventory.MEMINFO)
-            ),
-            disk_gb=size // inventory.BYTES_PER_GIB,
-            reserved=self._reserved,
+    def _amounts(
+        self, tree: provider_tree.ProviderTree, nodename: str
+    ) -> amounts.Amounts:
+        """Return the amounts of the host; say which cannot be read.
+
+        :raises errors.DriverError: an amount of a host that placement does
+            not have yet cannot be read; it is reported as a whole, or later
+        """
+        data = tree.data(nodename)
+        found = self._inventory.read(
+            data.inventory, disk_is_shared=disk.is_shared(tree, nodename)
         )
+        if found.faults and data.generation is None:
+            raise errors.DriverError(found.faults[0])
+        for line in found.faults:
+            tree.fault(line)
+        return found
 
     def _facts(self) -> findings.Facts:
         machine, kernel = self._kernel()

@@ -13,6 +13,7 @@ import socket
 from compute_agent import errors
 
 LOCALHOST = 'localhost'
+_BYTES_PER_BLOCK = 512  # of st_blocks, whatever the file system
 ARCH = '/proc/sys/kernel/arch'
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
 
@@ -74,6 +75,26 @@ class HostFiles:
         """
         return self._size(self._below(path))
 
+    def used_bytes(self, folder: str, beside: str) -> int:
+        """Return what the files of a folder take from a file system.
+
+        The result is 0 if the folder does not exist, or is not on the file
+        system of ``beside``. Folders in it do not count.
+
+        :raises errors.DriverError: it cannot be read
+        """
+        here = self._below(folder)
+        try:
+            if here.stat().st_dev != self._below(beside).stat().st_dev:
+                return 0
+            return sum(_used(entry) for entry in os.scandir(here))
+        except FileNotFoundError:
+            return 0
+        except OSError as exc:
+            raise errors.DriverError(
+                f'the files in {here} cannot be counted: {exc.strerror}'
+            ) from exc
+
     def _size(self, here: pathlib.Path) -> int:
         try:
             found = os.statvfs(here)
@@ -88,3 +109,13 @@ class HostFiles:
 
     def _below(self, path: str) -> pathlib.Path:
         return self._root / path.lstrip('/')
+
+
+def _used(entry: os.DirEntry[str]) -> int:
+    """Return the bytes that a regular file takes, 0 if it is gone by now."""
+    try:
+        if not entry.is_file():
+            return 0
+        return entry.stat().st_blocks * _BYTES_PER_BLOCK
+    except FileNotFoundError:
+        return 0

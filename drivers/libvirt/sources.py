@@ -11,8 +11,8 @@ import typing
 
 from oslo_config import cfg
 
+from . import command, host
 from . import conf as options
-from . import host
 from .cpu import findings, pycpuinfo
 from .libvirtd import connection, hypervisor
 
@@ -31,22 +31,25 @@ class Probe(typing.Protocol):
 class Sources:
     """The sources of one host.
 
+    :ivar run: runs programs of the host
     :ivar hostname: the host's name where libvirt does not answer
     """
 
     libvirt: hypervisor.Hypervisor
     files: host.HostFiles
     probe: Probe
+    run: command.Runner
     hostname: str
 
 
 def of_this_host(conf: cfg.ConfigOpts) -> Sources:
     """Return the sources of the host that the agent runs on."""
-    own = conf.compute_agent.state_path if 'compute_agent' in conf else ''
-    cache = pathlib.Path(own or conf.state_path, CACHE_NAME)
+    folder = conf.compute_agent.state_path or conf.state_path
+    cache = pathlib.Path(folder, CACHE_NAME)
     return Sources(
         libvirt=connection.Connection(options.connection_uri(conf)),
         files=host.HostFiles(),
         probe=pycpuinfo.CachedProbe(cache),
+        run=command.Commands(),
         hostname=host.canonical_name(),
     )

@@ -3,7 +3,8 @@
 
 A case is a folder: files of the kernel in ``proc/`` and ``sys/``, libvirt's
 answers in ``libvirt/`` (``drivers/libvirt/libvirtd/recorded.py`` describes
-them), options of the case in ``nova.conf``, and ``expected.yaml``. Its key
+them), what programs print in ``programs/``, each in a file of the program's
+name, options of the case in ``nova.conf``, and ``expected.yaml``. Its key
 ``tree`` has the providers by name: each with its whole ``inventory`` (of a
 class, the fields that matter) and all its ``traits``. The name of the root is
 libvirt's.

@@ -26,6 +26,7 @@ _PRIVATE = frozenset({'connection_uri'})
 # Options of the agent that the driver reads, too.
 _OF_AGENT = (
     'instances_path',
+    'ram_allocation_ratio',
     'reserved_host_cpus',
     'reserved_host_disk_mb',
     'reserved_host_memory_mb',
@@ -66,7 +67,14 @@ def as_nova_conf(
     conf: cfg.ConfigOpts, groups: Mapping[str, list[cfg.Opt]]
 ) -> str:
     """Return the options that are not at their defaults, as a nova.conf."""
-    lines = {'DEFAULT': [f'{name} = {conf[name]}' for name in _OF_AGENT]}
+    agents = {name: conf[name] for name in _OF_AGENT}
+    lines = {
+        'DEFAULT': [
+            f'{name} = {value}'
+            for name, value in agents.items()
+            if value is not None
+        ]
+    }
     for group, opts in groups.items():
         values = conf if group == 'DEFAULT' else conf[group]
         lines.setdefault(group, []).extend(

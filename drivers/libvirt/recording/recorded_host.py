@@ -3,24 +3,27 @@
 
 It does I/O. The host is a folder: ``proc/`` and ``sys/`` with files of the
 kernel, ``libvirt/`` with libvirt's answers (``libvirtd/recorded.py``), and
-files for what is no text of the host: ``file_systems.yaml`` (path → bytes) and
-``pycpuinfo.json``. Whatever is not there cannot be read.
+files for what is no text of the host: ``file_systems.yaml`` (path → bytes),
+``pycpuinfo.json``, and in ``programs/`` what the programs print, each in a file
+of the program's name. Whatever is not there cannot be read.
 """
 
 import json
 import pathlib
+from collections.abc import Sequence
 
 import yaml
 
 from compute_agent import errors
 
-from .. import host, sources
+from .. import command, host, sources
 from ..cpu import findings, pycpuinfo
 from ..libvirtd import hypervisor, recorded
 
 LIBVIRT = 'libvirt'
 FILE_SYSTEMS = 'file_systems.yaml'
 PYCPUINFO = 'pycpuinfo.json'
+PROGRAMS = 'programs'
 NAME = 'recorded.example'
 
 
@@ -31,6 +34,7 @@ def sources_of(folder: pathlib.Path) -> sources.Sources:
         libvirt=libvirt,
         files=_Files(folder),
         probe=_Probe(folder),
+        run=_programs(folder / PROGRAMS),
         hostname=_hostname(libvirt),
     )
 
@@ -42,6 +46,21 @@ def _hostname(libvirt: hypervisor.Hypervisor) -> str:
         return NAME
 
 
+def used_by(folder: str) -> str:
+    """Return the key of the size of a folder's files."""
+    return f'files of {folder}'
+
+
+def _programs(folder: pathlib.Path) -> command.Runner:
+    def run(argv: Sequence[str]) -> str:
+        try:
+            return (folder / argv[0]).read_text('utf-8')
+        except FileNotFoundError as exc:
+            raise errors.DriverError(f'{argv[0]} cannot be run') from exc
+
+    return run
+
+
 class _Files(host.HostFiles):
     def __init__(self, folder: pathlib.Path) -> None:
         super().__init__(folder, machine='unknown')
@@ -49,6 +68,10 @@ class _Files(host.HostFiles):
     def file_system_bytes(self, path: str) -> int:
         """Return the size that was recorded of the path's file system."""
         return self._size_of(path)
+
+    def used_bytes(self, folder: str, beside: str) -> int:  # noqa: ARG002 (one answer)
+        """Return the size that was recorded of a folder's files."""
+        return self._size_of(used_by(folder))
 
     def _size_of(self, key: str) -> int:
         kept = yaml.safe_load(self.text(FILE_SYSTEMS) or '') or {}

@@ -7,10 +7,11 @@ same files.
 """
 
 import json
+from collections.abc import Sequence
 
 import yaml
 
-from .. import host, sources
+from .. import command, host, sources
 from ..cpu import findings, pycpuinfo
 from ..libvirtd import recording
 from . import recorded_host
@@ -28,6 +29,7 @@ class Recorder:
             libvirt=self._libvirt,
             files=_Files(asked.files, self._texts),
             probe=_Probe(asked.probe, self._texts),
+            run=_programs(asked.run, self._texts),
             hostname=asked.hostname,
         )
 
@@ -38,6 +40,15 @@ class Recorder:
             for path, text in self._libvirt.texts.items()
         }
         return self._texts | of_libvirt
+
+
+def _programs(asked: command.Runner, texts: Texts) -> command.Runner:
+    def run(argv: Sequence[str]) -> str:
+        found = asked(argv)
+        texts[f'{recorded_host.PROGRAMS}/{argv[0]}'] = found
+        return found
+
+    return run
 
 
 class _Files(host.HostFiles):
@@ -63,6 +74,11 @@ class _Files(host.HostFiles):
     def file_system_bytes(self, path: str) -> int:
         """Return the size of the path's file system."""
         return self._sized(path, self._asked.file_system_bytes(path))
+
+    def used_bytes(self, folder: str, beside: str) -> int:
+        """Return what the files of a folder take from a file system."""
+        found = self._asked.used_bytes(folder, beside)
+        return self._sized(recorded_host.used_by(folder), found)
 
     def _sized(self, key: str, found: int) -> int:
         self._sizes[key] = found

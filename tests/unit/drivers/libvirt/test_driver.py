@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver edits the tree of its one host, and decides what it can tell.
-
-White-box: one test reads private attributes, because the options that set them
-show only on a host with such disks.
-"""
+"""The driver edits the tree of its one host, and decides what it can tell."""
 
 import shutil
 
 import pytest
-from oslo_config import cfg
 
 from compute_agent import errors
-from compute_agent.tree import assertion, host_inventory
+from compute_agent.tree import assertion
 from compute_agent.virt import driver as contract
 from compute_agent.virt import finding as virt
 from drivers.libvirt import driver
+from drivers.libvirt.inventory import options
 
 NODE = 'compute1'
 SMT = 'sys/devices/system/cpu/smt/active'
@@ -25,6 +21,14 @@ UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
 def epyc(hosts, tmp_path):
     """A fake host that may be changed."""
     return shutil.copytree(hosts / 'amd-epyc-sev', tmp_path / 'root')
+
+
+@pytest.fixture
+def reserving(nova_conf):
+    """Return the settings with one of the options ``reserved_host_*``."""
+    return lambda text: options.read(
+        nova_conf(f'[DEFAULT]\nreserved_host_{text}')
+    )
 
 
 def asserted(tree, kind=assertion.Kind.TRAIT):
@@ -58,8 +62,11 @@ def test_traits_are_added_beside_others(make_driver, epyc, tree):
     assert not asserted(tree).keep
 
 
-def test_inventory_is_the_whole_set_without_a_ratio(make_driver, epyc, tree):
-    make_driver(epyc, memory_mb=512).update_provider_tree(tree, NODE)
+def test_inventory_is_the_whole_set_without_a_ratio(
+    make_driver, epyc, tree, reserving
+):
+    libvirt = make_driver(epyc, settings=reserving('memory_mb = 512'))
+    libvirt.update_provider_tree(tree, NODE)
     assert asserted(tree, assertion.Kind.INVENTORY).exclusive
     assert tree.data(NODE).inventory['MEMORY_MB'] == {
         'total': 515557,
@@ -147,8 +154,10 @@ def test_an_unreadable_count_leaves_the_tree_as_it_was(
     assert not tree.assertions
 
 
-def test_reserving_too_much_leaves_the_tree_as_it_was(make_driver, epyc, tree):
-    libvirt = make_driver(epyc, cpus=3)
+def test_reserving_too_much_leaves_the_tree_as_it_was(
+    make_driver, epyc, tree, reserving
+):
+    libvirt = make_driver(epyc, settings=reserving('cpus = 3'))
     with pytest.raises(errors.DriverError, match='reserved_host_cpus'):
         libvirt.update_provider_tree(tree, NODE)
     assert not tree.assertions
@@ -161,23 +170,19 @@ def test_a_node_that_is_not_in_the_tree_is_the_trees_error(
         make_driver(epyc).update_provider_tree(tree, 'other')
 
 
-def test_it_is_made_from_novas_options(tmp_path):
-    conf = cfg.ConfigOpts()
-    conf.register_opts(
-        [
-            cfg.StrOpt('host', default='compute7'),
-            cfg.StrOpt('state_path', default=str(tmp_path)),
-            cfg.StrOpt('instances_path', default='$state_path/instances'),
-            cfg.IntOpt('reserved_host_cpus', default=2),
-            cfg.IntOpt('reserved_host_memory_mb', default=512),
-            cfg.IntOpt('reserved_host_disk_mb', default=1),
-        ]
-    )
-    driver.LibvirtDriver.register_opts(conf)
-    conf([])
+def test_it_is_made_from_novas_options(nova_conf, tmp_path):
+    conf = nova_conf(f'[DEFAULT]\nhost = compute7\nstate_path = {tmp_path}')
     libvirt = driver.LibvirtDriver.from_conf(conf)
     assert libvirt.get_available_nodes() == ['compute7']
-    assert libvirt._instances_path == f'{tmp_path}/instances'
-    assert libvirt._reserved == host_inventory.Reserved(
-        cpus=2, memory_mb=512, disk_mb=1
-    )
+
+
+def test_the_amounts_of_a_host_in_placement_stay_while_they_are_unreadable(
+    make_driver, epyc, seen
+):
+    (epyc / 'proc/meminfo').unlink()
+    tree = seen({'MEMORY_MB': {'total': 4096}, 'VCPU': {'total': 9}})
+    make_driver(epyc).update_provider_tree(tree, NODE)
+    totals = {rc: r['total'] for rc, r in tree.data(NODE).inventory.items()}
+    assert totals['MEMORY_MB'] == 4096
+    assert totals['VCPU'] == 2
+    assert tree.faults == ['/proc/meminfo cannot be read']

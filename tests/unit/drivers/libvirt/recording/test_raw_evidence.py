@@ -98,3 +98,14 @@ def test_a_host_that_cannot_be_described_is_recorded_as_far_as_possible(
 def test_the_driver_of_another_host_records_nothing(case):
     with pytest.raises(errors.DriverError, match='this host is'):
         recorded_hosts.driver_on(case).raw_evidence('another')
+
+
+@pytest.mark.parametrize(
+    'name', ['disk-in-ceph', 'disk-with-image-cache', 'pmem']
+)
+def test_programs_and_the_sizes_of_folders_are_recorded(name, tmp_path):
+    first = recorded_hosts.driver_on(recorded_hosts.HOSTS / name)
+    (before,) = described(first).values()
+    recorded(first, tmp_path)
+    (after,) = described(recorded_hosts.driver_on(tmp_path)).values()
+    assert after['inventory'] == before['inventory']

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nova's options that decide the amounts of the host's own provider.
+
+``drivers/libvirt/conf.py`` registers them, ``options.py`` reads them.
+"""
+
+from oslo_config import cfg
+
+OPTS: dict[str, list[cfg.Opt]] = {
+    'DEFAULT': [
+        cfg.StrOpt(
+            'vcpu_pin_set',
+            help='The processors that are reported as VCPU, as in '
+            'cpu_shared_set, which it overrides. It is deprecated in nova, '
+            'and cannot be used with cpu_dedicated_set.',
+        ),
+    ],
+    'compute': [
+        cfg.StrOpt(
+            'cpu_shared_set',
+            help='The processors that are reported as VCPU, for example '
+            '2-15,^8,24. They must be online. If neither this option nor '
+            'cpu_dedicated_set is set, all processors that are online are '
+            'VCPU.',
+        ),
+        cfg.StrOpt(
+            'cpu_dedicated_set',
+            help='The processors that are reported as PCPU, for guests with '
+            'pinned processors. They must be online, and none may be in '
+            'cpu_shared_set. With this option alone, the host has no VCPU.',
+        ),
+    ],
+    'compute_agent': [
+        cfg.BoolOpt(
+            'subtract_huge_pages',
+            default=False,
+            help='If true, the libvirt driver leaves the memory of huge-page '
+            'pools (Hugetlb in /proc/meminfo) out of MEMORY_MB. nova-compute '
+            'counts this memory, although a guest without huge pages cannot '
+            'have it. Set the option only on hosts whose guests use no huge '
+            'pages: the memory of a guest with huge pages is allocated from '
+            'MEMORY_MB, too.',
+        ),
+    ],
+    'image_cache': [
+        cfg.StrOpt(
+            'subdirectory_name',
+            default='_base',
+            deprecated_name='image_cache_subdirectory_name',
+            deprecated_group='DEFAULT',
+            help='The folder of cached images below instances_path, for '
+            '[workarounds] reserve_disk_resource_for_image_cache.',
+        ),
+    ],
+    'libvirt': [
+        cfg.BoolOpt(
+            'cpu_power_management',
+            default=False,
+            help='If true, nova-compute turns processors of cpu_dedicated_set '
+            'off while no guest uses them. They then count as PCPU although '
+            'they are offline.',
+        ),
+        cfg.IntOpt(
+            'file_backed_memory',
+            default=0,
+            min=0,
+            max=2**31 - 1,
+            help='The size, in MiB, of the files that are the memory of '
+            "guests. If it is not 0, it is reported as MEMORY_MB. nova's "
+            'conditions apply: virt_type is kvm or qemu, '
+            'ram_allocation_ratio is 1.0 and reserved_host_memory_mb is 0.',
+        ),
+        cfg.StrOpt(
+            'images_type',
+            default='default',
+            help='The storage of guests that is reported as DISK_GB: with '
+            'lvm, the volume group images_volume_group; with rbd, the share '
+            'of the pool images_rbd_pool in its Ceph cluster; with anything '
+            'else, the file system of instances_path.',
+        ),
+        cfg.StrOpt(
+            'images_volume_group',
+            help='The volume group of guests, for images_type = lvm. The '
+            'driver runs vgs, which needs root.',
+        ),
+        cfg.StrOpt(
+            'images_rbd_pool',
+            default='rbd',
+            help='The pool of guests, for images_type = rbd. The driver runs '
+            '"ceph df".',
+        ),
+        cfg.StrOpt(
+            'images_rbd_ceph_conf',
+            default='',
+            help='The configuration file of the Ceph cluster, for '
+            'images_type = rbd. The default is that of ceph.',
+        ),
+        cfg.StrOpt(
+            'rbd_user',
+            help='The user of the Ceph cluster, for images_type = rbd. The '
+            'default is that of ceph.',
+        ),
+        cfg.ListOpt(
+            'pmem_namespaces',
+            default=[],
+            help='The namespaces of persistent memory for guests, for example '
+            '128G:ns0|ns1,MEDIUM:ns2. Each label gives one resource class, '
+            'such as CUSTOM_PMEM_NAMESPACE_128G. The driver runs "ndctl list".',
+        ),
+    ],
+    'workarounds': [
+        cfg.BoolOpt(
+            'reserve_disk_resource_for_image_cache',
+            default=False,
+            help='If true, the size of the cached images on the file system '
+            'of instances_path is reserved, in whole GiB.',
+        ),
+    ],
+}
