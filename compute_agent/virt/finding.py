@@ -28,6 +28,8 @@ class Finding:
     :ivar fact: the raw fact, as its source spells it (for example a CPU flag)
     :ivar sources: the sources that show the fact
     :ivar reason: why the decision is not plainly "present"; may be empty
+    :ivar provider: the name of the child provider that the trait is for;
+        empty for the node's own provider
     """
 
     trait: str | None
@@ -35,6 +37,7 @@ class Finding:
     fact: str
     sources: tuple[str, ...] = ()
     reason: str = ''
+    provider: str = ''
 
 
 @typing.runtime_checkable

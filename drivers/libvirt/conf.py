@@ -12,6 +12,7 @@ from oslo_config import cfg
 from .capabilities import guest_options as options
 from .capabilities import host_capabilities
 from .cpu import guest_cpu
+from .devices import options as devices
 from .inventory import conf as inventory
 
 _TEXT = (
@@ -24,17 +25,7 @@ def _help(condition: str, effect: str) -> str:
     return _TEXT.format(condition, effect)
 
 
-_CHILDREN = 'the providers that nova-compute makes for it'
-
 _OPTS: dict[str, list[cfg.Opt]] = {
-    'devices': [
-        cfg.ListOpt(
-            'enabled_mdev_types',
-            default=[],
-            deprecated_name='enabled_vgpu_types',
-            help=_help('set', _CHILDREN),
-        ),
-    ],
     'libvirt': [
         cfg.StrOpt(
             'connection_uri',
@@ -88,14 +79,6 @@ _OPTS: dict[str, list[cfg.Opt]] = {
             default=False,
             help=_help('true', 'the traits COMPUTE_SECURITY_TPM_*'),
         ),
-        cfg.IntOpt(
-            'num_intel_tdx_guests', min=0, help=_help('set', _CHILDREN)
-        ),
-    ],
-    'pci': [
-        cfg.BoolOpt(
-            'report_in_placement', default=False, help=_help('true', _CHILDREN)
-        ),
     ],
 }
 
@@ -131,8 +114,9 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
 
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return the options by group."""
-    groups = sorted(_OPTS.keys() | inventory.OPTS.keys())
+    groups = sorted({*_OPTS, *inventory.OPTS, *devices.OPTS})
+    parts = (inventory.OPTS, _OPTS, devices.OPTS)
     return [
-        (group, [*inventory.OPTS.get(group, ()), *_OPTS.get(group, ())])
+        (group, [opt for opts in parts for opt in opts.get(group, ())])
         for group in groups
     ]

@@ -21,6 +21,8 @@ from . import conf as options
 from . import host, sources, unsupported
 from .capabilities import guest_options, guests
 from .cpu import cpu_traits, findings, processors, pycpuinfo
+from .devices import children
+from .devices import options as device_options
 from .inventory import amounts, disk, root
 from .inventory import options as inventory_options
 from .libvirtd import hypervisor
@@ -36,6 +38,7 @@ class LibvirtDriver(driver.ComputeDriver):
     :param wanted: the options that decide what guests can have
     :param settings: the options that decide the amounts of the host
     :param limits: the effects of nova's options that it does not support
+    :param devices: the options that decide the child providers
     :param record: returns what a description reads, without these host names
     """
 
@@ -48,6 +51,7 @@ class LibvirtDriver(driver.ComputeDriver):
         settings: inventory_options.Settings,
         limits: Sequence[unsupported.Effect] = (),
         record: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
+        devices: device_options.Settings | None = None,
     ) -> None:
         self._nodename = nodename
         self._hostname = of.hostname
@@ -58,6 +62,9 @@ class LibvirtDriver(driver.ComputeDriver):
         self._inventory = root.RootInventory(settings, of)
         self._limits = limits
         self._record = record
+        self._children = children.ChildProviders(
+            of.libvirt, of.files, devices or device_options.Settings()
+        )
         self._decided: Sequence[str] = ()
 
     @classmethod
@@ -92,8 +99,13 @@ class LibvirtDriver(driver.ComputeDriver):
                 raw_evidence.of_host,
                 of,
                 functools.partial(cls.on_host, conf),
-                raw_evidence.as_nova_conf(conf, dict(options.list_opts())),
+                raw_evidence.as_nova_conf(
+                    conf,
+                    dict(options.list_opts())
+                    | device_options.mdev_groups(conf),
+                ),
             ),
+            devices=device_options.settings(conf),
         )
 
     def subscribe(self, wake: Callable[[], object]) -> None:
@@ -145,7 +157,10 @@ class LibvirtDriver(driver.ComputeDriver):
         provider_tree.declare_traits(nodename, *present, *(unknown & current))
         if not facts.answered:
             provider_tree.keep_traits(nodename)
-        self._decided = sorted(present | traits[finding.Found.ABSENT])
+        self._children.place(provider_tree, nodename)
+        self._decided = sorted(
+            present | traits[finding.Found.ABSENT] | self._children.authority
+        )
 
     def evidence(self, nodename: str) -> Sequence[finding.Finding]:
         """Return a finding for every trait, and for the words without one.
@@ -153,7 +168,10 @@ class LibvirtDriver(driver.ComputeDriver):
         :raises errors.DriverError: the host has another name
         """
         self._check(nodename)
-        return self._findings(self._facts())
+        return (
+            *self._findings(self._facts()),
+            *self._children.findings(nodename),
+        )
 
     def raw_evidence(self, nodename: str) -> Mapping[str, str]:
         """Return path → text of everything that a description reads.

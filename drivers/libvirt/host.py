@@ -60,6 +60,21 @@ class HostFiles:
         text = self.text(path)
         return None if text is None else text.strip()
 
+    def octets(self, path: str, count: int) -> bytes | None:
+        """Return the first octets of a file, None if it cannot be read."""
+        try:
+            with self._below(path).open('rb') as file:
+                return file.read(count)
+        except OSError:
+            return None
+
+    def names(self, path: str) -> list[str] | None:
+        """Return the names in a folder, None if it cannot be read."""
+        try:
+            return sorted(one.name for one in self._below(path).iterdir())
+        except OSError:
+            return None
+
     def machine(self) -> str:
         """Return the kernel's name for this architecture.
 

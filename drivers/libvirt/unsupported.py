@@ -25,24 +25,19 @@ class Effect:
     :ivar option: the option with its group, and its value where that matters
     :ivar traits: the traits of the host that it decides; a name that ends in
         ``_`` stands for all traits that begin with it
-    :ivar missing: what nova-compute reports because of it, and this driver
-        does not; only if it decides no trait of the host
     """
 
     option: str
     traits: tuple[str, ...] = ()
-    missing: str = ''
 
     def line(self) -> str:
         """Return the warning for the operator."""
         names = [_shown(trait) for trait in self.traits]
         them = 'it' if len(names) == 1 else 'them'
-        effect = (
-            f'leaves {" and ".join(names)} as placement has {them}'
-            if names
-            else f'does not report {self.missing}'
+        return (
+            f'the libvirt driver does not support {self.option}, so it leaves '
+            f'{" and ".join(names)} as placement has {them}'
         )
-        return f'the libvirt driver does not support {self.option}, so it {effect}'
 
     def decides(self, trait: str) -> bool:
         """Return True if the option decides this trait."""
@@ -58,17 +53,6 @@ def _shown(name: str) -> str:
 
 # Each option of these decides something as soon as it has a value.
 _WHEN_SET = (
-    Effect(
-        option='[devices] enabled_mdev_types',
-        missing='providers of mediated devices',
-    ),
-    Effect(
-        option='[pci] report_in_placement', missing='providers of PCI devices'
-    ),
-    Effect(
-        option='[libvirt] num_intel_tdx_guests',
-        missing='MEM_ENCRYPTION_CONTEXT',
-    ),
     Effect(
         option='[libvirt] swtpm_enabled', traits=('COMPUTE_SECURITY_TPM_',)
     ),

@@ -65,6 +65,17 @@ class _Files(host.HostFiles):
             self._texts[path.lstrip('/')] = found
         return found
 
+    def octets(self, path: str, count: int) -> bytes | None:
+        """Return the first octets of a file, which are not remembered."""
+        return self._asked.octets(path, count)
+
+    def names(self, path: str) -> list[str] | None:
+        """Return the names in a folder, None if it cannot be read."""
+        found = self._asked.names(path)
+        for name in found or ():
+            self._texts[f'{path.lstrip("/")}/{name}/.keep'] = ''
+        return found
+
     def machine(self) -> str:
         """Return the kernel's name for this architecture."""
         found = self._asked.machine()

@@ -11,10 +11,6 @@ from drivers.libvirt import driver, unsupported
 NODE = 'compute1'
 NOTHING_SET = ''
 SETTINGS = {
-    '[devices]\nenabled_mdev_types = nvidia-35': set(),
-    '[devices]\nenabled_vgpu_types = nvidia-35': set(),
-    '[pci]\nreport_in_placement = true': set(),
-    '[libvirt]\nnum_intel_tdx_guests = 15': set(),
     '[libvirt]\nswtpm_enabled = true': {'COMPUTE_SECURITY_TPM_2_0'},
     '[libvirt]\nvirt_type = lxc': {'HW_CPU_X86_AVX2'},
 }
@@ -72,17 +68,12 @@ def test_traits_of_guests_with_another_cpu_are_neither_added_nor_removed(
 
 
 def test_each_option_is_logged_once_when_the_driver_is_made(nova_conf, caplog):
-    conf = nova_conf(
-        '[libvirt]\nswtpm_enabled = true\n[pci]\nreport_in_placement = true'
-    )
+    conf = nova_conf('[libvirt]\nswtpm_enabled = true\nvirt_type = lxc')
     with caplog.at_level(logging.WARNING):
         driver.LibvirtDriver.from_conf(conf)
     first, second = (record.getMessage() for record in caplog.records)
     assert first == (
-        'the libvirt driver does not support [pci] report_in_placement, so it '
-        'does not report providers of PCI devices'
-    )
-    assert second == (
         'the libvirt driver does not support [libvirt] swtpm_enabled, so it '
         'leaves COMPUTE_SECURITY_TPM_* as placement has it'
     )
+    assert '[libvirt] virt_type = lxc' in second

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A child provider as the host's devices give it, and what is unknown.
+
+Pure: no I/O, configuration, logging or clock. The traits of a child are
+findings, so that each has its evidence. ``placing.py`` turns these values into
+edits of the provider tree.
+"""
+
+import dataclasses
+import enum
+from collections.abc import Mapping
+
+from compute_agent.tree import inventory
+from compute_agent.virt import finding
+
+Records = Mapping[str, inventory.Record]
+
+
+class Kind(enum.Enum):
+    """The kinds of child providers; the value is for messages."""
+
+    MDEV = 'mediated devices'
+    PCI = 'PCI devices'
+    MEMORY_ENCRYPTION = 'contexts of encrypted guests'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """The reason why nothing may be scheduled to a device now.
+
+    :ivar trait: the trait that marks the provider in placement meanwhile
+    :ivar reason: the reason for the operator, without changing numbers
+    """
+
+    trait: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Child:
+    """One child provider.
+
+    :ivar inventory: the complete inventory; None to leave the amounts as
+        placement has them
+    :ivar findings: the traits that the driver decides on it, with evidence
+    :ivar trouble: not None: the whole inventory is reserved
+    :ivar reserved: True: the whole inventory is reserved, because the device
+        may be used once and has been
+    :ivar operators_reserve: True: a reserved amount that an operator set stays
+    """
+
+    name: str
+    kind: Kind
+    inventory: Records | None
+    findings: tuple[finding.Finding, ...]
+    trouble: Trouble | None = None
+    reserved: bool = False
+    operators_reserve: bool = False
+
+    def evidence(self) -> tuple[finding.Finding, ...]:
+        """Return all findings, with the one of the mark of a trouble."""
+        if self.trouble is None:
+            return self.findings
+        mark = finding.Finding(
+            trait=self.trouble.trait,
+            found=finding.Found.PRESENT,
+            fact=self.trouble.reason,
+            sources=('kernel',),
+            provider=self.name,
+        )
+        return (*self.findings, mark)
+
+    def traits(self, answer: finding.Found) -> frozenset[str]:
+        """Return the traits that were found so."""
+        return frozenset(
+            f.trait for f in self.findings if f.trait and f.found is answer
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Children:
+    """The child providers of a host, as far as they are known.
+
+    :ivar known: the children
+    :ivar unknown: the name of a child that is unknown now → the reason; it
+        stays as placement has it. Without a reason, another line says it
+    :ivar unknown_kinds: the same for all children of a kind
+    :ivar notes: lines for the operator
+    :ivar faults: lines that say why the node is not as it should be
+    """
+
+    known: tuple[Child, ...] = ()
+    unknown: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    unknown_kinds: Mapping[Kind, str] = dataclasses.field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+    def __add__(self, other: 'Children') -> 'Children':
+        """Return both together."""
+        return Children(
+            known=(*self.known, *other.known),
+            unknown={**self.unknown, **other.unknown},
+            unknown_kinds={**self.unknown_kinds, **other.unknown_kinds},
+            notes=(*self.notes, *other.notes),
+            faults=(*self.faults, *other.faults),
+        )

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks libvirt and the kernel, and describes the children of a host.
+
+It does I/O through ``libvirtd/`` and ``host.HostFiles``. A question that is
+not answered makes the children unknown that depend on it, and no others.
+``driver.py`` calls it once per cycle.
+"""
+
+import functools
+from collections.abc import Iterable, Sequence
+
+from compute_agent.tree import provider_tree
+from compute_agent.virt import finding
+
+from ..host import HostFiles
+from ..libvirtd import hypervisor, xml
+from . import (
+    claims,
+    mdev,
+    memory_encryption,
+    names,
+    node_devices,
+    options,
+    pci,
+    placing,
+    traits,
+)
+from .child import Children, Kind
+
+# The releases from which nova lets devices migrate live.
+_LIBVIRT, _QEMU_RELEASE = (10, 0, 0), (8, 2, 2)
+_QEMU = 'QEMU'
+_PARTS = ('domain', 'bus', 'slot', 'function')
+_MACHINES = ('pc', 'q35')
+
+
+class ChildProviders:
+    """The child providers of one host.
+
+    :param settings: the options that decide them
+    """
+
+    def __init__(
+        self,
+        libvirt: hypervisor.Hypervisor,
+        files: HostFiles,
+        settings: options.Settings,
+    ) -> None:
+        self._libvirt = libvirt
+        self._files = files
+        self._settings = settings
+
+    @property
+    def authority(self) -> frozenset[str]:
+        """The traits of children that the driver alone decides."""
+        return traits.MARKS | (
+            traits.DECIDED if self._settings.specs else set()
+        )
+
+    def place(self, tree: provider_tree.ProviderTree, root: str) -> None:
+        """Edit the tree until the root has its children.
+
+        :param root: the name or uuid of the root provider
+        """
+        name = tree.data(root).name
+        known = placing.reported(tree, name)
+        placing.place(tree, name, self.describe(name, known.values()))
+
+    def findings(self, root: str) -> Sequence[finding.Finding]:
+        """Return the findings about the traits of the children."""
+        return [
+            one
+            for child in self.describe(root).known
+            for one in child.evidence()
+        ]
+
+    def describe(
+        self,
+        root: str,
+        reported: Iterable[provider_tree.ProviderData] = (),
+    ) -> Children:
+        """Return the children of a root, as far as they are known.
+
+        :param reported: the providers that placement has below the root
+        """
+        return self._of_devices(root, list(reported)) + self._encryption(root)
+
+    # --- devices --------------------------------------------------------------
+
+    def _of_devices(
+        self, root: str, reported: Sequence[provider_tree.ProviderData]
+    ) -> Children:
+        types, specs = self._settings.types, self._settings.specs
+        wanted = {
+            Kind.MDEV: types.by_address or types.default,
+            Kind.PCI: specs,
+        }
+        kinds = [kind for kind, configured in wanted.items() if configured]
+        if not kinds:
+            return Children()
+        try:
+            devices = node_devices.read(self._libvirt.node_devices())
+        except hypervisor.Unanswered as exc:
+            return Children(unknown_kinds=dict.fromkeys(kinds, str(exc)))
+        others = claims.by_address(root, reported, devices)
+        found = Children()
+        if Kind.MDEV in kinds:
+            names_now = {data.name for data in reported}
+            found = mdev.children(root, devices, types, names_now)
+            found = mdev.without(found, root, devices, others)
+        if Kind.PCI in kinds:
+            found += self._pci(root, devices, others, found)
+        return found
+
+    def _pci(
+        self,
+        root: str,
+        devices: node_devices.NodeDevices,
+        others: dict[str, str],
+        mdevs: Children,
+    ) -> Children:
+        try:
+            refused = self._refused_releases()
+        except hypervisor.Unanswered as exc:
+            return Children(unknown_kinds={Kind.PCI: str(exc)})
+        if refused:
+            return Children(
+                faults=(refused,), unknown_kinds={Kind.PCI: refused}
+            )
+        also = {
+            device.address: f'the provider {child.name} stands for '
+            f'{device.address}; take it out of [pci] device_spec or of '
+            '[devices] enabled_mdev_types'
+            for child in mdevs.known
+            for device in devices.pci
+            if child.name == names.node_device(root, device.name)
+        }
+        facts = pci.Facts(
+            specs=self._settings.specs,
+            assigned=self._assigned(),
+            elsewhere={**others, **also},
+            numa_traits=self._settings.numa_traits,
+        )
+        return pci.children(root, devices, facts, self._files)
+
+    def _refused_releases(self) -> str | None:
+        """Return why nova would not start with this libvirt, None if it does.
+
+        :raises hypervisor.Unanswered: libvirt does not tell its release
+        """
+        if not any(spec.live_migratable for spec in self._settings.specs):
+            return None
+        found = self._libvirt.versions()
+        if (
+            found.kind.upper() == _QEMU
+            and found.libvirt >= _LIBVIRT
+            and found.hypervisor >= _QEMU_RELEASE
+        ):
+            return None
+        return (
+            'PCI devices are left as they are, because live_migratable in '
+            '[pci] device_spec needs libvirt 10.0.0 and QEMU 8.2.2, and nova '
+            'refuses it with older releases; remove the tag, or upgrade'
+        )
+
+    def _assigned(self) -> frozenset[str] | None:
+        """Return the PCI addresses that guests have, None if unknown.
+
+        libvirt is asked only if devices for one use are configured.
+        """
+        if not any(spec.one_time_use for spec in self._settings.specs):
+            return frozenset()
+        try:
+            texts = self._libvirt.domains().values()
+            return frozenset().union(*map(_host_devices, texts))
+        except hypervisor.Unanswered:
+            return None
+
+    # --- encrypted guests -----------------------------------------------------
+
+    def _encryption(self, root: str) -> Children:
+        machine = self._files.machine()
+        if machine != memory_encryption.X86_64:
+            return Children()
+        facts = memory_encryption.Facts(
+            machine=machine,
+            guests=self._guests(),
+            files={p: self._files.word(p) for p in memory_encryption.FILES},
+            qemu=self._qemu(),
+            cpu_mode=self._settings.cpu_mode,
+            tdx_guests=self._settings.tdx_guests,
+        )
+        return memory_encryption.children(root, facts)
+
+    def _guests(self) -> memory_encryption.Guests:
+        found = []
+        for machine in _MACHINES:
+            request = hypervisor.DomainCapabilitiesRequest(
+                emulator='',
+                arch=memory_encryption.X86_64,
+                machine=machine,
+                virt_type=self._settings.virt_type,
+            )
+            try:
+                text = self._libvirt.domain_capabilities(request)
+                found.append(_guests(text))
+            except hypervisor.Unanswered:
+                continue
+        return memory_encryption.together(found)
+
+    def _qemu(self) -> hypervisor.Version | None:
+        try:
+            versions = self._libvirt.versions()
+        except hypervisor.Unanswered:
+            return None
+        return versions.hypervisor if versions.kind.upper() == _QEMU else None
+
+
+# Both texts are the same in most cycles, and long.
+_guests = functools.lru_cache(maxsize=16)(memory_encryption.guests)
+
+
+@functools.lru_cache(maxsize=1024)
+def _host_devices(text: str) -> frozenset[str]:
+    """Return the addresses of the host's devices that a guest has.
+
+    :raises hypervisor.Unanswered: the XML cannot be understood
+    """
+    devices = xml.parse(text, 'a guest').find('devices')
+    found = set()
+    for one in () if devices is None else devices:
+        address = one.find('source/address')
+        if one.get('type') in ('pci', 'hostdev') and address is not None:
+            parts = [int(address.get(part, '0'), 0) for part in _PARTS]
+            found.add('{:04x}:{:02x}:{:02x}.{:x}'.format(*parts))
+    return frozenset(found)

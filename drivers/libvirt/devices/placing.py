@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the child providers of a host into the provider tree.
+
+Pure: no I/O, configuration, logging or clock. A child that is unknown stays as
+placement has it. A child of ours that the host has no more is removed; the
+agent keeps one with allocations, reserved, and one that it did not create.
+Traits are declared, so those that operators set on a child stay.
+"""
+
+from collections.abc import Mapping
+
+from compute_agent.tree import names as agent_names
+from compute_agent.tree import provider_tree as tree_module
+from compute_agent.virt import finding
+
+from . import claims, names, traits
+from .child import Child, Children, Kind, Records
+
+Data = tree_module.ProviderData
+Tree = tree_module.ProviderTree
+
+#: The fields that are the driver's; the ratio is operators', if it gives none.
+_FIELDS = ('total', 'reserved', 'min_unit', 'max_unit', 'step_size')
+
+
+def reported(tree: Tree, root: str) -> Mapping[str, Data]:
+    """Return the providers below the root in placement, by name."""
+    below = tree.get_provider_uuids(root)[1:]
+    return {data.name: data for data in map(tree.data, below)}
+
+
+def place(tree: Tree, root: str, children: Children) -> None:
+    """Edit the tree until it has these children of the root.
+
+    :param root: the root provider's name
+    """
+    before = reported(tree, root)
+    for child in children.known:
+        _place(tree, root, child, before.get(child.name))
+    known = {child.name for child in children.known}
+    for name, data in before.items():
+        kind = names.kind(root, name)
+        if kind is not None and name not in known and _is_of(kind, data):
+            _leave_or_remove(tree, children, name, kind)
+    for note in children.notes:
+        tree.note(note)
+    for fault in children.faults:
+        tree.fault(fault)
+
+
+def _leave_or_remove(
+    tree: Tree, children: Children, name: str, kind: Kind
+) -> None:
+    reason = children.unknown.get(name, children.unknown_kinds.get(kind))
+    if reason is None:
+        tree.remove(name)
+    elif reason and reason not in children.faults:
+        tree.note(f'{name}: left as it is, because {reason}')
+
+
+def _is_of(kind: Kind, data: Data) -> bool:
+    """Return True if a provider with such a name is a child of this kind."""
+    if claims.owners(data):
+        return False
+    if kind is Kind.PCI:
+        return traits.MANAGED in data.traits
+    return agent_names.OWNER_NOVA in data.traits
+
+
+def _place(tree: Tree, root: str, child: Child, before: Data | None) -> None:
+    if before is not None and claims.owners(before):
+        tree.note(
+            f'{child.name}: not changed, because another project claims it '
+            f'({", ".join(claims.owners(before))})'
+        )
+        return
+    records = _records(child, before)
+    if not records:
+        return
+    if before is None:
+        tree.new_child(child.name, root)
+    tree.update_inventory(child.name, records)
+    wanted = set(child.traits(finding.Found.PRESENT))
+    if before is not None:
+        wanted |= child.traits(finding.Found.UNKNOWN) & before.traits
+    if child.trouble is not None:
+        wanted.add(child.trouble.trait)
+        tree.note(
+            f'{child.name}: its inventory is reserved '
+            f'({child.trouble.trait}), because {child.trouble.reason}'
+        )
+    tree.declare_traits(child.name, *wanted)
+
+
+def _records(child: Child, before: Data | None) -> Records:
+    """Return the inventory, reserved as a whole or by an operator."""
+    current = {} if before is None else before.inventory
+    if child.inventory is None:
+        wanted = {rc: _of_driver(r) for rc, r in current.items()}
+    else:
+        wanted = {rc: dict(r) for rc, r in child.inventory.items()}
+    for rc, record in wanted.items():
+        if child.trouble is not None or child.reserved:
+            record['reserved'] = record['total']
+        elif child.operators_reserve and not _is_lifted(child, before):
+            reserved = current.get(rc, {}).get('reserved', 0)
+            record['reserved'] = min(reserved, record['total'])
+    return wanted
+
+
+def _of_driver(
+    record: Mapping[str, int | float],
+) -> dict[str, int | float]:
+    return {field: record[field] for field in _FIELDS if field in record}
+
+
+def _is_lifted(child: Child, before: Data | None) -> bool:
+    """Return True if the driver reserved the inventory, and no longer does.
+
+    A device for one use stays reserved, as it may have been used before.
+    """
+    once = traits.ONE_TIME_USE in child.traits(finding.Found.PRESENT)
+    return (
+        before is not None and bool(traits.MARKS & before.traits) and not once
+    )
