@@ -24,6 +24,7 @@ from . import approvals, cache, journal, nodes
 from .database import database
 from .handover import handover
 from .record import agreed_names, records, undos
+from .snapshot import site as site_module
 from .snapshot import snapshot
 
 
@@ -33,6 +34,7 @@ class State:
     :ivar records: the additions of this agent, and the sources' claims
     :ivar journal: unconfirmed writes, and the outcome of writes
     :ivar snapshot: the last readings of placement
+    :ivar site: the names that placement knows, and how many providers it has
     :ivar nodes: the nodes that the drivers reported
     :ivar handover: the records of whole nodes
     :ivar agreed_names: the names that placement and the agent agreed on
@@ -47,7 +49,8 @@ class State:
         self._cache = shared = cache.Cache()
         self.agreed_names = agreed_names.AgreedNames(database)
         self.approvals = approvals.Approvals(database)
-        self.snapshot = snapshot.Snapshot(database, shared, site)
+        self.site = site_module.Site(database, site)
+        self.snapshot = snapshot.Snapshot(database, shared, self.site)
         self.records = records.Records(database, shared, self.snapshot)
         self.journal = journal.Journal(database, self.records, self.snapshot)
         self.nodes = nodes.Nodes(database, self.records, self.snapshot)

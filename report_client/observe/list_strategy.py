@@ -78,7 +78,7 @@ class ListStrategy:
 
     def _is_crowded(self, trees: int) -> bool:
         """Return True if it costs less to list this many trees one by one."""
-        size = self._store.snapshot.size()
+        size = self._store.site.size()
         if size is None:
             return False
         age = self._clock() - size.counted_at
@@ -91,7 +91,7 @@ class ListStrategy:
     ) -> dict[str, Rows | errors.AgentError]:
         listed = self._reader.list_providers(codec.PROVIDERS)
         if len(listed) > PROVIDERS_PER_TREE * len(node_uuids):
-            self._store.snapshot.save_size(
+            self._store.site.save_size(
                 provider.Size(providers=len(listed), counted_at=self._clock())
             )
         self._names = frozenset(row.name for row in listed)

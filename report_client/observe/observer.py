@@ -130,28 +130,28 @@ class Observer:
         the service was unavailable, because it may have been upgraded.
         """
         with self._names_lock:  # one thread reads for all others
-            known = self._store.snapshot.known_names()
+            known = self._store.site.known_names()
             if (
                 known is None
                 or self._names_outdated
                 or self._providers.is_overdue(known.read_at)
             ):
                 known = self._reader.known_names()
-                self._store.snapshot.save_known_names(known)
+                self._store.site.save_known_names(known)
                 self._names_outdated = False
         return known
 
     def remembered_names(self) -> names.KnownNames | None:
         """Return the cached traits and classes, None if there are none."""
-        return self._store.snapshot.known_names()
+        return self._store.site.known_names()
 
     def learn_names(
         self, traits: frozenset[str], resource_classes: frozenset[str]
     ) -> None:
         """Add created names to the cached ones."""
-        known = self._store.snapshot.known_names()
+        known = self._store.site.known_names()
         if known is not None:
-            self._store.snapshot.save_known_names(
+            self._store.site.save_known_names(
                 dataclasses.replace(
                     known,
                     traits=known.traits | traits,
@@ -161,7 +161,7 @@ class Observer:
 
     def forget_names(self) -> None:
         """Read the traits and classes again when they are needed next."""
-        self._store.snapshot.save_known_names(None)
+        self._store.site.save_known_names(None)
 
     def uuid_of_name(self, name: str) -> str | None:
         """Return the uuid of the provider with this name, or None."""

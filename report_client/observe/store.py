@@ -88,6 +88,10 @@ class Snapshot(Protocol):
     def members(self, root_uuids: Iterable[str]) -> dict[str, set[str]]:
         """Return the providers last seen in the trees of these roots."""
 
+
+class Site(Protocol):
+    """The placement service: its names and its size."""
+
     def known_names(self) -> names.KnownNames | None:
         """Return the names that placement knew when it was last asked."""
 
@@ -111,6 +115,10 @@ class State(Protocol):
     @property
     def snapshot(self) -> Snapshot:
         """The last readings of placement."""
+
+    @property
+    def site(self) -> Site:
+        """The placement service: its names and its size."""
 
     @property
     def records(self) -> CreatedProviders:

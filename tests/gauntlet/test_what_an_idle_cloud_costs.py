@@ -5,7 +5,7 @@ import agents
 from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent.ownership import in_use
-from compute_agent.state.snapshot import snapshot
+from compute_agent.state.snapshot import site, snapshot
 from compute_agent.tree import names
 from report_client import client
 from report_client.operations import operations
@@ -194,7 +194,7 @@ def _admit_all_anew(before, after, known):
 _admit = diff.admit
 ASKS_EVERY_TIME = Variant(
     'known names are forgotten at once',
-    Plant(snapshot.Snapshot.known_names, lambda _self: None),
+    Plant(site.Site.known_names, lambda _self: None),
 )
 ASKS_BY_NAME = Variant(
     'traits are asked for by name, for each node',

@@ -2,23 +2,20 @@
 """The snapshot in the state database: the last readings of placement.
 
 The tables ``reading`` (providers as last read), ``was`` (providers as they
-were before others changed them), ``lost_root`` (roots that others deleted),
-``known`` (the names that placement knows) and ``site`` (placement services,
-and how many providers each has). If all of it is lost, the agent only has to
-read placement again. Methods that take a connection are steps of a transaction
-of ``journal.py`` or ``handover.py``.
+were before others changed them) and ``lost_root`` (roots that others deleted).
+If all of it is lost, the agent only has to read placement again. Methods that
+take a connection are steps of a transaction of ``journal.py`` or
+``handover.py``.
 """
 
-import functools
-import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from ...tree import inventory, names, provider
+from ...tree import provider
 from ..cache import Cache
-from ..database.database import Database, packed, unpacked
-from . import history, lost_roots
+from ..database.database import Database, packed
+from . import contents, history, lost_roots
+from .site import Site
 
 
 class Snapshot:
@@ -27,13 +24,10 @@ class Snapshot:
     :param site: the placement service
     """
 
-    def __init__(self, database: Database, cache: Cache, site: str) -> None:
+    def __init__(self, database: Database, cache: Cache, site: Site) -> None:
         self._database = database
         self._cache = cache
         self._site = site
-        self._known: names.KnownNames | None = None
-
-    # --- providers ------------------------------------------------------------
 
     def readings(self, uuids: Iterable[str]) -> dict[str, provider.Reading]:
         """Return the last readings of these providers, if there are any.
@@ -57,7 +51,7 @@ class Snapshot:
             for root_uuid, uuid in db.execute(
                 'select root_uuid, uuid from reading where site = ?'
                 ' and root_uuid in (select value from json_each(?))',
-                (self._site_id(db), packed(root_uuids)),
+                (self._site.id(db), packed(root_uuids)),
             ):
                 found.setdefault(root_uuid, set()).add(uuid)
         return found
@@ -65,69 +59,21 @@ class Snapshot:
     def lost_roots(self) -> frozenset[str]:
         """Return the roots that other writers deleted and that are gone."""
         with self._database.reading() as db:
-            return lost_roots.every(db, self._site_id(db))
-
-    # --- names and numbers ----------------------------------------------------
-
-    def known_names(self) -> names.KnownNames | None:
-        """Return the names that placement knew when it was last asked."""
-        with self._database.reading() as db:
-            if self._known is None:
-                self._known = self._read_known_names(db)
-            return self._known
-
-    def save_known_names(self, known: names.KnownNames | None) -> None:
-        """Keep the names that placement knows; forget them if None."""
-        with self._database.writing() as db:
-            self._known = None
-            db.execute(
-                'delete from known where site = ?', (self._site_id(db),)
-            )
-            if known is not None:
-                db.execute(
-                    'insert into known values (?, ?, ?, ?)',
-                    (
-                        self._new_site_id(db),
-                        packed(known.traits),
-                        packed(known.resource_classes),
-                        known.read_at,
-                    ),
-                )
-
-    def size(self) -> provider.Size | None:
-        """Return how many providers placement had, None if not known."""
-        with self._database.reading() as db:
-            row = db.execute(
-                'select providers, counted_at from site where id = ?',
-                (self._site_id(db),),
-            ).fetchone()
-            if row is None or row[0] is None:
-                return None
-            return provider.Size(
-                providers=int(row[0]), counted_at=float(row[1])
-            )
-
-    def save_size(self, size: provider.Size) -> None:
-        """Keep how many providers placement has."""
-        with self._database.writing() as db:
-            db.execute(
-                'update site set providers = ?, counted_at = ? where id = ?',
-                (size.providers, size.counted_at, self._new_site_id(db)),
-            )
+            return lost_roots.every(db, self._site.id(db))
 
     # --- steps of a transaction: this placement service -----------------------
 
     def save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
         """Keep a reading, and its contents in the provider's history."""
-        content = _packed_contents(reading.provider)
+        content = contents.text(reading.provider)
         self._keep(db, reading, content)
-        site = self._new_site_id(db)
+        site = self._site.new_id(db)
         history.keep_contents(db, site, reading.provider, content)
 
     def _keep(
         self, db: sqlite3.Connection, reading: provider.Reading, content: str
     ) -> None:
-        seen, site = reading.provider, self._new_site_id(db)
+        seen, site = reading.provider, self._site.new_id(db)
         self._cache.drop(seen.uuid)
         lost_roots.drop(db, site, seen.uuid)
         db.execute(
@@ -149,16 +95,16 @@ class Snapshot:
         self, db: sqlite3.Connection, reading: provider.Reading
     ) -> None:
         """Keep the reading of a provider that has an earlier state again."""
-        self._keep(db, reading, _packed_contents(reading.provider))
+        self._keep(db, reading, contents.text(reading.provider))
         self.drop_prior_state(db, reading.provider.uuid)
-        history.restore(db, self._site_id(db), reading.provider)
+        history.restore(db, self._site.id(db), reading.provider)
 
     def is_earlier_state(
         self, db: sqlite3.Connection, seen: provider.Provider
     ) -> bool:
         """Return True if a provider had these contents at this generation."""
         return history.had_contents(
-            db, self._site_id(db), seen, _packed_contents(seen)
+            db, self._site.id(db), seen, contents.text(seen)
         )
 
     def generation(self, db: sqlite3.Connection, uuid: str) -> int | None:
@@ -179,12 +125,12 @@ class Snapshot:
         last = self._read(db, [uuid]).get(uuid)
         if last is None:
             return
-        prior = _packed_contents(last.provider)
-        if prior != _packed_contents(reading.provider):
+        prior = contents.text(last.provider)
+        if prior != contents.text(reading.provider):
             self._cache.drop(uuid)
             db.execute(
                 'insert or ignore into was values (?, ?, ?)',
-                (self._new_site_id(db), uuid, prior),
+                (self._site.new_id(db), uuid, prior),
             )
 
     def prior_states(
@@ -194,10 +140,12 @@ class Snapshot:
         found = db.execute(
             'select uuid, content from was where site = ? and uuid in'
             ' (select value from json_each(?))',
-            (self._site_id(db), packed(uuids)),
+            (self._site.id(db), packed(uuids)),
         )
         return {
-            uuid: provider.Provider(uuid=uuid, name=uuid, **_contents(content))
+            uuid: provider.Provider(
+                uuid=uuid, name=uuid, **contents.fields(content)
+            )
             for uuid, content in found
         }
 
@@ -206,7 +154,7 @@ class Snapshot:
         self._cache.drop(uuid)
         db.execute(
             'delete from was where site = ? and uuid = ?',
-            (self._site_id(db), uuid),
+            (self._site.id(db), uuid),
         )
 
     def forget(self, db: sqlite3.Connection, uuid: str) -> None:
@@ -214,12 +162,12 @@ class Snapshot:
         self.drop_prior_state(db, uuid)
         db.execute(
             'delete from reading where site = ? and uuid = ?',
-            (self._site_id(db), uuid),
+            (self._site.id(db), uuid),
         )
 
     def lose_root(self, db: sqlite3.Connection, uuid: str) -> None:
         """Remember a root that another writer deleted."""
-        lost_roots.keep(db, self._new_site_id(db), uuid)
+        lost_roots.keep(db, self._site.new_id(db), uuid)
 
     # --- steps of a transaction: every placement service ----------------------
 
@@ -267,47 +215,9 @@ class Snapshot:
         found = db.execute(
             'select * from reading where site = ? and uuid in'
             ' (select value from json_each(?))',
-            (self._site_id(db), packed(uuids)),
+            (self._site.id(db), packed(uuids)),
         )
         return {row[1]: _reading(row) for row in found}
-
-    def _read_known_names(
-        self, db: sqlite3.Connection
-    ) -> names.KnownNames | None:
-        row = db.execute(
-            'select traits, classes, read_at from known where site = ?',
-            (self._site_id(db),),
-        ).fetchone()
-        if row is None:
-            return None
-        return names.KnownNames(
-            traits=unpacked(row[0]),
-            resource_classes=unpacked(row[1]),
-            read_at=float(row[2]),
-        )
-
-    def _site_id(self, db: sqlite3.Connection) -> int:
-        """Return the id of the site; 0, which is never an id, if it is new."""
-        query = 'select id from site where name = ?'
-        row = db.execute(query, (self._site,)).fetchone()
-        return 0 if row is None else int(row[0])
-
-    def _new_site_id(self, db: sqlite3.Connection) -> int:
-        """Return the id of the site, which is added if it has none."""
-        db.execute(
-            'insert or ignore into site (name) values (?)', (self._site,)
-        )
-        return self._site_id(db)
-
-
-def _packed_contents(seen: provider.Provider) -> str:
-    """Return a provider's contents as the text of one column."""
-    inventories = {
-        rc: list(i.to_record().values()) for rc, i in seen.inventories.items()
-    }
-    return json.dumps(
-        [inventories, sorted(seen.traits), sorted(seen.aggregates)]
-    )
 
 
 def _reading(row: Sequence[object]) -> provider.Reading:
@@ -318,27 +228,9 @@ def _reading(row: Sequence[object]) -> provider.Reading:
             name=str(name),
             parent_uuid=None if parent is None else str(parent),
             generation=int(str(generation)),
-            **_contents(str(content)),
+            **contents.fields(str(content)),
         ),
         root_uuid=str(root),
         read_at=float(str(read_at)),
         suspect_since=float(str(suspect)),
     )
-
-
-@functools.lru_cache(maxsize=4096)
-def _contents(content: str) -> Mapping[str, Any]:
-    """Return a provider's fields from the text of ``_packed_contents``.
-
-    Cached, because many nodes are of one kind and have the same contents.
-    """
-    inventories, traits, aggregates = json.loads(content)
-    fields = list(inventory.Inventory.__dataclass_fields__)
-    return {
-        'inventories': {
-            rc: inventory.Inventory(**dict(zip(fields, i, strict=True)))
-            for rc, i in inventories.items()
-        },
-        'traits': frozenset(traits),
-        'aggregates': frozenset(aggregates),
-    }

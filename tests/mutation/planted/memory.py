@@ -6,7 +6,7 @@ import uuid as uuidlib
 
 from compute_agent.state import journal
 from compute_agent.state.record import undos
-from compute_agent.state.snapshot import snapshot
+from compute_agent.state.snapshot import site
 from compute_agent.tree import provider_tree
 from report_client.apply import executor
 from tests.mutation.planted.catalogue import plant
@@ -43,7 +43,7 @@ def _(create_names, self, progress):
 
 
 @plant(
-    snapshot.Snapshot.save_known_names,
+    site.Site.save_known_names,
     'known names are never read again',
 )
 def _(save_known_names, self, known):

@@ -106,27 +106,27 @@ def test_a_failed_write_changes_no_cached_value(kept):
 
 
 def test_known_names_are_cached_until_they_are_written(kept):
-    assert kept.snapshot.known_names() is None
+    assert kept.site.known_names() is None
     known = names.KnownNames(
         traits=frozenset({'CUSTOM_A'}), resource_classes=frozenset({'VCPU'})
     )
-    kept.snapshot.save_known_names(known)
-    assert kept.snapshot.known_names() == known
-    assert kept.snapshot.known_names() is kept.snapshot.known_names()
-    kept.snapshot.save_known_names(None)
-    assert kept.snapshot.known_names() is None
+    kept.site.save_known_names(known)
+    assert kept.site.known_names() == known
+    assert kept.site.known_names() is kept.site.known_names()
+    kept.site.save_known_names(None)
+    assert kept.site.known_names() is None
 
 
 def test_the_number_of_providers_is_kept_by_site(tmp_path):
     with_size = state.State.open(tmp_path, 'here')
-    assert with_size.snapshot.size() is None
+    assert with_size.site.size() is None
     size = provider.Size(providers=50_000, counted_at=2.5)
-    with_size.snapshot.save_size(size)
-    assert with_size.snapshot.size() == size
+    with_size.site.save_size(size)
+    assert with_size.site.size() == size
     with_size.close()
     for site, known in (('here', size), ('there', None)):
         opened = state.State.open(tmp_path, site)
-        assert opened.snapshot.size() == known
+        assert opened.site.size() == known
         opened.close()
 
 

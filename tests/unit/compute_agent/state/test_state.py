@@ -75,7 +75,7 @@ def test_a_new_state_is_empty(state):
     assert state.snapshot.members([NODE]).get(NODE, set()) == set()
     assert state.records.created_for([NODE]).get(NODE, []) == []
     assert state.journal.intents([NODE]).get(NODE, {}) == {}
-    assert state.snapshot.known_names() is None
+    assert state.site.known_names() is None
 
 
 def test_a_reading_is_read_back_unchanged(state):
@@ -108,10 +108,10 @@ def test_known_names_are_kept_and_forgotten(state):
         traits=frozenset({'COMPUTE_NODE'}),
         resource_classes=frozenset({'VCPU', 'CUSTOM_X'}),
     )
-    state.snapshot.save_known_names(known)
-    assert state.snapshot.known_names() == known
-    state.snapshot.save_known_names(None)
-    assert state.snapshot.known_names() is None
+    state.site.save_known_names(known)
+    assert state.site.known_names() == known
+    state.site.save_known_names(None)
+    assert state.site.known_names() is None
 
 
 def test_intents_come_back_in_the_order_they_are_sent(state):

@@ -145,7 +145,7 @@ def test_a_failed_write_raises_and_the_state_stays_usable(tmp_path):
         other.execute('drop table known')
     other.close()
     with pytest.raises(errors.Unavailable, match='cannot be written'):
-        state.snapshot.save_known_names(None)
+        state.site.save_known_names(None)
     state.journal.save([reading()])
     assert state.snapshot.readings([NODE]) == {NODE: reading()}
     state.close()

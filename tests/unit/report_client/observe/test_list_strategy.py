@@ -30,7 +30,7 @@ def crowd(station, providers):
 
 def counted(station, providers, at=NOW):
     """Record that so many providers stood there."""
-    station.state.snapshot.save_size(
+    station.state.site.save_size(
         provider.Size(providers=providers, counted_at=at)
     )
 
@@ -47,7 +47,7 @@ def test_for_one_node_its_tree_is_listed(station):
     crowd(station, 1000)
     assert uuids(station.lists().trees(['one'])) == {'one': ['one', 'child']}
     assert station.cloud.take() == ['in_tree=one']
-    assert station.state.snapshot.size() is None
+    assert station.state.site.size() is None
 
 
 def test_for_several_all_is_listed_at_once(station):
@@ -80,7 +80,7 @@ def test_trees_among_very_many_are_listed_one_by_one(station):
     some = station.lists()
     first = some.trees(['one', 'two'])
     assert station.cloud.take() == ['']
-    size = station.state.snapshot.size()
+    size = station.state.site.size()
     assert (size.providers, size.counted_at) == (401, NOW)
     assert some.trees(['one', 'two']) == first
     assert station.cloud.take() == ['in_tree=one', 'in_tree=two']
@@ -90,7 +90,7 @@ def test_trees_among_many_are_listed_at_once(station):
     crowd(station, 400)
     some = station.lists()
     some.trees(['one', 'two'])
-    assert station.state.snapshot.size() is None
+    assert station.state.site.size() is None
     some.trees(['one', 'two'])
     assert station.cloud.take() == ['', '']
 

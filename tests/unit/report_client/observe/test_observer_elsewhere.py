@@ -219,7 +219,7 @@ def test_names_are_asked_for_once(station):
         read_at=NOW,
     )
     assert names_asked(station) == (known, [])
-    assert station.state.snapshot.known_names() == known
+    assert station.state.site.known_names() == known
 
 
 def test_names_are_not_asked_for_after_a_restart(station):

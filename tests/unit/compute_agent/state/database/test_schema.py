@@ -181,7 +181,7 @@ def test_a_look_is_never_written_back(tmp_path):
     with looked(tmp_path) as look:
         look.journal.begin(NODE, [CREATION], {})
         look.journal.record_outcome([CREATION], readings=[reading(9)])
-        look.snapshot.save_known_names(None)
+        look.site.save_known_names(None)
         assert look.records.record([NODE], NODE).created == {NODE}
     assert (tmp_path / 'state.sqlite').read_bytes() == before
     with opened(tmp_path) as daemon:
@@ -288,7 +288,7 @@ def check_record_of_version_1(one):
     )
     assert one.journal.intents([NODE]).get(NODE, {}) == {NODE: [CREATION]}
     assert one.snapshot.readings([NODE])[NODE].provider.traits == {'CUSTOM_X'}
-    assert one.snapshot.known_names().resource_classes == {'VCPU'}
+    assert one.site.known_names().resource_classes == {'VCPU'}
 
 
 def version(directory):

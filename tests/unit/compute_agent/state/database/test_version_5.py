@@ -126,13 +126,13 @@ def test_its_snapshot_is_there(state):
     assert found[CHILD].provider.parent_uuid == NODE
     assert [found[u].suspect for u in (CHILD, SHARED)] == [False, True]
     assert state.snapshot.members([NODE]) == {NODE: {NODE, CHILD}}
-    assert state.snapshot.known_names() == names.KnownNames(
+    assert state.site.known_names() == names.KnownNames(
         traits=frozenset({'CUSTOM_A'}),
         resource_classes=frozenset({'VCPU', 'VGPU'}),
         read_at=1700000000.75,
     )
     size = provider.Size(providers=50_000, counted_at=1700000000.0)
-    assert state.snapshot.size() == size
+    assert state.site.size() == size
 
 
 def test_the_open_intent_is_confirmed_and_the_node_handed_over(directory):
