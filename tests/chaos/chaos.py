@@ -28,7 +28,7 @@ from benchmarks.sync_cycles import placement_server, postgresql
 
 QUIET = 3  # cycles without interference, in which it must get there
 REST = 3  # cycles after those, which write nothing
-PATIENCE = 180  # seconds for what takes a few
+PATIENCE = 180  # seconds for what takes a few, or waits as refused
 LOOK = 0.05  # seconds from one look to the next
 
 
@@ -133,7 +133,9 @@ class Run:
         self.others.leave()
         memory = list(self.daemon.memory)
         settled = self.daemon.wait(QUIET, PATIENCE)
-        differences = self._differences()
+        trouble = self.daemon.trouble()
+        differences = verdict.unexplained(self._differences(), trouble)
+        differences += self._lasting()
         settled = [*settled[:QUIET], *self.daemon.wait(REST, PATIENCE)]
         self.daemon.end()
         counts = self.faults.counts
@@ -185,6 +187,15 @@ class Run:
         if elapsed < self._plan.seconds * self._plan.kills:
             self.daemon.kill()
             self.daemon.start()
+
+    def _lasting(self) -> list[str]:
+        """Return the differences that stay; what was refused may wait."""
+        deadline = time.monotonic() + PATIENCE
+        while found := self._differences():
+            if time.monotonic() > deadline:
+                break
+            self.daemon.wait(1, PATIENCE)
+        return found
 
     def _differences(self) -> list[str]:
         return verdict.differences(

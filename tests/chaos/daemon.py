@@ -19,6 +19,10 @@ _CYCLE = re.compile(
     rb'(?P<failed>\d+) failed; (?P<operations>\d+) operations',
     re.MULTILINE,
 )
+_NODE = re.compile(
+    rb'^[\d.]+ (?P<node>[\w-]+) \(\S+\): (?P<word>failed|waiting|no trouble)',
+    re.MULTILINE,
+)
 
 
 class Daemon:
@@ -108,6 +112,18 @@ class Daemon:
             time.sleep(0.1)
             self.look()
         return self.since(since)
+
+    def trouble(self) -> set[str]:
+        """Return the names of the nodes whose last line says a trouble."""
+        last = {
+            match['node']: match['word']
+            for match in _NODE.finditer(self._log.read_bytes())
+        }
+        return {
+            node.decode()
+            for node, word in last.items()
+            if word in (b'failed', b'waiting')
+        }
 
     def _begin(self) -> None:
         self._log = self._folder / f'agent-{self.lives}.log'

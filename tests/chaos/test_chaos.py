@@ -105,3 +105,15 @@ def test_growth_is_told_once_it_is_warm():
     grown = verdict.growth([*start, *range(60_000, 90_000, 1_000)])
     assert grown > verdict.GROWTH
     assert verdict.growth([50_000] * 5) is None
+
+
+def test_a_difference_may_be_explained_by_its_node_s_trouble():
+    lines = [
+        'node-1 is in placement and nobody wants it',
+        'node-1-numa0 is missing',
+        "node-12: aggregates ['a']",
+        'node-12-numa1 has {}, not {}',
+    ]
+    assert verdict.unexplained(lines, {'node-1'}) == lines[2:]
+    assert verdict.unexplained(lines, {'node-12'}) == lines[:2]
+    assert verdict.unexplained(lines, ()) == lines

@@ -6,14 +6,16 @@ must be there as it is wanted; what others added must still be there.
 """
 
 import dataclasses
+import re
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import cloud
 
 WARM = 0.25  # of the readings of a process, until it is warm
 GROWTH = 5 * 1024  # KiB that a warm agent may grow by
 ENOUGH = 16  # readings, to say anything
+_PROVIDER = re.compile(r'(?P<node>[\w-]+?)(-numa\d+)?\b(?![\w-])')
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,19 @@ def differences(
             theirs = others.get(uuid, frozenset())
             lines += _contents(one, found[uuid], theirs)
     return sorted(lines)
+
+
+def unexplained(lines: Sequence[str], trouble: Collection[str]) -> list[str]:
+    """Return the differences of nodes that the agent said no trouble of.
+
+    :param lines: each begins with a provider's name
+    :param trouble: the names of nodes
+    """
+    return [
+        line
+        for line in lines
+        if _PROVIDER.match(line)['node'] not in trouble  # type: ignore[index]
+    ]
 
 
 def _contents(

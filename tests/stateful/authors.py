@@ -34,6 +34,7 @@ class Authors:
         self._unconfirmed: dict[str, set[Key | str]] = {}
         self.added: set[Key | str] = set()
         self.gone: dict[Key | str, str] = {}
+        self._deleted_at: dict[str, int] = {}  # the last generation of each
 
     def look(self, who: str) -> dict[str, placement_contents.Claims]:
         """Note what one writer changed; return what was there before."""
@@ -47,6 +48,9 @@ class Authors:
             elif before[uuid].generation == held.generation:
                 continue
             self._names(before.get(uuid), held, who)
+            if held.generation == self._deleted_at.get(uuid):
+                # Nobody who read it before can tell it from the former one.
+                self.blur(uuid)
             if who == OTHERS and not _same_names(before.get(uuid), held):
                 self.blurred |= self._unconfirmed.pop(uuid, set())
         return before
@@ -140,6 +144,7 @@ class Authors:
 
     def _gone(self, held: placement_contents.Claims, who: str) -> None:
         uuid = held.uuid
+        self._deleted_at[uuid] = held.generation
         self._drop(uuid, who, self.creator)
         for kind in world.KINDS:
             for name in held.names(kind):
