@@ -66,6 +66,7 @@ class LibvirtDriver(driver.ComputeDriver):
             of.libvirt, of.files, devices or device_options.Settings()
         )
         self._decided: Sequence[str] = ()
+        self._outage = ''  # as it was first told
 
     @classmethod
     def register_opts(cls, conf: cfg.ConfigOpts) -> None:
@@ -146,6 +147,7 @@ class LibvirtDriver(driver.ComputeDriver):
         An unknown trait that the provider has is declared as well, so that it
         stays. ``keep_traits`` would also keep absent traits.
         """
+        self._note_outage(provider_tree)
         facts = self._facts()
         traits = _by_answer(self._findings(facts))
         unknown = traits[finding.Found.UNKNOWN]
@@ -185,6 +187,19 @@ class LibvirtDriver(driver.ComputeDriver):
         return self._record(
             (self._nodename, self._hypervisor_hostname(), self._hostname)
         )
+
+    def _note_outage(self, tree: provider_tree.ProviderTree) -> None:
+        """Tell the operator that libvirt is away, in the same words each time."""
+        try:
+            self._libvirt.hostname()
+            self._outage = ''
+        except hypervisor.Unsupported:
+            self._outage = ''  # other sources serve in its place
+        except hypervisor.Unanswered as exc:
+            self._outage = self._outage or str(exc)
+            tree.note(
+                f'{self._outage}; what libvirt tells of the host stays as it is'
+            )
 
     def _findings(self, facts: findings.Facts) -> Sequence[finding.Finding]:
         return unsupported.doubt(findings.findings(facts), self._limits)

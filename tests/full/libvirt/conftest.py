@@ -18,7 +18,7 @@ from compute_agent.cmd.wiring import agent as wiring
 PARITY = pathlib.Path(__file__).parents[2] / 'parity'
 sys.path.insert(0, str(PARITY))
 
-import reported  # noqa: E402
+import reported  # type: ignore[import-not-found] # noqa: E402
 
 
 class Host:
@@ -46,7 +46,7 @@ class Host:
             compute_driver='libvirt',
             host=None,
             instances_path=self._instances,
-            **options,
+            **typing.cast('dict[str, typing.Any]', options),
         )
         with self._cli.config.open('a') as config:
             config.write(
