@@ -9,34 +9,24 @@ from several threads.
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Generic
+from typing import Generic
 
 from ... import errors
-from ...identity import identity
-from ...limits import contended as contended_items
 from ...limits import contention
-from ...ownership import (
-    lost_roots,
-    moved_away,
-    orphans,
-    policy,
-    resolve,
-    takeover,
-)
-from ...ownership.record import Record
-from ...plan import allocations as alloc
-from ...plan import removal
+from ...ownership import orphans, policy, takeover
 from ...plan.observation import Observation
 from ...plan.plan import Op, Wanted
 from ...tree import host_inventory
 from ...tree.allocation_ratios import Ratios
 from ...tree.node import Node
-from ...tree.provider_tree import ProviderTree
 from ...virt import driver as virt
 from .. import report_client
 from . import consumers, describe
+from .descriptions import Descriptions
 from .empty_plans import EmptyPlans, Inputs
 from .node_plan import NodePlan
+from .root_checks import RootChecks
+from .wanted_providers import WantedProviders
 
 # Returns the operator's orders for the names of a node.
 OrdersOf = Callable[[Node], policy.Orders]
@@ -83,30 +73,25 @@ class NodePlanner(Generic[Op]):
         names: report_client.AgreedNames | None = None,
         lost: report_client.LostRoots | None = None,
     ) -> None:
-        self._names = names
-        self._lost = lost
-        self._lost_before = self._lost_now = frozenset[str]()
-        self._uuid_files: Mapping[str, str] = {}
         self._driver = driver
         self._client = client
         self._records = records
         self._settings = settings
-        self._files = files
         self._orders = settings.orders()
+        self._roots = RootChecks(settings.uuid_files, names, lost)
+        self._descriptions = Descriptions(
+            driver, client, records, files=files, reserved=settings.reserved
+        )
         self._empty_plans = EmptyPlans[Op]()
         self._consumers = consumers.ConsumersInUse(client)
-        # The causes in each node's last plan, while something is removed.
-        self._causes: dict[str, removal.Causes] = {}
+        self._wanted = WantedProviders(self._consumers)
 
     def begin(self) -> None:
         """Have the operator's files and orders read, for a cycle."""
         self._consumers.begin()
         self._orders = self._settings.orders()
-        self._uuid_files = self._settings.uuid_files()
-        if self._lost is not None:
-            self._lost_before = self._lost.lost_roots()
-        if self._files is not None:
-            self._files.begin()
+        self._roots.begin()
+        self._descriptions.begin()
 
     def end(
         self, node_uuids: Sequence[str], departed: Sequence[str] = ()
@@ -115,12 +100,10 @@ class NodePlanner(Generic[Op]):
 
         :param departed: nodes that left the driver's list and are observed
         """
-        if self._files is not None:
-            self._files.log_unmatched(node_uuids)
+        self._descriptions.end(node_uuids)
         self._empty_plans.keep_only(node_uuids)
         self._client.forget_except([*node_uuids, *departed])
-        for uuid in self._causes.keys() - set(node_uuids):
-            del self._causes[uuid]
+        self._wanted.keep_only(node_uuids)
 
     def observe(
         self, node_uuids: Sequence[str]
@@ -132,8 +115,7 @@ class NodePlanner(Generic[Op]):
         :raises errors.AgentError: not even placement's list could be read
         """
         found = self._client.observe(node_uuids)
-        if self._lost is not None:
-            self._lost_now = self._lost.lost_roots()
+        self._roots.observed()
         self._records.preload(
             {
                 uuid: frozenset(seen.providers)
@@ -153,7 +135,9 @@ class NodePlanner(Generic[Op]):
 
         :param contended: the items that this cycle leaves as they are
         """
-        self._check_lost_root(node, seen)
+        self._roots.check_lost_root(
+            node, seen, recreates=self._orders(node).recreates_roots
+        )
 
         # If nothing changed since an empty or waiting plan, use it again.
         last = self._empty_plans.take(node.uuid)
@@ -164,8 +148,8 @@ class NodePlanner(Generic[Op]):
             return self._keep(last.inputs, last.made)
 
         # Describe: driver, operators' files and agent edit the tree.
-        self._check_identity(node, seen)
-        tree, allocations = self._describe(node, seen)
+        self._roots.check_identity(node, seen)
+        tree, allocations = self._descriptions.describe(node, seen)
         self._client.watch_sharing(seen.asserted_elsewhere(tree))
 
         # Record and policy also decide which names may be removed.
@@ -175,7 +159,7 @@ class NodePlanner(Generic[Op]):
         inputs = Inputs(
             node=node,
             facts=facts,
-            edition=self._edition(),
+            edition=self._descriptions.edition,
             seen=seen,
             uuids=uuids,
             record=record,
@@ -192,7 +176,9 @@ class NodePlanner(Generic[Op]):
 
         # Resolve ownership; leave contended items, keep names and providers in
         # use.
-        wanted, left = self._resolve(tree, seen, record, decides, allocations)
+        wanted, left = self._wanted.decide(
+            tree, seen, record, decides, allocations
+        )
 
         # Plan: the report client finds the operations that lead there.
         plan = self._client.plan(seen, wanted)
@@ -232,7 +218,7 @@ class NodePlanner(Generic[Op]):
         )
         self._client.watch_sharing(seen.asserted_elsewhere(tree))
         decides = self._policy(node, contended)
-        wanted, left = self._resolve(tree, seen, record, decides, None)
+        wanted, left = self._wanted.decide(tree, seen, record, decides, None)
         return NodePlan(plan=self._client.plan(seen, wanted), contended=left)
 
     def wait(self, node: Node) -> None:
@@ -244,37 +230,6 @@ class NodePlanner(Generic[Op]):
         self._records.take_over(one.provider.uuid for one in allowed)
 
     # --- the steps ------------------------------------------------------------
-
-    def _check_identity(self, node: Node, seen: Observation) -> None:
-        """Refuse a node that placement knows otherwise.
-
-        :raises errors.Refused: placement has the node's uuid under another
-            name, or below another provider
-        """
-        file = self._uuid_files.get(node.uuid)
-        if file is None or self._names is None:
-            identity.check(node, seen.providers)
-            return
-        agreed = self._names.of(node.uuid)
-        identity.check(node, seen.providers, agreed, file)
-        if node.uuid in seen.providers:
-            self._names.agree(node.uuid, node.name)
-
-    def _check_lost_root(self, node: Node, seen: Observation) -> None:
-        """Wait before a root that another writer deleted is created again.
-
-        :raises errors.UnknownState: it is not to be created in this cycle
-        """
-        if node.uuid in seen.providers:
-            return
-        why = lost_roots.reason_to_wait(
-            node.uuid,
-            lost=self._lost_now,
-            lost_before=self._lost_before,
-            recreates=self._orders(node).recreates_roots,
-        )
-        if why:
-            raise errors.UnknownState(why)
 
     def _still_holds(
         self,
@@ -292,7 +247,7 @@ class NodePlanner(Generic[Op]):
         return (
             facts is not None
             and last.facts is not None
-            and (last.node, last.edition) == (node, self._edition())
+            and (last.node, last.edition) == (node, self._descriptions.edition)
             and describe.equal(self._driver, node, last.facts, facts)
             and last.rest_on(
                 seen,
@@ -304,40 +259,6 @@ class NodePlanner(Generic[Op]):
     def _keep(self, inputs: Inputs, made: NodePlan[Op]) -> NodePlan[Op]:
         self._empty_plans.keep(inputs, made)
         return made
-
-    def _describe(
-        self, node: Node, seen: Observation
-    ) -> tuple[ProviderTree, alloc.Allocations | None]:
-        """Return the described tree, and the allocations for a reshape."""
-        tree = seen.tree()
-        try:
-            self._describe_with(tree, node, seen, None)
-        except errors.ReshapeNeeded:
-            tree = seen.tree()
-            allocations = self._client.allocations(seen)
-            self._describe_with(tree, node, seen, allocations.described)
-            return tree, allocations
-        return tree, None
-
-    def _describe_with(
-        self,
-        tree: ProviderTree,
-        node: Node,
-        seen: Observation,
-        allocations: Mapping[str, Any] | None,
-    ) -> None:
-        """Have driver, operators' files and agent edit the tree."""
-        describe.describe(
-            self._driver, tree, node, self._settings.reserved, allocations
-        )
-        if tree.exists(node.uuid):
-            record = self._records.record(
-                {*seen.providers, *tree.get_provider_uuids()}, node.uuid
-            )
-            if self._files is not None:
-                self._files.merge(tree, node.uuid, record)
-            describe.assert_own_traits(tree, node, record)
-            moved_away.leave(tree, node.uuid, record)
 
     def _policy(
         self, node: Node, contended: Collection[contention.Item]
@@ -355,55 +276,6 @@ class NodePlanner(Generic[Op]):
             orders=self._orders(node),
             contended=contended,
         )
-
-    def _resolve(
-        self,
-        tree: ProviderTree,
-        seen: Observation,
-        record: Record,
-        decides: policy.Policy,
-        allocations: alloc.Allocations | None,
-    ) -> tuple[Wanted, tuple[contention.Item, ...]]:
-        """Return the providers that the node should have.
-
-        The contended items that are left as they are come second.
-        """
-        resolved = resolve.resolve(tree, record, decides)
-        moves = allocations.moves() if allocations is not None else ()
-        after, contended = contended_items.without_contended(
-            seen.providers, resolved.after, () if moves else decides.contended
-        )
-        after, faults = self._consumers.keep_used(seen, after, moves)
-        wanted = Wanted(
-            after=after,
-            claims=resolved.claims,
-            foreign=resolved.foreign,
-            causes=self._with_earlier_causes(decides.node_uuid, resolved),
-            moves=moves,
-            notes=(*seen.notes, *tree.notes, *resolved.notes),
-            faults=(*tree.faults, *resolved.faults, *faults),
-        )
-        return wanted, contended_items.with_suspects(
-            contended, seen.providers, record.ours
-        )
-
-    def _with_earlier_causes(
-        self, node_uuid: str, resolved: resolve.Resolution
-    ) -> removal.Causes:
-        """Return the causes of a plan's removals; remember them.
-
-        An attempt to remove a name ends the recorded claims on it before it is
-        sent. If it fails, only the earlier plan tells which source gave the
-        name up.
-        """
-        earlier = self._causes.pop(node_uuid, removal.NO_CAUSES)
-        causes = resolved.causes.with_earlier(earlier)
-        if causes.names:
-            self._causes[node_uuid] = causes
-        return causes
-
-    def _edition(self) -> int:
-        return 0 if self._files is None else self._files.edition
 
 
 def _is_repeatable(

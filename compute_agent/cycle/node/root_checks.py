@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checks of a node's root before the node is described.
+
+The root must be the node's own (``identity/identity.py``), and a root that
+another writer deleted is not created again at once
+(``ownership/lost_roots.py``). ``node_planner.py`` makes these checks.
+"""
+
+from collections.abc import Callable, Mapping
+
+from ... import errors
+from ...identity import identity
+from ...ownership import lost_roots
+from ...plan.observation import Observation
+from ...tree.node import Node
+from .. import report_client
+
+
+class RootChecks:
+    """Checks the roots of a cycle's nodes.
+
+    :param uuid_files: called in each cycle; returns the host's uuid and the
+        file that gives it
+    :param names: tells renamed hosts from cloned ones, if it is given
+    :param lost: the roots that other writers deleted, if it is given
+    """
+
+    def __init__(
+        self,
+        uuid_files: Callable[[], Mapping[str, str]],
+        names: report_client.AgreedNames | None,
+        lost: report_client.LostRoots | None,
+    ) -> None:
+        self._read_uuid_files = uuid_files
+        self._uuid_files: Mapping[str, str] = {}
+        self._names = names
+        self._lost = lost
+        self._lost_before = self._lost_now = frozenset[str]()
+
+    def begin(self) -> None:
+        """Read the uuid files and the lost roots, for a cycle."""
+        self._uuid_files = self._read_uuid_files()
+        if self._lost is not None:
+            self._lost_before = self._lost.lost_roots()
+
+    def observed(self) -> None:
+        """Read which roots were lost up to the observation."""
+        if self._lost is not None:
+            self._lost_now = self._lost.lost_roots()
+
+    def check_identity(self, node: Node, seen: Observation) -> None:
+        """Refuse a node that placement knows otherwise.
+
+        :raises errors.Refused: placement has the node's uuid under another
+            name, or below another provider
+        """
+        file = self._uuid_files.get(node.uuid)
+        if file is None or self._names is None:
+            identity.check(node, seen.providers)
+            return
+        agreed = self._names.of(node.uuid)
+        identity.check(node, seen.providers, agreed, file)
+        if node.uuid in seen.providers:
+            self._names.agree(node.uuid, node.name)
+
+    def check_lost_root(
+        self, node: Node, seen: Observation, *, recreates: bool
+    ) -> None:
+        """Wait before a root that another writer deleted is created again.
+
+        :param recreates: True if such a root may be created again
+        :raises errors.UnknownState: it is not to be created in this cycle
+        """
+        if node.uuid in seen.providers:
+            return
+        why = lost_roots.reason_to_wait(
+            node.uuid,
+            lost=self._lost_now,
+            lost_before=self._lost_before,
+            recreates=recreates,
+        )
+        if why:
+            raise errors.UnknownState(why)

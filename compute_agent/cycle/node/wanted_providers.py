@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The providers that a node should have: ownership, contention, use.
+
+``ownership/resolve.py`` decides by the claims; contended items are left as
+they are, and names and providers in use are kept. ``node_planner.py`` calls
+this, from several threads.
+"""
+
+from collections.abc import Collection
+from typing import Generic
+
+from ...limits import contended as contended_items
+from ...limits import contention
+from ...ownership import policy, resolve
+from ...ownership.record import Record
+from ...plan import allocations as alloc
+from ...plan import removal
+from ...plan.observation import Observation
+from ...plan.plan import Op, Wanted
+from ...tree.provider_tree import ProviderTree
+from . import consumers
+
+
+class WantedProviders(Generic[Op]):
+    """Decides what nodes should have, and remembers why something goes."""
+
+    def __init__(self, in_use: consumers.ConsumersInUse[Op]) -> None:
+        self._consumers = in_use
+        # The causes in each node's last plan, while something is removed.
+        self._causes: dict[str, removal.Causes] = {}
+
+    def keep_only(self, node_uuids: Collection[str]) -> None:
+        """Forget the causes in the plans of other nodes."""
+        for uuid in self._causes.keys() - set(node_uuids):
+            del self._causes[uuid]
+
+    def decide(
+        self,
+        tree: ProviderTree,
+        seen: Observation,
+        record: Record,
+        decides: policy.Policy,
+        allocations: alloc.Allocations | None,
+    ) -> tuple[Wanted, tuple[contention.Item, ...]]:
+        """Return the providers that the node should have.
+
+        The contended items that are left as they are come second.
+        """
+        resolved = resolve.resolve(tree, record, decides)
+        moves = allocations.moves() if allocations is not None else ()
+        after, contended = contended_items.without_contended(
+            seen.providers, resolved.after, () if moves else decides.contended
+        )
+        after, faults = self._consumers.keep_used(seen, after, moves)
+        wanted = Wanted(
+            after=after,
+            claims=resolved.claims,
+            foreign=resolved.foreign,
+            causes=self._with_earlier_causes(decides.node_uuid, resolved),
+            moves=moves,
+            notes=(*seen.notes, *tree.notes, *resolved.notes),
+            faults=(*tree.faults, *resolved.faults, *faults),
+        )
+        return wanted, contended_items.with_suspects(
+            contended, seen.providers, record.ours
+        )
+
+    def _with_earlier_causes(
+        self, node_uuid: str, resolved: resolve.Resolution
+    ) -> removal.Causes:
+        """Return the causes of a plan's removals; remember them.
+
+        An attempt to remove a name ends the recorded claims on it before it is
+        sent. If it fails, only the earlier plan tells which source gave the
+        name up.
+        """
+        earlier = self._causes.pop(node_uuid, removal.NO_CAUSES)
+        causes = resolved.causes.with_earlier(earlier)
+        if causes.names:
+            self._causes[node_uuid] = causes
+        return causes
