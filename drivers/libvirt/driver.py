@@ -23,7 +23,7 @@ from .capabilities import guest_options, guests
 from .cpu import cpu_traits, findings, processors, pycpuinfo
 from .devices import children
 from .devices import options as device_options
-from .inventory import amounts, disk, root
+from .inventory import amounts, disk, reshapes, root
 from .inventory import options as inventory_options
 from .libvirtd import hypervisor
 from .recording import raw_evidence
@@ -60,6 +60,7 @@ class LibvirtDriver(driver.ComputeDriver):
         self._probe = of.probe
         self._guests = guests.GuestReader(of.libvirt, wanted)
         self._inventory = root.RootInventory(settings, of)
+        self._reshapes = reshapes.Reshapes(of.libvirt, settings.cpu_sets)
         self._limits = limits
         self._record = record
         self._children = children.ChildProviders(
@@ -111,7 +112,9 @@ class LibvirtDriver(driver.ComputeDriver):
 
     def subscribe(self, wake: Callable[[], object]) -> None:
         """Hear libvirt's events; each calls ``wake``."""
-        self._libvirt.subscribe(wake, awaits_guests=lambda: False)
+        self._libvirt.subscribe(
+            wake, awaits_guests=lambda: self._reshapes.waits
+        )
 
     def close(self) -> None:
         """End the connections to libvirt."""
@@ -140,7 +143,7 @@ class LibvirtDriver(driver.ComputeDriver):
         self,
         provider_tree: provider_tree.ProviderTree,
         nodename: str,
-        allocations: Mapping[str, typing.Any] | None = None,  # noqa: ARG002
+        allocations: Mapping[str, typing.Any] | None = None,
     ) -> None:
         """Set the host's inventory and declare its traits.
 
@@ -154,7 +157,7 @@ class LibvirtDriver(driver.ComputeDriver):
         present = traits[finding.Found.PRESENT]
         data = provider_tree.data(nodename)
         current = data.traits
-        found = self._amounts(provider_tree, nodename)
+        found = self._amounts(provider_tree, nodename, allocations)
         provider_tree.update_inventory(nodename, found.beside(data.inventory))
         provider_tree.declare_traits(nodename, *present, *(unknown & current))
         if not facts.answered:
@@ -218,7 +221,10 @@ class LibvirtDriver(driver.ComputeDriver):
             return self._hostname
 
     def _amounts(
-        self, tree: provider_tree.ProviderTree, nodename: str
+        self,
+        tree: provider_tree.ProviderTree,
+        nodename: str,
+        allocations: Mapping[str, typing.Any] | None,
     ) -> amounts.Amounts:
         """Return the amounts of the host; say which cannot be read.
 
@@ -229,6 +235,7 @@ class LibvirtDriver(driver.ComputeDriver):
         found = self._inventory.read(
             data.inventory, disk_is_shared=disk.is_shared(tree, nodename)
         )
+        found = self._reshapes.carried_out(found, data, allocations)
         if found.faults and data.generation is None:
             raise errors.DriverError(found.faults[0])
         for line in found.faults:

@@ -2,9 +2,10 @@
 """The check of a driver's moves of allocations, before placement sees them.
 
 Pure: no I/O, configuration, logging or clock. A driver may only move amounts
-between providers of its node's own tree. No amount is lost or created, the
-allocations in other trees and from sharing providers stay, and every amount
-fits its new provider. ``plan_maker.py`` calls this before it plans.
+between providers of its node's own tree, and turn VCPU into PCPU or back. No
+amount is lost or created, the allocations in other trees and from sharing
+providers stay, and every amount fits its new provider. ``plan_maker.py`` calls
+this before it plans.
 """
 
 import collections
@@ -15,6 +16,8 @@ from compute_agent.plan import allocations as alloc
 from compute_agent.tree import inventory, provider
 
 Moves: TypeAlias = tuple[alloc.Move, ...]
+# A processor of a guest is VCPU or PCPU, by the configuration of its host.
+_COUNTED_AS = {'PCPU': 'VCPU'}
 _Used: TypeAlias = collections.Counter[tuple[str, str]]
 
 
@@ -41,7 +44,7 @@ def _lost_or_made(move: alloc.Move, own: frozenset[str]) -> Iterator[str]:
     total: collections.Counter[str] = collections.Counter()
     for uuid, rc, more in move.changes():
         if uuid in own:
-            total[rc] += more
+            total[_COUNTED_AS.get(rc, rc)] += more
     for rc, more in sorted(total.items()):
         if more:
             yield (

@@ -71,6 +71,19 @@ def test_what_fits_is_no_problem():
             'consumer c1 would have 2 VGPU more than it has',
         ),
         (
+            {'root': {'VCPU': 2}},
+            {'root': {'PCPU': 1}},
+            'consumer c1 would have 1 VCPU less than it has',
+        ),
+        (
+            {'root': {'VCPU': 2}},
+            {'root': {'VGPU': 2}},
+            (
+                'consumer c1 would have 2 VCPU less than it has; '
+                'consumer c1 would have 2 VGPU more than it has'
+            ),
+        ),
+        (
             {'share': {'DISK_GB': 2}},
             {'share': {'DISK_GB': 1}},
             ELSEWHERE.format('share-name (share)'),
@@ -108,7 +121,15 @@ def test_what_fits_is_no_problem():
     ],
 )
 def test_what_cannot_be_is_said(before, after, said):
-    assert moves.problems((move(before, after),), AFTER, OWN) == [said]
+    problems = moves.problems((move(before, after),), AFTER, OWN)
+    assert '; '.join(problems) == said
+
+
+def test_a_processor_may_change_its_class():
+    pinned = move({'root': {'VCPU': 4}}, {'root': {'VCPU': 1, 'PCPU': 3}})
+    offering = one('root', VCPU={'total': 2}, PCPU={'total': 4})
+    after = provider.snapshot([offering])
+    assert moves.problems((pinned,), after, OWN) == []
 
 
 def test_what_is_allocated_already_counts():
