@@ -210,8 +210,10 @@ def _driver_lines(answer: _Answer) -> list[str]:
     for finding in answer.findings or ():
         seen = f' [{", ".join(finding.sources)}]' if finding.sources else ''
         why = f': {finding.reason}' if finding.reason else ''
+        where = f' on {finding.provider}' if finding.provider else ''
         lines.append(
-            f'  driver: {finding.found.value} by {finding.fact}{seen}{why}'
+            f'  driver: {finding.found.value}{where} by {finding.fact}{seen}'
+            f'{why}'
         )
     if answer.failure:
         lines.append(f'  driver: unknown: {answer.failure}')

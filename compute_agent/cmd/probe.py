@@ -106,6 +106,7 @@ def _raw(driver: 'virt.Evidence', nodename: str) -> dict[str, dict[str, str]]:
 def finding_data(finding: 'virt.Finding') -> dict[str, typing.Any]:
     """Return a finding as data for JSON or YAML."""
     return {
+        'provider': finding.provider,
         'trait': finding.trait,
         'found': finding.found.value,
         'fact': finding.fact,
@@ -117,6 +118,19 @@ def finding_data(finding: 'virt.Finding') -> dict[str, typing.Any]:
 def _text(
     node: str, findings: Sequence['virt.Finding'], *, absent: bool
 ) -> str:
+    by_provider: dict[str, list[virt.Finding]] = {'': []}
+    for found in findings:
+        by_provider.setdefault(found.provider, []).append(found)
+    return '\n'.join(
+        _of_provider(provider or node, of_it, absent=absent)
+        for provider, of_it in by_provider.items()
+    )
+
+
+def _of_provider(
+    name: str, findings: Sequence['virt.Finding'], *, absent: bool
+) -> str:
+    """Return the text about the node's own provider, or one below it."""
     import textwrap  # noqa: PLC0415
 
     from ..virt import finding as virt  # noqa: PLC0415
@@ -126,7 +140,7 @@ def _text(
         virt.Found.UNKNOWN: 'unknown, left as they are in placement',
         virt.Found.ABSENT: 'absent',
     }
-    blocks = [node]
+    blocks = [name]
     for found, title in titles.items():
         matching = [
             f for f in findings if f.trait is not None and f.found is found
