@@ -24,6 +24,7 @@ class Described:
 
     def __init__(self, *traits, child=False):
         self.traits, self.child = traits, child
+        self.gpu = False
 
     def __call__(self, tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 8}})
@@ -34,6 +35,8 @@ class Described:
             tree.update_inventory(CHILD, {'VGPU': {'total': 1}})
         elif tree.exists(CHILD):
             tree.remove(CHILD)
+        if self.gpu and not tree.exists(f'{node}-gpu'):
+            tree.new_child(f'{node}-gpu', node)
 
 
 class Backup:
@@ -275,3 +278,68 @@ def test_an_older_state_database_removes_nothing_that_it_does_not_know(
     placement.clear()
     back.done()
     assert placement.writes == []
+
+
+OLDER = 'the database is older than placement'
+
+
+@pytest.fixture
+def rolled_back(agent_factory, clock, driver, tmp_path):
+    """Start the agent of a host whose image was made before a change."""
+
+    def started(folder):
+        return agent_factory(
+            driver, clock=clock, fall_wait=WAIT, state=tmp_path / folder
+        )
+
+    def rolled_back(change):
+        first = started('host')
+        for _ in range(2):
+            first.done()
+        first.state.close()
+        shutil.copytree(tmp_path / 'host', tmp_path / 'image')
+        change()
+        later = started('host')
+        for _ in range(2):
+            later.done()
+        later.state.close()
+        return started('image')
+
+    return rolled_back
+
+
+def report_another_trait(driver):
+    driver.traits = ('CUSTOM_A', 'CUSTOM_B')
+
+
+def report_a_child(driver):
+    driver.gpu = True
+
+
+@pytest.mark.parametrize(
+    ('change', 'name'),
+    [(report_another_trait, 'CUSTOM_B'), (report_a_child, f'{NAME}-gpu')],
+)
+@pytest.mark.catches('an older state database is not named')
+def test_an_older_state_database_is_said_once(
+    rolled_back, operator, driver, change, name
+):
+    back = rolled_back(lambda: change(driver))
+    before = operator.holdings()
+    (planned,) = back.plan()
+    (note,) = [n for n in planned.notes if OLDER in n]
+    assert note.startswith(f'placement has {name}, as if this agent had added')
+    assert 'provider adopt UUID' in note
+    back.done()
+    assert operator.holdings() == before
+
+
+def test_a_trait_that_an_operator_adds_is_no_older_database(
+    rolled_back, agent_factory, operator, driver, clock, tmp_path
+):
+    back = rolled_back(lambda: operator.add_traits('CUSTOM_THEIRS'))
+    (result,) = back.done()
+    assert not [note for note in result.notes if OLDER in note]
+    lost = agent_factory(driver, clock=clock, fall_wait=WAIT)
+    (result,) = lost.done()
+    assert not [note for note in result.notes if OLDER in note]

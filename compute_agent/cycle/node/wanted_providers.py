@@ -11,7 +11,7 @@ from typing import Generic
 
 from ...limits import contended as contended_items
 from ...limits import contention
-from ...ownership import policy, resolve
+from ...ownership import older_record, policy, resolve
 from ...ownership.record import Record
 from ...plan import allocations as alloc
 from ...plan import removal
@@ -28,11 +28,15 @@ class WantedProviders(Generic[Op]):
         self._consumers = in_use
         # The causes in each node's last plan, while something is removed.
         self._causes: dict[str, removal.Causes] = {}
+        # What was found about the age of the record, at each node's first plan.
+        self._older: dict[str, str | None] = {}
 
     def keep_only(self, node_uuids: Collection[str]) -> None:
-        """Forget the causes in the plans of other nodes."""
+        """Forget what was found about other nodes."""
         for uuid in self._causes.keys() - set(node_uuids):
             del self._causes[uuid]
+        for uuid in self._older.keys() - set(node_uuids):
+            del self._older[uuid]
 
     def decide(
         self,
@@ -58,12 +62,30 @@ class WantedProviders(Generic[Op]):
             foreign=resolved.foreign,
             causes=self._with_earlier_causes(decides.node_uuid, resolved),
             moves=moves,
-            notes=(*seen.notes, *tree.notes, *resolved.notes),
+            notes=(
+                *seen.notes,
+                *tree.notes,
+                *resolved.notes,
+                *self._about_its_age(tree, record, decides.node_uuid),
+            ),
             faults=(*tree.faults, *resolved.faults, *faults),
         )
         return wanted, contended_items.with_suspects(
             contended, seen.providers, record.ours
         )
+
+    def _about_its_age(
+        self, tree: ProviderTree, record: Record, node_uuid: str
+    ) -> tuple[str, ...]:
+        """Return the note about a record that is older than placement.
+
+        Later plans only repeat what the first one of this process found: after
+        it, the record knows what placement has.
+        """
+        if node_uuid not in self._older:
+            self._older[node_uuid] = older_record.line(tree, record, node_uuid)
+        found = self._older[node_uuid]
+        return (found,) if found else ()
 
     def _with_earlier_causes(
         self, node_uuid: str, resolved: resolve.Resolution

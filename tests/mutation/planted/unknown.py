@@ -8,6 +8,7 @@ import variants
 from compute_agent import errors
 from compute_agent.cycle.departures import departed_nodes, questions
 from compute_agent.limits import judgement
+from compute_agent.ownership import older_record
 from compute_agent.plan import plan
 from compute_agent.state import journal
 from compute_agent.tree import assertion, provider
@@ -101,6 +102,11 @@ def _(_record, _self, _nodes):
 @plant(fallen.Fallen.is_recent, 'a lower generation is believed at once')
 def _(_is_recent, _self, _reading):
     return False
+
+
+@plant(older_record.line, 'an older state database is not named')
+def _(_line, _tree, _record, _node_uuid):
+    return None
 
 
 @plant(
