@@ -234,18 +234,21 @@ def allocated(body: object) -> tuple[int, dict[str, frozenset[str]]]:
 def traits(body: object) -> frozenset[str]:
     """Return the names in the answer to ``GET /traits``."""
     return json_shapes.parse(
-        lambda: json_shapes.strings(json_shapes.mapping(body)['traits']), body
+        lambda: json_shapes.known_names(json_shapes.mapping(body)['traits']),
+        body,
     )
 
 
 def resource_classes(body: object) -> frozenset[str]:
     """Return the names in the answer to ``GET /resource_classes``."""
     return json_shapes.parse(
-        lambda: frozenset(
-            json_shapes.string(rc['name'])
-            for rc in json_shapes.sequence(
-                json_shapes.mapping(body)['resource_classes']
-            )
+        lambda: json_shapes.known_names(
+            [
+                rc['name']
+                for rc in json_shapes.sequence(
+                    json_shapes.mapping(body)['resource_classes']
+                )
+            ]
         ),
         body,
     )

@@ -71,6 +71,19 @@ def strings(value: object) -> frozenset[str]:
     return frozenset(string(item) for item in sequence(value))
 
 
+def known_names(value: object) -> frozenset[str]:
+    """Return the names in an array of all that placement knows.
+
+    A name that is not Unicode is left out. It is none that this agent could
+    use, so it does not make the others unknown.
+    """
+    return frozenset(
+        string(item)
+        for item in sequence(value)
+        if not (isinstance(item, str) and _is_broken(item))
+    )
+
+
 def mapping(value: object) -> Mapping[str, Any]:
     """Return a JSON object, or raise TypeError."""
     if not isinstance(value, dict):
@@ -93,9 +106,13 @@ def string(value: object) -> str:
     """
     if not isinstance(value, str):
         raise TypeError(f'{error_text.excerpt(value)} is not a string')
-    if not value.isascii() and _SURROGATE.search(value):
+    if _is_broken(value):
         raise ValueError(f'{error_text.excerpt(value)} is not Unicode')
     return value
+
+
+def _is_broken(text: str) -> bool:
+    return not text.isascii() and _SURROGATE.search(text) is not None
 
 
 def count(value: object) -> int:

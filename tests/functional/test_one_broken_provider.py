@@ -155,3 +155,17 @@ def test_the_answer_to_a_write_may_be_broken_too(
     assert 'unexpected' not in results[BROKEN].reason
     assert [results[uuid].status for uuid in SOUND] == [Status.DONE] * 2
     agent.done()
+
+
+@pytest.mark.parametrize('path', ['/traits', '/resource_classes'])
+def test_one_broken_name_of_all_does_not_make_the_others_unknown(
+    placement, agent_factory, operator, path
+):
+    body = placement.get(path)
+    names = body['traits' if path == '/traits' else 'resource_classes']
+    names.append(HALF if path == '/traits' else {'name': HALF})
+    placement.fault(f'GET {path}', (200, body), times=None)
+    agent_factory(describe, nodes=NODES).done()
+    for uuid in NODES:
+        assert 'HW_CPU_X86_AVX' in operator.traits(uuid)
+        assert operator.inventories(uuid)['VCPU']['total'] == 8

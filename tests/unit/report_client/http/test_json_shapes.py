@@ -185,6 +185,18 @@ def test_all_names_are_sets():
     assert codec.resource_classes(ALL_CLASSES) == {'VCPU', 'CUSTOM_GOLD'}
 
 
+def test_a_name_that_is_not_unicode_is_left_out_of_all_names():
+    half = {'traits': [*ALL_TRAITS['traits'], 'CUSTOM_\ud800']}
+    assert codec.traits(half) == codec.traits(ALL_TRAITS)
+    half = {
+        'resource_classes': [
+            *ALL_CLASSES['resource_classes'],
+            {'name': 'CUSTOM_\udfff', 'links': []},
+        ]
+    }
+    assert codec.resource_classes(half) == codec.resource_classes(ALL_CLASSES)
+
+
 @pytest.mark.parametrize('reader', READERS)
 def test_more_than_is_documented_is_no_harm(reader):
     read, body = READERS[reader]
