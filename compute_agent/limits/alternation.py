@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that the agent adds and removes in turn, because its driver does.
+"""Writes that the agent undoes itself in the next cycle, because of its driver.
 
 Pure: no I/O, configuration, logging or clock; it counts cycles. A driver that
 decides by the names in placement can contradict itself: it reports a name only
-while the provider lacks it. Then each cycle undoes the write of the cycle
-before. Contention does not find this, because no other writer takes part. The
-daemon's loop keeps the memory and logs what it finds.
+while the provider lacks it. Another one reports two amounts of a resource
+class in turn. Then each cycle undoes the write of the cycle before. Contention
+does not find this, because no other writer takes part. The daemon's loop keeps
+the memory and logs what it finds.
 """
 
+import dataclasses
 from collections.abc import Collection, Mapping
 
 from ..tree import provider
@@ -15,8 +17,18 @@ from .item import Item
 
 UNDONE = 3  # writes in a row that the next cycle undid
 
-# The last change of a name, and the number of writes undone up to it.
-_Turn = tuple[Item, int]
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Turn:
+    """The last change of a name.
+
+    :ivar before: the change of the cycle before, if there was one
+    :ivar undone: the number of writes undone up to it
+    """
+
+    item: Item
+    before: Item | None = None
+    undone: int = 0
 
 
 class Alternation:
@@ -42,9 +54,9 @@ class Alternation:
             if items is None:
                 self._last[node] = last
                 continue
-            turns = [(item, _undone(item, last)) for item in items]
-            self._last[node] = {item.key: (item, n) for item, n in turns}
-            often = [item for item, n in turns if n == UNDONE]
+            turns = {i.key: _turn(i, last.get(i.key)) for i in items}
+            self._last[node] = turns
+            often = [t.item for t in turns.values() if t.undone == UNDONE]
             if often:
                 found[node] = sorted(often, key=lambda item: item.name)
         return found
@@ -59,15 +71,31 @@ def line(item: Item, providers: provider.Snapshot, node_uuid: str) -> str:
     parts = [f'{item.kind.value} {item.name}'] if item.kind else []
     if item.uuid != node_uuid or not parts:
         parts.append(holder)
-    what = ' of '.join(parts)
+    what, how = ' of '.join(parts), 'in one cycle and not in the next'
+    must = 'it in every cycle or in none'
+    if item.there and item.record is not None:
+        how = 'with one amount in one cycle and with another in the next'
+        must = 'the same amount while nothing changes'
     return (
-        f'the driver reports {what} in one cycle and not in the next: '
-        f'the agent undid its own write of the cycle before {UNDONE} times in '
-        'a row; the driver must report it in every cycle or in none'
+        f'the driver reports {what} {how}: the agent undid its own write of '
+        f'the cycle before {UNDONE} times in a row; the driver must report '
+        f'{must}'
     )
 
 
-def _undone(item: Item, last: Mapping[object, _Turn]) -> int:
-    """Return how many writes of the name were undone in a row, with this one."""
-    earlier, undone = last.get(item.key, (item, 0))
-    return undone + 1 if earlier.there is not item.there else 0
+def _turn(item: Item, last: _Turn | None) -> _Turn:
+    """Return a change, with the number of writes undone in a row up to it."""
+    if last is None:
+        return _Turn(item=item)
+    undone = last.undone + 1 if _undoes(item, last) else 0
+    return _Turn(item=item, before=last.item, undone=undone)
+
+
+def _undoes(item: Item, last: _Turn) -> bool:
+    """Return True if a change takes back the one of the cycle before.
+
+    An amount does if it is the one from before that change.
+    """
+    if last.item.there is not item.there:
+        return True
+    return item != last.item and item == last.before

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bodies of nova's drivers run over many cycles and converge as in nova."""
 
+import itertools
 import threading
 
 import agents
@@ -191,7 +192,33 @@ def test_a_driver_that_undoes_its_own_report_is_named_once(
         else:
             tree.add_traits(node, 'CUSTOM_A')
 
-    agent = agent_factory(contradictory)
+    (line,) = warnings_of(agent_factory(contradictory), caplog)
+    assert line == (
+        f'{agents.NAME} ({NODE}): the driver reports trait CUSTOM_A in one '
+        'cycle and not in the next: the agent undid its own write of the '
+        'cycle before 3 times in a row; the driver must report it in every '
+        'cycle or in none'
+    )
+    assert 'contended' not in caplog.text
+
+
+def test_a_driver_that_reports_two_amounts_in_turn_is_named_once(
+    agent_factory, caplog
+):
+    amounts = itertools.cycle([64, 65])
+
+    def swaying(tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': next(amounts)}})
+
+    (line,) = warnings_of(agent_factory(swaying), caplog)
+    assert line.startswith(
+        f'{agents.NAME} ({NODE}): the driver reports inventory VCPU with one '
+        'amount in one cycle and with another in the next'
+    )
+
+
+def warnings_of(agent, caplog):
+    """Return the warnings about the driver in nine cycles of the daemon."""
     cycles = iter(range(9))
     stop = threading.Event()
 
@@ -201,15 +228,5 @@ def test_a_driver_that_undoes_its_own_report_is_named_once(
         return agent.sync()
 
     service.Service(cycle, interval=0.001, stop=stop).run()
-    lines = [
-        r.getMessage() for r in caplog.records if r.levelname == 'WARNING'
-    ]
-    named = [line for line in lines if 'in every cycle or in none' in line]
-    (line,) = named
-    assert line == (
-        f'{agents.NAME} ({NODE}): the driver reports trait CUSTOM_A in one '
-        'cycle and not in the next: the agent undid its own write of the '
-        'cycle before 3 times in a row; the driver must report it in every '
-        'cycle or in none'
-    )
-    assert 'contended' not in caplog.text
+    lines = [r.getMessage() for r in caplog.records]
+    return [line for line in lines if 'the driver must report' in line]

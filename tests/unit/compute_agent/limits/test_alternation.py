@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent.limits import alternation, contention
-from compute_agent.tree import provider
+from compute_agent.tree import inventory, provider
 from compute_agent.tree.assertion import Kind
 
 A = '11111111-1111-4111-8111-111111111111'
@@ -58,6 +58,35 @@ def test_three_undone_writes_in_a_row_are_named_once(cycles, named):
     assert found(cycles) == named
 
 
+def amount(total):
+    return [
+        contention.Item(
+            uuid=A,
+            kind=Kind.INVENTORY,
+            name='VCPU',
+            record=inventory.Inventory(total=total),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ('totals', 'named'),
+    [
+        ([65, 64, 65, 64], {}),
+        ([65, 64, 65, 64, 65], {5: 65}),
+        ([65, 64] * 6, {5: 65}),
+        # Another writer takes part, or the amount moves on.
+        ([65] * 10, {}),
+        ([65, 65, 64, 64] * 4, {}),
+        ([65, 66, 67, 68, 69, 70], {}),
+        ([65, 64, 65, 66, 65, 64, 65], {}),
+    ],
+)
+def test_amounts_in_turn_are_named_once(totals, named):
+    expected = {cycle: amount(total) for cycle, total in named.items()}
+    assert found(map(amount, totals)) == expected
+
+
 def test_names_providers_and_kinds_count_apart():
     others = [
         item(there=True, name='CUSTOM_OTHER'),
@@ -93,6 +122,16 @@ def test_the_line_says_what_and_what_to_do(one, what):
     line = alternation.line(one, PROVIDERS, A)
     assert line.startswith(f'the driver reports {what} and not in the next:')
     assert 'in every cycle or in none' in line
+
+
+def test_the_line_about_amounts_has_no_number_of_them():
+    line = alternation.line(amount(64)[0], PROVIDERS, A)
+    assert line.startswith(
+        'the driver reports inventory VCPU with one amount in one cycle and '
+        'with another in the next:'
+    )
+    assert line.endswith('must report the same amount while nothing changes')
+    assert '64' not in line
 
 
 def test_a_provider_that_is_gone_is_named_by_its_uuid():
