@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 
 from ..tree import provider
-from .item import Item
+from .item import Item, ItemKey
 
 UNDONE = 3  # writes in a row that the next cycle undid
 
@@ -35,7 +35,7 @@ class Alternation:
     """The memory of one agent: what the last cycle of each node changed."""
 
     def __init__(self) -> None:
-        self._last: dict[str, dict[object, _Turn]] = {}
+        self._last: dict[str, dict[ItemKey, _Turn]] = {}
 
     def end_cycle(
         self, changed: Mapping[str, Collection[Item] | None]
