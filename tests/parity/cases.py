@@ -2,10 +2,16 @@
 """The configurations of nova.conf that are compared, from ``cases/*.yaml``.
 
 A case has ``conf``, a part of nova.conf, and may have ``files`` beside it, and
-``nova``: ``nothing`` if nova-compute reports no provider for it. ``changes``
-is what the driver reports otherwise than for the case ``default``, on any
-host. Words between @ are filled in: @FOLDER@ is the folder of the files, and
-@PCI1@, @VENDOR1@, @PRODUCT1@ (and with 2) are two PCI devices of this host.
+``nova``: ``nothing`` if nova-compute reports no provider for it, and
+``driver``: ``refuses`` if the driver reports none, and says why. ``changes``
+is what the driver reports otherwise than for the case ``default``, on a host
+with two processors or more, by provider: ``adds`` and ``removes`` are traits,
+``inventory`` has the fields that differ. Traits that begin with a word of
+``any`` may be there or not, but for those in ``has`` and ``lacks``.
+
+Words between @ are filled in: @FOLDER@ is the folder of the files, and @PCI1@,
+@NAME1@, @VENDOR1@, @PRODUCT1@, @ID1@ (and with 2) are two PCI devices of this
+host.
 """
 
 import contextlib
@@ -39,6 +45,11 @@ class Case:
     def reports_nothing(self) -> bool:
         """True if nova-compute reports no provider."""
         return self.data.get('nova') == 'nothing'
+
+    @property
+    def refuses(self) -> bool:
+        """True if the driver refuses the configuration."""
+        return self.data.get('driver') == 'refuses'
 
     @property
     def changes(self) -> Mapping[str, typing.Any]:
@@ -93,9 +104,14 @@ def _pci_devices(uri: str) -> Iterator[dict[str, str]]:
             int(pci.findtext(key))
             for key in ('domain', 'bus', 'slot', 'function')
         ]
+        vendor, product = (
+            pci.find(key).get('id').removeprefix('0x')
+            for key in ('vendor', 'product')
+        )
         yield {
             'PCI': '{:04x}:{:02x}:{:02x}.{:x}'.format(*numbers),
             'NAME': '{:04X}:{:02X}:{:02X}.{:X}'.format(*numbers),
-            'VENDOR': pci.find('vendor').get('id').removeprefix('0x'),
-            'PRODUCT': pci.find('product').get('id').removeprefix('0x'),
+            'VENDOR': vendor,
+            'PRODUCT': product,
+            'ID': f'{vendor}_{product}'.upper(),
         }

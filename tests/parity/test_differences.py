@@ -103,11 +103,11 @@ def test_each_accepted_difference_has_a_reason_and_names_real_cases():
 def test_each_case_can_be_read(name, tmp_path):
     words = {
         f'{word}{number}': '0'
-        for word in ('PCI', 'NAME', 'VENDOR', 'PRODUCT')
+        for word in ('PCI', 'NAME', 'VENDOR', 'PRODUCT', 'ID')
         for number in (1, 2)
     }
     case = cases.load(name, {**words, 'FOLDER': str(tmp_path)})
-    assert set(case.data) <= {'conf', 'files', 'nova', 'changes'}
+    assert set(case.data) <= {*('conf', 'files', 'nova', 'driver', 'changes')}
     assert isinstance(case.changes, dict)
     case.write(tmp_path / 'case.conf')
     assert '@' not in (tmp_path / 'case.conf').read_text()

@@ -4,6 +4,7 @@
 import collections.abc
 import contextlib
 import pathlib
+import shutil
 import sys
 import typing
 
@@ -69,6 +70,11 @@ class Host:
         """Run one cycle of a new agent; return the node's result."""
         with self.agent() as agent:
             return cycle(agent)
+
+    def empty(self) -> None:
+        """Delete all providers, and the agent's record of them."""
+        self._placement.empty()
+        shutil.rmtree(self._cli.state_path, ignore_errors=True)
 
     def report(self) -> reported.Report:
         """Return everything that placement has."""
