@@ -21,9 +21,9 @@ from . import conf as options
 from . import host, sources, unsupported
 from .capabilities import guest_options, guests
 from .cpu import cpu_traits, findings, processors, pycpuinfo
-from .devices import children
+from .devices import children, placing
 from .devices import options as device_options
-from .inventory import amounts, disk, reshapes, root
+from .inventory import disk, reshapes, root
 from .inventory import options as inventory_options
 from .libvirtd import hypervisor
 from .recording import raw_evidence
@@ -157,12 +157,15 @@ class LibvirtDriver(driver.ComputeDriver):
         present = traits[finding.Found.PRESENT]
         data = provider_tree.data(nodename)
         current = data.traits
-        found = self._amounts(provider_tree, nodename, allocations)
-        provider_tree.update_inventory(nodename, found.beside(data.inventory))
+        decided = self._reshaped(provider_tree, nodename, allocations)
+        provider_tree.update_inventory(
+            nodename, decided.amounts.beside(data.inventory)
+        )
         provider_tree.declare_traits(nodename, *present, *(unknown & current))
         if not facts.answered:
             provider_tree.keep_traits(nodename)
-        self._children.place(provider_tree, nodename)
+        placing.place(provider_tree, data.name, decided.children)
+        decided.carry(provider_tree, data.uuid, allocations or {})
         self._decided = sorted(
             present | traits[finding.Found.ABSENT] | self._children.authority
         )
@@ -220,13 +223,13 @@ class LibvirtDriver(driver.ComputeDriver):
             LOG.debug('%s', exc)
             return self._hostname
 
-    def _amounts(
+    def _reshaped(
         self,
         tree: provider_tree.ProviderTree,
         nodename: str,
         allocations: Mapping[str, typing.Any] | None,
-    ) -> amounts.Amounts:
-        """Return the amounts of the host; say which cannot be read.
+    ) -> reshapes.Decision:
+        """Return amounts and children; say which amounts cannot be read.
 
         :raises errors.DriverError: an amount of a host that placement does
             not have yet cannot be read; it is reported as a whole, or later
@@ -235,12 +238,15 @@ class LibvirtDriver(driver.ComputeDriver):
         found = self._inventory.read(
             data.inventory, disk_is_shared=disk.is_shared(tree, nodename)
         )
-        found = self._reshapes.carried_out(found, data, allocations)
-        if found.faults and data.generation is None:
-            raise errors.DriverError(found.faults[0])
-        for line in found.faults:
+        decided = self._reshapes.decide(
+            found, self._children.below(tree, nodename), data, allocations
+        )
+        faults = decided.amounts.faults
+        if faults and data.generation is None:
+            raise errors.DriverError(faults[0])
+        for line in faults:
             tree.fault(line)
-        return found
+        return decided
 
     def _facts(self) -> findings.Facts:
         machine, kernel = self._kernel()

@@ -57,14 +57,14 @@ class ChildProviders:
             traits.DECIDED if self._settings.specs else set()
         )
 
-    def place(self, tree: provider_tree.ProviderTree, root: str) -> None:
-        """Edit the tree until the root has its children.
+    def below(self, tree: provider_tree.ProviderTree, root: str) -> Children:
+        """Return the children of a root in a tree, as far as they are known.
 
         :param root: the name or uuid of the root provider
         """
         name = tree.data(root).name
         known = placing.reported(tree, name)
-        placing.place(tree, name, self.describe(name, known.values()))
+        return self.describe(name, known.values())
 
     def findings(self, root: str) -> Sequence[finding.Finding]:
         """Return the findings about the traits of the children."""

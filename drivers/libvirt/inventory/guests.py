@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from compute_agent import errors
 
+from ..devices import names
 from ..libvirtd import hypervisor, xml
 from . import cpus
 
@@ -24,11 +25,6 @@ _ADDRESS = ('domain', 'bus', 'slot', 'function')
 # The bit of the policy of an SEV guest that makes it an SEV-ES guest.
 _SEV_ES = 0x4
 
-SEV = 'sev'
-SEV_ES = 'sev_es'
-SEV_SNP = 'sev_snp'
-TDX = 'tdx'
-
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Guest:
@@ -39,7 +35,8 @@ class Guest:
     :ivar mdevs: the uuids of its mediated devices
     :ivar pci: the addresses of the host's PCI devices that it has, for example
         ``0000:81:00.1``
-    :ivar encryption: the kind of its encrypted memory, empty if it has none
+    :ivar encryption: the model of its encrypted memory, as the provider of
+        its contexts is named; empty if it has none
     """
 
     uuid: str
@@ -108,8 +105,8 @@ def _pci(domain: xml.Element) -> Iterator[str]:
 def _encryption(element: xml.Element | None) -> str:
     kind = '' if element is None else element.get('type', '')
     if kind == 'sev-snp':
-        return SEV_SNP
+        return names.AMD_SEV_SNP
     if element is None or kind != 'sev':
-        return TDX if kind == 'tdx' else ''
+        return names.INTEL_TDX if kind == 'tdx' else ''
     policy = int(element.findtext('policy') or '0', 16)
-    return SEV_ES if policy & _SEV_ES else SEV
+    return names.AMD_SEV_ES if policy & _SEV_ES else names.AMD_SEV

@@ -34,12 +34,12 @@ def is_due(current: amounts.Records, wanted: amounts.Amounts) -> bool:
     return VCPU in current and PCPU not in current and PCPU in offers
 
 
-def consumers(allocations: Allocations, root: str) -> dict[str, int]:
-    """Return consumer → its VCPU of the host's own provider."""
+def consumers(allocations: Allocations, root: str, rc: str) -> dict[str, int]:
+    """Return consumer → its amount of a class of the host's own provider."""
     return {
         consumer: amount
         for consumer, one in allocations.items()
-        if (amount := _resources(one, root).get(VCPU, 0))
+        if (amount := _resources(one, root).get(rc, 0))
     }
 
 
@@ -59,7 +59,7 @@ def move(
         processors that are not dedicated, or a guest that is not pinned has no
         VCPU left
     """
-    having = consumers(allocations, root)
+    having = consumers(allocations, root, VCPU)
     pinned = {consumer: _pinned(consumer, known, sets) for consumer in having}
     floating = [c for c, amount in having.items() if pinned[c] < amount]
     if floating and not keeps_vcpu:

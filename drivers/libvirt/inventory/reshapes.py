@@ -1,22 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks for the allocations of a host, and moves them with its inventory.
+"""Decides which allocations of a host move with its inventory.
 
 It asks libvirt for the guests, and only when allocations may have to move. As
 long as it cannot tell which guest has what, the classes stay as they are in
-placement. ``driver.py`` calls this after the amounts are read.
+placement. ``driver.py`` calls this before it edits the tree.
 """
+
+import dataclasses
+from collections.abc import Mapping
 
 from compute_agent import errors
 from compute_agent.tree import provider_tree
 
+from ..devices import node_devices
+from ..devices.child import Children, Kind
 from ..libvirtd import hypervisor
-from . import amounts, cpus, guests, moves
+from . import amounts, child_moves, cpus, guests, moves
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The description of a host after the moves were decided.
+
+    :ivar shares: the amounts that go from the host to children
+    """
+
+    amounts: amounts.Amounts
+    children: Children
+    shares: tuple[child_moves.Share, ...] = ()
+
+    def carry(
+        self,
+        tree: provider_tree.ProviderTree,
+        root: str,
+        allocations: moves.Allocations,
+    ) -> None:
+        """Move the shares, in place.
+
+        :param tree: with the children
+        :param root: the uuid of the host's own provider
+        """
+        child_moves.carry(self.shares, tree, root, allocations)
 
 
 class Reshapes:
     """The moves of allocations that a host's options make necessary.
 
-    :ivar waits: the last move could not be made, and is tried again
+    :ivar waits: a move could not be made, and is tried again
     """
 
     def __init__(
@@ -26,52 +56,135 @@ class Reshapes:
         self._sets = sets
         self.waits = False
 
-    def carried_out(
+    def decide(
         self,
         found: amounts.Amounts,
+        children: Children,
         root: provider_tree.ProviderData,
         allocations: moves.Allocations | None,
-    ) -> amounts.Amounts:
-        """Return the amounts; VCPU and PCPU are unknown while a move waits.
+    ) -> Decision:
+        """Return the amounts and children; those that wait are unknown.
+
+        It moves amounts between classes of the host, in place. Its caller
+        moves the shares when the children are in the tree.
 
         :param root: the host's own provider as placement has it
-        :param allocations: edited in place
         :raises errors.ReshapeNeeded: allocations may have to move, and are not
             given
         """
-        if not moves.is_due(root.inventory, found):
-            self.waits = False
-            return found
+        kept = child_moves.unknown(root.name, root.inventory, children)
+        found = amounts.Amounts.joined([found, amounts.Amounts(unknown=kept)])
+        pinned = moves.is_due(root.inventory, found)
+        classes = child_moves.due(root.inventory, children)
+        self.waits = False
+        if not (pinned or classes):
+            return Decision(amounts=found, children=children)
         if allocations is None:
             raise errors.ReshapeNeeded
-        try:
-            self._move(found, root.uuid, allocations)
-        except moves.Waits as exc:
-            self.waits = True
-            waiting = amounts.Amounts.unread(str(exc), moves.VCPU, moves.PCPU)
-            return amounts.Amounts.joined([found, waiting])
-        self.waits = False
-        return found
+        if pinned:
+            found = self._pinned(found, root.uuid, allocations)
+        return self._to_children(found, children, root, allocations)
 
-    def _move(
+    def _pinned(
         self,
         found: amounts.Amounts,
         root: str,
         allocations: moves.Allocations,
-    ) -> None:
-        if not moves.consumers(allocations, root):
-            return
+    ) -> amounts.Amounts:
+        if not moves.consumers(allocations, root, moves.VCPU):
+            return found
         try:
-            known = guests.read(self._libvirt.domains())
-        except hypervisor.Unanswered as exc:
-            raise moves.Waits(
-                'PCPU is not reported yet: which guests have pinned '
-                f'processors is unknown, because {exc}'
-            ) from exc
-        moves.move(
-            allocations,
-            root,
-            known,
-            self._sets,
-            keeps_vcpu=moves.VCPU in found.known,
+            moves.move(
+                allocations,
+                root,
+                self._known(moves.PCPU),
+                self._sets,
+                keeps_vcpu=moves.VCPU in found.known,
+            )
+        except moves.Waits as exc:
+            self.waits = True
+            waiting = amounts.Amounts.unread(str(exc), moves.VCPU, moves.PCPU)
+            return amounts.Amounts.joined([found, waiting])
+        return found
+
+    def _to_children(
+        self,
+        found: amounts.Amounts,
+        children: Children,
+        root: provider_tree.ProviderData,
+        allocations: moves.Allocations,
+    ) -> Decision:
+        classes = child_moves.due(root.inventory, children)
+        shares: list[child_moves.Share] = []
+        for rc, kind in classes.items():
+            try:
+                shares += self._shares(rc, kind, root, allocations)
+                _check(shares, children)
+            except moves.Waits as exc:
+                self.waits = True
+                shares = [s for s in shares if s.resource_class != rc]
+                waiting = amounts.Amounts.unread(str(exc), rc)
+                found = amounts.Amounts.joined([found, waiting])
+                children = _without(children, kind)
+        return Decision(amounts=found, children=children, shares=tuple(shares))
+
+    def _shares(
+        self,
+        rc: str,
+        kind: Kind,
+        root: provider_tree.ProviderData,
+        allocations: moves.Allocations,
+    ) -> list[child_moves.Share]:
+        having = moves.consumers(allocations, root.uuid, rc)
+        if not having:
+            return []
+        parents = self._parents(rc) if kind is Kind.MDEV else {}
+        return list(
+            child_moves.shares(
+                root.name,
+                {(consumer, rc): n for consumer, n in having.items()},
+                {rc: kind},
+                self._known(rc),
+                parents,
+            )
         )
+
+    def _known(self, rc: str) -> Mapping[str, guests.Guest]:
+        try:
+            return guests.read(self._libvirt.domains())
+        except hypervisor.Unanswered as exc:
+            raise moves.Waits(_unanswered(rc, exc)) from exc
+
+    def _parents(self, rc: str) -> Mapping[str, str]:
+        try:
+            devices = node_devices.read(self._libvirt.node_devices())
+        except hypervisor.Unanswered as exc:
+            raise moves.Waits(_unanswered(rc, exc)) from exc
+        return {mdev.uuid: mdev.parent for mdev in devices.mdevs}
+
+
+def _unanswered(rc: str, exc: Exception) -> str:
+    return (
+        f'{rc} is not moved yet: the guests that have it are unknown, because '
+        f'{exc}'
+    )
+
+
+def _check(shares: list[child_moves.Share], children: Children) -> None:
+    known = {child.name for child in children.known}
+    for share in shares:
+        if share.child not in known:
+            raise moves.Waits(
+                f'{share.resource_class} stays on the host itself: guest '
+                f'{share.consumer} has it from {share.child}, which is not '
+                'reported'
+            )
+
+
+def _without(children: Children, kind: Kind) -> Children:
+    """Return the children; those of a kind are unknown."""
+    return dataclasses.replace(
+        children,
+        known=tuple(c for c in children.known if c.kind is not kind),
+        unknown_kinds={**children.unknown_kinds, kind: ''},
+    )

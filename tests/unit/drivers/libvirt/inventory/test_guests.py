@@ -3,6 +3,7 @@
 
 import pytest
 
+from drivers.libvirt.devices import names
 from drivers.libvirt.inventory import guests
 from drivers.libvirt.libvirtd import hypervisor
 
@@ -68,14 +69,17 @@ def test_devices_of_the_host_are_listed():
 @pytest.mark.parametrize(
     ('element', 'kind'),
     [
-        ('<launchSecurity type="sev"><policy>0x0003</policy>', guests.SEV),
-        ('<launchSecurity type="sev"><policy>0x0007</policy>', guests.SEV_ES),
-        ('<launchSecurity type="sev">', guests.SEV),
+        ('<launchSecurity type="sev"><policy>0x0003</policy>', names.AMD_SEV),
+        (
+            '<launchSecurity type="sev"><policy>0x0007</policy>',
+            names.AMD_SEV_ES,
+        ),
+        ('<launchSecurity type="sev">', names.AMD_SEV),
         (
             '<launchSecurity type="sev-snp"><policy>0x00030000</policy>',
-            guests.SEV_SNP,
+            names.AMD_SEV_SNP,
         ),
-        ('<launchSecurity type="tdx">', guests.TDX),
+        ('<launchSecurity type="tdx">', names.INTEL_TDX),
         ('<launchSecurity type="s390-pv">', ''),
     ],
 )
