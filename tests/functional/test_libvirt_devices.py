@@ -178,6 +178,19 @@ def test_a_parent_whose_driver_is_gone_is_reserved(agent_on, host, operator):
     assert 'CUSTOM_RESERVED_NO_MDEV_TYPES' not in operator.traits(card)
 
 
+def test_a_parent_without_power_is_reserved(agent_on, host, operator):
+    folder = host('gpu-sriov-mdev')
+    files = folder / 'sys/bus/pci/devices/0000:41:00.0'
+    files.mkdir(parents=True)
+    (files / 'power_state').write_text('D3cold\n')
+    (files / 'power').mkdir()
+    (files / 'power/runtime_status').write_text('active\n')
+    agent_on(folder, CARDS.replace('230', '591')).done()
+    function = child('pci_0000_41_00_4')
+    assert reserved(operator, function, 'VGPU') == 1
+    assert 'CUSTOM_RESERVED_D3COLD' in operator.traits(function)
+
+
 def test_types_taken_out_of_nova_conf_take_their_children_away(
     agent_on, host, placement
 ):

@@ -6,6 +6,7 @@ not answered makes the children unknown that depend on it, and no others.
 ``driver.py`` calls it once per cycle.
 """
 
+import dataclasses
 import functools
 from collections.abc import Iterable, Sequence
 
@@ -13,9 +14,10 @@ from compute_agent.tree import provider_tree
 from compute_agent.virt import finding
 
 from ..host import HostFiles
-from ..libvirtd import hypervisor, xml
+from ..inventory import guests
+from ..libvirtd import hypervisor
 from . import (
-    claims,
+    health,
     mdev,
     memory_encryption,
     names,
@@ -30,7 +32,6 @@ from .child import Children, Kind
 # The releases from which nova lets devices migrate live.
 _LIBVIRT, _QEMU_RELEASE = (10, 0, 0), (8, 2, 2)
 _QEMU = 'QEMU'
-_PARTS = ('domain', 'bus', 'slot', 'function')
 _MACHINES = ('pc', 'q35')
 
 
@@ -102,15 +103,37 @@ class ChildProviders:
             devices = node_devices.read(self._libvirt.node_devices())
         except hypervisor.Unanswered as exc:
             return Children(unknown_kinds=dict.fromkeys(kinds, str(exc)))
-        others = claims.by_address(root, reported, devices)
+        others = placing.claimed(root, reported, devices)
         found = Children()
         if Kind.MDEV in kinds:
             names_now = {data.name for data in reported}
             found = mdev.children(root, devices, types, names_now)
             found = mdev.without(found, root, devices, others)
+            found = self._with_troubles(found, root, devices)
         if Kind.PCI in kinds:
             found += self._pci(root, devices, others, found)
         return found
+
+    def _with_troubles(
+        self, found: Children, root: str, devices: node_devices.NodeDevices
+    ) -> Children:
+        """Return the parents of mediated devices; one in error is reserved."""
+        by_address = {device.address: device for device in devices.pci}
+        troubles = {}
+        for device in devices.pci:
+            owner = by_address.get(device.phys_function or '', device)
+            name = names.node_device(root, device.name)
+            if any(child.name == name for child in found.known):
+                troubles[name] = health.trouble(
+                    device, self._files
+                ) or health.trouble(owner, self._files)
+        known = tuple(
+            dataclasses.replace(
+                child, trouble=child.trouble or troubles.get(child.name)
+            )
+            for child in found.known
+        )
+        return dataclasses.replace(found, known=known)
 
     def _pci(
         self,
@@ -171,10 +194,10 @@ class ChildProviders:
         if not any(spec.one_time_use for spec in self._settings.specs):
             return frozenset()
         try:
-            texts = self._libvirt.domains().values()
-            return frozenset().union(*map(_host_devices, texts))
+            known = guests.read(self._libvirt.domains())
         except hypervisor.Unanswered:
             return None
+        return frozenset().union(*(guest.pci for guest in known.values()))
 
     # --- encrypted guests -----------------------------------------------------
 
@@ -184,7 +207,7 @@ class ChildProviders:
             return Children()
         facts = memory_encryption.Facts(
             machine=machine,
-            guests=self._guests(),
+            guests=self._encrypted(),
             files={p: self._files.word(p) for p in memory_encryption.FILES},
             qemu=self._qemu(),
             cpu_mode=self._settings.cpu_mode,
@@ -192,7 +215,7 @@ class ChildProviders:
         )
         return memory_encryption.children(root, facts)
 
-    def _guests(self) -> memory_encryption.Guests:
+    def _encrypted(self) -> memory_encryption.Guests:
         found = []
         for machine in _MACHINES:
             request = hypervisor.DomainCapabilitiesRequest(
@@ -203,7 +226,7 @@ class ChildProviders:
             )
             try:
                 text = self._libvirt.domain_capabilities(request)
-                found.append(_guests(text))
+                found.append(_read(text))
             except hypervisor.Unanswered:
                 continue
         return memory_encryption.together(found)
@@ -216,21 +239,5 @@ class ChildProviders:
         return versions.hypervisor if versions.kind.upper() == _QEMU else None
 
 
-# Both texts are the same in most cycles, and long.
-_guests = functools.lru_cache(maxsize=16)(memory_encryption.guests)
-
-
-@functools.lru_cache(maxsize=1024)
-def _host_devices(text: str) -> frozenset[str]:
-    """Return the addresses of the host's devices that a guest has.
-
-    :raises hypervisor.Unanswered: the XML cannot be understood
-    """
-    devices = xml.parse(text, 'a guest').find('devices')
-    found = set()
-    for one in () if devices is None else devices:
-        address = one.find('source/address')
-        if one.get('type') in ('pci', 'hostdev') and address is not None:
-            parts = [int(address.get(part, '0'), 0) for part in _PARTS]
-            found.add('{:04x}:{:02x}:{:02x}.{:x}'.format(*parts))
-    return frozenset(found)
+# The text is the same in most cycles, and long.
+_read = functools.lru_cache(maxsize=16)(memory_encryption.guests)

@@ -9,87 +9,18 @@ exist and that can still be made. A parent in use is never dropped because
 """
 
 import dataclasses
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
-from compute_agent import errors
 from compute_agent.tree import names as agent_names
 from compute_agent.virt import finding
 
 from . import names, traits
 from .child import Child, Children, Kind, Records, Trouble
+from .mdev_types import EnabledType, EnabledTypes
 from .node_devices import MdevType, NodeDevices
 
-VGPU = 'VGPU'
-
-_VIRTUAL = re.compile(r'[A-Za-z0-9]+(_[A-Za-z0-9]+)+')
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class EnabledType:
-    """A type of mediated devices that nova.conf enables.
-
-    :ivar addresses: the PCI addresses of its parents, or libvirt's names of
-        virtual parents; empty for all parents that no other type names
-    :ivar max_instances: how many of them all parents offer together
-    """
-
-    id: str
-    resource_class: str = VGPU
-    addresses: tuple[str, ...] = ()
-    max_instances: int | None = None
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class EnabledTypes:
-    """The enabled types: those of single parents, and the one of the others.
-
-    :ivar dropped: types without addresses that come too late to be used
-    """
-
-    by_address: Mapping[str, EnabledType] = dataclasses.field(
-        default_factory=dict
-    )
-    default: EnabledType | None = None
-    dropped: tuple[EnabledType, ...] = ()
-
-    @classmethod
-    def of(cls, types: Sequence[EnabledType]) -> 'EnabledTypes':
-        """Return the types by the parents that they are for.
-
-        :raises errors.ConfigError: an address is wrong, or has two types
-        """
-        by_address: dict[str, EnabledType] = {}
-        for one in types:
-            for address in one.addresses:
-                _check(one, address, by_address)
-                by_address[address.lower()] = one
-        others = [t for t in types if not t.addresses]
-        return cls(
-            by_address=by_address,
-            default=others[0] if others else None,
-            dropped=tuple(others[1:]),
-        )
-
-    def type_of(self, parent: 'Parent') -> EnabledType | None:
-        """Return the type that is enabled for a parent, None if none is."""
-        return self.by_address.get(parent.address, self.default)
-
-
-def _check(
-    one: EnabledType, address: str, taken: Mapping[str, EnabledType]
-) -> None:
-    option = f'[mdev_{one.id}] device_addresses'
-    if not (names.is_address(address) or _VIRTUAL.fullmatch(address)):
-        raise errors.ConfigError(
-            f'{option}: {address!r} is neither a PCI address like '
-            '0000:84:00.0 nor a virtual parent like mtty_mtty'
-        )
-    if address.lower() in taken:
-        raise errors.ConfigError(
-            f'{option}: {address} has the type {taken[address.lower()].id} '
-            'already; name each address once'
-        )
+# A longer one gives no name of a trait.
+_LONGEST_NAME = 200
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,11 +56,14 @@ def children(
 
     :param reported: the names of the children that placement has
     """
+    reason = _unknown_share(devices, types)
+    if reason:
+        return Children(unknown_kinds={Kind.MDEV: reason})
     found = Children(notes=tuple(_not_used(types)))
     left = _Limits(types, devices)
     parents = sorted(_parents(devices), key=lambda p: (not p.existing, p.name))
     for parent in parents:
-        enabled = types.type_of(parent)
+        enabled = types.type_of(parent.address)
         if enabled is not None:
             found += _child(root, parent, enabled, left, reported)
     unknown = {
@@ -137,7 +71,7 @@ def children(
         for device, reason in devices.unreadable.items()
         if names.is_mdev_parent(device)
     }
-    return found + _unreadable_mdevs(devices) + Children(unknown=unknown)
+    return found + Children(unknown=unknown)
 
 
 def _not_used(types: EnabledTypes) -> Iterable[str]:
@@ -149,15 +83,19 @@ def _not_used(types: EnabledTypes) -> Iterable[str]:
         )
 
 
-def _unreadable_mdevs(devices: NodeDevices) -> Children:
-    """Return every parent as unknown if one of the devices is.
+def _unknown_share(devices: NodeDevices, types: EnabledTypes) -> str:
+    """Return why no parent's amount is known, empty if nothing is wrong.
 
-    Only the document of a mediated device tells its parent.
+    Only the document of a mediated device tells its parent. With
+    ``max_instances``, each parent's share depends on all others.
     """
+    limited = bool(types.limited())
     for device, reason in devices.unreadable.items():
-        if device.startswith('mdev_'):
-            return Children(unknown_kinds={Kind.MDEV: reason})
-    return Children()
+        if device.startswith('mdev_') or (
+            limited and names.is_mdev_parent(device)
+        ):
+            return reason
+    return ''
 
 
 def _parents(devices: NodeDevices) -> Iterable[Parent]:
@@ -185,12 +123,9 @@ class _Limits:
     """The devices of each type that parents may still offer."""
 
     def __init__(self, types: EnabledTypes, devices: NodeDevices) -> None:
-        self._left: dict[str, int] = {}
-        for one in (*types.by_address.values(), types.default):
-            if one is not None and one.max_instances is not None:
-                self._left[one.id] = one.max_instances
+        self._left = {t.id: t.max_instances or 0 for t in types.limited()}
         for parent in _parents(devices):
-            enabled = types.type_of(parent)
+            enabled = types.type_of(parent.address)
             if enabled is not None and enabled.id in self._left:
                 self._left[enabled.id] -= parent.count(enabled.id)
 
@@ -213,7 +148,7 @@ def _child(
     name = names.node_device(root, parent.name)
     offered = parent.offered(enabled.id)
     if not parent.types and not parent.virt_functions:
-        known = parent.address in types_by_name(enabled) or name in reported
+        known = enabled.names(parent.address) or name in reported
         return _without_types(name, parent, enabled) if known else Children()
     free = limits.take(enabled.id, offered.available if offered else 0)
     total = parent.count(enabled.id) + free
@@ -231,11 +166,6 @@ def _child(
     )
 
 
-def types_by_name(enabled: EnabledType) -> frozenset[str]:
-    """Return the addresses of a type in lower case."""
-    return frozenset(address.lower() for address in enabled.addresses)
-
-
 def _nothing(
     name: str,
     parent: Parent,
@@ -243,7 +173,7 @@ def _nothing(
     offered: MdevType | None,
 ) -> Children:
     """Return no child, and a note if nova.conf names the parent in vain."""
-    if offered is not None or parent.address not in types_by_name(enabled):
+    if offered is not None or not enabled.names(parent.address):
         return Children()
     note = (
         f'{name}: not reported, because {parent.address} does not offer the '
@@ -300,6 +230,7 @@ def _findings(
     facts = {
         agent_names.custom_name(f'MDEV_{text}'): fact
         for text, fact in texts.items()
+        if len(text) <= _LONGEST_NAME
     }
     return (
         traits.owner(name),

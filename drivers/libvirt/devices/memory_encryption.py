@@ -8,7 +8,10 @@ parameters, the capacity of the cgroup) and options of nova's.
 """
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from compute_agent.tree import inventory
 
 from ..libvirtd import hypervisor, xml
 from . import names, traits
@@ -25,6 +28,7 @@ FILES = (SEV, SEV_ES, SEV_SNP, CAPACITY)
 X86_64 = 'x86_64'
 HOST_PASSTHROUGH = 'host-passthrough'
 _QEMU_WITH_ES = (8, 0, 0)
+_DIGITS = re.compile(r'[0-9]{1,20}')
 
 TRAITS = {
     names.AMD_SEV: 'HW_CPU_X86_AMD_SEV',
@@ -125,7 +129,14 @@ def _number(
     if element is None or not supported:
         return 0 if supported is False else None
     text = element.findtext(tag, '').strip()
-    return int(text) if text.isdecimal() else None
+    return _count(text)
+
+
+def _count(text: str) -> int | None:
+    """Return a number that placement takes, None for any other text."""
+    if not _DIGITS.fullmatch(text):
+        return None
+    return min(int(text), inventory.MAX_INT)
 
 
 def _kinds(launch: xml.Element | None) -> set[str]:
@@ -234,8 +245,8 @@ def _capacity(text: str | None) -> int | None:
     """Return the number behind ``tdx`` in misc.capacity, 0 if it has none."""
     for line in (text or '').splitlines():
         key, _, number = line.strip().partition(' ')
-        if key == 'tdx' and number.strip().isdecimal():
-            return int(number)
+        if key == 'tdx' and (count := _count(number.strip())) is not None:
+            return count
     return None if text is None else 0
 
 

@@ -10,11 +10,14 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Mapping
 
+from compute_agent.tree import inventory
+
 from ..libvirtd import hypervisor, xml
 
 # Domains of a VMD controller have five digits; nova skips these devices.
 MAX_DOMAIN = 0xFFFF
 _NETWORK = 0x02
+_MAX_ID = 0xFFFF
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +190,7 @@ def _pci(name: str, root: xml.Element, pci: xml.Element) -> PciDevice:
         vendor=_identifier(pci.find('vendor')),
         product=_identifier(pci.find('product')),
         driver=root.findtext('driver/name', ''),
-        numa_node=None if numa is None else _integer(numa.get('node')),
+        numa_node=_numa_node(numa),
         iommu_group=None if group is None else _integer(group.get('number')),
         virt_functions=None
         if functions is None
@@ -202,6 +205,7 @@ def _pci(name: str, root: xml.Element, pci: xml.Element) -> PciDevice:
 
 
 _PARTS = ('domain', 'bus', 'slot', 'function')
+_LIMITS = (0xFF, 0x1F, 0x7)
 
 
 def _addresses(capability: xml.Element) -> Iterator[str]:
@@ -210,20 +214,36 @@ def _addresses(capability: xml.Element) -> Iterator[str]:
 
 
 def _address(domain: int, bus: int, slot: int, function: int) -> str:
+    for number, limit in zip((bus, slot, function), _LIMITS, strict=True):
+        if number > limit:
+            raise ValueError('no PCI address')
     return f'{domain:04x}:{bus:02x}:{slot:02x}.{function:x}'
 
 
 def _integer(text: str | None) -> int:
-    """Return a number that is written as C does, such as 0x81 or 129."""
-    if text is None:
-        raise ValueError('no number')
-    return int(text, 0)
+    """Return a number that is written as C does, such as 0x81 or 129.
+
+    :raises ValueError: it is missing, below 0 or beyond placement's numbers
+    """
+    number = -1 if text is None else int(text, 0)
+    if not 0 <= number <= inventory.MAX_INT:
+        raise ValueError('no such number')
+    return number
 
 
 def _identifier(element: xml.Element | None) -> str:
     if element is None:
         raise ValueError('no id')
-    return f'{_integer(element.get("id")):04x}'
+    number = _integer(element.get('id'))
+    if number > _MAX_ID:
+        raise ValueError('no such id')
+    return f'{number:04x}'
+
+
+def _numa_node(numa: xml.Element | None) -> int | None:
+    """Return the NUMA node; -1 is the kernel's word for none."""
+    node = None if numa is None else numa.get('node')
+    return None if node in (None, '-1') else _integer(node)
 
 
 def _serial(vpd: xml.Element | None) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from oslo_config import cfg
 
-from . import mdev, pci_specs
+from . import mdev_types, pci_specs
 
 OPTS: dict[str, list[cfg.Opt]] = {
     'devices': [
@@ -71,7 +71,7 @@ _MDEV_OPTS: tuple[tuple[str, type[cfg.Opt], dict[str, typing.Any]], ...] = (
         'mdev_class',
         cfg.StrOpt,
         {
-            'default': mdev.VGPU,
+            'default': mdev_types.VGPU,
             'regex': r'^(VGPU|CUSTOM_[A-Z0-9_]+)$',
             'max_length': 255,
         },
@@ -88,8 +88,8 @@ class Settings:
         reported
     """
 
-    types: mdev.EnabledTypes = dataclasses.field(
-        default_factory=mdev.EnabledTypes
+    types: mdev_types.EnabledTypes = dataclasses.field(
+        default_factory=mdev_types.EnabledTypes
     )
     specs: tuple[pci_specs.DeviceSpec, ...] = ()
     numa_traits: bool = False
@@ -106,7 +106,7 @@ def settings(conf: cfg.ConfigOpts) -> Settings:
     reported = conf.pci.report_in_placement
     specs = pci_specs.parse(conf.pci.device_spec, reported=reported)
     return Settings(
-        types=mdev.EnabledTypes.of(list(_types(conf))),
+        types=mdev_types.EnabledTypes.of(list(_types(conf))),
         specs=specs if reported else (),
         numa_traits=conf.libvirt.device_numa_traits,
         tdx_guests=conf.libvirt.num_intel_tdx_guests,
@@ -128,9 +128,9 @@ def mdev_groups(conf: cfg.ConfigOpts) -> dict[str, list[cfg.Opt]]:
     return groups
 
 
-def _types(conf: cfg.ConfigOpts) -> Iterator[mdev.EnabledType]:
+def _types(conf: cfg.ConfigOpts) -> Iterator[mdev_types.EnabledType]:
     for group in mdev_groups(conf):
-        yield mdev.EnabledType(
+        yield mdev_types.EnabledType(
             id=group.removeprefix('mdev_'),
             resource_class=conf[group].mdev_class,
             addresses=tuple(conf[group].device_addresses),

@@ -4,17 +4,24 @@
 Pure: no I/O, configuration, logging or clock. A child that is unknown stays as
 placement has it. A child of ours that the host has no more is removed; the
 agent keeps one with allocations, reserved, and one that it did not create.
-Traits are declared, so those that operators set on a child stay.
+Traits are declared, so those that operators set on a child stay. One device has
+one provider: if cyborg or neutron has one for it, the driver makes none.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from compute_agent.tree import names as agent_names
 from compute_agent.tree import provider_tree as tree_module
 from compute_agent.virt import finding
 
-from . import claims, names, traits
+from . import names, traits
 from .child import Child, Children, Kind, Records
+from .node_devices import NodeDevices
+
+_OWNER = 'OWNER_'
+# neutron names a provider host:agent type:device.
+_NIC_AGENT = re.compile(r'.+:NIC Switch agent:(?P<interface>[^:]+)')
 
 Data = tree_module.ProviderData
 Tree = tree_module.ProviderTree
@@ -27,6 +34,53 @@ def reported(tree: Tree, root: str) -> Mapping[str, Data]:
     """Return the providers below the root in placement, by name."""
     below = tree.get_provider_uuids(root)[1:]
     return {data.name: data for data in map(tree.data, below)}
+
+
+# --- other projects -----------------------------------------------------------
+
+
+def owners(data: Data) -> list[str]:
+    """Return the other projects that claim a provider by their trait."""
+    return sorted(
+        trait
+        for trait in data.traits
+        if trait.startswith(_OWNER) and trait != agent_names.OWNER_NOVA
+    )
+
+
+def claimed(
+    root: str, providers: Iterable[Data], devices: NodeDevices
+) -> dict[str, str]:
+    """Return PCI address → the provider of another project that has it."""
+    found = {}
+    interfaces = _addresses_of_interfaces(devices)
+    for data in providers:
+        for address in _addresses(root, data, interfaces):
+            found[address] = f'the provider {data.name} stands for {address}'
+    return found
+
+
+def _addresses(
+    root: str, data: Data, interfaces: Mapping[str, str]
+) -> Iterator[str]:
+    address = names.device_of(root, data.name)
+    if address is not None and owners(data):
+        yield address
+    nic = _NIC_AGENT.fullmatch(data.name)
+    if nic is not None and nic['interface'] in interfaces:
+        yield interfaces[nic['interface']]
+
+
+def _addresses_of_interfaces(devices: NodeDevices) -> dict[str, str]:
+    addresses = {d.name: d.address for d in devices.pci}
+    return {
+        net.interface: addresses[net.parent]
+        for net in devices.net
+        if net.parent in addresses
+    }
+
+
+# --- the edits ----------------------------------------------------------------
 
 
 def place(tree: Tree, root: str, children: Children) -> None:
@@ -60,7 +114,7 @@ def _leave_or_remove(
 
 def _is_of(kind: Kind, data: Data) -> bool:
     """Return True if a provider with such a name is a child of this kind."""
-    if claims.owners(data):
+    if owners(data):
         return False
     if kind is Kind.PCI:
         return traits.MANAGED in data.traits
@@ -68,10 +122,10 @@ def _is_of(kind: Kind, data: Data) -> bool:
 
 
 def _place(tree: Tree, root: str, child: Child, before: Data | None) -> None:
-    if before is not None and claims.owners(before):
+    if before is not None and owners(before):
         tree.note(
             f'{child.name}: not changed, because another project claims it '
-            f'({", ".join(claims.owners(before))})'
+            f'({", ".join(owners(before))})'
         )
         return
     records = _records(child, before)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A damaged document of a device costs no traceback and no other device.
+
+Each example damages one document of a recorded host in one place, and lets the
+driver edit a tree that has all children of the host.
+"""
+
+import copy
+
+import recorded_hosts
+from examples import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compute_agent.tree import provider_tree
+from drivers.libvirt import host
+from drivers.libvirt.devices import children, mdev_types, options, pci_specs
+from drivers.libvirt.libvirtd import recorded
+
+ROOT = 'compute1'
+UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
+SPECS = pci_specs.parse(
+    ['{"product_id": "154c"}', '{"product_id": "101e"}'], reported=True
+)
+CONFIGURED = {
+    'gpu-three-cards': options.Settings(
+        types=mdev_types.EnabledTypes.of(
+            [mdev_types.EnabledType(id='nvidia-230')]
+        )
+    ),
+    'gpu-sriov-mdev': options.Settings(
+        types=mdev_types.EnabledTypes.of(
+            [mdev_types.EnabledType(id='nvidia-591', max_instances=3)]
+        )
+    ),
+    'nic-virtual-functions': options.Settings(specs=SPECS),
+}
+PIECES = [
+    '',
+    '<',
+    '>',
+    "'",
+    '"',
+    '&',
+    '-1',
+    '0x',
+    '99999999999999999999',
+    '-',
+    'x',
+    '\ud800',
+    '\x00',
+    '<type/>',
+    '</capability>',
+    '<capability type="mdev_types"/>',
+    '<!ENTITY a "b">',
+    ' ',
+]
+
+
+class Changed:
+    """The answers of a recorded host, with other node devices."""
+
+    def __init__(self, answers, documents):
+        self._answers = answers
+        self.documents = documents
+
+    def node_devices(self):
+        return self.documents
+
+    def __getattr__(self, name):
+        return getattr(self._answers, name)
+
+
+def host_of(name):
+    folder = recorded_hosts.HOSTS / name
+    answers = recorded.Recorded(folder / 'libvirt')
+    changed = Changed(answers, dict(answers.node_devices()))
+    return changed, children.ChildProviders(
+        changed, host.HostFiles(folder), CONFIGURED[name]
+    )
+
+
+def described(name):
+    """Return a tree that has all children of a recorded host."""
+    tree = provider_tree.ProviderTree()
+    tree.new_root(ROOT, UUID)
+    host_of(name)[1].place(tree, ROOT)
+    return tree
+
+
+TREES = {name: described(name) for name in CONFIGURED}
+
+
+def below(tree):
+    found = map(tree.data, tree.get_provider_uuids(UUID)[1:])
+    return {data.name: data.inventory for data in found}
+
+
+@st.composite
+def damaged(draw):
+    name = draw(st.sampled_from(sorted(CONFIGURED)))
+    changed, providers = host_of(name)
+    device = draw(st.sampled_from(sorted(changed.documents)))
+    text = changed.documents[device]
+    start = draw(st.integers(0, len(text)))
+    end = draw(st.integers(start, min(len(text), start + 40)))
+    piece = draw(st.sampled_from(PIECES))
+    changed.documents[device] = text[:start] + piece + text[end:]
+    return name, device, providers
+
+
+@settings(max_examples=examples(1000), deadline=None)
+@given(damaged())
+def test_any_damage_is_survived(case):
+    name, _, providers = case
+    tree = copy.deepcopy(TREES[name])
+    providers.place(tree, ROOT)
+    assert tree.exists(UUID)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(damaged())
+def test_a_document_that_is_no_xml_removes_nothing(case):
+    name, device, providers = case
+    providers._libvirt.documents[device] = '<device'
+    tree = copy.deepcopy(TREES[name])
+    before = below(tree)
+    providers.place(tree, ROOT)
+    assert below(tree) == before
