@@ -27,7 +27,8 @@ from ..tree import provider
 from ..tree.node import Node
 from . import effects, judging, node_list, report_client
 from .departures import departed_cycles, departed_nodes
-from .node.node_cycle import CycleContext, NodeCycle
+from .node.cycle_context import CycleContext
+from .node.node_cycle import NodeCycle
 from .node.node_planner import NodePlanner
 from .node.node_result import NodeResult, Status
 

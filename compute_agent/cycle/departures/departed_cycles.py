@@ -19,7 +19,8 @@ from ...plan.observation import Observation
 from ...plan.plan import Op
 from ...tree.node import Node
 from ..node import node_result
-from ..node.node_cycle import CycleContext, NodeCycle
+from ..node.cycle_context import CycleContext
+from ..node.node_cycle import NodeCycle
 from ..node.node_planner import NodePlanner
 from ..node.node_result import NodeResult, Status
 from . import departed_nodes

@@ -11,27 +11,20 @@ each node and runs them in several threads.
 
 import dataclasses
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Generic
 
 from ... import errors
-from ...limits import (
-    approval,
-    backoff,
-    blast_radius,
-    contention,
-    judgement,
-)
-from ...ownership import takeover
+from ...limits import blast_radius, judgement
 from ...plan.observation import Observation
 from ...plan.plan import Op, Outcome, Plan
 from ...tree import provider
 from ...tree.node import Node
-from .. import effects, report_client
-from . import conflicts, node_result
+from . import conflicts, first_writes, node_result, removals
+from .cycle_context import CycleContext
 from .node_plan import NodePlan
-from .node_planner import NodePlanner
 from .node_result import NodeResult, Status
+from .refusals import Refusals
 
 LOG = logging.getLogger(__name__)
 
@@ -39,34 +32,6 @@ MORE = (
     'placement changed meanwhile, and the plan would now remove more than was '
     'judged in this cycle; it waits for the next cycle'
 )
-
-
-@dataclasses.dataclass(slots=True, kw_only=True)
-class CycleContext(Generic[Op]):
-    """The part of a cycle that all its nodes share.
-
-    :ivar writing: False in a cycle that only plans
-    :ivar judged: True if removals wait until those of all nodes are judged
-    :ivar confirm_departure: asks the driver again about a node that left;
-        raises ``UnknownState`` unless it is gone
-    :ivar contended: the items that this cycle leaves as they are
-    :ivar approvals: the changes that a person approved
-    :ivar outage: the error of the first node that found the service away
-    :ivar removals: what each node's plan removes, to be judged together
-    """
-
-    client: report_client.ReportClient[Op]
-    planner: NodePlanner[Op]
-    confirm_departure: Callable[[Node], None]
-    back_off: backoff.Backoff
-    contended: Collection[contention.Item]
-    writing: bool
-    judged: bool
-    approvals: approval.Approvals = approval.NONE
-    outage: errors.Unavailable | None = None
-    removals: dict[str, blast_radius.Removals] = dataclasses.field(
-        default_factory=dict
-    )
 
 
 class NodeCycle(Generic[Op]):
@@ -97,8 +62,7 @@ class NodeCycle(Generic[Op]):
         self._applied: list[Op] = []
         self._approved: list[str] = []
         self._has_sent = False
-        # The operations refused in this cycle, by the line that reports them.
-        self._refused: dict[str, object] = {}
+        self._refusals = Refusals(node.uuid, context.back_off)
 
     def before(self) -> provider.Snapshot:
         """Return the node's providers as the cycle found them."""
@@ -108,12 +72,8 @@ class NodeCycle(Generic[Op]):
         """Return the removals that placement carried out in this cycle."""
         if self._planned is None:
             return blast_radius.NOTHING
-        plan, done = self._planned.plan, self._applied
-        if not self.departed:
-            return effects.losses(plan, done)
-        left = [op for op in plan.operations if op not in done]
-        return blast_radius.Removals(
-            deleted=effects.written(done) - effects.written(left)
+        return removals.carried_out(
+            self._planned, self._applied, departed=self.departed
         )
 
     @property
@@ -250,33 +210,12 @@ class NodeCycle(Generic[Op]):
         if not self._context.writing:
             # A cycle that writes verifies each part before its write.
             self._context.client.verify(planned.plan)
-        return self._with_approval(planned)
-
-    def _with_approval(self, planned: NodePlan[Op]) -> NodePlan[Op]:
-        """Return the plan, with the first writes that a person approved.
-
-        They are recorded at once, so they hold even if something else keeps
-        the plan from being applied in this cycle.
-        """
-        waiting = {takeover.subject(one): one for one in planned.waiting()}
-        if not waiting:
-            return planned
-        persons = self._context.approvals.of(waiting)
-        if not persons:
-            return planned
-        who = approval.persons(persons.values())
-        if self._context.writing:
-            self._context.planner.take_over([waiting[s] for s in persons])
-            self._context.approvals.drop(persons)
-            LOG.info(
-                '%s: the first write goes on, as approved by %s',
-                self.node,
-                who,
-            )
-        else:
+        planned, who = first_writes.with_approved(
+            self.node, planned, self._context
+        )
+        if who and not self._context.writing:
             self._approved.append(f'the first write is approved by {who}')
-        rest = tuple(one for s, one in waiting.items() if s not in persons)
-        return dataclasses.replace(planned, takeovers=rest)
+        return planned
 
     def _goes_now(self, planned: NodePlan[Op]) -> bool:
         """Note a new plan; return True if it is applied now."""
@@ -288,46 +227,42 @@ class NodeCycle(Generic[Op]):
             return False
         if context.writing and self._is_backed_off(plan):
             return False
-        removals = self._removals_of(planned)
+        removed = removals.planned(planned, departed=self.departed)
         if not context.judged:
             return context.writing
         if not self._is_judged:
-            self.removals, self.awaits_judgement = removals, bool(removals)
-            context.removals[self.node.uuid] = removals
+            self.removals, self.awaits_judgement = removed, bool(removed)
+            context.removals[self.node.uuid] = removed
             return context.writing and not self.awaits_judgement
-        if blast_radius.covered(removals, context.removals.values()):
+        if blast_radius.covered(removed, context.removals.values()):
             return True
         self._wait(MORE)
         return False
 
     def _apply(self, planned: NodePlan[Op]) -> None:
-        plan, back_off = planned.plan, self._context.back_off
+        operations = planned.plan.operations
         if planned.is_empty():  # the usual case: nothing to send or to record
-            back_off.clear(self.node.uuid)
+            self._refusals.clear()
             return
-        if self.departed and plan.operations:
+        if self.departed and operations:
             self._context.confirm_departure(self.node)
         if planned.takeovers and planned.takes_over:
             self._context.planner.take_over(planned.takeovers)
         self._has_sent = True
         self._note_outcome(
             self._context.client.apply(
-                planned.sendable(), [*self._refused.values(), *planned.held()]
+                planned.sendable(),
+                [*self._refusals.operations, *planned.held()],
             )
         )
         # Operations refused under an earlier plan may not be wanted any more.
-        still_refused = {
-            line: op
-            for line, op in self._refused.items()
-            if op in plan.operations
-        }
-        self.result = self._result(planned, list(still_refused))
-        if not still_refused:
-            back_off.clear(self.node.uuid)
+        self._refusals.keep_only(operations)
+        self.result = self._result(planned, self._refusals.lines)
+        again_in = self._refusals.back_off(self._applied)
+        if again_in is None:
+            self._refusals.clear()
             return
-        self.result = dataclasses.replace(
-            self.result, again_in=self._back_off(still_refused)
-        )
+        self.result = dataclasses.replace(self.result, again_in=again_in)
 
     def _result(
         self, planned: NodePlan[Op], refused: Sequence[str] = ()
@@ -351,17 +286,12 @@ class NodeCycle(Generic[Op]):
 
         If only some of them are, the others are sent.
         """
-        waiting = self._context.back_off.delayed(
-            self.node.uuid, plan.operations
-        )
-        if waiting is None:
+        delayed = self._refusals.delayed(plan.operations)
+        if delayed is None:
             return False
-        if all(op in waiting.refusals.values() for op in plan.operations):
-            self._wait('; '.join(waiting.refusals), waiting.retry_in)
-            self._context.planner.wait(self.node)
-            return True
-        self._refused |= waiting.refusals
-        return False
+        self._wait('; '.join(delayed.refusals), delayed.retry_in)
+        self._context.planner.wait(self.node)
+        return True
 
     def _wait(self, why: str, again_in: float | None = None) -> None:
         self.result = dataclasses.replace(
@@ -369,35 +299,23 @@ class NodeCycle(Generic[Op]):
             again_in=again_in,
         )
 
-    def _removals_of(self, planned: NodePlan[Op]) -> blast_radius.Removals:
-        """Return a plan's removals; for a departed node, all that it touches.
-
-        A provider of such a node that cannot be deleted becomes reserved,
-        which removes its capacity just as a deletion would.
-        """
-        held = planned.held()
-        sent = [op for op in planned.plan.operations if op not in held]
-        if self.departed:
-            return blast_radius.Removals(deleted=effects.written(sent))
-        return effects.losses(planned.plan, sent)
-
     # --- applied and refused operations --------------------------------------
 
     def _end(
         self, status: Status, reason: str, *, outage: bool = False
     ) -> None:
         """End the cycle early; remember the operations refused until then."""
-        reason = '; '.join([reason, *self._refused])
+        reason = '; '.join([reason, *self._refusals.lines])
         self.awaits_judgement = False
         self.result = dataclasses.replace(
             node_result.ended(self.node, status, reason),
             outage=outage,
-            again_in=self._back_off(self._refused) if self._refused else None,
+            again_in=self._refusals.back_off(self._applied),
         )
 
     def _note_outcome(self, outcome: Outcome[Op]) -> None:
         self._applied += outcome.applied
-        self._refused |= zip(outcome.refused, outcome.not_applied, strict=True)
+        self._refusals.note(outcome.refused, outcome.not_applied)
 
     def _note_error(
         self, exc: errors.AgentError, planned: NodePlan[Op] | None
@@ -407,10 +325,4 @@ class NodeCycle(Generic[Op]):
             self._applied += [
                 op for op in planned.plan.operations if op in exc.applied
             ]
-        self._refused |= zip(exc.refused, exc.not_applied, strict=True)
-
-    def _back_off(self, refused: Mapping[str, object]) -> float:
-        """Remember refused operations; return the seconds until a retry."""
-        return self._context.back_off.record(
-            self.node.uuid, refused, self._applied
-        )
+        self._refusals.note(exc.refused, exc.not_applied)

@@ -5,7 +5,7 @@ import dataclasses
 
 from compute_agent import errors
 from compute_agent.cycle.departures import batches
-from compute_agent.cycle.node import conflicts, consumers, node_cycle
+from compute_agent.cycle.node import conflicts, consumers, node_cycle, refusals
 from compute_agent.limits import backoff, blast_radius, capacity, judgement
 from compute_agent.provider_config import files
 from compute_agent.state import approvals
@@ -91,11 +91,11 @@ def _(allow_replan, self, exc):
 
 
 @plant(
-    node_cycle.NodeCycle._is_backed_off,
+    refusals.Refusals.delayed,
     'a refused write is sent in every cycle',
 )
-def _(_is_backed_off, _self, _plan):
-    return False
+def _(_delayed, _self, _planned):
+    return None
 
 
 @plant(
