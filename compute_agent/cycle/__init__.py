@@ -2,9 +2,9 @@
 """One cycle, and the loop that repeats it: observe, describe, plan, apply.
 
 Begin with ``resource_tracker.py`` (one cycle for all nodes), then ``node/``
-(the cycle of one node, and its plan). ``judging.py`` passes on the limits'
-verdicts, and ``departures/`` handles the nodes that left. ``service.py`` is
-the loop, ``schedule.py`` its times, ``news.py`` its log lines. The folder may
-import every folder of the agent except ``cmd/``; it reaches the report client
-through the Protocols in ``report_client.py``.
+(the cycle of one node) and ``planning/`` (its plan). ``judging.py`` passes on
+the limits' verdicts, and ``departures/`` handles the nodes that left.
+``service.py`` is the loop, ``schedule.py`` its times, ``news.py`` its log
+lines. The folder may import every folder of the agent except ``cmd/``; it
+reaches the report client through the Protocols in ``report_client.py``.
 """

@@ -29,8 +29,8 @@ from . import effects, judging, node_list, report_client
 from .departures import departed_cycles, departed_nodes
 from .node.cycle_context import CycleContext
 from .node.node_cycle import NodeCycle
-from .node.node_planner import NodePlanner
 from .node.node_result import NodeResult, Status
+from .planning.node_planner import NodePlanner
 
 __all__ = ['Control', 'NodeResult', 'Progress', 'ResourceTracker', 'Status']
 

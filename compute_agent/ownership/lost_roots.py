@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. Nova deletes the root provider
 of a host whose service is deleted, so the operator may want the host gone.
-``cycle/node/node_planner.py`` asks before it describes a node; the state
+``cycle/planning/node_planner.py`` asks before it describes a node; the state
 database remembers the deleted roots.
 """
 

@@ -7,7 +7,8 @@ and does not know. They look like another writer's, so nothing of them is
 removed. Two signs tell such a database from one that is new and from the
 changes of others: names that others seem to have added since the last reading
 and that a source of this agent begins to report, and children with the uuids
-that the agent derives. ``cycle/node/wanted_providers.py`` asks once for each node.
+that the agent derives. ``cycle/planning/wanted_providers.py`` asks once for
+each node.
 """
 
 from ..tree import provider_tree

@@ -3,8 +3,8 @@
 
 Pure: no I/O, configuration, logging or clock. The records have no allocation
 ratio, because configuration and operators decide it. Drivers that count a
-host's resources use this, and so does ``cycle/node/describe.py`` for drivers
-that implement only nova's oldest method, ``get_available_resource``.
+host's resources use this, and so does ``cycle/planning/describe.py`` for
+drivers that implement only nova's oldest method, ``get_available_resource``.
 """
 
 import dataclasses

@@ -9,7 +9,7 @@ import math
 import pytest
 from agents import Clock, Driver
 
-from compute_agent.cycle.node import node_planner
+from compute_agent.cycle.planning import node_planner
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.ownership import policy
 from compute_agent.virt import driver as virt

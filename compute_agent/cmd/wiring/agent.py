@@ -25,7 +25,8 @@ from report_client.operations.operations import Operation
 from ...conf import misspelled
 from ...cycle import judging, node_list, resource_tracker
 from ...cycle.departures import departed_nodes
-from ...cycle.node import node_planner, node_result
+from ...cycle.node import node_result
+from ...cycle.planning import node_planner
 from ...identity import host_name as host_names
 from ...identity import identity
 from ...limits import approval, contention

@@ -14,7 +14,7 @@ from ...limits import approval, backoff, blast_radius, contention
 from ...plan.plan import Op
 from ...tree.node import Node
 from .. import report_client
-from .node_planner import NodePlanner
+from ..planning.node_planner import NodePlanner
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from ...limits import approval
 from ...ownership import takeover
 from ...plan.plan import Op
 from ...tree.node import Node
+from ..planning.node_plan import NodePlan
 from .cycle_context import CycleContext
-from .node_plan import NodePlan
 
 LOG = logging.getLogger(__name__)
 

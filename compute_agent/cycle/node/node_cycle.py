@@ -20,9 +20,9 @@ from ...plan.observation import Observation
 from ...plan.plan import Op, Outcome, Plan
 from ...tree import provider
 from ...tree.node import Node
+from ..planning.node_plan import NodePlan
 from . import conflicts, first_writes, node_result, removals
 from .cycle_context import CycleContext
-from .node_plan import NodePlan
 from .node_result import NodeResult, Status
 from .refusals import Refusals
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ...limits import blast_radius
 from ...plan.plan import Op
 from .. import effects
-from .node_plan import NodePlan
+from ..planning.node_plan import NodePlan
 
 
 def planned(made: NodePlan[Op], *, departed: bool) -> blast_radius.Removals:

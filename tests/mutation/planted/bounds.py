@@ -5,7 +5,8 @@ import dataclasses
 
 from compute_agent import errors
 from compute_agent.cycle.departures import batches
-from compute_agent.cycle.node import conflicts, consumers, node_cycle, refusals
+from compute_agent.cycle.node import conflicts, node_cycle, refusals
+from compute_agent.cycle.planning import consumers
 from compute_agent.limits import backoff, blast_radius, capacity, judgement
 from compute_agent.provider_config import files
 from compute_agent.state import approvals

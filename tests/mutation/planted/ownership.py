@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from compute_agent.cycle.node import node_plan
+from compute_agent.cycle.planning import node_plan
 from compute_agent.identity import identity
 from compute_agent.ownership import claims, lost_roots, policy, undeletable
 from compute_agent.plan import intents

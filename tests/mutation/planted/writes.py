@@ -5,7 +5,7 @@ import dataclasses
 
 import variants
 
-from compute_agent.cycle.node import describe
+from compute_agent.cycle.planning import describe
 from compute_agent.ownership import in_use
 from compute_agent.provider_config import files
 from compute_agent.tree import inventory

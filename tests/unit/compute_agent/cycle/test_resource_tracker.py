@@ -11,7 +11,8 @@ import threads
 from compute_agent import errors
 from compute_agent.cycle import node_list, resource_tracker
 from compute_agent.cycle.departures import departed_nodes
-from compute_agent.cycle.node import conflicts, node_planner
+from compute_agent.cycle.node import conflicts
+from compute_agent.cycle.planning import node_planner
 from compute_agent.identity import identity
 from compute_agent.limits import backoff, blast_radius, contention
 from compute_agent.ownership.record import Record

@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from compute_agent.cycle.node import empty_plans, node_plan
+from compute_agent.cycle.planning import empty_plans, node_plan
 from compute_agent.ownership import record
 from compute_agent.ownership.policy import Orders, Policy
 from compute_agent.plan.observation import Observation
