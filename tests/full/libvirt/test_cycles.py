@@ -103,6 +103,20 @@ def test_the_daemon_tells_once_that_libvirtd_is_away(
     assert 'Traceback' not in one.said
 
 
+def test_the_daemon_ends_while_libvirtd_hangs(
+    libvirt_host, libvirtd, cli, daemon
+):
+    libvirt_host.configure(update_resources_interval=1, debug=True)
+    one = daemon(cli.config)
+    one.wait_for('cycle: ')
+    libvirtd.freeze()
+    try:
+        assert one.end() == 0, one.said
+    finally:
+        libvirtd.thaw()
+    assert 'Traceback' not in one.said
+
+
 def test_other_cpu_models_have_other_traits(libvirt_host):
     """Each model is usable in an emulated guest, whatever this host is."""
     found = {}
