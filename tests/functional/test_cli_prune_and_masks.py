@@ -127,6 +127,7 @@ def test_a_masked_trait_is_not_reported_and_plan_and_explain_say_why(cli):
     assert said not in cli.run('explain', 'CUSTOM_GOLD').out
 
 
+@pytest.mark.catches('a mask that matches no trait is not said')
 def test_a_mask_that_matches_no_trait_is_said(cli):
     """One matches os-traits, one the node; the last one matches nothing."""
     mask(cli, 'HW_CPU_X86_AVX512*', 'CUSTOM_GOLD', 'HW_CPU_X68_*')

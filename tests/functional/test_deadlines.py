@@ -152,6 +152,7 @@ def bodies():
 @pytest.mark.parametrize('status', [200, 500])
 @pytest.mark.parametrize('how', bodies())
 @pytest.mark.parametrize('ask', [read, lambda s: s.get(LIST)])
+@pytest.mark.catches('an answer may be of any size')
 def test_an_answer_may_not_be_too_large(tmp_path, ask, how, status):
     body, headers = bodies()[how]
     with scripted(lambda _: answer(status, body, headers)) as server:
@@ -274,6 +275,9 @@ def test_ironic_says_when_to_come_back(status, wait):
 
 
 @pytest.mark.parametrize('wait', WAITS)
+@pytest.mark.catches(
+    'a server decides how long the agent sleeps', case='99999999999'
+)
 def test_a_server_does_not_decide_how_long_the_agent_sleeps(
     tmp_path, monkeypatch, wait
 ):

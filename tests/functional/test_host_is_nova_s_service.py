@@ -35,6 +35,7 @@ def names(cli):
     return [(one['name'], one['uuid']) for one in found]
 
 
+@pytest.mark.catches("the name of nova's service becomes the node's name")
 def test_the_node_has_the_name_that_nova_gave_it(nova):
     create(nova, NODE)
     planned = nova.run('plan')

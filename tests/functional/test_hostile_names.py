@@ -75,6 +75,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.catches('names are printed as a server gave them')
 def test_no_output_has_it_raw(named):
     for words in COMMANDS[:-2]:
         for form in ([], ['-f', 'json'], ['-f', 'yaml']):
@@ -109,6 +110,7 @@ def test_a_log_line_is_one_line(name, as_argument):
     assert record.getMessage().isprintable()
 
 
+@pytest.mark.catches('messages show passwords of URLs')
 def test_a_log_line_has_no_password_of_a_url():
     said = 'GET http://user:s3cret@of@host/x?y=1 and //a:b@c'
     record = logging.LogRecord('x', logging.INFO, 'x', 1, said, (), None)

@@ -81,6 +81,13 @@ BREAKS = {
 
 
 @pytest.mark.parametrize('what', BREAKS)
+@pytest.mark.catches(
+    'half of a character passes for a name', case='half a trait'
+)
+@pytest.mark.catches(
+    'one row that makes no sense makes the list unknown',
+    case='generation in the list',
+)
 def test_the_other_nodes_go_on(placement, agent_factory, caplog, what):
     agent = agent_factory(describe, nodes=NODES)
     agent.done()
@@ -158,6 +165,7 @@ def test_the_answer_to_a_write_may_be_broken_too(
 
 
 @pytest.mark.parametrize('path', ['/traits', '/resource_classes'])
+@pytest.mark.catches('one name that makes no sense makes all names unknown')
 def test_one_broken_name_of_all_does_not_make_the_others_unknown(
     placement, agent_factory, operator, path
 ):

@@ -3,13 +3,31 @@
 
 A module for each kind: ``ownership`` (what may be written, and what may go),
 ``unknown`` (what is not known must change nothing), ``writes`` (what is sent,
-in which order, after which read), ``memory`` (what is remembered, and when)
-and ``bounds`` (what keeps a cycle from doing too much, or the same thing for
-ever). A defect replaces a part of the product that the module imports. The
+in which order, after which read), ``memory`` (what is remembered, and when),
+``bounds`` (what keeps a cycle from doing too much, or the same thing for
+ever), ``servers`` (what a server may not do) and ``people`` (what people are
+told). A defect replaces a part of the product that the module imports. The
 tests that must notice it are marked ``catches`` with its name.
 """
 
-from tests.mutation.planted import bounds, memory, ownership, unknown, writes
+from tests.mutation.planted import (
+    bounds,
+    memory,
+    ownership,
+    people,
+    servers,
+    unknown,
+    writes,
+)
 from tests.mutation.planted.catalogue import VARIANTS
 
-__all__ = ['VARIANTS', 'bounds', 'memory', 'ownership', 'unknown', 'writes']
+__all__ = [
+    'VARIANTS',
+    'bounds',
+    'memory',
+    'ownership',
+    'people',
+    'servers',
+    'unknown',
+    'writes',
+]

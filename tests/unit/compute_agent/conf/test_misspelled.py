@@ -105,6 +105,10 @@ def test_a_group_that_is_near_to_ours_is_named(lines, group, meant):
         ('compute', 'provider_config_locaton', 'provider_config_location'),
     ],
 )
+@pytest.mark.catches(
+    'a misspelled option is not said',
+    case='compute_agent-max_deletion-max_deletions',
+)
 def test_an_option_that_is_very_near_to_ours_is_named(
     lines, group, option, meant
 ):

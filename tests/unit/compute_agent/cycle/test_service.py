@@ -324,6 +324,7 @@ REQUEST_IDS = [
 ]
 
 
+@pytest.mark.catches('a reason with another request id is another reason')
 def test_a_reason_with_another_request_id_is_the_same_reason(run, said):
     run(*[[failed(f'HTTP 400: no {one}; mend it')] for one in REQUEST_IDS])
     about = [text for _, text in said() if str(ONE) in text]
@@ -411,6 +412,7 @@ MANY = [
 HELD = 'waits for confirmation; confirm with "compute-agent sync --yes"'
 
 
+@pytest.mark.catches('each node of a mass has a line')
 def test_a_mass_that_is_held_back_is_one_line_with_a_few_names(run, said):
     run(*[[failed(HELD, one) for one in MANY]] * 2)
     (line,) = [text for level, text in said() if level == 'WARNING']

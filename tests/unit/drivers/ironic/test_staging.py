@@ -395,6 +395,7 @@ def test_a_trait_of_the_driver_the_agent_or_a_file_is_left_to_placement():
     assert change.staging.placement_only == names
 
 
+@pytest.mark.catches('a trait that no source gives is staged')
 def test_a_trait_that_no_source_gives_is_refused_and_nothing_taken_back():
     info = {
         'traits': ['CUSTOM_A'],

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""People are told what happened, once, and what they mistyped."""
+
+from compute_agent import error_text
+from compute_agent.cmd.plan import masks
+from compute_agent.conf import misspelled
+from compute_agent.cycle import news
+from compute_agent.identity import host_name
+from drivers.ironic import staging
+from tests.mutation.planted.catalogue import plant
+
+
+@plant(
+    error_text.without_request_ids,
+    'a reason with another request id is another reason',
+)
+def _(_without_request_ids, text):
+    return text
+
+
+@plant(news._log, 'each node of a mass has a line')
+def _(_log, items):
+    for item in items:
+        news.LOG.log(item.level, '%s: %s', item.node, item.text)
+
+
+@plant(masks.unmatched, 'a mask that matches no trait is not said')
+def _(_unmatched, _masks, _results):
+    return []
+
+
+@plant(misspelled.lines, 'a misspelled option is not said')
+def _(_lines, _conf):
+    return []
+
+
+@plant(staging._check_required, 'a trait that no source gives is staged')
+def _(_check_required, _target, _wanted, _elsewhere):
+    return None
+
+
+@plant(
+    host_name.HostName._settle,
+    "the name of nova's service becomes the node's name",
+)
+def _(_settle, _self, node, _hypervisor):
+    return node.name

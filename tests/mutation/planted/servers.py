@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hostile or broken server harms no more than its own answer."""
+
+import requests
+
+from compute_agent import error_text
+from compute_agent.transport import (
+    bounded_adapter,
+    protection,
+    retry_after,
+)
+from report_client import errors
+from report_client.http import codec, json_shapes
+from tests.mutation.planted.catalogue import plant
+
+
+@plant(protection.protect, 'a session follows redirects')
+def _(_protect, _made, _section):
+    return None
+
+
+@plant(
+    bounded_adapter.BoundedResponse.iter_content,
+    'an answer may be of any size',
+)
+def _(_iter_content, self, *how, **named):
+    return requests.Response.iter_content(self, *how, **named)
+
+
+@plant(retry_after.bound, 'a server decides how long the agent sleeps')
+def _(_bound, _answer, **_how):
+    return None
+
+
+@plant(error_text.without_credentials, 'messages show passwords of URLs')
+def _(_without_credentials, text):
+    return text
+
+
+@plant(error_text.printable, 'names are printed as a server gave them')
+def _(_printable, text):
+    return text
+
+
+@plant(json_shapes._is_broken, 'half of a character passes for a name')
+def _(_is_broken, _text):
+    return False
+
+
+@plant(
+    json_shapes.known_names,
+    'one name that makes no sense makes all names unknown',
+)
+def _(_known_names, value):
+    return json_shapes.strings(value)
+
+
+@plant(
+    codec.listed_provider,
+    'one row that makes no sense makes the list unknown',
+)
+def _(listed_provider, found, known):
+    row = listed_provider(found, known)
+    if row.fault:
+        raise errors.MalformedAnswer(row.fault)
+    return row
