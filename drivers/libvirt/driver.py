@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver of one hypervisor host: inventory, architecture and CPU traits.
+"""The driver of one hypervisor host.
 
-It reads the host's own files and py-cpuinfo; libvirtd need not run. Each trait
-of the tables is present, absent or unknown. The driver decides present and
-absent traits and leaves unknown ones as they are in placement.
+It asks libvirt and reads the host's own files. Each trait of the tables is
+present, absent or unknown. The driver decides present and absent traits and
+leaves unknown ones as they are in placement.
 """
 
 import functools
@@ -18,9 +18,9 @@ from compute_agent.tree import provider_tree
 from compute_agent.virt import driver, finding
 
 from . import conf as options
-from . import host, sources, unsupported
-from .capabilities import guest_options, guests
-from .cpu import cpu_traits, findings, processors, pycpuinfo
+from . import root_traits, sources
+from .capabilities import conf as guest_conf
+from .capabilities import guest_options
 from .devices import children, placing
 from .devices import options as device_options
 from .inventory import disk, reshapes, root
@@ -37,7 +37,6 @@ class LibvirtDriver(driver.ComputeDriver):
     :param nodename: the name in ``[DEFAULT] host``, or else the hypervisor's
     :param wanted: the options that decide what guests can have
     :param settings: the options that decide the amounts of the host
-    :param limits: the effects of nova's options that it does not support
     :param devices: the options that decide the child providers
     :param record: returns what a description reads, without these host names
     """
@@ -49,19 +48,15 @@ class LibvirtDriver(driver.ComputeDriver):
         of: sources.Sources,
         wanted: guest_options.GuestOptions,
         settings: inventory_options.Settings,
-        limits: Sequence[unsupported.Effect] = (),
         record: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
         devices: device_options.Settings | None = None,
     ) -> None:
         self._nodename = nodename
         self._hostname = of.hostname
         self._libvirt = of.libvirt
-        self._files = of.files
-        self._probe = of.probe
-        self._guests = guests.GuestReader(of.libvirt, wanted)
+        self._traits = root_traits.RootTraits(of, wanted)
         self._inventory = root.RootInventory(settings, of)
         self._reshapes = reshapes.Reshapes(of.libvirt, settings.cpu_sets)
-        self._limits = limits
         self._record = record
         self._children = children.ChildProviders(
             of.libvirt, of.files, devices or device_options.Settings()
@@ -78,25 +73,23 @@ class LibvirtDriver(driver.ComputeDriver):
     def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
         """Return the driver of this host, made from nova's own options.
 
-        Each option of nova's that it does not support is logged once.
+        An option that the driver cannot follow is logged once.
         """
         return cls.on_host(conf, sources.of_this_host(conf))
 
     @classmethod
     def on_host(cls, conf: cfg.ConfigOpts, of: sources.Sources) -> typing.Self:
         """Return the driver of a host that is known by these sources."""
-        limits = unsupported.effects(conf)
-        for effect in limits:
-            LOG.warning('%s', effect.line())
         settings = inventory_options.read(conf)
-        if settings.cpu_sets.warning:
-            LOG.warning('%s', settings.cpu_sets.warning)
+        wanted = guest_conf.read(conf)
+        for line in (guest_conf.warning(wanted), settings.cpu_sets.warning):
+            if line:
+                LOG.warning('%s', line)
         return cls(
             nodename=conf.host or of.hostname,
             of=of,
-            wanted=options.guest_options(conf),
+            wanted=wanted,
             settings=settings,
-            limits=limits,
             record=functools.partial(
                 raw_evidence.of_host,
                 of,
@@ -151,10 +144,9 @@ class LibvirtDriver(driver.ComputeDriver):
         stays. ``keep_traits`` would also keep absent traits.
         """
         self._note_outage(provider_tree)
-        facts = self._facts()
-        traits = _by_answer(self._findings(facts))
-        unknown = traits[finding.Found.UNKNOWN]
-        present = traits[finding.Found.PRESENT]
+        traits = self._traits.read()
+        unknown = traits.named(finding.Found.UNKNOWN)
+        present = traits.named(finding.Found.PRESENT)
         data = provider_tree.data(nodename)
         current = data.traits
         decided = self._reshaped(provider_tree, nodename, allocations)
@@ -162,12 +154,14 @@ class LibvirtDriver(driver.ComputeDriver):
             nodename, decided.amounts.beside(data.inventory)
         )
         provider_tree.declare_traits(nodename, *present, *(unknown & current))
-        if not facts.answered:
+        if not traits.answered:
             provider_tree.keep_traits(nodename)
         placing.place(provider_tree, data.name, decided.children)
         decided.carry(provider_tree, data.uuid, allocations or {})
         self._decided = sorted(
-            present | traits[finding.Found.ABSENT] | self._children.authority
+            present
+            | traits.named(finding.Found.ABSENT)
+            | self._children.authority
         )
 
     def evidence(self, nodename: str) -> Sequence[finding.Finding]:
@@ -177,7 +171,7 @@ class LibvirtDriver(driver.ComputeDriver):
         """
         self._check(nodename)
         return (
-            *self._findings(self._facts()),
+            *self._traits.read().findings,
             *self._children.findings(nodename),
         )
 
@@ -206,9 +200,6 @@ class LibvirtDriver(driver.ComputeDriver):
             tree.note(
                 f'{self._outage}; what libvirt tells of the host stays as it is'
             )
-
-    def _findings(self, facts: findings.Facts) -> Sequence[finding.Finding]:
-        return unsupported.doubt(findings.findings(facts), self._limits)
 
     def _check(self, nodename: str) -> None:
         if nodename not in {self._nodename, self._hypervisor_hostname()}:
@@ -247,48 +238,3 @@ class LibvirtDriver(driver.ComputeDriver):
         for line in faults:
             tree.fault(line)
         return decided
-
-    def _facts(self) -> findings.Facts:
-        machine, kernel = self._kernel()
-        family = cpu_traits.family(machine)
-        return findings.Facts(
-            machine=machine,
-            kernel=kernel,
-            reported=self._reported(kernel, family),
-            guest=self._guests.guest_cpu(machine),
-            switches={
-                path: self._files.word(path)
-                for path in cpu_traits.switches(family)
-            },
-        )
-
-    def _kernel(self) -> tuple[str, processors.Processors]:
-        machine = self._files.machine()
-        text = self._files.text(processors.PATH)
-        return machine, processors.parse(text, cpu_traits.family(machine))
-
-    def _reported(
-        self, kernel: processors.Processors, family: str | None
-    ) -> findings.ReportedFlags:
-        if not cpu_traits.asks_pycpuinfo(family):
-            return findings.ReportedFlags(
-                reason='py-cpuinfo is no source of its own on this machine'
-            )
-        key = pycpuinfo.Key(
-            boot_id=self._files.word(host.BOOT_ID) or '',
-            microcode=kernel.microcode,
-            model=kernel.model,
-            version=pycpuinfo.version(),
-        )
-        return self._probe.reported(key)
-
-
-def _by_answer(
-    found: Sequence[finding.Finding],
-) -> Mapping[finding.Found, frozenset[str]]:
-    return {
-        answer: frozenset(
-            f.trait for f in found if f.trait and f.found is answer
-        )
-        for answer in finding.Found
-    }

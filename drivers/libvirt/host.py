@@ -75,6 +75,13 @@ class HostFiles:
         except OSError:
             return None
 
+    def changed(self, path: str) -> int | None:
+        """Return when a file or folder was changed, None if there is none."""
+        try:
+            return self._below(path).stat().st_mtime_ns
+        except OSError:
+            return None
+
     def machine(self) -> str:
         """Return the kernel's name for this architecture.
 

@@ -6,8 +6,8 @@ answers in ``libvirt/`` (``drivers/libvirt/libvirtd/recorded.py`` describes
 them), what programs print in ``programs/``, each in a file of the program's
 name, options of the case in ``nova.conf``, and ``expected.yaml``. Its key
 ``tree`` has the providers by name: each with its whole ``inventory`` (of a
-class, the fields that matter) and all its ``traits``. The name of the root is
-libvirt's.
+class, the fields that matter) and its ``traits``, without those of nova that
+every libvirt host has. The name of the root is libvirt's.
 """
 
 import dataclasses

@@ -17,6 +17,8 @@ class GuestOptions:
     """The options that decide what guests of this host can have.
 
     :ivar machine_types: arch → the machine type of guests that ask for none
+    :ivar tpm_secrets: the ways to keep the secret of a TPM
+    :ivar images_type: nova's storage of disks, for example rbd
     """
 
     cpu: guest_cpu.CpuOptions = dataclasses.field(
@@ -25,3 +27,11 @@ class GuestOptions:
     machine_types: Mapping[str, str] = dataclasses.field(
         default_factory=lambda: host_capabilities.machine_types(())
     )
+    swtpm_enabled: bool = False
+    tpm_secrets: tuple[str, ...] = ('user', 'host', 'deployment')
+    file_backed_memory: bool = False
+    images_type: str = 'default'
+    force_raw_images: bool = True
+    excluded_image_types: tuple[str, ...] = ()
+    permit_post_copy: bool = False
+    permit_auto_converge: bool = False

@@ -1,12 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks libvirt what guests of this host can have.
 
-It does I/O, through ``libvirtd/``. ``driver.py`` makes the one reader.
+It does I/O, through ``libvirtd/`` and a runner of programs. The answers are
+kept for an hour while libvirt, the hypervisor, the host's boot and its firmware
+stay the same. An answer that is incomplete is not kept. ``root_traits.py``
+makes the one reader.
 """
 
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+from compute_agent.virt import finding
+
 from ..cpu import guest_cpu, guest_source
-from ..libvirtd import hypervisor
-from . import guest_options, host_capabilities
+from ..libvirtd import hypervisor, xml
+from . import (
+    compute_findings,
+    domain_capabilities,
+    emulators,
+    facts,
+    guest_options,
+    host_capabilities,
+    nova_traits,
+)
+
+# Seconds; a change that the identity does not show is seen after this time,
+# for example swtpm that was installed.
+LONGEST = 3600.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """What the kernel says of the host.
+
+    :ivar machine: the kernel's name for the host's architecture
+    :ivar userfaultfd: the content of the switch in ``option_findings.py``
+    :ivar identity: changes if the answers about guests may change; libvirt's
+        part of the identity is not in it
+    """
+
+    machine: str
+    userfaultfd: str | None = None
+    identity: tuple[object, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Guests:
+    """What guests of the host can have."""
+
+    cpu: guest_cpu.GuestCpu
+    traits: tuple[finding.Finding, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Kept:
+    """A complete answer, and the circumstances for which it holds."""
+
+    key: object
+    since: float
+    guests: Guests
+
+    def serves(self, key: object, now: float) -> bool:
+        return self.key == key and now - self.since < LONGEST
 
 
 class GuestReader:
@@ -16,27 +73,113 @@ class GuestReader:
         self,
         libvirt: hypervisor.Hypervisor,
         options: guest_options.GuestOptions,
+        run: emulators.Runner,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._libvirt = libvirt
         self._options = options
+        self._run = run
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: _Kept | None = None
 
-    def guest_cpu(self, machine: str) -> guest_cpu.GuestCpu:
-        """Return the features that the processors of guests get.
+    def read(self, host: Host) -> Guests:
+        """Return what guests can have, from memory if nothing changed."""
+        with self._lock:
+            try:
+                versions = self._libvirt.versions()
+            except hypervisor.Unanswered:
+                return self._ask(host, None)[0]
+            # The question about the releases opens a connection that broke.
+            key = (self._libvirt.session(), versions, host)
+            now = self._clock()
+            if self._kept is not None and self._kept.serves(key, now):
+                return self._kept.guests
+            found, is_complete = self._ask(host, versions)
+            self._kept = _Kept(key, now, found) if is_complete else None
+            return found
 
-        :param machine: the kernel's name for the host's architecture
-        """
-        options = self._options.cpu
+    def _ask(
+        self, host: Host, versions: hypervisor.Versions | None
+    ) -> tuple[Guests, bool]:
+        """Return what guests can have; True if each question was answered."""
+        known = facts.Facts(
+            arch=host.machine,
+            options=self._options,
+            versions=versions,
+            userfaultfd=host.userfaultfd,
+        )
         try:
-            host = host_capabilities.parse(self._libvirt.capabilities())
-        except hypervisor.Unsupported as exc:
-            return guest_source.without_libvirt(options, machine, str(exc))
+            described = host_capabilities.parse(self._libvirt.capabilities())
         except hypervisor.Unanswered as exc:
-            return guest_cpu.GuestCpu(problem=str(exc))
+            cpu = self._without(exc, host.machine)
+            traits = compute_findings.findings(known)
+            return Guests(cpu=cpu, traits=traits), False
+        cpu = self._cpu(described)
+        kinds = tuple(self._kinds(described))
+        known = dataclasses.replace(
+            known, kinds=kinds, listed=True, devices=self._devices(kinds)
+        )
+        is_complete = not cpu.problem and known.is_complete
+        traits = compute_findings.findings(known)
+        return Guests(cpu=cpu, traits=traits), is_complete
+
+    def _devices(
+        self, kinds: tuple[domain_capabilities.Kind, ...]
+    ) -> Mapping[str, frozenset[str] | None]:
+        """Return architecture → the devices of its emulator."""
+        by_arch = {
+            kind.request.arch: kind.request.emulator
+            for kind in kinds
+            if kind.root is not None
+        }
+        return {
+            arch: emulators.devices(self._run, emulator)
+            for arch, emulator in by_arch.items()
+        }
+
+    def _without(
+        self, exc: hypervisor.Unanswered, machine: str
+    ) -> guest_cpu.GuestCpu:
+        if isinstance(exc, hypervisor.Unsupported):
+            return guest_source.without_libvirt(
+                self._options.cpu, machine, str(exc)
+            )
+        return guest_cpu.GuestCpu(problem=str(exc))
+
+    def _cpu(
+        self, described: host_capabilities.HostCapabilities
+    ) -> guest_cpu.GuestCpu:
+        options = self._options.cpu
         source = guest_source.GuestSource(
             libvirt=self._libvirt,
             request=host_capabilities.host_kind(
-                host, options.virt_type, self._options.machine_types
+                described, options.virt_type, self._options.machine_types
             ),
-            host_cpu=host.cpu,
+            host_cpu=described.cpu,
         )
         return source.read(options)
+
+    def _kinds(
+        self, described: host_capabilities.HostCapabilities
+    ) -> Iterator[domain_capabilities.Kind]:
+        """Yield the kinds of guests whose architecture a trait names."""
+        for request in host_capabilities.kinds(
+            described, self._options.cpu.virt_type, self._options.machine_types
+        ):
+            if request.arch in (*nova_traits.ARCHITECTURES, described.arch):
+                yield self._kind(request)
+
+    def _kind(
+        self, request: hypervisor.DomainCapabilitiesRequest
+    ) -> domain_capabilities.Kind:
+        try:
+            text = self._libvirt.domain_capabilities(request)
+            root = xml.parse(text, 'domain capabilities')
+        except hypervisor.Unanswered as exc:
+            return domain_capabilities.Kind(
+                request=request,
+                problem=str(exc),
+                is_possible=not isinstance(exc, hypervisor.Unsupported),
+            )
+        return domain_capabilities.Kind(request=request, root=root)

@@ -91,7 +91,7 @@ def findings(facts: Facts) -> tuple[virt.Finding, ...]:
         *_not_reportable(facts),
         *_foreign(facts),
     ]
-    return (*sorted(decided, key=_order), *_without_trait(facts))
+    return (*sorted(decided, key=order), *_without_trait(facts))
 
 
 def decide(row: cpu_traits.Row, facts: Facts) -> virt.Finding:
@@ -308,7 +308,8 @@ def _first(wanted: tuple[str, ...], found: Collection[str] | None) -> str:
     return next((word for word in wanted if word in (found or ())), '')
 
 
-def _order(finding: virt.Finding) -> tuple[int, str]:
+def order(finding: virt.Finding) -> tuple[int, str]:
+    """Return the key that sorts findings for people."""
     rank = {_PRESENT: 0, _UNKNOWN: 2, _ABSENT: 3}[finding.found]
     refused = finding.found is _ABSENT and finding.sources
     return 1 if refused else rank, finding.trait or ''

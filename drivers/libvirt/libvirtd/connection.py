@@ -73,11 +73,6 @@ class Connection:
         self._events = events.Events(uri, load)
         self._calls = bounded_calls.BoundedCalls(LIMIT)
 
-    @property
-    def number(self) -> int:
-        """The number of times that the connection was opened."""
-        return self._number
-
     def hostname(self) -> str:
         """Return the host's name, which names its provider."""
         return self._ask('the host name', lambda _, c: str(c.getHostname()))
@@ -85,6 +80,10 @@ class Connection:
     def versions(self) -> hypervisor.Versions:
         """Return the releases of libvirt and of the hypervisor."""
         return self._ask('the releases', _versions)
+
+    def session(self) -> int:
+        """Return the number of times that the connection was opened."""
+        return self._number
 
     def capabilities(self) -> str:
         """Return the XML of the host's capabilities."""

@@ -81,6 +81,10 @@ class Hypervisor(typing.Protocol):
         """Return the releases of libvirt and of the hypervisor."""
         ...
 
+    def session(self) -> int:
+        """Return a number that changes when libvirtd was restarted."""
+        ...
+
     def capabilities(self) -> str:
         """Return the XML of the host's capabilities."""
         ...

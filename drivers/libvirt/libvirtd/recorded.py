@@ -68,6 +68,10 @@ class Recorded:
             kind=kept['kind'],
         )
 
+    def session(self) -> int:
+        """Return a number that changes when libvirtd was restarted."""
+        return 0
+
     def capabilities(self) -> str:
         """Return the XML of the host's capabilities."""
         return self._text(CAPABILITIES)

@@ -52,6 +52,10 @@ class Recording:
         self._remember('versions', kept)
         return found
 
+    def session(self) -> int:
+        """Return a number that changes when libvirtd was restarted."""
+        return self._asked.session()
+
     def capabilities(self) -> str:
         """Return the XML of the host's capabilities."""
         return self._keep(recorded.CAPABILITIES, self._asked.capabilities())

@@ -76,6 +76,10 @@ class _Files(host.HostFiles):
             self._texts[f'{path.lstrip("/")}/{name}/.keep'] = ''
         return found
 
+    def changed(self, path: str) -> int | None:
+        """Return when a file or folder was changed, None if there is none."""
+        return self._asked.changed(path)
+
     def machine(self) -> str:
         """Return the kernel's name for this architecture."""
         found = self._asked.machine()

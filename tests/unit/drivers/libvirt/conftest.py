@@ -13,7 +13,7 @@ from compute_agent.conf import compute, compute_agent, default
 from compute_agent.tree import provider, provider_tree
 from compute_agent.tree.inventory import Inventory
 from drivers.libvirt import conf as driver_options
-from drivers.libvirt import driver, host, sources, unsupported
+from drivers.libvirt import driver, host, sources
 from drivers.libvirt.capabilities import guest_options
 from drivers.libvirt.cpu import pycpuinfo
 from drivers.libvirt.inventory import disk, options
@@ -50,7 +50,6 @@ def make_driver(
         folder: pathlib.Path,
         answer: typing.Any = None,
         machine: str | None = None,
-        limits: collections.abc.Sequence[unsupported.Effect] = (),
         wanted: guest_options.GuestOptions | None = None,
         settings: options.Settings = SETTINGS,
     ) -> driver.LibvirtDriver:
@@ -67,7 +66,6 @@ def make_driver(
             ),
             wanted=wanted or guest_options.GuestOptions(),
             settings=settings,
-            limits=limits,
         )
 
     return make

@@ -9,6 +9,7 @@ import pathlib
 
 import pytest
 
+from compute_agent import errors
 from compute_agent.virt import finding
 from drivers.libvirt.capabilities import guest_options, guests
 from drivers.libvirt.cpu import findings, guest_cpu, processors
@@ -70,6 +71,10 @@ def cpu(model, **names):
     return f'<cpu><model>{model}</model>{features(names)}</cpu>'
 
 
+def no_programs(argv):
+    raise errors.DriverError(f'{argv[0]} cannot be run')
+
+
 class Case:
     """A recorded host in a temporary folder, and what guests on it get."""
 
@@ -100,6 +105,7 @@ class Case:
         reader = guests.GuestReader(
             libvirt or recorded.Recorded(self._folder),
             guest_options.GuestOptions(cpu=guest_cpu.CpuOptions(**options)),
+            no_programs,
         )
         facts = findings.Facts(
             machine='x86_64',
@@ -107,7 +113,7 @@ class Case:
                 words=frozenset({'avx512f', 'avx2', 'pni'}),
                 vendor='AuthenticAMD',
             ),
-            guest=reader.guest_cpu('x86_64'),
+            guest=reader.read(guests.Host(machine='x86_64')).cpu,
         )
         return {f.trait: f for f in findings.findings(facts) if f.trait}
 
@@ -349,11 +355,12 @@ def test_on_aarch64_the_kernel_lists_what_kvm_guests_get(
         guest_options.GuestOptions(
             cpu=guest_cpu.CpuOptions(virt_type=virt_type)
         ),
+        no_programs,
     )
     facts = findings.Facts(
         machine='aarch64',
         kernel=processors.Processors(words=frozenset({'asimd'})),
-        guest=reader.guest_cpu('aarch64'),
+        guest=reader.read(guests.Host(machine='aarch64')).cpu,
     )
     (asimd,) = (
         f
@@ -370,12 +377,14 @@ def test_on_power_the_model_is_the_feature(case, tmp_path):
         DOMAIN.format(features='').replace('EPYC', 'POWER9'),
     )
     reader = guests.GuestReader(
-        recorded.Recorded(tmp_path), guest_options.GuestOptions()
+        recorded.Recorded(tmp_path),
+        guest_options.GuestOptions(),
+        no_programs,
     )
     facts = findings.Facts(
         machine='ppc64le',
         kernel=processors.Processors(words=frozenset({'POWER8'})),
-        guest=reader.guest_cpu('ppc64le'),
+        guest=reader.read(guests.Host(machine='ppc64le')).cpu,
     )
     traits = {f.trait: f.found for f in findings.findings(facts)}
     assert traits['HW_CPU_PPC64LE_POWER9'] is PRESENT

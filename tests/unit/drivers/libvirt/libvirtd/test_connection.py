@@ -136,14 +136,14 @@ def test_one_connection_answers_all_questions(libvirt, binding):
     assert libvirt.processors() == hypervisor.Processors(
         present=frozenset({0, 1, 2, 3}), online=frozenset({0, 1, 3})
     )
-    assert len(binding.opened) == libvirt.number == 1
+    assert len(binding.opened) == libvirt.session() == 1
 
 
 def test_a_connection_that_broke_is_opened_again(libvirt, binding):
     libvirt.hostname()
     binding.opened[0].alive = False
     assert libvirt.hostname() == 'cn1.example'
-    assert libvirt.number == 2
+    assert libvirt.session() == 2
 
 
 def test_while_libvirt_is_away_there_is_no_answer(libvirt, binding):
@@ -167,7 +167,7 @@ def test_a_user_who_may_only_read_gets_the_other_answers(libvirt, binding):
         match='does not tell domain capabilities: operation denied: read only',
     ):
         libvirt.domain_capabilities(REQUEST)
-    assert libvirt.number == 1
+    assert libvirt.session() == 1
 
 
 def test_an_empty_emulator_leaves_the_choice_to_libvirt(libvirt):

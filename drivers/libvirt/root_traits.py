@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The traits of the host's own provider, each with its evidence.
+
+It does I/O through the sources of the host. ``cpu/`` decides HW_CPU_* and
+HW_ARCH_*, ``capabilities/`` COMPUTE_*. ``driver.py`` calls this.
+"""
+
+import dataclasses
+
+from compute_agent.virt import finding
+
+from . import host, sources
+from .capabilities import guest_options, guests, option_findings
+from .cpu import cpu_traits, findings, processors, pycpuinfo
+
+# libvirt reads these descriptors of firmware anew when one changes.
+_FIRMWARE = ('/usr/share/qemu/firmware', '/etc/qemu/firmware')
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is known of the traits.
+
+    :ivar findings: a finding for every trait, then the words without one
+    :ivar answered: False if no source listed the features of the processors
+    """
+
+    findings: tuple[finding.Finding, ...]
+    answered: bool
+
+    def named(self, found: finding.Found) -> frozenset[str]:
+        """Return the traits with this decision."""
+        return frozenset(
+            f.trait for f in self.findings if f.trait and f.found is found
+        )
+
+
+class RootTraits:
+    """Decides the traits of the host's own provider."""
+
+    def __init__(
+        self, of: sources.Sources, wanted: guest_options.GuestOptions
+    ) -> None:
+        self._files = of.files
+        self._probe = of.probe
+        self._guests = guests.GuestReader(of.libvirt, wanted, of.run)
+
+    def read(self) -> Answer:
+        """Return what is known now."""
+        machine, kernel = self._kernel()
+        found = self._guests.read(self._host(machine, kernel))
+        facts = self._facts(machine, kernel, found)
+        of_cpu = findings.findings(facts)
+        traits = [f for f in (*of_cpu, *found.traits) if f.trait]
+        words = [f for f in of_cpu if not f.trait]
+        return Answer(
+            findings=(*sorted(traits, key=findings.order), *words),
+            answered=facts.answered,
+        )
+
+    def _host(
+        self, machine: str, kernel: processors.Processors
+    ) -> guests.Host:
+        return guests.Host(
+            machine=machine,
+            userfaultfd=self._files.word(option_findings.USERFAULTFD),
+            identity=(
+                self._files.word(host.BOOT_ID),
+                kernel.microcode,
+                *(self._files.changed(path) for path in _FIRMWARE),
+            ),
+        )
+
+    def _facts(
+        self,
+        machine: str,
+        kernel: processors.Processors,
+        found: guests.Guests,
+    ) -> findings.Facts:
+        family = cpu_traits.family(machine)
+        return findings.Facts(
+            machine=machine,
+            kernel=kernel,
+            reported=self._reported(kernel, family),
+            guest=found.cpu,
+            switches={
+                path: self._files.word(path)
+                for path in cpu_traits.switches(family)
+            },
+        )
+
+    def _kernel(self) -> tuple[str, processors.Processors]:
+        machine = self._files.machine()
+        text = self._files.text(processors.PATH)
+        return machine, processors.parse(text, cpu_traits.family(machine))
+
+    def _reported(
+        self, kernel: processors.Processors, family: str | None
+    ) -> findings.ReportedFlags:
+        if not cpu_traits.asks_pycpuinfo(family):
+            return findings.ReportedFlags(
+                reason='py-cpuinfo is no source of its own on this machine'
+            )
+        key = pycpuinfo.Key(
+            boot_id=self._files.word(host.BOOT_ID) or '',
+            microcode=kernel.microcode,
+            model=kernel.model,
+            version=pycpuinfo.version(),
+        )
+        return self._probe.reported(key)

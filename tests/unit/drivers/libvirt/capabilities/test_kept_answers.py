@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers about guests are kept while what they depend on stays the same.
+
+nova reads them once per process, so that an upgrade is not seen before a
+restart (fault 15).
+"""
+
+import pytest
+
+from compute_agent import errors
+from drivers.libvirt.capabilities import guest_options, guests
+from drivers.libvirt.libvirtd import hypervisor, recorded
+
+HOST = guests.Host(machine='x86_64', identity=('boot-1', 'microcode-1'))
+CAPABILITIES = """
+<capabilities>
+  <host><cpu><arch>x86_64</arch></cpu></host>
+  <guest><arch name='x86_64'><emulator>/usr/bin/qemu</emulator></arch></guest>
+</capabilities>
+"""
+DOMAIN = """
+<domainCapabilities><cpu>
+  <mode name='host-model' supported='yes'/>
+</cpu></domainCapabilities>
+"""
+
+
+class Libvirt(recorded.Recorded):
+    """A libvirt that counts the questions about guests."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.asked = 0
+        self.fails = False
+        self.number = 1
+        self.qemu = (7, 2, 0)
+
+    def session(self):
+        return self.number
+
+    def versions(self):
+        return hypervisor.Versions(
+            libvirt=(9, 0, 0), hypervisor=self.qemu, kind='QEMU'
+        )
+
+    def capabilities(self):
+        self.asked += 1
+        if self.fails:
+            raise hypervisor.Unanswered('libvirtd is restarting')
+        return CAPABILITIES
+
+    def domain_capabilities(self, request, flags=0):
+        return DOMAIN
+
+
+@pytest.fixture
+def libvirt(tmp_path):
+    return Libvirt(tmp_path)
+
+
+@pytest.fixture
+def clock():
+    return [0.0]
+
+
+@pytest.fixture
+def reader(libvirt, clock):
+    return guests.GuestReader(
+        libvirt,
+        guest_options.GuestOptions(),
+        lambda argv: 'name "e1000", bus PCI\n',
+        lambda: clock[0],
+    )
+
+
+def test_an_answer_is_kept(reader, libvirt):
+    first = reader.read(HOST)
+    assert reader.read(HOST) is first
+    assert libvirt.asked == 1
+
+
+@pytest.mark.parametrize(
+    'change',
+    [
+        lambda libvirt: setattr(libvirt, 'number', 2),
+        lambda libvirt: setattr(libvirt, 'qemu', (8, 0, 0)),
+    ],
+)
+def test_another_libvirtd_or_hypervisor_is_asked_again(
+    reader, libvirt, change
+):
+    reader.read(HOST)
+    change(libvirt)
+    reader.read(HOST)
+    assert libvirt.asked == 2
+
+
+def test_another_microcode_or_firmware_is_asked_again(reader, libvirt):
+    reader.read(HOST)
+    reader.read(guests.Host(machine='x86_64', identity=('boot-1', 'newer')))
+    assert libvirt.asked == 2
+
+
+def test_an_answer_is_not_kept_for_ever(reader, libvirt, clock):
+    reader.read(HOST)
+    clock[0] = guests.LONGEST
+    reader.read(HOST)
+    assert libvirt.asked == 2
+
+
+def test_an_incomplete_answer_is_not_kept(reader, libvirt):
+    libvirt.fails = True
+    assert reader.read(HOST).cpu.problem
+    libvirt.fails = False
+    assert not reader.read(HOST).cpu.problem
+    assert libvirt.asked == 2
+
+
+def test_an_emulator_that_cannot_be_asked_is_asked_again(libvirt):
+    def fail(argv):
+        raise errors.DriverError('it cannot be run')
+
+    reader = guests.GuestReader(libvirt, guest_options.GuestOptions(), fail)
+    reader.read(HOST)
+    reader.read(HOST)
+    assert libvirt.asked == 2
