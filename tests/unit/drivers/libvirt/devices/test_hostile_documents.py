@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 
 from compute_agent.tree import provider_tree
 from drivers.libvirt import host
-from drivers.libvirt.devices import children, mdev_types, options, pci_specs
+from drivers.libvirt.devices import (
+    children,
+    mdev_types,
+    options,
+    pci_specs,
+    placing,
+)
 from drivers.libvirt.libvirtd import recorded
 
 ROOT = 'compute1'
@@ -80,20 +86,24 @@ def host_of(name):
     )
 
 
+def below(tree):
+    found = map(tree.data, tree.get_provider_uuids(UUID)[1:])
+    return {data.name: data for data in found}
+
+
+def place(providers, tree):
+    placing.place(tree, ROOT, providers.describe(ROOT, below(tree).values()))
+
+
 def described(name):
     """Return a tree that has all children of a recorded host."""
     tree = provider_tree.ProviderTree()
     tree.new_root(ROOT, UUID)
-    host_of(name)[1].place(tree, ROOT)
+    place(host_of(name)[1], tree)
     return tree
 
 
 TREES = {name: described(name) for name in CONFIGURED}
-
-
-def below(tree):
-    found = map(tree.data, tree.get_provider_uuids(UUID)[1:])
-    return {data.name: data.inventory for data in found}
 
 
 @st.composite
@@ -114,7 +124,7 @@ def damaged(draw):
 def test_any_damage_is_survived(case):
     name, _, providers = case
     tree = copy.deepcopy(TREES[name])
-    providers.place(tree, ROOT)
+    place(providers, tree)
     assert tree.exists(UUID)
 
 
@@ -125,5 +135,5 @@ def test_a_document_that_is_no_xml_removes_nothing(case):
     providers._libvirt.documents[device] = '<device'
     tree = copy.deepcopy(TREES[name])
     before = below(tree)
-    providers.place(tree, ROOT)
+    place(providers, tree)
     assert below(tree) == before
