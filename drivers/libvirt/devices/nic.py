@@ -41,14 +41,14 @@ _ETHERNET = '/sys/class/net/'
 def findings(
     child: str, device: PciDevice, devices: NodeDevices, files: HostFiles
 ) -> Iterator[finding.Finding]:
-    """Yield the traits of a PF that is a network card, and no others."""
+    """Yield the traits of a device that is a network card, and no others."""
     interfaces = [n for n in devices.net if n.parent == device.name]
-    if not interfaces:
-        if device.is_network_card:
-            yield from _unknown(child)
+    if not (interfaces or device.is_network_card):
         return
     if device.is_pf:
         yield traits.present(child, SRIOV, 'virt_functions', traits.LIBVIRT)
+    if not interfaces:
+        yield from _unknown(child)
     for one in interfaces[:1]:
         yield from _offloads(child, one)
         yield _queues(child, one, files)
