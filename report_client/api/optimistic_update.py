@@ -21,7 +21,7 @@ from compute_agent import errors as agent_errors
 from compute_agent.tree import provider
 
 from .. import errors
-from ..http import codec, codec_writes, placement
+from ..http import codec, codec_writes, paths, placement
 from ..operations import operations
 
 ATTEMPTS = 30
@@ -105,7 +105,7 @@ class OptimisticUpdate:
 
         :raises errors.NotFound: the provider was deleted
         """
-        path = codec.collection_path(check_provider(target).uuid, kind)
+        path = paths.collection(check_provider(target).uuid, kind)
         with naming_provider(target):
             return codec.contents(kind, self._service.get(path))
 

@@ -11,7 +11,7 @@ from compute_agent import errors as agent_errors
 from compute_agent.tree import assertion, inventory, names
 
 from .. import errors
-from ..http import codec, codec_writes
+from ..http import codec, codec_writes, paths
 from ..operations import operations as ops
 from . import optimistic_update, trait_names
 
@@ -110,7 +110,7 @@ class ProviderInventories(optimistic_update.ProviderContents):
 
     def _classes(self) -> frozenset[str]:
         return codec.resource_classes(
-            self._service.get(codec.RESOURCE_CLASSES)
+            self._service.get(paths.RESOURCE_CLASSES)
         )
 
 

@@ -15,7 +15,7 @@ from typing import Self
 from compute_agent import error_text, errors
 from compute_agent.tree import inventory, names
 
-from ..http import codec
+from ..http import codec, paths
 from . import trait_query
 
 ANY_OF = trait_query.ANY_OF
@@ -148,7 +148,7 @@ class ProviderQuery:
             [(key, value) for key, value in pairs if value],
             safe=_UNQUOTED,
         )
-        return f'{codec.PROVIDERS}?{query}' if query else codec.PROVIDERS
+        return f'{paths.PROVIDERS}?{query}' if query else paths.PROVIDERS
 
 
 def parse_resources(texts: Iterable[str]) -> dict[str, int]:

@@ -16,7 +16,7 @@ from compute_agent import errors as agent_errors
 from compute_agent.tree import names, provider
 
 from .. import errors
-from ..http import codec, codec_writes, list_stream
+from ..http import codec, codec_writes, list_stream, paths
 from ..operations import operations as ops
 from . import (
     optimistic_update,
@@ -52,8 +52,8 @@ class Providers(
         names.check_provider_name(name_or_uuid)
         found: list[codec.ListedProvider] = []
         if names.is_uuid(name_or_uuid):
-            found = self._rows(codec.by_uuid_path(name_or_uuid.lower()))
-        rows = self._rows(codec.by_name_path(name_or_uuid))
+            found = self._rows(paths.by_uuid(name_or_uuid.lower()))
+        rows = self._rows(paths.by_name(name_or_uuid))
         known = {row.uuid for row in found}
         found += [
             row
@@ -144,7 +144,7 @@ class Providers(
         except errors.NameTaken as exc:
             raise self._taken(operation) from exc
         except errors.BadRequest as exc:
-            if parent is None or self._rows(codec.by_uuid_path(parent)):
+            if parent is None or self._rows(paths.by_uuid(parent)):
                 raise
             raise errors.DoesNotExist(
                 f'provider {operation.name} was not created: its parent '
@@ -238,8 +238,8 @@ class Providers(
     def _taken(self, wanted: ops.CreateProvider) -> errors.NameTaken:
         """Return the error that names the holder of the uuid or the name."""
         for path, taken in (
-            (codec.by_uuid_path(wanted.uuid), f'uuid {wanted.uuid}'),
-            (codec.by_name_path(wanted.name), f'name {wanted.name}'),
+            (paths.by_uuid(wanted.uuid), f'uuid {wanted.uuid}'),
+            (paths.by_name(wanted.name), f'name {wanted.name}'),
         ):
             rows = self._rows(path)
             if rows:
@@ -256,13 +256,13 @@ class Providers(
         """Return the children or consumers that prevent a deletion."""
         children = [
             provider.title(row.name, row.uuid)
-            for row in self._rows(codec.in_tree_path(target.uuid))
+            for row in self._rows(paths.in_tree(target.uuid))
             if row.parent_uuid == target.uuid
         ]
         if children:
             return f'delete its children first: {_shortened(sorted(children))}'
         with optimistic_update.naming_provider(target):
-            answer = self._service.get(codec.allocations_path(target.uuid))
+            answer = self._service.get(paths.allocations(target.uuid))
         _, consumers = codec.allocated(answer)
         uuids = {uuid for users in consumers.values() for uuid in users}
         if not uuids:

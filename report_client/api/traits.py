@@ -14,7 +14,7 @@ from compute_agent import errors as agent_errors
 from compute_agent.tree import names, provider
 
 from .. import errors
-from ..http import codec, codec_writes, placement
+from ..http import codec, codec_writes, paths, placement
 from ..operations import operations as ops
 from . import trait_names
 
@@ -77,7 +77,7 @@ class Traits:
 
         :raises agent_errors.InvalidName: the name is outside the grammar
         """
-        path = codec.trait_path(trait_names.check(name))
+        path = paths.trait(trait_names.check(name))
         try:
             self._status(codec.Request(method='GET', path=path), {204})
         except errors.NotFound:
@@ -111,7 +111,7 @@ class Traits:
         :raises errors.InUse: providers have it (409); the message names them
         """
         trait_names.check_custom(name, 'remove')
-        request = codec.Request(method='DELETE', path=codec.trait_path(name))
+        request = codec.Request(method='DELETE', path=paths.trait(name))
         try:
             self._status(request, {204})
         except errors.NotFound as exc:
@@ -128,7 +128,7 @@ class Traits:
 
         :raises errors.UnknownName: placement does not know the trait (400)
         """
-        path = codec.by_trait_path(trait_names.check(name))
+        path = paths.by_trait(trait_names.check(name))
         rows = codec.sound_providers(self._service.get(path))
         return sorted(rows, key=lambda row: (row.name, row.uuid))
 
@@ -203,7 +203,7 @@ def _path(
         query.append(f'name=startswith:{starts_with}')
     if associated is not None:
         query.append(f'associated={str(associated).lower()}')
-    return f'{codec.TRAITS}?{"&".join(query)}' if query else codec.TRAITS
+    return f'{paths.TRAITS}?{"&".join(query)}' if query else paths.TRAITS
 
 
 def _parts(traits: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -22,7 +22,7 @@ from compute_agent.plan import plan as plans
 from compute_agent.tree import assertion, names, provider
 
 from .. import errors as placement_errors
-from ..http import codec, codec_writes, placement
+from ..http import codec, codec_writes, paths, placement
 from ..observe import store
 from ..operations import operations as ops
 from ..plan import diff as planning
@@ -243,9 +243,7 @@ class Executor:
         name, uuid = operation.taken_name, operation.subject
         if name is None:
             return exc
-        rows = codec.sound_providers(
-            self._service.get(codec.by_name_path(name))
-        )
+        rows = codec.sound_providers(self._service.get(paths.by_name(name)))
         others = [row.uuid for row in rows if row.uuid != uuid]
         if not others:
             return placement_errors.Exists(name, uuid)

@@ -13,7 +13,7 @@ from compute_agent.tree import names
 
 from .. import errors
 from ..api import providers
-from ..http import codec, placement
+from ..http import codec, paths, placement
 from . import answer, query
 
 # Only lists of providers have names. Up to this many trees are listed one by
@@ -66,12 +66,12 @@ class Candidates:
         :param roots: the uuids of the trees' roots
         """
         uuids = sorted(set(roots))
-        paths = [codec.in_tree_path(uuid) for uuid in uuids]
+        lists = [paths.in_tree(uuid) for uuid in uuids]
         if len(uuids) > _TREES:
-            paths = [codec.PROVIDERS]
+            lists = [paths.PROVIDERS]
         return {
             row.uuid: row.name
-            for path in paths
+            for path in lists
             for row in codec.sound_providers(self._service.get(path))
         }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Paths, requests and answers in placement's HTTP and JSON.
+"""Requests and answers in placement's HTTP and JSON.
 
 Pure: no I/O, configuration, logging or clock. All calls use one microversion
 (1.39 where the server has it, never below 1.30); routes and codes are those of
@@ -9,25 +9,19 @@ used.
 """
 
 import dataclasses
-import urllib.parse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compute_agent import error_text
-from compute_agent.tree import assertion, inventory, names, provider
+from compute_agent.tree import assertion, inventory, provider
 
 from .. import errors
 from ..operations import operations as ops
-from . import json_shapes
+from . import json_shapes, paths
 
 Version = tuple[int, int]
 NEWEST: Version = (1, 39)
 OLDEST: Version = (1, 30)
-PROVIDERS = '/resource_providers'
-TRAITS = '/traits'
-RESOURCE_CLASSES = '/resource_classes'
-CONSUMERS = '/allocations/'
-RESHAPER = '/reshaper'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,66 +56,6 @@ class ListedProvider:
 
     def __str__(self) -> str:
         return provider.title(self.name, self.uuid)
-
-
-# --- reads --------------------------------------------------------------------
-
-
-def in_tree_path(uuid: str) -> str:
-    """Return the path that lists one tree (1.14).
-
-    :param uuid: any provider of the tree
-    """
-    return f'{PROVIDERS}?in_tree={uuid}'
-
-
-def sharing_path(aggregates: Iterable[str]) -> str:
-    """Return the path that lists sharing providers.
-
-    :param aggregates: only members of any of these; empty for all
-    """
-    query = {'required': names.MISC_SHARES_VIA_AGGREGATE}
-    members = ','.join(sorted(aggregates))
-    if members:
-        query['member_of'] = f'in:{members}'
-    return f'{PROVIDERS}?{urllib.parse.urlencode(query, safe=":,")}'
-
-
-def by_name_path(name: str) -> str:
-    """Return the path that lists the provider with a name."""
-    return f'{PROVIDERS}?{urllib.parse.urlencode({"name": name})}'
-
-
-def by_uuid_path(uuid: str) -> str:
-    """Return the path that lists the provider with a uuid."""
-    return f'{PROVIDERS}?uuid={uuid}'
-
-
-def by_trait_path(name: str) -> str:
-    """Return the path that lists the providers with a trait (1.18)."""
-    return f'{PROVIDERS}?required={name}'
-
-
-def trait_path(name: str) -> str:
-    """Return the path of one trait."""
-    return f'{TRAITS}/{name}'
-
-
-COLLECTIONS = {
-    assertion.Kind.TRAIT: 'traits',
-    assertion.Kind.AGGREGATE: 'aggregates',
-    assertion.Kind.INVENTORY: 'inventories',
-}
-
-
-def collection_path(uuid: str, kind: assertion.Kind) -> str:
-    """Return the path of one provider's traits, aggregates or inventories."""
-    return f'{PROVIDERS}/{uuid}/{COLLECTIONS[kind]}'
-
-
-def allocations_path(uuid: str) -> str:
-    """Return the path of the allocations from one provider."""
-    return f'{PROVIDERS}/{uuid}/allocations'
 
 
 # --- writes; see also codec_writes.py ------------------------------------------
@@ -195,7 +129,7 @@ def contents(kind: assertion.Kind, body: object) -> tuple[int, Any]:
 
     def read() -> tuple[int, Any]:
         answer = json_shapes.mapping(body)
-        found = answer[COLLECTIONS[kind]]
+        found = answer[paths.COLLECTIONS[kind]]
         if kind is assertion.Kind.INVENTORY:
             return json_shapes.generation(answer), {
                 json_shapes.string(rc): inventory.Inventory.from_record(

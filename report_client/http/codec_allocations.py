@@ -13,14 +13,9 @@ from typing import Any
 from compute_agent.plan import allocations as alloc
 
 from ..operations import operations as ops
-from . import codec, json_shapes
+from . import codec, json_shapes, paths
 
 NO_TYPES: codec.Version = (1, 37)
-
-
-def consumer_path(consumer: str) -> str:
-    """Return the path of one consumer's allocations."""
-    return f'{codec.CONSUMERS}{consumer}'
 
 
 def consumer(
@@ -89,7 +84,7 @@ def reshape(
         },
     }
     return codec.Request(
-        method='POST', path=codec.RESHAPER, body=body, newest=NO_TYPES
+        method='POST', path=paths.RESHAPER, body=body, newest=NO_TYPES
     )
 
 

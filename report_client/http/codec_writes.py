@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, assert_never
 
 from ..operations import operations as ops
-from . import codec, codec_allocations
+from . import codec, codec_allocations, paths
 
 
 def request(  # noqa: PLR0911 (a case for each kind)
@@ -21,23 +21,23 @@ def request(  # noqa: PLR0911 (a case for each kind)
     """
     match operation:
         case ops.CreateTrait(name=name):
-            return codec.Request(method='PUT', path=codec.trait_path(name))
+            return codec.Request(method='PUT', path=paths.trait(name))
         case ops.CreateResourceClass(name=name):
-            path = f'{codec.RESOURCE_CLASSES}/{name}'
+            path = f'{paths.RESOURCE_CLASSES}/{name}'
             return codec.Request(method='PUT', path=path)
         case ops.CreateProvider():
             return _creation(operation)
         case ops.UpdateProvider():
             return codec.Request(
                 method='PUT',
-                path=f'{codec.PROVIDERS}/{operation.uuid}',
+                path=f'{paths.PROVIDERS}/{operation.uuid}',
                 body={
                     'name': operation.name,
                     'parent_provider_uuid': operation.parent_uuid,
                 },
             )
         case ops.DeleteProvider(uuid=uuid):
-            path = f'{codec.PROVIDERS}/{uuid}'
+            path = f'{paths.PROVIDERS}/{uuid}'
             return codec.Request(method='DELETE', path=path)
         case ops.SetTraits() | ops.SetAggregates():
             content = sorted(operation.names)
@@ -77,7 +77,7 @@ def _creation(operation: ops.CreateProvider) -> codec.Request:
     body = {'uuid': operation.uuid, 'name': operation.name}
     if operation.parent_uuid is not None:
         body['parent_provider_uuid'] = operation.parent_uuid
-    return codec.Request(method='POST', path=codec.PROVIDERS, body=body)
+    return codec.Request(method='POST', path=paths.PROVIDERS, body=body)
 
 
 def _replacement(
@@ -92,9 +92,9 @@ def _replacement(
     """
     return codec.Request(
         method='PUT',
-        path=codec.collection_path(operation.uuid, operation.kind),
+        path=paths.collection(operation.uuid, operation.kind),
         body={
             'resource_provider_generation': generations.get(operation.uuid),
-            codec.COLLECTIONS[operation.kind]: content,
+            paths.COLLECTIONS[operation.kind]: content,
         },
     )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import errors
-from . import codec
+from . import codec, paths
 
 PARTIAL = 206
 _RACE = 'Another thread concurrently updated'
@@ -80,22 +80,22 @@ def error_for(
 def _is_list(request: codec.Request) -> bool:
     """Return True if every placement answers this, if only with an empty list."""
     route = request.path.partition('?')[0]
-    lists = {codec.PROVIDERS, codec.TRAITS, codec.RESOURCE_CLASSES}
+    lists = {paths.PROVIDERS, paths.TRAITS, paths.RESOURCE_CLASSES}
     return request.method == 'GET' and route in lists
 
 
 def _is_one(request: codec.Request) -> bool:
     """Return True if the request is about one object that may not exist."""
-    if request.path.startswith(f'{codec.TRAITS}/'):
+    if request.path.startswith(f'{paths.TRAITS}/'):
         return request.method != 'PUT'  # which creates it
-    return request.path.startswith((codec.PROVIDERS, codec.CONSUMERS))
+    return request.path.startswith((paths.PROVIDERS, paths.CONSUMERS))
 
 
 def _kind(  # noqa: PLR0911 (a row for each meaning)
     request: codec.Request, answer: errors.Answer
 ) -> type[Exception]:
     """Return the class of the error for an answer that is not 2xx."""
-    if answer.status == 403 and request.path == codec.RESHAPER:
+    if answer.status == 403 and request.path == paths.RESHAPER:
         return errors.NotAllowed
     known = _BY_STATUS.get(answer.status) or _BY_CODE.get(answer.code)
     if known is not None:
@@ -108,6 +108,6 @@ def _kind(  # noqa: PLR0911 (a row for each meaning)
         return errors.UnknownName
     if answer.status == 404 and _is_one(request):
         return errors.NotFound
-    if answer.status == 409 and request.path.startswith(f'{codec.TRAITS}/'):
+    if answer.status == 409 and request.path.startswith(f'{paths.TRAITS}/'):
         return errors.InUse  # placement has no code of its own for it
     return errors.BadRequest

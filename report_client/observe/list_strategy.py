@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from compute_agent import errors, parallel
 from compute_agent.tree import provider
 
-from ..http import codec
+from ..http import codec, paths
 from . import reader, store
 
 # A list of one tree costs the server about 3.5 ms. The complete list costs it
@@ -57,9 +57,7 @@ class ListStrategy:
         """
         if len(node_uuids) == 1:
             (uuid,) = node_uuids
-            return {
-                uuid: self._reader.list_providers(codec.in_tree_path(uuid))
-            }
+            return {uuid: self._reader.list_providers(paths.in_tree(uuid))}
         if self._is_crowded(len(node_uuids)):
             self._names = None
             return self._tree_by_tree(node_uuids)
@@ -73,7 +71,7 @@ class ListStrategy:
         """
         if self._names is not None and name not in self._names:
             return None
-        rows = self._reader.list_providers(codec.by_name_path(name))
+        rows = self._reader.list_providers(paths.by_name(name))
         return next((row.uuid for row in rows if row.name == name), None)
 
     def _is_crowded(self, trees: int) -> bool:
@@ -89,7 +87,7 @@ class ListStrategy:
     def _all(
         self, node_uuids: Sequence[str]
     ) -> dict[str, Rows | errors.AgentError]:
-        listed = self._reader.list_providers(codec.PROVIDERS)
+        listed = self._reader.list_providers(paths.PROVIDERS)
         if len(listed) > PROVIDERS_PER_TREE * len(node_uuids):
             self._store.site.save_size(
                 provider.Size(providers=len(listed), counted_at=self._clock())
@@ -104,9 +102,7 @@ class ListStrategy:
 
         def ask(uuid: str) -> None:
             try:
-                found[uuid] = self._reader.list_providers(
-                    codec.in_tree_path(uuid)
-                )
+                found[uuid] = self._reader.list_providers(paths.in_tree(uuid))
             except errors.UnknownState as exc:  # concerns this tree only
                 found[uuid] = exc
 

@@ -21,7 +21,7 @@ from compute_agent.plan import intents
 from compute_agent.plan.observation import Observation
 from compute_agent.tree import names, provider
 
-from ..http import codec, placement
+from ..http import codec, paths, placement
 from . import (
     cached_reader,
     fallen,
@@ -279,7 +279,7 @@ class Observer:
         watched = self._watched.get(builder.node_uuid, set())
         for uuid in [*created, *builder.intents, *sorted(watched)]:
             if uuid not in builder.readings:
-                rows = self._reader.list_providers(codec.in_tree_path(uuid))
+                rows = self._reader.list_providers(paths.in_tree(uuid))
                 self._providers.read(builder, _with_descendants(rows, uuid))
                 if not rows:
                     watched.discard(uuid)

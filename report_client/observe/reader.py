@@ -13,7 +13,7 @@ from compute_agent.plan import allocations as alloc
 from compute_agent.tree import assertion, names, provider
 
 from .. import errors as placement_errors
-from ..http import codec, codec_allocations, list_stream, placement
+from ..http import codec, codec_allocations, list_stream, paths, placement
 
 REREADS = 4  # times that outdated parts of a provider are read again
 
@@ -78,7 +78,7 @@ class Reader:
 
     def contents(self, uuid: str, kind: assertion.Kind) -> tuple[int, Any]:
         """Return the generation and one kind of a provider's contents."""
-        path = codec.collection_path(uuid, kind)
+        path = paths.collection(uuid, kind)
         return codec.contents(kind, self._service.get(path))
 
     def allocated(self, uuid: str) -> tuple[int, dict[str, frozenset[str]]]:
@@ -86,7 +86,7 @@ class Reader:
 
         ``GET /resource_providers/{uuid}/allocations``: 200, 404.
         """
-        return codec.allocated(self._service.get(codec.allocations_path(uuid)))
+        return codec.allocated(self._service.get(paths.allocations(uuid)))
 
     def consumer(self, uuid: str) -> tuple[alloc.Consumer, dict[str, int]]:
         """Return a consumer's allocations, and its providers' generations.
@@ -95,7 +95,7 @@ class Reader:
 
         :raises errors.Conflict: the consumer has no allocations any more
         """
-        body = self._service.get(codec_allocations.consumer_path(uuid))
+        body = self._service.get(paths.consumer(uuid))
         found = codec_allocations.consumer(uuid, body)
         if found is None:
             raise placement_errors.Conflict(
@@ -109,9 +109,9 @@ class Reader:
         ``GET /traits`` (1.6) and ``GET /resource_classes`` (1.2): 200.
         """
         return names.KnownNames(
-            traits=codec.traits(self._service.get(codec.TRAITS)),
+            traits=codec.traits(self._service.get(paths.TRAITS)),
             resource_classes=codec.resource_classes(
-                self._service.get(codec.RESOURCE_CLASSES)
+                self._service.get(paths.RESOURCE_CLASSES)
             ),
             read_at=self._clock(),
         )

@@ -13,7 +13,7 @@ it is read again in each cycle. This module writes nothing to placement;
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
-from ..http import codec
+from ..http import codec, paths
 from . import cached_reader, observation, reader, store
 
 MAX_AGGREGATES = 50  # in one query, which are 2 KB of the request line
@@ -138,7 +138,7 @@ class SharingProviders:
         in_query = aggregates
         if len(aggregates) > MAX_AGGREGATES:
             in_query = frozenset()
-        rows = self._reader.list_providers(codec.sharing_path(in_query))
+        rows = self._reader.list_providers(paths.sharing(in_query))
         shared = self._read_rows(rows, builders, since)
         if not shared.failed and invalidations == self._invalidations:
             reusable = dataclasses.replace(shared, fresh=set(), notes={})

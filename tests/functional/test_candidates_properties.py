@@ -33,7 +33,7 @@ from report_client.candidates.why_not import (
     why_not,
 )
 from report_client.candidates.why_not.requirements import Kind
-from report_client.http import codec
+from report_client.http import codec, paths
 
 CLASSES = ('DISK_GB', 'MEMORY_MB', 'VCPU')
 TRAITS = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C')
@@ -241,7 +241,7 @@ def build_anew(placement, cloud):
 def rows_of(service):
     return {
         row.name: row
-        for row in codec.listed_providers(service.get(codec.PROVIDERS))
+        for row in codec.listed_providers(service.get(paths.PROVIDERS))
     }
 
 
@@ -392,7 +392,7 @@ def test_what_is_certain_fails_however_much_there_is(
     every = requirements.split(request_)
     amounts = [part for part in every if part.kind is Kind.RESOURCE]
     note(request_.path())
-    for row in codec.listed_providers(service.get(codec.PROVIDERS)):
+    for row in codec.listed_providers(service.get(paths.PROVIDERS)):
         near = around.read(row)
         for part in every:
             asked = request_.amounts.get(part.group, {})

@@ -16,7 +16,7 @@ from scripted_server import answer, scripted
 
 from compute_agent import errors
 from compute_agent.tree import assertion
-from report_client.http import codec
+from report_client.http import codec, paths
 from report_client.observe import reader
 
 SECRET = 'TOKEN-0'
@@ -150,9 +150,9 @@ READS = {
     'names': lambda r: r.known_names(),
 }
 WRITES = {
-    ('POST', codec.PROVIDERS): codec.created_generation,
-    ('PUT', f'{codec.PROVIDERS}/{NODE}/traits'): codec.generation_after,
-    ('PUT', f'{codec.PROVIDERS}/{NODE}/inventories'): codec.generation_after,
+    ('POST', paths.PROVIDERS): codec.created_generation,
+    ('PUT', f'{paths.PROVIDERS}/{NODE}/traits'): codec.generation_after,
+    ('PUT', f'{paths.PROVIDERS}/{NODE}/inventories'): codec.generation_after,
 }
 
 

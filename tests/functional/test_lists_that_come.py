@@ -18,7 +18,7 @@ from keystoneauth1 import adapter, plugin, session, token_endpoint
 
 from benchmarks import row_stream
 from report_client import errors
-from report_client.http import codec, list_stream
+from report_client.http import codec, list_stream, paths
 from report_client.http import placement as placement_api
 from report_client.observe import reader
 
@@ -71,7 +71,7 @@ def listed(service, on_chunk=lambda: None):
 
         return list_stream.listed_providers(told())
 
-    return service.read(codec.PROVIDERS, taken_in)
+    return service.read(paths.PROVIDERS, taken_in)
 
 
 # --- the real placement -------------------------------------------------------
@@ -79,7 +79,7 @@ def listed(service, on_chunk=lambda: None):
 
 def test_it_is_the_list_that_placement_answers(placement, service):
     create_cloud(placement.post, 40)
-    found = reader.Reader(service, lambda: 0.0).list_providers(codec.PROVIDERS)
+    found = reader.Reader(service, lambda: 0.0).list_providers(paths.PROVIDERS)
     assert found == codec.listed_providers(
         placement.get('/resource_providers')
     )
@@ -94,7 +94,7 @@ def test_it_is_so_over_a_connection(placement_server, service_at):
 
     create_cloud(post, 100)
     found = listed(service)
-    assert found == codec.listed_providers(service.get(codec.PROVIDERS))
+    assert found == codec.listed_providers(service.get(paths.PROVIDERS))
     assert len(found) == 100
 
 
@@ -109,7 +109,7 @@ def test_the_benchmark_s_list_is_in_placement_s_own_bytes(placement, raw):
 
 def test_nothing_listed_is_an_answer(service):
     assert (
-        service.read(codec.in_tree_path(uuid(1)), list_stream.listed_providers)
+        service.read(paths.in_tree(uuid(1)), list_stream.listed_providers)
         == []
     )
 
@@ -123,7 +123,7 @@ def test_an_older_placement_is_asked_again(placement, service, newest):
 def test_what_is_too_new_for_it_is_not_asked(placement, service, newest):
     newest('1.30')
     with pytest.raises(errors.TooOld, match=r'needs 1\.35 or newer'):
-        service.read(codec.PROVIDERS, list_stream.listed_providers, (1, 35))
+        service.read(paths.PROVIDERS, list_stream.listed_providers, (1, 35))
     assert [r.status for r in placement.requests] == [406]
 
 

@@ -13,7 +13,7 @@ from compute_agent.tree import provider
 
 from ... import errors
 from ...api import provider_query
-from ...http import codec, placement
+from ...http import codec, paths, placement
 from ...observe import reader
 from . import neighbourhood
 
@@ -37,9 +37,7 @@ class NeighbourhoodReader:
 
         :raises errors.DoesNotExist: the tree was deleted
         """
-        rows = self._reader.list_providers(
-            codec.in_tree_path(target.root_uuid)
-        )
+        rows = self._reader.list_providers(paths.in_tree(target.root_uuid))
         if not rows:
             title = provider.title(target.name, target.uuid)
             raise errors.DoesNotExist(f'provider {title} is gone')
@@ -68,7 +66,7 @@ class NeighbourhoodReader:
 
         ``GET /resource_providers/{uuid}/usages`` (1.0): 200, 404.
         """
-        body = self._service.get(f'{codec.PROVIDERS}/{uuid}/usages')
+        body = self._service.get(f'{paths.PROVIDERS}/{uuid}/usages')
         try:
             return {rc: operator.index(n) for rc, n in body['usages'].items()}
         except (AttributeError, KeyError, TypeError) as exc:
@@ -84,7 +82,7 @@ class NeighbourhoodReader:
         """Return the providers that share in these aggregates."""
         if not aggregates:
             return []
-        return self._reader.list_providers(codec.sharing_path(aggregates))
+        return self._reader.list_providers(paths.sharing(aggregates))
 
     def _roots(self, aggregates: Collection[str]) -> frozenset[str]:
         """Return the root uuids of all trees with a member of these."""

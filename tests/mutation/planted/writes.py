@@ -11,7 +11,7 @@ from compute_agent.provider_config import files
 from compute_agent.tree import inventory
 from report_client import errors
 from report_client.apply import executor, progress
-from report_client.http import codec, codec_writes
+from report_client.http import codec, codec_writes, paths
 from report_client.observe import reader, sharing, verify
 from report_client.operations import operations as ops
 from report_client.plan import contents, hierarchy
@@ -80,7 +80,7 @@ def _(answer, self, operation, ledger):
 )
 def _(request, operation, generations):
     if isinstance(operation, ops.SetTraits) and not operation.names:
-        path = codec.collection_path(operation.uuid, operation.kind)
+        path = paths.collection(operation.uuid, operation.kind)
         return codec.Request(method='DELETE', path=path)
     return request(operation, generations)
 

@@ -30,7 +30,6 @@ CONSUMER = alloc.Consumer(
 
 
 def test_a_consumer_is_read_with_its_providers_generations():
-    assert codec_allocations.consumer_path('c1') == '/allocations/c1'
     assert codec_allocations.consumer('c1', ANSWER) == (
         CONSUMER,
         {'root': 3, 'share': 4},

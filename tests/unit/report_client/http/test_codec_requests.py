@@ -6,7 +6,6 @@ import json
 import pytest
 
 from compute_agent.tree import inventory
-from compute_agent.tree.assertion import Kind
 from report_client.http import codec, codec_writes
 from report_client.operations import operations as ops
 
@@ -180,53 +179,6 @@ def test_the_generation_is_the_one_that_is_given(generation):
         set_names(ops.SetTraits), {UUID: generation}
     ).body
     assert body['resource_provider_generation'] == generation
-
-
-@pytest.mark.parametrize(
-    ('kind', 'path'),
-    [
-        (Kind.TRAIT, f'{PROVIDER}/traits'),
-        (Kind.AGGREGATE, f'{PROVIDER}/aggregates'),
-        (Kind.INVENTORY, f'{PROVIDER}/inventories'),
-    ],
-)
-def test_each_kind_is_read_where_it_is_written(kind, path):
-    assert codec.collection_path(UUID, kind) == path
-
-
-def test_what_is_allocated_of_a_provider_is_one_read():
-    assert codec.allocations_path(UUID) == f'{PROVIDER}/allocations'
-
-
-def test_one_tree_is_listed_by_any_of_its_providers():
-    assert codec.in_tree_path(UUID) == f'/resource_providers?in_tree={UUID}'
-
-
-def test_sharing_providers_are_listed_by_their_trait():
-    assert codec.sharing_path([]) == (
-        '/resource_providers?required=MISC_SHARES_VIA_AGGREGATE'
-    )
-
-
-def test_sharing_providers_of_some_aggregates_are_listed_by_both():
-    assert codec.sharing_path({AGG2, AGG1}) == (
-        '/resource_providers?required=MISC_SHARES_VIA_AGGREGATE'
-        f'&member_of=in:{AGG1},{AGG2}'
-    )
-
-
-@pytest.mark.parametrize(
-    ('name', 'query'),
-    [
-        ('node1', 'node1'),
-        ('a b', 'a+b'),
-        ('0000:81:00.0', '0000%3A81%3A00.0'),
-        ('a&b=c', 'a%26b%3Dc'),
-        ('größe', 'gr%C3%B6%C3%9Fe'),
-    ],
-)
-def test_a_provider_is_found_by_any_name(name, query):
-    assert codec.by_name_path(name) == f'/resource_providers?name={query}'
 
 
 def test_the_oldest_version_has_reshapes_and_the_newest_is_known():
