@@ -81,7 +81,7 @@ class Judge:
         self._clock = clock
         # When the deletions of a listed node began to wait, by its uuid.
         self._waiting: dict[str, float] = {}
-        # The approved removals of the last cycle.
+        # The approved removals of the last cycle, which were logged.
         self._used = frozenset[approval.Subject]()
 
     def judge(
@@ -108,9 +108,10 @@ class Judge:
         return found.departures
 
     def end(self, cycles: Sequence[NodeCycle[Any]]) -> None:
-        """Drop the approvals of removals that placement carried out."""
-        if not self._used:
-            return
+        """Drop the approvals of removals that placement carried out.
+
+        Also if they needed none any more: the rest of a mass may be small.
+        """
         made = {
             subject
             for cycle in cycles
@@ -118,7 +119,8 @@ class Judge:
                 cycle.removed(), departed=cycle.departed
             )
         }
-        self.approvals.drop(self._used & made)
+        if made:
+            self.approvals.drop(self.approvals.of(made))
 
     def _judgement(
         self,

@@ -225,7 +225,7 @@ class ResourceTracker(Generic[Op]):
         if writing:
             # If the database cannot be written now, the approvals stay.
             with contextlib.suppress(errors.Unavailable):
-                self._judge.end(begun)
+                self._judge.end(cycles)
 
     def _in_parallel(
         self,

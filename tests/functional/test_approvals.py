@@ -154,6 +154,24 @@ def test_an_approval_of_what_was_done_is_over(
     assert traits(operator, ONE) == set(MANY)
 
 
+def test_the_small_rest_of_an_approved_mass_uses_its_approval_up(
+    agent, world, clock, placement, operator, approve
+):
+    world.traits = dict.fromkeys(NODES.values(), MANY[:40])
+    assert ends(agent, clock) == [Status.DONE] * 2
+    lose_traits(world)
+    assert ends(agent, clock) == [Status.FAILED] * 2
+    approve()
+    placement.fault(f'PUT /resource_providers/{TWO}/traits', 503)
+    assert ends(agent, clock) == [Status.DONE, Status.FAILED]
+    assert ends(agent, clock) == [Status.DONE] * 2
+    world.traits = dict.fromkeys(NODES.values(), MANY[:40])
+    assert ends(agent, clock) == [Status.DONE] * 2
+    lose_traits(world)
+    assert ends(agent, clock) == [Status.FAILED] * 2
+    assert len(traits(operator, ONE)) == len(traits(operator, TWO)) == 40
+
+
 def test_what_one_node_loses_is_approved_for_it_alone(
     agent, world, clock, operator, approve
 ):

@@ -70,7 +70,7 @@ class NodeCycle(Generic[Op]):
 
     def removed(self) -> blast_radius.Removals:
         """Return the removals that placement carried out in this cycle."""
-        if self._planned is None:
+        if self._planned is None or not self._applied:
             return blast_radius.NOTHING
         return removals.carried_out(
             self._planned, self._applied, departed=self.departed
