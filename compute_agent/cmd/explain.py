@@ -11,7 +11,7 @@ from ..tree import node as node_module
 from .app import command
 
 if typing.TYPE_CHECKING:
-    from ..ownership import explain
+    from ..ownership.explanations import explain
     from ..plan.change import Change
     from ..virt import finding
     from .wiring.agent import Agent, NodeResult
@@ -99,7 +99,7 @@ class _Answer:
 
 
 def _answer(agent: 'Agent', result: 'NodeResult', trait: str) -> _Answer:
-    from ..ownership import explain  # noqa: PLC0415
+    from ..ownership.explanations import explain  # noqa: PLC0415
 
     findings, failure = _findings(agent, result.node.name, trait)
     plan = result.plan
@@ -157,7 +157,7 @@ def _check_known(trait: str, answers: Sequence[_Answer]) -> None:
     from report_client.api import trait_names  # noqa: PLC0415
 
     from .. import errors  # noqa: PLC0415
-    from ..ownership import explain  # noqa: PLC0415
+    from ..ownership.explanations import explain  # noqa: PLC0415
 
     absent = explain.State.ABSENT
     if (

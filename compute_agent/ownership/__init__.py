@@ -3,5 +3,6 @@
 
 Begin with ``resolve.py``: from assertions, record and policy it makes the
 wanted providers. ``claims.py`` decides name by name, and gives the cause of
-each removal. Pure; it may import ``tree/``, ``plan/`` and ``limits/``.
+each removal. ``explanations/`` has what people are told about it. Pure; it may
+import ``tree/``, ``plan/`` and ``limits/``.
 """

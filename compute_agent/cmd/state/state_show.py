@@ -47,7 +47,7 @@ class StateShow(listing.Listing):
         self, parsed_args: argparse.Namespace
     ) -> tuple[listing.Rows, str | None, int]:
         """Return one row for each provider and each name."""
-        from ...ownership import record_rows  # noqa: PLC0415 (quick --help)
+        from ...ownership.explanations import record_rows  # noqa: PLC0415 (quick --help)
         from ...state import state as state_database  # noqa: PLC0415
         from ...state.handover import node_record  # noqa: PLC0415
 

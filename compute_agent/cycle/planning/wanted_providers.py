@@ -11,7 +11,8 @@ from typing import Generic
 
 from ...limits import contended as contended_items
 from ...limits import contention
-from ...ownership import older_record, policy, resolve
+from ...ownership import policy, resolve
+from ...ownership.explanations import older_record
 from ...ownership.record import Record
 from ...plan import allocations as alloc
 from ...plan import removal

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from ... import errors
-from ...ownership import record_rows
+from ...ownership.explanations import record_rows
 from ...tree.node import Node
 from ..cache import Cache
 from ..database.database import Database

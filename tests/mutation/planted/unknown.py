@@ -8,7 +8,7 @@ import variants
 from compute_agent import errors
 from compute_agent.cycle.departures import departed_nodes, questions
 from compute_agent.limits import judgement
-from compute_agent.ownership import older_record
+from compute_agent.ownership.explanations import older_record
 from compute_agent.plan import plan
 from compute_agent.state import journal
 from compute_agent.tree import assertion, provider

@@ -11,9 +11,9 @@ that the agent derives. ``cycle/planning/wanted_providers.py`` asks once for
 each node.
 """
 
-from ..tree import provider_tree
-from . import claims, undeletable
-from .record import Record
+from ...tree import provider_tree
+from .. import claims, undeletable
+from ..record import Record
 
 _FEW = 5  # names that the line lists
 

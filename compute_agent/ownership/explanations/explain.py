@@ -11,10 +11,10 @@ import dataclasses
 import enum
 from collections.abc import Iterable, Mapping
 
-from ..plan import removal
-from ..plan.change import Change
-from ..tree import assertion, provider
-from .record import Record
+from ...plan import removal
+from ...plan.change import Change
+from ...tree import assertion, provider
+from ..record import Record
 
 
 class State(enum.Enum):

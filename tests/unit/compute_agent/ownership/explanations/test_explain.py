@@ -3,8 +3,9 @@
 
 import pytest
 
-from compute_agent.ownership import explain, record
-from compute_agent.ownership.explain import State
+from compute_agent.ownership import record
+from compute_agent.ownership.explanations import explain
+from compute_agent.ownership.explanations.explain import State
 from compute_agent.plan import change, removal
 from compute_agent.tree import provider
 from compute_agent.tree.assertion import Kind

@@ -8,9 +8,9 @@ Pure: no I/O, configuration, logging or clock. ``state/state.py`` makes the acco
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..plan.intents import Intent
-from ..tree import assertion
-from .record import Record
+from ...plan.intents import Intent
+from ...tree import assertion
+from ..record import Record
 
 PROVIDER = 'provider'
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The record as rows: nothing recorded is left out, nothing is made up."""
 
-from compute_agent.ownership import record, record_rows
+from compute_agent.ownership import record
+from compute_agent.ownership.explanations import record_rows
 from compute_agent.plan import intents
 from compute_agent.tree.assertion import Kind
 
