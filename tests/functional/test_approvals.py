@@ -201,6 +201,7 @@ def test_a_plan_says_what_is_approved_and_uses_nothing_up(
 
 
 @pytest.mark.parametrize('command', ['plan', 'sync'])
+@pytest.mark.catches('shares are of the chosen nodes only')
 def test_shares_are_of_all_nodes_when_only_some_are_chosen(
     agent_factory, placement, operator, command
 ):

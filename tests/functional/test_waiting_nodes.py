@@ -113,6 +113,7 @@ def test_refused_deletions(agent, rack, clock, placement):
     assert_waits_for_one_request(agent, placement, clock, Status.WAITING)
 
 
+@pytest.mark.catches('departed nodes that wait cost a second list')
 def test_a_departed_root_that_is_not_ours_to_delete(
     agent, rack, clock, placement, operator
 ):

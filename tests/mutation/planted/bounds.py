@@ -4,7 +4,8 @@
 import dataclasses
 
 from compute_agent import errors
-from compute_agent.cycle.departures import batches
+from compute_agent.cycle import resource_tracker
+from compute_agent.cycle.departures import batches, departed_nodes
 from compute_agent.cycle.node import conflicts, node_cycle, refusals
 from compute_agent.cycle.planning import consumers
 from compute_agent.limits import backoff, blast_radius, capacity, judgement
@@ -70,6 +71,22 @@ def _(_of, self, subjects, now):
 )
 def _(_wait, _self, _node_uuid):
     return None
+
+
+@plant(
+    departed_nodes.Departures.gone,
+    'departed nodes that wait cost a second list',
+)
+def _(_gone, _self, _nodes):
+    return []
+
+
+@plant(
+    resource_tracker.ResourceTracker._others,
+    'shares are of the chosen nodes only',
+)
+def _(_others, _self, _listed, _chosen):
+    return {}
 
 
 @plant(judgement._without, 'an approval is of a whole set only')
