@@ -49,6 +49,13 @@ _OPTS: list[cfg.Opt] = [
         'several agents can share the nodes. No two agents may have the same '
         'nodes. Unset means all nodes. It needs Ironic API 1.82.',
     ),
+    cfg.ListOpt(
+        'peer_list',
+        help="nova-compute's option, which this driver does not support: the "
+        'hosts that share the nodes of conductor_group. Each agent describes '
+        'all nodes of its group and shard. If the option names several hosts, '
+        'the driver says so when it starts.',
+    ),
     cfg.FloatOpt(
         'request_deadline',
         default=120.0,

@@ -29,6 +29,11 @@ from .client import answers, api, connection, endpoint, versions
 LOG = logging.getLogger(__name__)
 
 _SHOWN = 3
+_SHARED_BY_PEERS = (
+    'the ironic driver does not support [ironic] peer_list: this agent '
+    'describes all nodes of its conductor_group; to share them among agents, '
+    'give each a shard of its own with [ironic] shard'
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +73,8 @@ class IronicDriver(driver.ComputeDriver):
         adapter, url = endpoint.from_conf(conf)
         options.check(conf)
         group = conf[options.GROUP]
+        if len(group.peer_list or ()) > 1:
+            LOG.warning('%s', _SHARED_BY_PEERS)
         reached = connection.Connection(
             adapter,
             url=url,
