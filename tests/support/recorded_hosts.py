@@ -103,3 +103,18 @@ def plain(tree: provider_tree.ProviderTree) -> Plain:
             'traits': sorted(data.traits),
         }
     return found
+
+
+def tree_of(found: Plain) -> provider_tree.ProviderTree:
+    """Return the tree of these providers, as placement has it."""
+    tree = provider_tree.ProviderTree()
+    root = ''
+    for name, contents in found.items():
+        if root:
+            tree.new_child(name, root)
+        else:
+            root = name
+            tree.new_root(name, UUID)
+        tree.update_inventory(name, contents['inventory'])
+        tree.update_traits(name, contents['traits'])
+    return tree

@@ -79,11 +79,12 @@ def total_mib(
 
 
 def _largest(libvirt_mib: int | None, meminfo: str | None) -> int:
-    if libvirt_mib is None:
-        return _mib(meminfo, 'MemTotal')
-    if meminfo is None:
-        return libvirt_mib
-    return max(libvirt_mib, _mib(meminfo, 'MemTotal'))
+    """Return the larger number.
+
+    libvirt's alone could be one that still grows, so it does not count without
+    /proc/meminfo.
+    """
+    return max(libvirt_mib or 0, _mib(meminfo, 'MemTotal'))
 
 
 def _mib(meminfo: str | None, field: str) -> int:
