@@ -41,6 +41,25 @@ def expected(folder: pathlib.Path) -> dict[str, typing.Any]:
     return typing.cast('dict[str, typing.Any]', yaml.safe_load(text))
 
 
+def nova_confs(folder: pathlib.Path, into: pathlib.Path) -> list[pathlib.Path]:
+    """Return the configurations of a case that are not refused, as files.
+
+    :param into: the folder for those that the case has in its expected.yaml
+    """
+    kept = expected(folder)
+    if 'refused' in kept:
+        return []
+    texts = [
+        one['nova_conf']
+        for one in kept.get('configurations', ())
+        if 'config_error' not in one
+    ]
+    for number, text in enumerate(texts):
+        (into / f'{number}.conf').write_text(text, 'utf-8')
+    named = [into / f'{number}.conf' for number in range(len(texts))]
+    return named or [folder / 'nova.conf']
+
+
 class SomeFiles(host.HostFiles):
     """Files of a recorded host; every file system of it has one size."""
 

@@ -44,6 +44,8 @@ class Child:
         placement has them
     :ivar findings: the traits that the driver decides on it, with evidence
     :ivar trouble: not None: the whole inventory is reserved
+    :ivar unread: the traits of troubles that could not be looked for; a child
+        with such a trait stays as placement has it
     :ivar reserved: True: the whole inventory is reserved, because the device
         may be used once and has been
     :ivar operators_reserve: True: a reserved amount that an operator set stays
@@ -54,6 +56,7 @@ class Child:
     inventory: Records | None
     findings: tuple[finding.Finding, ...]
     trouble: Trouble | None = None
+    unread: frozenset[str] = frozenset()
     reserved: bool = False
     operators_reserve: bool = False
 

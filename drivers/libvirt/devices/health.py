@@ -3,7 +3,8 @@
 
 It reads files through ``host.HostFiles``. A device in error is not offered:
 its whole inventory is reserved until it is well again. A file that cannot be
-read says nothing, and no device is in error because of it.
+read says nothing: no device is in error because of it, and none that was is
+well again.
 """
 
 from ..host import HostFiles
@@ -27,6 +28,17 @@ def trouble(device: PciDevice, files: HostFiles) -> Trouble | None:
         or _fatal(device, files.text(f'{folder}/aer_dev_fatal'))
         or _silent(device, files, f'{folder}/config', asleep=asleep)
     )
+
+
+def unread(device: PciDevice, files: HostFiles) -> frozenset[str]:
+    """Return the traits of the troubles whose file cannot be read now."""
+    folder = f'{_FOLDER}{device.address}'
+    sources = {
+        traits.D3COLD: files.word(f'{folder}/power_state'),
+        traits.POWER_ERROR: files.word(f'{folder}/power_state'),
+        traits.AER_FATAL: files.word(f'{folder}/aer_dev_fatal'),
+    }
+    return frozenset(trait for trait, text in sources.items() if not text)
 
 
 def _power(

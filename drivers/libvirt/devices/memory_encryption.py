@@ -238,6 +238,8 @@ def _tdx(facts: Facts) -> tuple[int, str]:
         for number in (_capacity(text), facts.tdx_guests)
         if number is not None
     ]
+    if not numbers:
+        raise Unknown(f'{CAPACITY} has no number of TDX guests that counts')
     return min(numbers), 'tdx'
 
 
@@ -245,8 +247,8 @@ def _capacity(text: str | None) -> int | None:
     """Return the number behind ``tdx`` in misc.capacity, 0 if it has none."""
     for line in (text or '').splitlines():
         key, _, number = line.strip().partition(' ')
-        if key == 'tdx' and (count := _count(number.strip())) is not None:
-            return count
+        if key == 'tdx':
+            return _count(number.strip())
     return None if text is None else 0
 
 

@@ -55,7 +55,7 @@ def findings(
 
 
 def _unknown(child: str) -> Iterator[finding.Finding]:
-    for trait in (MULTIQUEUE, *OFFLOADS.values()):
+    for trait in (SRIOV, MULTIQUEUE, *OFFLOADS.values()):
         yield finding.Finding(
             trait=trait,
             found=finding.Found.UNKNOWN,

@@ -227,6 +227,7 @@ def _child(
             *nic.findings(name, owner or device, devices, files),
         ),
         trouble=_trouble(group, owner, files),
+        unread=health.unread(owner, files) if owner else frozenset(),
         reserved=bool(spec.one_time_use) and device.address in assigned,
         operators_reserve=True,
     )

@@ -128,6 +128,12 @@ def _place(tree: Tree, root: str, child: Child, before: Data | None) -> None:
             f'({", ".join(owners(before))})'
         )
         return
+    if before is not None and (marks := _unread_marks(child, before)):
+        tree.note(
+            f'{child.name}: stays reserved ({", ".join(marks)}), because its '
+            'device cannot be looked at now'
+        )
+        return
     records = _records(child, before)
     if not records:
         return
@@ -144,6 +150,13 @@ def _place(tree: Tree, root: str, child: Child, before: Data | None) -> None:
             f'({child.trouble.trait}), because {child.trouble.reason}'
         )
     tree.declare_traits(child.name, *wanted)
+
+
+def _unread_marks(child: Child, before: Data) -> list[str]:
+    """Return the marks of the child that cannot be looked into now."""
+    if child.trouble is not None:
+        return []
+    return sorted(child.unread & before.traits)
 
 
 def _records(child: Child, before: Data | None) -> Records:

@@ -10,7 +10,7 @@ others as they are. ``driver.py`` calls this in each cycle.
 from collections.abc import Callable, Iterator
 
 from compute_agent import errors
-from compute_agent.tree import host_inventory
+from compute_agent.tree import host_inventory, inventory
 
 from .. import sources
 from ..libvirtd import hypervisor
@@ -171,6 +171,10 @@ def _amount(
         return amounts.Amounts.unread(str(exc), rc)
     if not amount:
         return amounts.Amounts()
+    if amount > inventory.MAX_INT:
+        return amounts.Amounts.unread(
+            f'the {rc} of this host are more than placement can hold', rc
+        )
     return amounts.Amounts(
         known={rc: host_inventory.record(rc, amount, reserved, option)}
     )

@@ -24,6 +24,7 @@ LIBVIRT = 'libvirt'
 FILE_SYSTEMS = 'file_systems.yaml'
 PYCPUINFO = 'pycpuinfo.json'
 PROGRAMS = 'programs'
+OCTETS = '.hex'  # the ending of a file that is no text
 NAME = 'recorded.example'
 
 
@@ -51,10 +52,15 @@ def used_by(folder: str) -> str:
     return f'files of {folder}'
 
 
+def program(argv: Sequence[str]) -> str:
+    """Return the path, below their folder, of what a program printed."""
+    return argv[0].lstrip('/')
+
+
 def _programs(folder: pathlib.Path) -> command.Runner:
     def run(argv: Sequence[str]) -> str:
         try:
-            return (folder / argv[0]).read_text('utf-8')
+            return (folder / program(argv)).read_text('utf-8')
         except FileNotFoundError as exc:
             raise errors.DriverError(f'{argv[0]} cannot be run') from exc
 
@@ -64,6 +70,13 @@ def _programs(folder: pathlib.Path) -> command.Runner:
 class _Files(host.HostFiles):
     def __init__(self, folder: pathlib.Path) -> None:
         super().__init__(folder, machine='unknown')
+
+    def octets(self, path: str, count: int) -> bytes | None:
+        """Return the first octets of a file, also of one kept as digits."""
+        digits = self.text(path + OCTETS)
+        if digits is None:
+            return super().octets(path, count)
+        return bytes.fromhex(digits)[:count]
 
     def file_system_bytes(self, path: str) -> int:
         """Return the size that was recorded of the path's file system."""

@@ -45,7 +45,9 @@ class Recorder:
 def _programs(asked: command.Runner, texts: Texts) -> command.Runner:
     def run(argv: Sequence[str]) -> str:
         found = asked(argv)
-        texts[f'{recorded_host.PROGRAMS}/{argv[0]}'] = found
+        texts[f'{recorded_host.PROGRAMS}/{recorded_host.program(argv)}'] = (
+            found
+        )
         return found
 
     return run
@@ -66,8 +68,12 @@ class _Files(host.HostFiles):
         return found
 
     def octets(self, path: str, count: int) -> bytes | None:
-        """Return the first octets of a file, which are not remembered."""
-        return self._asked.octets(path, count)
+        """Return the first octets of a file, None if it cannot be read."""
+        found = self._asked.octets(path, count)
+        if found is not None:
+            kept = path.lstrip('/') + recorded_host.OCTETS
+            self._texts[kept] = f'{found.hex()}\n'
+        return found
 
     def names(self, path: str) -> list[str] | None:
         """Return the names in a folder, None if it cannot be read."""

@@ -11,7 +11,6 @@ import pytest
 import yaml
 from keystoneauth1 import loading
 
-import compute_agent.conf
 from compute_agent.cmd.app import configuration, main
 from compute_agent.conf import misspelled
 from compute_agent.virt import loader

@@ -13,12 +13,18 @@ from drivers.libvirt.recording import redaction
 
 
 def described(libvirt):
+    """Return the tree, or the error of a host that cannot be described."""
     tree = recorded_hosts.empty_tree(libvirt)
-    recorded_hosts.describe(libvirt, tree)
+    try:
+        recorded_hosts.describe(libvirt, tree)
+    except errors.DriverError as exc:
+        return str(exc)
     return recorded_hosts.plain(tree)
 
 
 def renamed(tree, old):
+    if isinstance(tree, str):
+        return tree
     new = redaction.HOSTNAME
     return {name.replace(old, new): found for name, found in tree.items()}
 
@@ -39,13 +45,20 @@ def case(request):
     return recorded_hosts.HOSTS / request.param
 
 
-def test_the_recording_of_a_host_gives_the_same_tree(case, tmp_path):
-    first = recorded_hosts.driver_on(case)
-    before = described(first)
-    recorded(first, tmp_path)
-    (old,) = first.get_hypervisor_hostnames().values()
-    after = described(recorded_hosts.driver_on(tmp_path))
-    assert after == renamed(before, old)
+@pytest.mark.parametrize(
+    'folder',
+    [path for path in sorted(recorded_hosts.HOSTS.iterdir()) if path.is_dir()],
+    ids=lambda path: path.name,
+)
+def test_the_recording_of_a_host_gives_the_same_tree(folder, tmp_path):
+    for options in recorded_hosts.nova_confs(folder, tmp_path):
+        first = recorded_hosts.driver_on(folder, options)
+        before = described(first)
+        (old,) = first.get_hypervisor_hostnames().values()
+        copy = tmp_path / f'case of {options.stem}'
+        recorded(first, copy)
+        after = described(recorded_hosts.driver_on(copy))
+        assert after == renamed(before, old)
 
 
 def test_a_recording_of_a_recording_is_the_same(case, tmp_path):
