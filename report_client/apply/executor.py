@@ -37,19 +37,27 @@ LOG = logging.getLogger(__name__)
 Outcome: TypeAlias = plans.Outcome[ops.Operation]
 
 
-class Observer(Protocol):
-    """The observations that an apply changes; see ``observe/observer.py``."""
+class Names(Protocol):
+    """The names that placement knows; see ``observe/name_cache.py``."""
 
-    def remembered_names(self) -> names.KnownNames | None:
+    def remembered(self) -> names.KnownNames | None:
         """Return the remembered names, None if none are remembered."""
 
-    def learn_names(
+    def learn(
         self, traits: frozenset[str], resource_classes: frozenset[str]
     ) -> None:
         """Remember names that were just created in placement."""
 
-    def forget_names(self) -> None:
+    def forget(self) -> None:
         """Read the names again when they are needed next."""
+
+
+class Observer(Protocol):
+    """The observations that an apply changes; see ``observe/observer.py``."""
+
+    @property
+    def names(self) -> Names:
+        """The names that placement knows."""
 
     def watch_provider(self, node_uuid: str, uuid: str) -> None:
         """Include a provider in a node's observations."""
@@ -137,7 +145,7 @@ class Executor:
         if not steps:
             return
         with self._naming:
-            known = self._observer.remembered_names()
+            known = self._observer.names.remembered()
             for step in steps:
                 if known is not None and ops.is_known(step.operation, known):
                     progress.steps.remove(step)
@@ -145,7 +153,7 @@ class Executor:
                     self._send(progress, step)
             created = ops.created_names(progress.applied())
             if created.traits or created.resource_classes:
-                self._observer.learn_names(
+                self._observer.names.learn(
                     created.traits, created.resource_classes
                 )
 
@@ -202,7 +210,7 @@ class Executor:
             step.unsure = not progress.needs_proof(step)
             self._observer.watch_provider(progress.node_uuid, exc.uuid)
         if isinstance(exc, placement_errors.NotFound):
-            self._observer.forget_names()
+            self._observer.names.forget()
         exc.subject = provider.title(
             step.operation.name, step.operation.subject
         )

@@ -9,11 +9,9 @@ failed read ever counts as empty. This module writes nothing to placement;
 ``client.py``, ``plan/plan_maker.py`` and ``apply/executor.py`` call it.
 """
 
-import dataclasses
 import functools
 import itertools
 import logging
-import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from compute_agent import errors, parallel
@@ -25,7 +23,9 @@ from ..http import codec, paths, placement
 from . import (
     cached_reader,
     fallen,
+    last_observations,
     list_strategy,
+    name_cache,
     observation,
     reader,
     sharing,
@@ -38,6 +38,7 @@ LOG = logging.getLogger(__name__)
 class Observer:
     """Observes nodes in placement, and keeps its readings in one store.
 
+    :ivar names: the traits and resource classes that placement knows
     :param clock: seconds since the epoch
     :param full_read_interval: seconds after which a provider is read again
         although its generation is unchanged; 0 for never
@@ -78,11 +79,11 @@ class Observer:
             interval=sharing_interval,
         )
         self._workers = workers
-        self._names_outdated = False
-        self._names_lock = threading.Lock()
+        self.names = name_cache.NameCache(
+            self._reader, state, self._providers.is_overdue
+        )
         self._watched: dict[str, set[str]] = {}
-        # The last observation of each node, and the readings behind it.
-        self._last: dict[str, _Finished] = {}
+        self._last = last_observations.LastObservations()
 
     def observe(
         self, node_uuids: Sequence[str]
@@ -123,46 +124,6 @@ class Observer:
             for builder in builders
         }
 
-    def known_names(self) -> names.KnownNames:
-        """Return the traits and classes that placement knows.
-
-        They are cached. They are read again with the slow full read, and after
-        the service was unavailable, because it may have been upgraded.
-        """
-        with self._names_lock:  # one thread reads for all others
-            known = self._store.site.known_names()
-            if (
-                known is None
-                or self._names_outdated
-                or self._providers.is_overdue(known.read_at)
-            ):
-                known = self._reader.known_names()
-                self._store.site.save_known_names(known)
-                self._names_outdated = False
-        return known
-
-    def remembered_names(self) -> names.KnownNames | None:
-        """Return the cached traits and classes, None if there are none."""
-        return self._store.site.known_names()
-
-    def learn_names(
-        self, traits: frozenset[str], resource_classes: frozenset[str]
-    ) -> None:
-        """Add created names to the cached ones."""
-        known = self._store.site.known_names()
-        if known is not None:
-            self._store.site.save_known_names(
-                dataclasses.replace(
-                    known,
-                    traits=known.traits | traits,
-                    resource_classes=known.resource_classes | resource_classes,
-                )
-            )
-
-    def forget_names(self) -> None:
-        """Read the traits and classes again when they are needed next."""
-        self._store.site.save_known_names(None)
-
     def uuid_of_name(self, name: str) -> str | None:
         """Return the uuid of the provider with this name, or None."""
         return self._lists.uuid_of_name(name)
@@ -194,9 +155,9 @@ class Observer:
         Nothing is observed meanwhile.
         """
         nodes = set(node_uuids)
-        for memory in (self._last, self._watched):
-            for uuid in memory.keys() - nodes:
-                del memory[uuid]
+        for uuid in self._watched.keys() - nodes:
+            del self._watched[uuid]
+        self._last.keep_only(nodes)
         self._sharing.forget_unlisted()
         self._store.forget_except(nodes)
 
@@ -208,7 +169,7 @@ class Observer:
         try:
             return self._lists.trees(node_uuids)
         except (errors.Unavailable, errors.UnknownState):
-            self._names_outdated = True
+            self.names.mark_outdated()
             self.invalidate()
             raise
 
@@ -309,41 +270,9 @@ class Observer:
     ) -> Observation | errors.AgentError:
         """Return the observation, or why there is none."""
         try:
-            return self._finish(builder)
+            return self._last.finish(builder)
         except observation.ONE_NODE as exc:
             return exc
-
-    def _finish(self, builder: observation.ObservationBuilder) -> Observation:
-        """Return the observation; the previous object if nothing changed."""
-        last = self._last.get(builder.node_uuid)
-        if last is not None and last.is_same(builder):
-            return last.result
-        finished = builder.build()
-        if builder.readings and not builder.fresh:
-            self._last[builder.node_uuid] = _Finished(
-                finished, builder.readings
-            )
-        else:
-            self._last.pop(builder.node_uuid, None)
-        return finished
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Finished:
-    """An observation, and the readings in it."""
-
-    result: Observation
-    readings: Mapping[str, provider.Reading]
-
-    def is_same(self, builder: observation.ObservationBuilder) -> bool:
-        """Return True if a builder has these readings, all from the store."""
-        readings = builder.readings
-        return (
-            not builder.fresh
-            and builder.home == self.result.home
-            and readings.keys() == self.readings.keys()
-            and all(readings[u] is r for u, r in self.readings.items())
-        )
 
 
 def _lost_roots(

@@ -69,7 +69,7 @@ class PlanMaker:
         """
         if not planning.adds_names(seen.providers, wanted.after):
             return wanted.after, (), []
-        known = self._observer.known_names()
+        known = self._observer.names.known()
         return planning.admit(seen.providers, wanted.after, known)
 
     def _check_root_names(

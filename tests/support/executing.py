@@ -10,7 +10,8 @@ import dataclasses
 import typing
 
 from compute_agent.plan import intents
-from compute_agent.tree import assertion, names, provider
+from compute_agent.tree import assertion, provider
+from compute_agent.tree.names import KnownNames
 from report_client import errors as placement_errors
 from report_client.apply.executor import Executor
 from report_client.http import codec
@@ -37,7 +38,7 @@ class Bench:
     faults: dict[str, Exception] = dataclasses.field(default_factory=dict)
     answers: dict[str, object] = dataclasses.field(default_factory=dict)
     rows: list[dict[str, typing.Any]] = dataclasses.field(default_factory=list)
-    known: names.KnownNames | None = None
+    known: KnownNames | None = None
     verified: bool = False
     moved: set[assertion.Key] = dataclasses.field(default_factory=set)
     done: list[tuple[typing.Any, ...]] = dataclasses.field(
@@ -111,12 +112,17 @@ class Bench:
 
     # --- names ----------------------------------------------------------------
 
-    def remembered_names(self) -> names.KnownNames | None:
+    @property
+    def names(self) -> typing.Self:
+        """Return the names that are known: this object has them, too."""
+        return self
+
+    def remembered(self) -> KnownNames | None:
         """Return those known."""
         self.done.append(('remember',))
         return self.known
 
-    def learn_names(
+    def learn(
         self,
         traits: collections.abc.Iterable[str],
         resource_classes: collections.abc.Iterable[str],
@@ -124,7 +130,7 @@ class Bench:
         """Note what was created."""
         self.done.append(('learn', set(traits), set(resource_classes)))
 
-    def forget_names(self) -> None:
+    def forget(self) -> None:
         """Note that they are read again."""
         self.done.append(('forget names',))
 

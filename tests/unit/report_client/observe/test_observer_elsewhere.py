@@ -207,7 +207,7 @@ def test_of_a_node_that_is_unknown_nothing_is_forgotten(station):
 def names_asked(station):
     """Return the names, and what was asked for them."""
     station.cloud.take()
-    return station.observer.known_names(), station.cloud.take()
+    return station.observer.names.known(), station.cloud.take()
 
 
 def test_names_are_asked_for_once(station):
@@ -224,7 +224,7 @@ def test_names_are_asked_for_once(station):
 
 def test_names_are_not_asked_for_after_a_restart(station):
     known, _ = names_asked(station)
-    assert station.started().known_names() == known
+    assert station.started().names.known() == known
     assert station.cloud.take() == []
 
 
@@ -256,15 +256,15 @@ def test_after_the_service_was_away_names_are_asked_for_once(station, fault):
 
 
 def test_remembered_names_are_not_asked_for(station):
-    assert station.observer.remembered_names() is None
+    assert station.observer.names.remembered() is None
     known, _ = names_asked(station)
-    assert station.observer.remembered_names() == known
+    assert station.observer.names.remembered() == known
     assert station.cloud.take() == []
 
 
 def test_names_that_were_created_are_learnt(station):
     names_asked(station)
-    station.observer.learn_names(frozenset('B'), frozenset(['CUSTOM_A']))
+    station.observer.names.learn(frozenset('B'), frozenset(['CUSTOM_A']))
     known, asked = names_asked(station)
     assert asked == []
     assert known == names.KnownNames(
@@ -275,8 +275,8 @@ def test_names_that_were_created_are_learnt(station):
 
 
 def test_where_no_names_are_known_none_are_learnt(station):
-    station.observer.learn_names(frozenset('B'), frozenset())
-    assert station.observer.remembered_names() is None
+    station.observer.names.learn(frozenset('B'), frozenset())
+    assert station.observer.names.remembered() is None
 
 
 def test_who_has_a_name_is_asked(station):
