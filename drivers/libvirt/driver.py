@@ -18,7 +18,7 @@ from compute_agent.tree import provider_tree
 from compute_agent.virt import driver, finding
 
 from . import conf as options
-from . import root_traits, sources
+from . import disk_kind, root_traits, sources
 from .capabilities import conf as guest_conf
 from .capabilities import guest_options
 from .devices import children, placing
@@ -54,7 +54,7 @@ class LibvirtDriver(driver.ComputeDriver):
         self._nodename = nodename
         self._hostname = of.hostname
         self._libvirt = of.libvirt
-        self._traits = root_traits.RootTraits(of, wanted)
+        self._traits = root_traits.RootTraits(of, wanted, settings.storage)
         self._inventory = root.RootInventory(settings, of)
         self._reshapes = reshapes.Reshapes(of.libvirt, settings.cpu_sets)
         self._record = record
@@ -158,10 +158,9 @@ class LibvirtDriver(driver.ComputeDriver):
             provider_tree.keep_traits(nodename)
         placing.place(provider_tree, data.name, decided.children)
         decided.carry(provider_tree, data.uuid, allocations or {})
+        decided_traits = present | traits.named(finding.Found.ABSENT)
         self._decided = sorted(
-            present
-            | traits.named(finding.Found.ABSENT)
-            | self._children.authority
+            (decided_traits - disk_kind.TRAITS) | self._children.authority
         )
 
     def evidence(self, nodename: str) -> Sequence[finding.Finding]:

@@ -82,6 +82,12 @@ class HostFiles:
         except OSError:
             return None
 
+    def real_path(self, path: str) -> str:
+        """Return the path without symbolic links; it may not exist."""
+        real = self._below(path).resolve()
+        root = self._root.resolve()
+        return f'/{real.relative_to(root)}' if root in real.parents else path
+
     def machine(self) -> str:
         """Return the kernel's name for this architecture.
 

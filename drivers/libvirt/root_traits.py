@@ -2,16 +2,17 @@
 """The traits of the host's own provider, each with its evidence.
 
 It does I/O through the sources of the host. ``cpu/`` decides HW_CPU_* and
-HW_ARCH_*, ``capabilities/`` COMPUTE_*. ``driver.py`` calls this.
+HW_ARCH_*, ``capabilities/`` COMPUTE_*, ``disk_kind`` STORAGE_DISK_*. ``driver.py`` calls this.
 """
 
 import dataclasses
 
 from compute_agent.virt import finding
 
-from . import host, sources
+from . import disk_kind, host, sources
 from .capabilities import guest_options, guests, option_findings
 from .cpu import cpu_traits, findings, processors, pycpuinfo
+from .inventory import disk
 
 # libvirt reads these descriptors of firmware anew when one changes.
 _FIRMWARE = ('/usr/share/qemu/firmware', '/etc/qemu/firmware')
@@ -39,9 +40,13 @@ class RootTraits:
     """Decides the traits of the host's own provider."""
 
     def __init__(
-        self, of: sources.Sources, wanted: guest_options.GuestOptions
+        self,
+        of: sources.Sources,
+        wanted: guest_options.GuestOptions,
+        storage: disk.Options,
     ) -> None:
         self._files = of.files
+        self._storage = storage
         self._probe = of.probe
         self._guests = guests.GuestReader(of.libvirt, wanted, of.run)
 
@@ -51,7 +56,8 @@ class RootTraits:
         found = self._guests.read(self._host(machine, kernel))
         facts = self._facts(machine, kernel, found)
         of_cpu = findings.findings(facts)
-        traits = [f for f in (*of_cpu, *found.traits) if f.trait]
+        of_disk = disk_kind.findings(self._files, self._storage)
+        traits = [f for f in (*of_cpu, *found.traits, *of_disk) if f.trait]
         words = [f for f in of_cpu if not f.trait]
         return Answer(
             findings=(*sorted(traits, key=findings.order), *words),

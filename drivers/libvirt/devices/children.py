@@ -119,11 +119,12 @@ class ChildProviders:
     ) -> Children:
         """Return the parents of mediated devices; one in error is reserved."""
         by_address = {device.address: device for device in devices.pci}
+        names_found = {child.name for child in found.known}
         troubles = {}
         for device in devices.pci:
             owner = by_address.get(device.phys_function or '', device)
             name = names.node_device(root, device.name)
-            if any(child.name == name for child in found.known):
+            if name in names_found:
                 troubles[name] = health.trouble(
                     device, self._files
                 ) or health.trouble(owner, self._files)

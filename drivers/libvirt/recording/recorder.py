@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from .. import command, host, sources
+from .. import command, disk_kind, host, sources
 from ..cpu import findings, pycpuinfo
 from ..libvirtd import recording
 from . import recorded_host
@@ -64,7 +64,13 @@ class _Files(host.HostFiles):
         """Return the content of a file, None if it cannot be read."""
         found = self._asked.text(path)
         if found is not None:
-            self._texts[path.lstrip('/')] = found
+            kept = (
+                disk_kind.only_mounts(found)
+                if path == disk_kind.MOUNTS
+                else found
+            )
+            # A recorded host has no symbolic links.
+            self._texts[path.lstrip('/').replace('/../', '/')] = kept
         return found
 
     def octets(self, path: str, count: int) -> bytes | None:
@@ -74,6 +80,10 @@ class _Files(host.HostFiles):
             kept = path.lstrip('/') + recorded_host.OCTETS
             self._texts[kept] = f'{found.hex()}\n'
         return found
+
+    def real_path(self, path: str) -> str:
+        """Return the path without symbolic links, which is not remembered."""
+        return self._asked.real_path(path)
 
     def names(self, path: str) -> list[str] | None:
         """Return the names in a folder, None if it cannot be read."""

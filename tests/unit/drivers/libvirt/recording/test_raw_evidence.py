@@ -122,3 +122,44 @@ def test_programs_and_the_sizes_of_folders_are_recorded(name, tmp_path):
     recorded(first, tmp_path)
     (after,) = described(recorded_hosts.driver_on(tmp_path)).values()
     assert after['inventory'] == before['inventory']
+
+
+@pytest.mark.parametrize(
+    ('name', 'conf'),
+    [
+        (
+            'gpu-three-cards',
+            (
+                '[devices]\nenabled_mdev_types = nvidia-230\n'
+                '[mdev_nvidia-230]\nmax_instances = 20\n'
+                'device_addresses = 0000:3b:00.0,0000:5e:00.0\n'
+            ),
+        ),
+        (
+            'nic-virtual-functions',
+            (
+                '[pci]\nreport_in_placement = true\n'
+                'device_spec = {"product_id": "154c"}\n'
+                'device_spec = {"product_id": "101e", "remote_managed": "true"}\n'
+            ),
+        ),
+        (
+            'nvme-eight',
+            (
+                '[pci]\nreport_in_placement = true\n'
+                'device_spec = {"vendor_id": "144d", "one_time_use": "true"}\n'
+            ),
+        ),
+        ('encryption-sev-es', ''),
+    ],
+)
+def test_devices_are_recorded_with_their_options(name, conf, tmp_path):
+    path = tmp_path / 'given.conf'
+    path.write_text(conf)
+    first = recorded_hosts.driver_on(recorded_hosts.HOSTS / name, path)
+    before = described(first)
+    assert len(before) > 1
+    recorded(first, tmp_path / 'kept')
+    (old,) = first.get_hypervisor_hostnames().values()
+    after = described(recorded_hosts.driver_on(tmp_path / 'kept'))
+    assert after == renamed(before, old)
