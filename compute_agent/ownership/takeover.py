@@ -4,8 +4,8 @@
 Pure: no I/O, configuration, logging or clock. Such a provider may have
 inventory that guests use, so the first write needs a person's yes, once. The
 state database records the yes. ``cycle/planning/node_planner.py`` asks which
-providers of a plan need one; ``node_cycle.py`` sends nothing to them without
-it.
+providers of a plan need one; ``cycle/node/node_cycle.py`` sends nothing to them
+without it.
 """
 
 import dataclasses

@@ -2,7 +2,7 @@
 """A node's plan as a cycle sees it: what is sent now, and what waits.
 
 Pure: no I/O, configuration, logging or clock. ``node_planner.py`` makes it;
-``node_cycle.py`` sends it.
+``node/node_cycle.py`` sends it.
 """
 
 import dataclasses

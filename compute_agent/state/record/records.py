@@ -7,7 +7,7 @@ that it added), ``held`` (which source claims which names for which node) and
 They must be durable before a request is sent. Without these tables the agent
 only adds, because it does not know which names it added before. Methods that
 take a connection are steps of a transaction of ``journal.py``, ``nodes.py`` or
-``handover.py``.
+``handover/handover.py``.
 """
 
 import contextlib

@@ -5,7 +5,7 @@ The tables ``reading`` (providers as last read), ``was`` (providers as they
 were before others changed them) and ``lost_root`` (roots that others deleted).
 If all of it is lost, the agent only has to read placement again. Methods that
 take a connection are steps of a transaction of ``journal.py`` or
-``handover.py``.
+``handover/handover.py``.
 """
 
 import sqlite3
