@@ -55,7 +55,8 @@ def _of_devices(
     for name in names:
         if name in devices:
             return votes.Vote(Found.PRESENT, f'-device {name}', source)
-    return votes.Vote(Found.ABSENT, f'-device {names[0]}', source)
+    reason = f'{source} does not have it'
+    return votes.Vote(Found.ABSENT, f'-device {names[0]}', reason)
 
 
 def _too_old(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from compute_agent.virt import finding
 
-from ..cpu import guest_cpu, guest_source
+from ..cpu import cpu_traits, guest_cpu, guest_source
 from ..libvirtd import hypervisor, xml
 from . import (
     compute_findings,
@@ -110,7 +110,7 @@ class GuestReader:
             userfaultfd=host.userfaultfd,
         )
         try:
-            described = host_capabilities.parse(self._libvirt.capabilities())
+            described = self._described(host.machine)
         except hypervisor.Unanswered as exc:
             cpu = self._without(exc, host.machine)
             traits = compute_findings.findings(known)
@@ -123,6 +123,19 @@ class GuestReader:
         is_complete = not cpu.problem and known.is_complete
         traits = compute_findings.findings(known)
         return Guests(cpu=cpu, traits=traits), is_complete
+
+    def _described(self, machine: str) -> host_capabilities.HostCapabilities:
+        """Return libvirt's description of the host.
+
+        :raises hypervisor.Unanswered: it is not of this host
+        """
+        found = host_capabilities.parse(self._libvirt.capabilities())
+        if cpu_traits.family(found.arch) != cpu_traits.family(machine):
+            raise hypervisor.Unanswered(
+                f'libvirt says that this host is {found.arch}, the kernel '
+                f'that it is {machine}'
+            )
+        return found
 
     def _devices(
         self, kinds: tuple[domain_capabilities.Kind, ...]
@@ -175,7 +188,7 @@ class GuestReader:
     ) -> domain_capabilities.Kind:
         try:
             text = self._libvirt.domain_capabilities(request)
-            root = xml.parse(text, 'domain capabilities')
+            root = xml.parse(text, 'domain capabilities', 'domainCapabilities')
         except hypervisor.Unanswered as exc:
             return domain_capabilities.Kind(
                 request=request,

@@ -60,9 +60,9 @@ def parse(text: str) -> HostCapabilities:
 
     :raises hypervisor.Unanswered: the text is no XML, or names no architecture
     """
-    root = xml.parse(text, 'capabilities')
+    root = xml.parse(text, 'capabilities', 'capabilities')
     arch = root.findtext('host/cpu/arch')
-    if root.tag != 'capabilities' or not arch:
+    if not arch:
         raise hypervisor.Unanswered(
             'the XML of capabilities has no element host/cpu/arch'
         )

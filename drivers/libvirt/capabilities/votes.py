@@ -16,6 +16,7 @@ Found = finding.Found
 Finding = finding.Finding
 
 NO_ANSWER = 'libvirt tells nothing about guests'
+OF_GUESTS = 'domainCapabilities of'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Vote:
 
 def of_kind(kind: Kind) -> Vote:
     """Return the decision that a kind of guest exists."""
-    source = f'domainCapabilities of {kind.name}'
+    source = f'{OF_GUESTS} {kind.name}'
     if kind.root is not None:
         return Vote(Found.PRESENT, kind.request.arch, source)
     found = Found.UNKNOWN if kind.is_possible else Found.ABSENT
@@ -43,7 +44,7 @@ def of_place(place: Place, kinds: Iterable[Kind]) -> list[Vote]:
     """Return the decision of each kind of guest that is possible."""
     votes = []
     for kind in kinds:
-        source = f'domainCapabilities of {kind.name}'
+        source = f'{OF_GUESTS} {kind.name}'
         if kind.root is not None:
             votes.append(Vote(place.found(kind.root), str(place), source))
         elif kind.is_possible:
@@ -72,13 +73,17 @@ def decided(trait: str, votes: Sequence[Vote], fact: str) -> Finding:
     vote = one(votes)
     if vote is None:
         return finding_of(trait, Found.UNKNOWN, fact, reason=NO_ANSWER)
-    if vote.found is Found.UNKNOWN:
-        reason = vote.source
-        if reason.startswith('domainCapabilities'):
-            reason = f'{reason} do not mention it'
-        return finding_of(trait, Found.UNKNOWN, vote.fact, reason=reason)
-    source = vote.source if vote.found is Found.PRESENT else ''
-    return finding_of(trait, vote.found, vote.fact, source)
+    if vote.found is Found.PRESENT:
+        return finding_of(trait, vote.found, vote.fact, vote.source)
+    return finding_of(trait, vote.found, vote.fact, reason=_reason(vote))
+
+
+def _reason(vote: Vote) -> str:
+    if vote.source.startswith(OF_GUESTS):
+        is_unknown = vote.found is Found.UNKNOWN
+        verb = 'do not mention it' if is_unknown else 'do not have it'
+        return f'{vote.source} {verb}'
+    return vote.source
 
 
 def finding_of(

@@ -109,8 +109,8 @@ class GuestSource:
             )
         except hypervisor.Unsupported:
             answer = self.libvirt.domain_capabilities(self.request)
-            return xml.parse(answer, subject), False
-        return xml.parse(answer, subject), True
+            return xml.parse(answer, subject, 'domainCapabilities'), False
+        return xml.parse(answer, subject, 'domainCapabilities'), True
 
     def _expanded(
         self, mode: xml.Element, options: guest_cpu.CpuOptions
@@ -123,7 +123,7 @@ class GuestSource:
             if self._has_features:
                 return self._host(options)
             return _of_mode(mode, f'domainCapabilities/cpu/mode[{HOST_MODEL}]')
-        expanded = xml.parse(answer, 'a baseline CPU')
+        expanded = xml.parse(answer, 'a baseline CPU', 'cpu')
         source = f'baselineHypervisorCPU of mode[{HOST_MODEL}]'
         return _of_cpu(expanded, source, mode.findtext('vendor'))
 
@@ -158,7 +158,7 @@ class GuestSource:
                 'libvirt does not tell the features of guests'
             )
         answer = self.libvirt.baseline_cpu([cpu_xml.text(cpu)], expand=True)
-        expanded = xml.parse(answer, 'a baseline CPU')
+        expanded = xml.parse(answer, 'a baseline CPU', 'cpu')
         source = 'baselineCPU of capabilities/host/cpu'
         return _of_cpu(expanded, source, cpu.findtext('vendor'))
 
@@ -219,7 +219,9 @@ class GuestSource:
                 return guest_cpu.from_policies({name: 'require'}, name)
             answer = self.libvirt.baseline_cpu([text], expand=True)
             source = f'baselineCPU of {name}'
-        return _of_cpu(xml.parse(answer, 'a baseline CPU'), source, vendor)
+        return _of_cpu(
+            xml.parse(answer, 'a baseline CPU', 'cpu'), source, vendor
+        )
 
 
 def mode_of(options: guest_cpu.CpuOptions, arch: str) -> str:
@@ -271,11 +273,15 @@ def _of_mode(mode: xml.Element, source: str) -> guest_cpu.GuestCpu:
 def _of_cpu(
     cpu: xml.Element, source: str, vendor: str | None
 ) -> guest_cpu.GuestCpu:
-    """Return the features of a CPU whose list of features is complete."""
+    """Return the features of a CPU whose list of features is complete.
+
+    :raises hypervisor.Unanswered: there is no model, so it is no such list
+    """
     policies = dict(cpu_xml.policies(cpu))
     model = (cpu.findtext('model') or '').strip()
-    if model:
-        policies.setdefault(model, 'require')
+    if not model:
+        raise hypervisor.Unanswered(f'{source} names no model')
+    policies.setdefault(model, 'require')
     return guest_cpu.from_policies(
         policies, source, guest_cpu.vendor_id(vendor)
     )

@@ -15,12 +15,13 @@ from . import hypervisor
 Element = ET.Element
 
 
-def parse(text: str, subject: str) -> Element:
+def parse(text: str, subject: str, tag: str = '') -> Element:
     """Return the root element of an XML document.
 
     :param subject: the name of the document in the error
-    :raises hypervisor.Unanswered: the text is no XML, or declares an entity
-        or a document type
+    :param tag: the name that the root element must have, if not empty
+    :raises hypervisor.Unanswered: the text is no XML, is another document, or
+        declares an entity or a document type
     """
     try:
         root: Element = defusedxml.ElementTree.fromstring(
@@ -36,4 +37,8 @@ def parse(text: str, subject: str) -> Element:
         raise hypervisor.Unanswered(
             f'the XML of {subject} cannot be parsed: {exc}'
         ) from exc
+    if tag and root.tag != tag:
+        raise hypervisor.Unanswered(
+            f'the XML of {subject} begins with {root.tag!r} instead of {tag!r}'
+        )
     return root

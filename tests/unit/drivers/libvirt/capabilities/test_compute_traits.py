@@ -334,6 +334,9 @@ def test_devices_that_this_build_of_the_emulator_lacks_are_absent(case):
     assert traits['NET_VIF_MODEL_E1000'].found is PRESENT
     assert traits['NET_VIF_MODEL_E1000'].fact == '-device e1000'
     assert traits['NET_VIF_MODEL_VMXNET3'].found is ABSENT
+    assert traits['NET_VIF_MODEL_VMXNET3'].reason == (
+        '-device help of the emulator for x86_64 does not have it'
+    )
     assert traits['SOUND_MODEL_ICH6'].found is PRESENT
     assert traits['SOUND_MODEL_ICH9'].found is ABSENT
     assert traits['USB_MODEL_QEMU_XHCI'].found is PRESENT

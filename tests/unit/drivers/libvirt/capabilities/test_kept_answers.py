@@ -20,7 +20,7 @@ CAPABILITIES = """
 """
 DOMAIN = """
 <domainCapabilities><cpu>
-  <mode name='host-model' supported='yes'/>
+  <mode name='host-model' supported='yes'><model>EPYC</model></mode>
 </cpu></domainCapabilities>
 """
 

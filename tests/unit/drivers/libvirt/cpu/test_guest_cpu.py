@@ -224,9 +224,39 @@ def test_an_answer_that_fails_leaves_all_unknown(case, tmp_path, question):
         assert 'libvirtd is restarting' in traits[name].reason
 
 
-def test_bad_xml_leaves_all_unknown(case):
-    case.write('capabilities.xml', '<capabilities>')
+@pytest.mark.parametrize(
+    'name', ['capabilities', 'domain_capabilities/x86_64-pc-kvm-expanded']
+)
+@pytest.mark.parametrize('text', ['', '<capabilities>', '<cpu/>'])
+def test_a_damaged_document_leaves_all_unknown(case, name, text):
+    case.write(f'{name}.xml', text)
+    traits = case.traits()
+    assert traits['HW_CPU_X86_AVX2'].found is UNKNOWN
+    assert traits['HW_CPU_X86_AVX512F'].found is UNKNOWN
+
+
+@pytest.mark.parametrize('text', ['<capabilities/>', '<cpu/>', '<cpu'])
+def test_a_baseline_that_is_none_leaves_all_unknown(case, text):
+    """An empty list of features would remove every trait."""
+    case.remove('domain_capabilities/x86_64-pc-kvm-expanded.xml')
+    case.domain(EXPANDED)
+    case.write('baseline_hypervisor_cpu/EPYC-expanded.xml', text)
     assert case.traits()['HW_CPU_X86_AVX2'].found is UNKNOWN
+
+
+def test_a_host_model_without_a_model_leaves_all_unknown(case):
+    text = DOMAIN.format(features='').replace(
+        "<model fallback='forbid'>EPYC</model>", ''
+    )
+    case.write('domain_capabilities/x86_64-pc-kvm-expanded.xml', text)
+    assert case.traits()['HW_CPU_X86_AVX2'].found is UNKNOWN
+
+
+def test_the_answer_of_another_host_leaves_all_unknown(case):
+    case.write('capabilities.xml', CAPABILITIES.replace('>x86_64<', '>s390x<'))
+    avx2 = case.traits()['HW_CPU_X86_AVX2']
+    assert avx2.found is UNKNOWN
+    assert 'this host is s390x, the kernel that it is x86_64' in avx2.reason
 
 
 def test_a_mode_that_is_not_supported_gives_nothing(case):
