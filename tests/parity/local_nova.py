@@ -6,6 +6,7 @@ runs as one process (``nova_compute.py``), with SQLite databases below a folder.
 """
 
 import pathlib
+import shutil
 import socket
 import subprocess
 import time
@@ -70,7 +71,7 @@ class LocalNova:
     ) -> None:
         self._folder = folder
         self._placement = reported.Placement(placement)
-        (folder / 'state' / 'instances').mkdir(parents=True)
+        folder.mkdir()
         self.conf.write_text(
             _CONF.format(
                 host=socket.gethostname(),
@@ -80,6 +81,11 @@ class LocalNova:
                 programs=PROGRAMS,
             )
         )
+
+    @property
+    def _template(self) -> pathlib.Path:
+        """The folder of the databases without any host."""
+        return self._folder / 'empty'
 
     @property
     def conf(self) -> pathlib.Path:
@@ -106,6 +112,16 @@ class LocalNova:
             server_process.run(
                 manage, self._folder / 'nova-manage.log', PATIENCE
             )
+        self._template.mkdir()
+        for file in self._folder.glob('*.sqlite'):
+            shutil.copy(file, self._template)
+
+    def _forget(self) -> None:
+        """Make nova as it is on a new host."""
+        shutil.rmtree(self._folder / 'state', ignore_errors=True)
+        (self._folder / 'state' / 'instances').mkdir(parents=True)
+        for file in self._template.iterdir():
+            shutil.copy(file, self._folder)
 
     def report(self, case: cases.Case, conf: pathlib.Path) -> reported.Report:
         """Return what nova-compute reports with this file beside the first.
@@ -113,6 +129,7 @@ class LocalNova:
         :raises errors.ConfigError: it reports nothing, or something, contrary
             to the case
         """
+        self._forget()
         log = self._folder / f'{case.name}.log'
         output = self._folder / f'{case.name}.out'
         command = [
