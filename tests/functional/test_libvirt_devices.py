@@ -212,20 +212,21 @@ def test_a_reserve_of_an_operator_stays_on_a_pci_device(
     assert reserved(operator, child('0000:C4:00.0')) == 1
 
 
-def test_a_tag_that_is_taken_away_takes_nova_s_trait_away(
+def test_marks_and_nova_s_traits_go_also_without_a_record(
     agent_on, host, operator, placement
 ):
     placement.put('/resource_classes/' + RC)
     operator.create(NODE, ROOT)
     drive = '22222222-2222-4222-8222-222222222222'
     operator.create(drive, f'{ROOT}_0000:C1:00.0', NODE)
-    operator.set_inventories({RC: {'total': 1}}, drive)
+    operator.set_inventories({RC: {'total': 1, 'reserved': 1}}, drive)
     mine = {'OWNER_NOVA', 'COMPUTE_MANAGED_PCI_DEVICE'}
     operator.add_traits(
-        *mine, 'HW_PCI_LIVE_MIGRATABLE', 'CUSTOM_HAND', uuid=drive
+        *mine, 'HW_PCI_LIVE_MIGRATABLE', FATAL, 'CUSTOM_HAND', uuid=drive
     )
     agent_on(host('nvme-eight'), DRIVES).done()
     assert operator.traits(drive) == mine | {'CUSTOM_HAND'}
+    assert reserved(operator, drive) == 0
 
 
 def test_a_request_for_sev_gets_a_context_of_sev(agent_on, host, placement):
