@@ -2,7 +2,8 @@
 """The traits of the host's own provider, each with its evidence.
 
 It does I/O through the sources of the host. ``cpu/`` decides HW_CPU_* and
-HW_ARCH_*, ``capabilities/`` COMPUTE_*, ``disk_kind`` STORAGE_DISK_*. ``driver.py`` calls this.
+HW_ARCH_*, ``capabilities/`` COMPUTE_*, ``disk_kind`` STORAGE_DISK_*.
+``driver.py`` calls this.
 """
 
 import dataclasses
@@ -11,7 +12,7 @@ from compute_agent.virt import finding
 
 from . import disk_kind, host, sources
 from .capabilities import guest_options, guests, option_findings
-from .cpu import cpu_traits, findings, processors, pycpuinfo
+from .cpu import cpu_traits, findings, guest_cpu, processors, pycpuinfo
 from .inventory import disk
 
 # libvirt reads these descriptors of firmware anew when one changes.
@@ -87,7 +88,7 @@ class RootTraits:
         return findings.Facts(
             machine=machine,
             kernel=kernel,
-            reported=self._reported(kernel, family),
+            reported=self._reported(kernel, family, found.cpu),
             guest=found.cpu,
             switches={
                 path: self._files.word(path)
@@ -101,8 +102,14 @@ class RootTraits:
         return machine, processors.parse(text, cpu_traits.family(machine))
 
     def _reported(
-        self, kernel: processors.Processors, family: str | None
+        self,
+        kernel: processors.Processors,
+        family: str | None,
+        guest: guest_cpu.GuestCpu,
     ) -> findings.ReportedFlags:
+        if not guest.leaves_to_kernel:
+            # It takes more than a second, and would decide nothing.
+            return findings.ReportedFlags(reason='libvirt decides')
         if not cpu_traits.asks_pycpuinfo(family):
             return findings.ReportedFlags(
                 reason='py-cpuinfo is no source of its own on this machine'

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The driver edits the tree of its one host, and decides what it can tell."""
 
+import dataclasses
+import logging
 import shutil
 
 import pytest
+import recorded_hosts
 
 from compute_agent import errors
 from compute_agent.tree import assertion
 from compute_agent.virt import driver as contract
 from compute_agent.virt import finding as virt
 from drivers.libvirt import driver
+from drivers.libvirt.capabilities import guest_options
+from drivers.libvirt.cpu import guest_cpu
 from drivers.libvirt.inventory import options
 
 NODE = 'compute1'
@@ -168,6 +173,57 @@ def test_a_node_that_is_not_in_the_tree_is_the_trees_error(
 ):
     with pytest.raises(errors.TreeError, match='other'):
         make_driver(epyc).update_provider_tree(tree, 'other')
+
+
+@pytest.mark.parametrize(
+    ('virt_type', 'lines'), [('kvm', 0), ('qemu', 0), ('lxc', 1)]
+)
+def test_guests_that_libvirt_does_not_describe_are_named_once(
+    nova_conf, caplog, virt_type, lines
+):
+    conf = nova_conf(f'[libvirt]\nvirt_type = {virt_type}')
+    with caplog.at_level(logging.WARNING):
+        libvirt = driver.LibvirtDriver.from_conf(conf)
+    libvirt.close()
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == lines
+    assert all('[libvirt] virt_type is lxc' in line for line in said)
+
+
+def test_traits_that_libvirt_does_not_tell_are_neither_added_nor_removed(
+    make_driver, epyc, tree
+):
+    tree.update_traits(NODE, ['HW_CPU_X86_AVX512F', 'COMPUTE_ARCH_X86_64'])
+    wanted = guest_options.GuestOptions(
+        cpu=guest_cpu.CpuOptions(mode='custom', models=('Nehalem',))
+    )
+    libvirt = make_driver(epyc, wanted=wanted)
+    libvirt.update_provider_tree(tree, NODE)
+    traits = tree.data(NODE).traits
+    assert {'HW_CPU_X86_AVX512F', 'COMPUTE_ARCH_X86_64'} <= traits
+    assert not {'HW_CPU_X86_AVX2', 'COMPUTE_ARCH_AARCH64'} & traits
+    unknown = {'HW_CPU_X86_AVX512F', 'HW_CPU_X86_AVX2', 'COMPUTE_ARCH_X86_64'}
+    assert not unknown & set(libvirt.authority)
+    assert 'COMPUTE_SECURITY_TPM_2_0' in libvirt.authority
+
+
+def test_py_cpuinfo_is_not_asked_if_libvirt_decides(hosts, tmp_path):
+    """Its answer takes more than a second."""
+    asked = recorded_hosts.sources_of(hosts / 'amd-epyc-zen5')
+
+    class Probe:
+        def reported(self, key):
+            raise AssertionError('py-cpuinfo is asked')
+
+    libvirt = driver.LibvirtDriver.on_host(
+        recorded_hosts.configuration(),
+        dataclasses.replace(asked, probe=Probe()),
+    )
+    (name,) = libvirt.get_hypervisor_hostnames().values()
+    found = {f.trait: f.sources for f in libvirt.evidence(name)}
+    assert found['HW_CPU_X86_AVX512F'] == (
+        'domainCapabilities/cpu/mode[host-model]',
+    )
 
 
 def test_it_is_made_from_novas_options(nova_conf, tmp_path):
