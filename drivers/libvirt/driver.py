@@ -228,8 +228,13 @@ class LibvirtDriver(driver.ComputeDriver):
         found = self._inventory.read(
             data.inventory, disk_is_shared=disk.is_shared(tree, nodename)
         )
+        found, nodes = self._inventory.divided(data.name, found)
         decided = self._reshapes.decide(
-            found, self._children.below(tree, nodename), data, allocations
+            found,
+            self._children.below(tree, nodename) + nodes,
+            data,
+            placing.numa_nodes(tree, data.name),
+            allocations,
         )
         faults = decided.amounts.faults
         if faults and data.generation is None:

@@ -22,6 +22,7 @@ class Kind(enum.Enum):
     MDEV = 'mediated devices'
     PCI = 'PCI devices'
     MEMORY_ENCRYPTION = 'contexts of encrypted guests'
+    NUMA = 'NUMA nodes'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ INTEL_TDX = 'intel_tdx'
 ENCRYPTIONS = (AMD_SEV, AMD_SEV_ES, AMD_SEV_SNP, INTEL_TDX)
 
 _ADDRESS = re.compile(r'[0-9A-Fa-f]{4,}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]')
+_NUMA_NODE = re.compile(r'NUMA\d+', re.ASCII)
 _PCI_DEVICE = re.compile(
     r'pci_([0-9a-f]{4,})_([0-9a-f]{2})_([0-9a-f]{2})_([0-7])'
 )
@@ -37,6 +38,11 @@ def node_device(root: str, device: str) -> str:
 def memory_encryption(root: str, model: str) -> str:
     """Return the name of the provider of one kind of encryption."""
     return f'{root}_{model}'
+
+
+def numa_node(root: str, number: int) -> str:
+    """Return the name of the provider of a NUMA node."""
+    return f'{root}_NUMA{number}'
 
 
 def is_address(text: str) -> bool:
@@ -64,6 +70,8 @@ def kind(root: str, name: str) -> Kind | None:
         return None
     if rest in ENCRYPTIONS:
         return Kind.MEMORY_ENCRYPTION
+    if _NUMA_NODE.fullmatch(rest):
+        return Kind.NUMA
     if is_address(rest) and rest == rest.upper():
         return Kind.PCI
     return Kind.MDEV if is_mdev_parent(rest) else None

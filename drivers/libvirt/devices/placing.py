@@ -83,6 +83,17 @@ def _addresses_of_interfaces(devices: NodeDevices) -> dict[str, str]:
 # --- the edits ----------------------------------------------------------------
 
 
+def numa_nodes(tree: Tree, root: str) -> list[str]:
+    """Return the uuids of the NUMA nodes below the root that have inventory."""
+    return [
+        data.uuid
+        for name, data in reported(tree, root).items()
+        if names.kind(root, name) is Kind.NUMA
+        and _is_of(Kind.NUMA, data)
+        and data.inventory
+    ]
+
+
 def place(tree: Tree, root: str, children: Children) -> None:
     """Edit the tree until it has these children of the root.
 

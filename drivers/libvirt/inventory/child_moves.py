@@ -29,12 +29,12 @@ class Share:
 
 
 def due(current: Collection[str], children: Children) -> dict[str, Kind]:
-    """Return the classes that children report and the host still has."""
+    """Return the classes that devices report and the host still has."""
     return {
         rc: child.kind
         for child in children.known
         for rc in child.inventory or ()
-        if rc in current
+        if rc in current and child.kind is not Kind.NUMA
     }
 
 

@@ -100,6 +100,25 @@ OPTS: dict[str, list[cfg.Opt]] = {
             help='The user of the Ceph cluster, for images_type = rbd. The '
             'default is that of ceph.',
         ),
+        cfg.StrOpt(
+            'numa',
+            default='flat',
+            choices=[
+                ('flat', 'The host has all processors and all memory.'),
+                ('nested', 'Each NUMA node is a child with its own.'),
+            ],
+            help='The provider of VCPU, PCPU and MEMORY_MB. nova-compute '
+            'reports them on the host, which is the default. With nested, '
+            'each NUMA node is a child provider, HOST_NUMA0 and so on, with '
+            'the trait HW_NUMA_ROOT. Placement then gives a request all VCPU '
+            'from one node: a guest with more VCPU than one node has is never '
+            'scheduled to the host. And without group_policy and same_subtree '
+            'in the flavor, it may take the processors of one node and the '
+            'memory of another. nova itself does not know such children. '
+            'Choose nested only in a cloud whose flavors ask for NUMA nodes. '
+            'The driver changes from one to the other when no guest has '
+            'allocations of these classes.',
+        ),
         cfg.ListOpt(
             'pmem_namespaces',
             default=[],

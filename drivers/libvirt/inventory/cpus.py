@@ -164,8 +164,8 @@ def listed(numbers: Collection[int]) -> str:
     return ','.join(parts)
 
 
-def shared(sets: CpuSets, host: Host) -> int:
-    """Return the number of processors that are VCPU.
+def shared(sets: CpuSets, host: Host) -> frozenset[int]:
+    """Return the processors that are VCPU.
 
     ``vcpu_pin_set`` goes before ``cpu_shared_set``. If only dedicated
     processors are named, there are none; if no option is set, all that are
@@ -176,22 +176,22 @@ def shared(sets: CpuSets, host: Host) -> int:
     for option, numbers in ((PIN_SET, sets.pin_set), (SHARED, sets.shared)):
         if numbers is not None:
             _check(option, numbers, host.online, 'online')
-            return len(numbers)
-    return 0 if sets.dedicated is not None else len(host.online)
+            return numbers
+    return frozenset() if sets.dedicated is not None else host.online
 
 
-def dedicated(sets: CpuSets, host: Host) -> int:
-    """Return the number of processors that are PCPU.
+def dedicated(sets: CpuSets, host: Host) -> frozenset[int]:
+    """Return the processors that are PCPU.
 
     :raises errors.DriverError: the option names others than the host has
     """
     if sets.dedicated is None:
-        return 0
+        return frozenset()
     if sets.managed:
         _check(DEDICATED, sets.dedicated, host.present, 'present')
     else:
         _check(DEDICATED, sets.dedicated, host.online, 'online')
-    return len(sets.dedicated)
+    return sets.dedicated
 
 
 def _check(

@@ -12,17 +12,29 @@ from oslo_config import cfg
 
 from compute_agent import errors
 
-from . import cpus, disk, memory, pmem
+from . import cpus, disk, memory, numa, pmem
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The options that decide the amounts of the host."""
+    """The options that decide the amounts of the host.
+
+    :ivar nested: the NUMA nodes have processors and memory, not the host
+    """
 
     cpu_sets: cpus.CpuSets = dataclasses.field(default_factory=cpus.CpuSets)
     ram: memory.Options = dataclasses.field(default_factory=memory.Options)
     storage: disk.Options = dataclasses.field(default_factory=disk.Options)
     namespaces: pmem.Namespaces = dataclasses.field(default_factory=dict)
+    nested: bool = False
+
+    def __post_init__(self) -> None:
+        if self.nested and self.ram.file_backed_mib:
+            raise errors.ConfigError(
+                '[libvirt] numa = nested cannot be used with '
+                f'{memory.FILE_BACKED}, which belongs to no NUMA node: remove '
+                'one of the two'
+            )
 
 
 def read(conf: cfg.ConfigOpts) -> Settings:
@@ -35,6 +47,7 @@ def read(conf: cfg.ConfigOpts) -> Settings:
         ram=_memory(conf),
         storage=_disk(conf),
         namespaces=pmem.parse(conf.libvirt.pmem_namespaces),
+        nested=conf.libvirt.numa == numa.NESTED,
     )
 
 

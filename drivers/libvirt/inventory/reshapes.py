@@ -7,7 +7,7 @@ placement. ``driver.py`` calls this before it edits the tree.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from compute_agent import errors
 from compute_agent.tree import provider_tree
@@ -15,7 +15,7 @@ from compute_agent.tree import provider_tree
 from ..devices import node_devices
 from ..devices.child import Children, Kind
 from ..libvirtd import hypervisor
-from . import amounts, child_moves, cpus, guests, moves
+from . import amounts, child_moves, cpus, guests, moves, numa
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,7 @@ class Reshapes:
         found: amounts.Amounts,
         children: Children,
         root: provider_tree.ProviderData,
+        nodes: Collection[str],
         allocations: moves.Allocations | None,
     ) -> Decision:
         """Return the amounts and children; those that wait are unknown.
@@ -69,21 +70,47 @@ class Reshapes:
         moves the shares when the children are in the tree.
 
         :param root: the host's own provider as placement has it
+        :param nodes: the uuids of NUMA nodes with inventory in placement
         :raises errors.ReshapeNeeded: allocations may have to move, and are not
             given
         """
+        self.waits = False
         kept = child_moves.unknown(root.name, root.inventory, children)
         found = amounts.Amounts.joined([found, amounts.Amounts(unknown=kept)])
+        found, children = self._laid_out(
+            found, children, numa.leaving(root, nodes, children), allocations
+        )
         pinned = moves.is_due(root.inventory, found)
         classes = child_moves.due(root.inventory, children)
-        self.waits = False
         if not (pinned or classes):
             return Decision(amounts=found, children=children)
         if allocations is None:
             raise errors.ReshapeNeeded
         if pinned:
             found = self._pinned(found, root.uuid, allocations)
-        return self._to_children(found, children, root, allocations)
+        before = Decision(amounts=found, children=children)
+        return self._to_children(before, classes, root, allocations)
+
+    def _laid_out(
+        self,
+        found: amounts.Amounts,
+        children: Children,
+        leaving: Collection[str],
+        allocations: moves.Allocations | None,
+    ) -> tuple[amounts.Amounts, Children]:
+        """Return both; another layout is unknown while guests use the old one.
+
+        :param leaving: the uuids of the providers of the old one
+        """
+        if not leaving:
+            return found, children
+        if allocations is None:
+            raise errors.ReshapeNeeded
+        if not numa.in_use(allocations, leaving):
+            return found, children
+        self.waits = True
+        joined = amounts.Amounts.joined([found, numa.WAITS])
+        return joined, _without(children, Kind.NUMA)
 
     def _pinned(
         self,
@@ -109,12 +136,12 @@ class Reshapes:
 
     def _to_children(
         self,
-        found: amounts.Amounts,
-        children: Children,
+        before: Decision,
+        classes: Mapping[str, Kind],
         root: provider_tree.ProviderData,
         allocations: moves.Allocations,
     ) -> Decision:
-        classes = child_moves.due(root.inventory, children)
+        found, children = before.amounts, before.children
         shares: list[child_moves.Share] = []
         for rc, kind in classes.items():
             try:

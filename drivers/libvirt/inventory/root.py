@@ -13,8 +13,9 @@ from compute_agent import errors
 from compute_agent.tree import host_inventory, inventory
 
 from .. import sources
+from ..devices.child import Children, Kind
 from ..libvirtd import hypervisor
-from . import amounts, cpus, disk, memory, options, pmem
+from . import amounts, cpus, disk, memory, numa, options, pmem
 
 _PINNED = 1.0  # the ratio of what a guest has for itself
 MIB_PER_GIB = 1024
@@ -45,12 +46,45 @@ class RootInventory:
             parts.append(self._disk(current))
         return amounts.Amounts.joined(parts)
 
+    def divided(
+        self, root: str, found: amounts.Amounts
+    ) -> tuple[amounts.Amounts, Children]:
+        """Return the host's own amounts, and the NUMA nodes as its children.
+
+        There are none unless an option asks for them. If they are unknown,
+        their amounts are neither on the host nor on new children.
+
+        :param root: the name of the host's own provider
+        :param found: the amounts of the whole host
+        """
+        if not self._settings.nested:
+            return found, Children()
+        if not found.unknown.isdisjoint(numa.CLASSES):
+            return _undivided(found)
+        sets = self._settings.cpu_sets
+        try:
+            processors = self._processors()
+            usable = {
+                'VCPU': cpus.shared(sets, processors),
+                'PCPU': cpus.dedicated(sets, processors),
+            }
+            children = numa.divided(
+                root,
+                found,
+                numa.cells(self._libvirt.capabilities()),
+                usable,
+                subtracts_huge_pages=self._settings.ram.subtracts_huge_pages,
+            )
+        except errors.DriverError as exc:
+            return _undivided(found, str(exc))
+        return numa.without(found), children
+
     def _cpus(self) -> amounts.Amounts:
         sets = self._settings.cpu_sets
         try:
             found = self._processors()
-            shared = cpus.shared(sets, found)
-            dedicated = cpus.dedicated(sets, found)
+            shared = len(cpus.shared(sets, found))
+            dedicated = len(cpus.dedicated(sets, found))
         except errors.DriverError as exc:
             return amounts.Amounts.unread(str(exc), 'VCPU', 'PCPU')
         known = {}
@@ -149,6 +183,15 @@ class RootInventory:
             return
         for rc, named in wanted.items():
             yield _pmem_class(rc, named, existing)
+
+
+def _undivided(
+    found: amounts.Amounts, *faults: str
+) -> tuple[amounts.Amounts, Children]:
+    """Return the amounts and children if the NUMA nodes are unknown."""
+    unread = amounts.Amounts(unknown=frozenset(numa.CLASSES), faults=faults)
+    joined = amounts.Amounts.joined([numa.without(found), unread])
+    return joined, Children(unknown_kinds={Kind.NUMA: ''})
 
 
 def _pmem_class(

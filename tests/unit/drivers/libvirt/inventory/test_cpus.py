@@ -96,8 +96,8 @@ def sets(**texts):
 )
 def test_the_sets_decide_the_counts(texts, vcpus, pcpus):
     chosen = sets(**texts)
-    found = cpus.shared(chosen, FOUR), cpus.dedicated(chosen, FOUR)
-    assert found == (vcpus, pcpus)
+    assert len(cpus.shared(chosen, FOUR)) == vcpus
+    assert len(cpus.dedicated(chosen, FOUR)) == pcpus
 
 
 @pytest.mark.parametrize(

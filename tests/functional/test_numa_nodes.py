@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host's NUMA nodes become children, and the host one provider again.
+
+The layout changes when no guest has allocations of the old one, so that
+placement never offers a processor twice.
+"""
+
+import shutil
+
+import pytest
+import recorded_hosts
+from agents import NODE
+from vgpu_cloud import allocate
+
+from compute_agent.tree import provider_tree
+from drivers.libvirt import driver
+
+ROOT = 'compute1'
+CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
+NESTED = '[libvirt]\nnuma = nested\n'
+PINNED = '[compute]\ncpu_shared_set = 0,2\ncpu_dedicated_set = 1,3\n'
+CLASSES = {'VCPU', 'MEMORY_MB'}
+ZERO, ONE = (
+    provider_tree.derived_uuid(NODE, f'{ROOT}_NUMA{n}') for n in range(2)
+)
+
+
+class Driver(driver.LibvirtDriver):
+    """The libvirt driver of a host whose uuid is known."""
+
+    def get_nodenames_by_uuid(self):
+        return {NODE: ROOT}
+
+    def get_available_nodes(self):
+        return [ROOT]
+
+    def get_hypervisor_hostnames(self):
+        return {}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A recorded host with two NUMA nodes."""
+    source = recorded_hosts.HOSTS / 'intel-sapphire-rapids'
+    copied = shutil.copytree(source, tmp_path / 'host')
+    (copied / 'libvirt/domains').mkdir(exist_ok=True)
+    return copied
+
+
+@pytest.fixture
+def configured(agent_factory, tmp_path, folder):
+    """Return a function: the agent of the host, with these options."""
+    agents = []
+
+    def configured(text):
+        path = tmp_path / 'nova.conf'
+        path.write_text(text)
+        conf = recorded_hosts.configuration(path)
+        sources = recorded_hosts.sources_of(folder)
+        state = agents[-1].state if agents else None
+        agents.append(
+            agent_factory(Driver.on_host(conf, sources), state=state)
+        )
+        return agents[-1]
+
+    return configured
+
+
+def totals(operator, uuid, rc='VCPU'):
+    record = operator.inventories(uuid).get(rc)
+    return None if record is None else record['total']
+
+
+def test_each_node_is_a_child_with_its_processors(
+    placement, operator, configured
+):
+    agent = configured(NESTED + PINNED)
+    agent.done()
+    assert set(operator.inventories()) == {'DISK_GB'}
+    for uuid in (ZERO, ONE):
+        assert totals(operator, uuid, 'VCPU') == 1
+        assert totals(operator, uuid, 'PCPU') == 1
+        assert totals(operator, uuid, 'MEMORY_MB') == 515998
+        assert {'HW_NUMA_ROOT', 'OWNER_NOVA'} <= operator.traits(uuid)
+    assert (
+        sum(
+            operator.inventories(uuid)['MEMORY_MB']['reserved']
+            for uuid in (ZERO, ONE)
+        )
+        == 512
+    )
+    placement.clear()
+    agent.done()
+    assert not placement.writes
+
+
+def test_a_flat_host_becomes_nested_when_its_guests_are_gone(
+    placement, operator, configured
+):
+    configured('').done()
+    allocate(placement, CONSUMER, {NODE: {'VCPU': 1, 'DISK_GB': 1}})
+    agent = configured(NESTED)
+    (result,) = agent.sync()
+    assert 'guests have allocations of VCPU, PCPU or MEMORY_MB' in (
+        result.reason
+    )
+    assert set(operator.inventories()) == {*CLASSES, 'DISK_GB'}
+    found = placement.get(f'/resource_providers?in_tree={NODE}')
+    assert len(found['resource_providers']) == 1
+    placement.delete(f'/allocations/{CONSUMER}')
+    allocate(placement, CONSUMER, {NODE: {'DISK_GB': 1}})
+    agent.done()
+    assert set(operator.inventories()) == {'DISK_GB'}
+    assert totals(operator, ZERO) == totals(operator, ONE) == 2
+
+
+def test_a_nested_host_becomes_flat_when_its_guests_are_gone(
+    placement, operator, configured
+):
+    configured(NESTED).done()
+    allocate(placement, CONSUMER, {ONE: {'VCPU': 1}})
+    agent = configured('')
+    (result,) = agent.sync()
+    assert 'move them to another host' in result.reason
+    assert set(operator.inventories()) == {'DISK_GB'}
+    assert totals(operator, ONE) == 2
+    placement.delete(f'/allocations/{CONSUMER}')
+    agent.done()
+    assert totals(operator, NODE) == 4
+    found = placement.get(f'/resource_providers?in_tree={NODE}')
+    assert len(found['resource_providers']) == 1
+
+
+def test_the_nodes_stay_while_libvirt_is_away(operator, configured, folder):
+    agent = configured(NESTED)
+    agent.done()
+    (folder / 'libvirt/capabilities.xml').unlink()
+    agent.sync()
+    assert totals(operator, ZERO) == 2
+    assert set(operator.inventories()) == {'DISK_GB'}
