@@ -18,7 +18,7 @@ import yaml
 from oslo_config import cfg
 
 import compute_agent.conf
-from compute_agent.tree import provider_tree
+from compute_agent.tree import inventory, provider, provider_tree
 from drivers.libvirt import driver, host, sources
 from drivers.libvirt.recording import recorded_host
 
@@ -124,8 +124,33 @@ def plain(tree: provider_tree.ProviderTree) -> Plain:
     return found
 
 
-def tree_of(found: Plain) -> provider_tree.ProviderTree:
+def placed(found: Plain) -> provider_tree.ProviderTree:
     """Return the tree of these providers, as placement has it."""
+    root = UUID
+    providers: list[provider.Provider] = []
+    for name, contents in found.items():
+        uuid = provider_tree.derived_uuid(UUID, name) if providers else root
+        providers.append(
+            provider.Provider(
+                uuid=uuid,
+                name=name,
+                parent_uuid=root if providers else None,
+                generation=1,
+                traits=frozenset(contents['traits']),
+                inventories={
+                    rc: inventory.Inventory.from_record(record)
+                    for rc, record in contents['inventory'].items()
+                },
+            )
+        )
+    return provider_tree.ProviderTree.from_providers(providers)
+
+
+def tree_of(found: Plain) -> provider_tree.ProviderTree:
+    """Return the tree of these providers, as an earlier description left it.
+
+    A trait that the next description does not declare is gone, whoever set it.
+    """
     tree = provider_tree.ProviderTree()
     root = ''
     for name, contents in found.items():

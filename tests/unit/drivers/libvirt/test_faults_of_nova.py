@@ -214,7 +214,11 @@ def test_18_a_trait_that_an_operator_put_on_a_device_stays(host):
     before = one.described(NVME)
     name = min(children(before))
     before[name]['traits'].append('CUSTOM_GOLD')
-    assert 'CUSTOM_GOLD' in one.described(NVME, before)[name]['traits']
+    libvirt = one.driver(NVME)
+    tree = recorded_hosts.placed(before)
+    recorded_hosts.describe(libvirt, tree)
+    assert 'CUSTOM_GOLD' in recorded_hosts.plain(tree)[name]['traits']
+    assert 'CUSTOM_GOLD' not in libvirt.authority
 
 
 def test_20_a_ratio_that_nobody_configured_is_operators(host):
