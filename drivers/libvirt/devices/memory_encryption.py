@@ -80,7 +80,9 @@ def guests(domain_capabilities: str) -> Guests:
 
     :raises hypervisor.Unanswered: it cannot be parsed
     """
-    root = xml.parse(domain_capabilities, 'domain capabilities')
+    root = xml.parse(
+        domain_capabilities, 'domain capabilities', 'domainCapabilities'
+    )
     sev = root.find('features/sev')
     launch = root.find('features/launchSecurity')
     tdx = root.find('features/tdx')

@@ -18,6 +18,8 @@ from ..libvirtd import hypervisor, xml
 MAX_DOMAIN = 0xFFFF
 _NETWORK = 0x02
 _MAX_ID = 0xFFFF
+# libvirt names a device by the capability that it has at least.
+_ALWAYS = ('pci_', 'net_', 'mdev_', 'vdpa_')
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,13 +152,18 @@ def read(documents: Mapping[str, str]) -> NodeDevices:
 # Most documents are the same in each cycle.
 @functools.lru_cache(maxsize=4096)
 def _parsed(name: str, text: str) -> tuple[Device, ...]:
-    root = xml.parse(text, f'node device {name}')
+    root = xml.parse(text, f'node device {name}', 'device')
     try:
-        return tuple(_devices(name, root))
+        found = tuple(_devices(name, root))
     except (TypeError, ValueError) as exc:
         raise hypervisor.Unanswered(
             f'the XML of node device {name} lacks a value, or has a wrong one'
         ) from exc
+    if name.startswith(_ALWAYS) and not found:
+        raise hypervisor.Unanswered(
+            f'the XML of node device {name} has no capability'
+        )
+    return found
 
 
 def _devices(name: str, root: xml.Element) -> Iterator[Device]:

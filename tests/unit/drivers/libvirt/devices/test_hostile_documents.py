@@ -129,10 +129,10 @@ def test_any_damage_is_survived(case):
 
 
 @settings(max_examples=examples(200), deadline=None)
-@given(damaged())
-def test_a_document_that_is_no_xml_removes_nothing(case):
+@given(damaged(), st.sampled_from(['<device', '<device/>', '<domain/>', '']))
+def test_a_document_of_no_device_removes_nothing(case, text):
     name, device, providers = case
-    providers._libvirt.documents[device] = '<device'
+    providers._libvirt.documents[device] = text
     tree = copy.deepcopy(TREES[name])
     before = below(tree)
     place(providers, tree)
