@@ -228,8 +228,10 @@ class ChildProviders:
             try:
                 text = self._libvirt.domain_capabilities(request)
                 found.append(_read(text))
+            except hypervisor.Unsupported:
+                continue  # the host has no guests of this machine type
             except hypervisor.Unanswered:
-                continue
+                found.append(memory_encryption.Guests())
         return memory_encryption.together(found)
 
     def _qemu(self) -> hypervisor.Version | None:

@@ -108,8 +108,9 @@ def together(found: Sequence[Guests]) -> Guests:
 
 
 def _most(numbers: Iterable[int | None]) -> int | None:
-    known = [n for n in numbers if n is not None]
-    return max(known, default=None)
+    listed = list(numbers)
+    most = max((n for n in listed if n is not None), default=None)
+    return most if most or None not in listed else None
 
 
 def _any(answers: Iterable[bool | None]) -> bool | None:
