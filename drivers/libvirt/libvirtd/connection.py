@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks libvirt through libvirt-python, over a connection that it reopens.
 
-It does I/O; ``events.py`` hears what libvirt tells by itself. libvirt-python is imported with the first question, so the driver
-also works where it is not installed. ``driver.py`` makes the one connection.
+It does I/O; ``events.py`` hears what libvirt tells by itself. libvirt-python
+is imported with the first question, so the driver also works where it is not
+installed. ``sources.py`` makes the one connection.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import threading
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
-from . import bounded_calls, events, hypervisor
+from . import bounded_calls, documents, events, hypervisor
 
 BINDING = 'libvirt'
 # Seconds for one answer. The first question makes libvirtd ask each emulator,
@@ -138,11 +139,11 @@ class Connection:
 
     def node_devices(self) -> Mapping[str, str]:
         """Return libvirt's name of a device → XML."""
-        return self._ask('the node devices', _node_devices)
+        return self._ask('the node devices', documents.node_devices)
 
     def domains(self) -> Mapping[str, str]:
         """Return uuid → XML of the guests that are defined or running."""
-        return self._ask('the guests', _domains)
+        return self._ask('the guests', documents.domains)
 
     def subscribe(
         self,
@@ -289,48 +290,3 @@ def _processors(_: typing.Any, opened: typing.Any) -> hypervisor.Processors:
         present=frozenset(range(len(used))),
         online=frozenset(i for i, is_used in enumerate(used) if is_used),
     )
-
-
-def _node_devices(binding: typing.Any, opened: typing.Any) -> dict[str, str]:
-    kinds = (
-        binding.VIR_CONNECT_LIST_NODE_DEVICES_CAP_PCI_DEV
-        | binding.VIR_CONNECT_LIST_NODE_DEVICES_CAP_NET
-        | binding.VIR_CONNECT_LIST_NODE_DEVICES_CAP_VDPA
-        | binding.VIR_CONNECT_LIST_NODE_DEVICES_CAP_MDEV
-        | binding.VIR_CONNECT_LIST_NODE_DEVICES_CAP_MDEV_TYPES
-    )
-    return _documents(
-        binding,
-        opened.listAllDevices(kinds),
-        lambda device: (device.name(), device.XMLDesc(0)),
-        gone=binding.VIR_ERR_NO_NODE_DEVICE,
-    )
-
-
-def _domains(binding: typing.Any, opened: typing.Any) -> dict[str, str]:
-    return _documents(
-        binding,
-        opened.listAllDomains(0),
-        lambda domain: (domain.UUIDString(), domain.XMLDesc(0)),
-        gone=binding.VIR_ERR_NO_DOMAIN,
-    )
-
-
-def _documents(
-    binding: typing.Any,
-    listed: Sequence[typing.Any],
-    describe: Callable[[typing.Any], tuple[str, str]],
-    *,
-    gone: int,
-) -> dict[str, str]:
-    """Return key → XML, without what went while it was listed."""
-    found = {}
-    for one in listed:
-        try:
-            key, text = describe(one)
-        except binding.libvirtError as exc:
-            if exc.get_error_code() != gone:
-                raise
-        else:
-            found[key] = text
-    return found

@@ -36,6 +36,8 @@ class Opened:
         self.full = full
         self.alive = True
         self.devices = []
+        self.defined = []
+        self.knows_active = True
 
     def isAlive(self):  # noqa: N802 libvirt's name
         return self.alive
@@ -63,6 +65,12 @@ class Opened:
         return f'<domainCapabilities words="{words}"/>'
 
     def listAllDevices(self, kinds):  # noqa: N802
+        if not kinds & Binding.VIR_CONNECT_LIST_NODE_DEVICES_ACTIVE:
+            return self.devices + self.defined
+        if not self.knows_active:
+            raise LibvirtError(
+                'unsupported flags', Binding.VIR_ERR_INVALID_ARG
+            )
         return self.devices
 
 
@@ -99,6 +107,7 @@ class Binding(types.SimpleNamespace):
     VIR_CONNECT_LIST_NODE_DEVICES_CAP_MDEV_TYPES = 8192
     VIR_CONNECT_LIST_NODE_DEVICES_CAP_MDEV = 16384
     VIR_CONNECT_LIST_NODE_DEVICES_CAP_VDPA = 131072
+    VIR_CONNECT_LIST_NODE_DEVICES_ACTIVE = 1 << 31
 
     def __init__(self):
         super().__init__(opened=[], may_open=True, may_read=True)
@@ -180,6 +189,22 @@ def test_a_device_that_goes_while_it_is_read_is_left_out(libvirt, binding):
     gone = LibvirtError('no node device', binding.VIR_ERR_NO_NODE_DEVICE)
     binding.opened[0].devices = [Device('pci_1', gone), Device('pci_2')]
     assert list(libvirt.node_devices()) == ['pci_2']
+
+
+def test_a_mediated_device_that_is_only_defined_does_not_exist(
+    libvirt, binding
+):
+    libvirt.hostname()
+    binding.opened[0].devices = [Device('mdev_1')]
+    binding.opened[0].defined = [Device('mdev_2')]
+    assert list(libvirt.node_devices()) == ['mdev_1']
+
+
+def test_a_libvirt_without_defined_devices_lists_all(libvirt, binding):
+    libvirt.hostname()
+    binding.opened[0].devices = [Device('mdev_1')]
+    binding.opened[0].knows_active = False
+    assert list(libvirt.node_devices()) == ['mdev_1']
 
 
 def test_a_device_that_cannot_be_read_makes_all_unknown(libvirt, binding):
