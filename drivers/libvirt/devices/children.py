@@ -104,14 +104,15 @@ class ChildProviders:
         except hypervisor.Unanswered as exc:
             return Children(unknown_kinds=dict.fromkeys(kinds, str(exc)))
         others = placing.claimed(root, reported, devices)
+        names_now = {data.name for data in reported}
         found = Children()
         if Kind.MDEV in kinds:
-            names_now = {data.name for data in reported}
             found = mdev.children(root, devices, types, names_now)
-            found = mdev.without(found, root, devices, others)
+            found = placing.without(found, root, devices, others)
             found = self._with_troubles(found, root, devices)
         if Kind.PCI in kinds:
-            found += self._pci(root, devices, others, found)
+            parents = mdev.not_whole(root, devices, types, found, names_now)
+            found += self._pci(root, devices, {**parents, **others})
         return found
 
     def _with_troubles(
@@ -140,8 +141,7 @@ class ChildProviders:
         self,
         root: str,
         devices: node_devices.NodeDevices,
-        others: dict[str, str],
-        mdevs: Children,
+        elsewhere: dict[str, str],
     ) -> Children:
         try:
             refused = self._refused_releases()
@@ -151,18 +151,10 @@ class ChildProviders:
             return Children(
                 faults=(refused,), unknown_kinds={Kind.PCI: refused}
             )
-        also = {
-            device.address: f'the provider {child.name} stands for '
-            f'{device.address}; take it out of [pci] device_spec or of '
-            '[devices] enabled_mdev_types'
-            for child in mdevs.known
-            for device in devices.pci
-            if child.name == names.node_device(root, device.name)
-        }
         facts = pci.Facts(
             specs=self._settings.specs,
             assigned=self._assigned(),
-            elsewhere={**others, **also},
+            elsewhere=elsewhere,
             numa_traits=self._settings.numa_traits,
         )
         return pci.children(root, devices, facts, self._files)

@@ -9,7 +9,7 @@ exist and that can still be made. A parent in use is never dropped because
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from compute_agent.tree import names as agent_names
 from compute_agent.virt import finding
@@ -21,6 +21,8 @@ from .node_devices import MdevType, NodeDevices
 
 # A longer one gives no name of a trait.
 _LONGEST_NAME = 200
+# libvirt's names of mediated devices begin so.
+_MDEV = 'mdev_'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +93,7 @@ def _unknown_share(devices: NodeDevices, types: EnabledTypes) -> str:
     """
     limited = bool(types.limited())
     for device, reason in devices.unreadable.items():
-        if device.startswith('mdev_') or (
+        if device.startswith(_MDEV) or (
             limited and names.is_mdev_parent(device)
         ):
             return reason
@@ -241,28 +243,59 @@ def _findings(
     )
 
 
-def without(
-    found: Children,
+def not_whole(
     root: str,
     devices: NodeDevices,
-    others: Mapping[str, str],
-) -> Children:
-    """Return the children whose devices no other project's provider has.
+    types: EnabledTypes,
+    found: Children,
+    reported: Collection[str],
+) -> dict[str, str]:
+    """Return PCI address → the reason why no guest gets the whole device.
 
-    :param others: PCI address → the reason why the device is another's
+    :param found: the providers of the parents, as far as they are known
+    :param reported: the names of the children that placement has
     """
-    left = {
-        names.node_device(root, device.name): others[device.address]
-        for device in devices.pci
-        if device.address in others
-    }
-    claimed = [c.name for c in found.known if c.name in left]
-    return dataclasses.replace(
-        found,
-        known=tuple(c for c in found.known if c.name not in left),
-        unknown={**found.unknown, **dict.fromkeys(claimed, '')},
-        notes=(
-            *found.notes,
-            *(f'{n}: left as it is, because {left[n]}' for n in claimed),
-        ),
+    selected = {child.name for child in found.known} | set(found.unknown)
+    may_have = _may_have(devices, types, found)
+    parents = {one.parent for one in devices.mdevs}
+    reasons = {}
+    for device in devices.pci:
+        name, address = names.node_device(root, device.name), device.address
+        if name in selected:
+            reasons[address] = (
+                f'the provider {name} stands for {address}; take it out of '
+                '[pci] device_spec or of [devices] enabled_mdev_types'
+            )
+        elif device.name in parents:
+            reasons[address] = (
+                f'{address} has mediated devices; remove them, or take it '
+                'out of [pci] device_spec'
+            )
+        elif name in reported:
+            reasons[address] = f'placement has the provider {name} for it'
+        elif address in may_have:
+            reasons[address] = (
+                'a device that cannot be read may be a mediated device of '
+                f'{address}'
+            )
+    return reasons
+
+
+def _may_have(
+    devices: NodeDevices, types: EnabledTypes, found: Children
+) -> set[str]:
+    """Return the addresses that may have mediated devices we cannot read."""
+    is_unread = Kind.MDEV in found.unknown_kinds or any(
+        name.startswith(_MDEV) for name in devices.unreadable
     )
+    if not is_unread:
+        return set()
+    return {
+        device.address
+        for device in devices.pci
+        if device.mdev_types
+        or (
+            (one := types.type_of(device.address))
+            and one.names(device.address)
+        )
+    }

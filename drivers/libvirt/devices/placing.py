@@ -8,6 +8,7 @@ Traits are declared, so those that operators set on a child stay. One device has
 one provider: if cyborg or neutron has one for it, the driver makes none.
 """
 
+import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -78,6 +79,33 @@ def _addresses_of_interfaces(devices: NodeDevices) -> dict[str, str]:
         for net in devices.net
         if net.parent in addresses
     }
+
+
+def without(
+    found: Children,
+    root: str,
+    devices: NodeDevices,
+    others: Mapping[str, str],
+) -> Children:
+    """Return the children whose devices no other project's provider has.
+
+    :param others: PCI address → the reason why the device is another's
+    """
+    left = {
+        names.node_device(root, device.name): others[device.address]
+        for device in devices.pci
+        if device.address in others
+    }
+    claimed = [c.name for c in found.known if c.name in left]
+    return dataclasses.replace(
+        found,
+        known=tuple(c for c in found.known if c.name not in left),
+        unknown={**found.unknown, **dict.fromkeys(claimed, '')},
+        notes=(
+            *found.notes,
+            *(f'{n}: left as it is, because {left[n]}' for n in claimed),
+        ),
+    )
 
 
 # --- the edits ----------------------------------------------------------------
