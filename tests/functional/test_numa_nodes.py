@@ -138,3 +138,80 @@ def test_the_nodes_stay_while_libvirt_is_away(operator, configured, folder):
     agent.sync()
     assert totals(operator, ZERO) == 2
     assert set(operator.inventories()) == {'DISK_GB'}
+
+
+BOTH = 'stop nova-compute on this host'
+AS_NOVA = {
+    'VCPU': {'total': 4},
+    'MEMORY_MB': {'total': 1031996, 'reserved': 512},
+}
+
+
+def put_back(operator):
+    """What nova-compute does in each of its periods."""
+    kept = {'DISK_GB': operator.inventories()['DISK_GB']}
+    operator.set_inventories({**kept, **AS_NOVA})
+
+
+def offered(operator, uuid, rc='VCPU'):
+    record = operator.inventories(uuid).get(rc)
+    return None if record is None else record['total'] - record['reserved']
+
+
+def test_the_nodes_are_reserved_while_nova_compute_reports_the_host(
+    operator, configured
+):
+    agent = configured(NESTED)
+    agent.done()
+    put_back(operator)
+    (result,) = agent.sync()
+    assert BOTH in result.reason
+    assert offered(operator, NODE) is None
+    assert offered(operator, ZERO) == offered(operator, ONE) == 0
+    agent.done()
+    assert offered(operator, ZERO) == offered(operator, ONE) == 2
+
+
+def test_the_nodes_are_reserved_while_a_guest_uses_the_host(
+    placement, operator, configured
+):
+    agent = configured(NESTED)
+    agent.done()
+    put_back(operator)
+    allocate(placement, CONSUMER, {NODE: {'VCPU': 1}})
+    (result,) = agent.sync()
+    assert BOTH in result.reason
+    assert offered(operator, NODE) == 4
+    for uuid in (ZERO, ONE):
+        assert offered(operator, uuid) == 0
+        assert offered(operator, uuid, 'MEMORY_MB') == 0
+
+
+@pytest.mark.parametrize('text', [NESTED, ''], ids=['nested', 'flat'])
+def test_both_are_reserved_while_guests_use_both(
+    placement, operator, configured, text
+):
+    configured(NESTED).done()
+    put_back(operator)
+    allocate(placement, CONSUMER, {NODE: {'VCPU': 1}, ONE: {'VCPU': 1}})
+    (result,) = configured(text).sync()
+    assert BOTH in result.reason
+    for uuid in (NODE, ZERO, ONE):
+        assert offered(operator, uuid) == 0
+
+
+def test_a_flat_host_is_reserved_while_a_guest_uses_its_nodes(
+    placement, operator, configured
+):
+    configured(NESTED).done()
+    put_back(operator)
+    allocate(placement, CONSUMER, {ONE: {'VCPU': 1}})
+    agent = configured('')
+    (result,) = agent.sync()
+    assert BOTH in result.reason
+    assert offered(operator, NODE) == 0
+    placement.delete(f'/allocations/{CONSUMER}')
+    agent.done()
+    assert offered(operator, NODE) == 4
+    found = placement.get(f'/resource_providers?in_tree={NODE}')
+    assert len(found['resource_providers']) == 1

@@ -111,15 +111,15 @@ def without(
 # --- the edits ----------------------------------------------------------------
 
 
-def numa_nodes(tree: Tree, root: str) -> list[str]:
-    """Return the uuids of the NUMA nodes below the root that have inventory."""
-    return [
-        data.uuid
+def numa_nodes(tree: Tree, root: str) -> dict[str, str]:
+    """Return uuid → name of the NUMA nodes below the root with inventory."""
+    return {
+        data.uuid: name
         for name, data in reported(tree, root).items()
         if names.kind(root, name) is Kind.NUMA
         and _is_of(Kind.NUMA, data)
         and data.inventory
-    ]
+    }
 
 
 def place(tree: Tree, root: str, children: Children) -> None:

@@ -115,7 +115,10 @@ OPTS: dict[str, list[cfg.Opt]] = {
             'scheduled to the host. And without group_policy and same_subtree '
             'in the flavor, it may take the processors of one node and the '
             'memory of another. nova itself does not know such children. '
-            'Choose nested only in a cloud whose flavors ask for NUMA nodes. '
+            'Choose nested only in a cloud whose flavors ask for NUMA nodes, '
+            'and on a host without nova-compute, which puts the classes of '
+            'the host back in each of its periods; the nodes are then '
+            'reserved, so that nothing is offered twice. '
             'The driver changes from one to the other when no guest has '
             'allocations of these classes.',
         ),

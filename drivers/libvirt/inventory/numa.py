@@ -8,11 +8,12 @@ no guest has allocations of the old one.
 """
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from compute_agent import errors
 from compute_agent.tree import inventory, provider_tree
+from compute_agent.virt import finding
 
 from ..devices import names, traits
 from ..devices.child import Child, Children, Kind
@@ -59,6 +60,12 @@ def cells(capabilities: str) -> tuple[Cell, ...]:
         ) from exc
     if not found:
         raise hypervisor.Unanswered('libvirt tells no NUMA nodes of the host')
+    numbers = {cell.id for cell in found}
+    if len(numbers) < len(found) or min(numbers) < 0:
+        raise hypervisor.Unanswered(
+            'the XML of the host has NUMA nodes with the same number, or with '
+            'one below 0'
+        )
     return found
 
 
@@ -169,12 +176,14 @@ def _child(
         name=name,
         kind=Kind.NUMA,
         inventory={rc: r for rc, r in records.items() if r['total']},
-        findings=(
-            traits.owner(name),
-            traits.present(
-                name, HW_NUMA_ROOT, f'NUMA node {cell.id}', traits.LIBVIRT
-            ),
-        ),
+        findings=_findings(name, f'NUMA node {cell.id}'),
+    )
+
+
+def _findings(name: str, fact: str) -> tuple[finding.Finding, ...]:
+    return (
+        traits.owner(name),
+        traits.present(name, HW_NUMA_ROOT, fact, traits.LIBVIRT),
     )
 
 
@@ -213,6 +222,60 @@ def in_use(allocations: Mapping[str, Any], providers: Collection[str]) -> bool:
         for rc in part['resources']
     )
 
+
+def are_both(root: provider_tree.ProviderData, nodes: Collection[str]) -> bool:
+    """Return True if placement has these classes of the host and of nodes.
+
+    The driver never reports both, so another service reports the host's.
+    """
+    return bool(nodes) and not root.inventory.keys().isdisjoint(CLASSES)
+
+
+def reserved_nodes(nodes: Iterable[str]) -> Children:
+    """Return NUMA nodes with the amounts of placement, all of them reserved.
+
+    :param nodes: their names
+    """
+    return Children(
+        known=tuple(
+            Child(
+                name=name,
+                kind=Kind.NUMA,
+                inventory=None,
+                findings=_findings(name, 'its provider'),
+                reserved=True,
+            )
+            for name in nodes
+        )
+    )
+
+
+def reserved_root(
+    found: amounts.Amounts, current: amounts.Records
+) -> amounts.Amounts:
+    """Return the amounts of a host; these classes stay, all of them reserved.
+
+    :param current: the host's inventory in placement
+    """
+    reserved = {
+        rc: {**record, 'reserved': record['total']}
+        for rc, record in current.items()
+        if rc in CLASSES
+    }
+    return dataclasses.replace(
+        found,
+        known={**found.known, **reserved},
+        unknown=found.unknown.difference(CLASSES),
+    )
+
+
+#: The fault while both layouts are in placement.
+BOTH = amounts.Amounts.unread(
+    'placement has VCPU, PCPU or MEMORY_MB of this host and of its NUMA '
+    "nodes, because another service reports the host's; what could be "
+    'offered twice is reserved: stop nova-compute on this host, or set '
+    '[libvirt] numa = flat and move the guests of the nodes to another host'
+)
 
 #: The amounts while guests still have allocations of the other layout.
 WAITS = amounts.Amounts.unread(

@@ -61,7 +61,7 @@ class Reshapes:
         found: amounts.Amounts,
         children: Children,
         root: provider_tree.ProviderData,
-        nodes: Collection[str],
+        nodes: Mapping[str, str],
         allocations: moves.Allocations | None,
     ) -> Decision:
         """Return the amounts and children; those that wait are unknown.
@@ -70,16 +70,19 @@ class Reshapes:
         moves the shares when the children are in the tree.
 
         :param root: the host's own provider as placement has it
-        :param nodes: the uuids of NUMA nodes with inventory in placement
+        :param nodes: uuid → name of the NUMA nodes with inventory in placement
         :raises errors.ReshapeNeeded: allocations may have to move, and are not
             given
         """
         self.waits = False
         kept = child_moves.unknown(root.name, root.inventory, children)
         found = amounts.Amounts.joined([found, amounts.Amounts(unknown=kept)])
-        found, children = self._laid_out(
-            found, children, numa.leaving(root, nodes, children), allocations
-        )
+        leaving = numa.leaving(root, nodes, children)
+        found, children = self._laid_out(found, children, leaving, allocations)
+        if numa.are_both(root, nodes):
+            found, children = _reserved(
+                found, children, root, nodes, allocations
+            )
         pinned = moves.is_due(root.inventory, found)
         classes = child_moves.due(root.inventory, children)
         if not (pinned or classes):
@@ -188,6 +191,32 @@ class Reshapes:
         except hypervisor.Unanswered as exc:
             raise moves.Waits(_unanswered(rc, exc)) from exc
         return {mdev.uuid: mdev.parent for mdev in devices.mdevs}
+
+
+def _reserved(
+    found: amounts.Amounts,
+    children: Children,
+    root: provider_tree.ProviderData,
+    nodes: Mapping[str, str],
+    allocations: moves.Allocations | None,
+) -> tuple[amounts.Amounts, Children]:
+    """Return both when placement has both layouts: nothing is offered twice.
+
+    The nodes are reserved, because the other service would put back what is
+    reserved on the host. The host is reserved as well if guests use the nodes,
+    as it offers their processors again.
+    """
+    if allocations is None:
+        raise errors.ReshapeNeeded
+    kept = not (found.known.keys() | found.unknown).isdisjoint(numa.CLASSES)
+    is_nested = any(child.kind is Kind.NUMA for child in children.known)
+    if not (is_nested or Kind.NUMA in children.unknown_kinds):
+        return found, children  # the nodes go
+    if kept and numa.in_use(allocations, nodes):
+        found = numa.reserved_root(found, root.inventory)
+    found = amounts.Amounts.joined([found, numa.BOTH])
+    children = _without(children, Kind.NUMA)
+    return found, children + numa.reserved_nodes(nodes.values())
 
 
 def _unanswered(rc: str, exc: Exception) -> str:

@@ -98,6 +98,8 @@ def test_nodes_that_are_not_the_whole_host_are_an_error(text, message):
         host([0]).replace('4194304', 'much'),
         host([0]).replace("<cell id='0'>", '<cell>'),
         host([0]).replace('256</pages>', '</pages>'),
+        host([0], [1]).replace("<cell id='1'>", "<cell id='0'>"),
+        host([0]).replace("<cell id='0'>", "<cell id='-1'>"),
         '<capabilities>',
     ],
 )
