@@ -8,28 +8,20 @@ installed. ``sources.py`` makes the one connection.
 
 import contextlib
 import importlib
+import logging
 import threading
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
-from . import bounded_calls, documents, events, hypervisor
+from . import binding_errors, bounded_calls, documents, events, hypervisor
+
+LOG = logging.getLogger(__name__)
 
 BINDING = 'libvirt'
 # Seconds for one answer. The first question makes libvirtd ask each emulator,
 # which takes some seconds for each.
 LIMIT = 120.0
 GRACE = 1.0  # seconds that closing a connection may take
-
-# The call, the flag or the kind of guest is unknown, or not for this user.
-_ALWAYS = (
-    'VIR_ERR_NO_SUPPORT',
-    'VIR_ERR_INVALID_ARG',
-    'VIR_ERR_OPERATION_DENIED',
-    'VIR_ERR_CONFIG_UNSUPPORTED',
-    'VIR_ERR_ARGUMENT_UNSUPPORTED',
-    'VIR_ERR_OPERATION_UNSUPPORTED',
-    'VIR_ERR_ACCESS_DENIED',
-)
 
 _Answer = typing.TypeVar('_Answer')
 
@@ -57,7 +49,9 @@ class Connection:
     libvirt refuses some questions on a read-only connection, because they name
     a program that it then runs: domain capabilities and the CPU of a
     hypervisor. So the connection is a full one if libvirt lets the agent's
-    user have it, otherwise read-only. The agent only asks.
+    user have it. If libvirt refuses that, and only then, it is read-only: a
+    libvirtd that is starting must not leave a read-only connection. The agent
+    only asks.
 
     :param uri: libvirt's name of the hypervisor, for example qemu:///system
     :param load: returns libvirt-python
@@ -71,6 +65,7 @@ class Connection:
         self._lock = threading.Lock()
         self._opened: typing.Any = None
         self._number = 0
+        self._is_read_only = False
         self._events = events.Events(uri, load)
         self._calls = bounded_calls.BoundedCalls(LIMIT)
 
@@ -204,11 +199,12 @@ class Connection:
             except binding.libvirtError as exc:
                 problem = exc
                 if _is_alive(opened, binding):
-                    kind = _kind(binding, exc)
+                    kind = binding_errors.kind(binding, exc)
                     break
             self._forget(opened)
         raise kind(
-            f'libvirt at {self._uri} does not tell {subject}: {_text(problem)}'
+            f'libvirt at {self._uri} does not tell {subject}: '
+            f'{binding_errors.text(problem)}'
         ) from problem
 
     def _connected(self, binding: typing.Any) -> typing.Any:
@@ -219,33 +215,40 @@ class Connection:
             return self._opened
 
     def _open(self, binding: typing.Any) -> typing.Any:
+        problem: Exception
         try:
-            return binding.open(self._uri)
-        except binding.libvirtError as refused:
-            try:
-                return binding.openReadOnly(self._uri)
-            except binding.libvirtError:
-                raise hypervisor.Unanswered(
-                    f'libvirt does not answer at {self._uri}: {_text(refused)}'
-                ) from refused
+            opened = binding.open(self._uri)
+        except binding.libvirtError as exc:
+            problem = exc
+        else:
+            self._is_read_only = False
+            return opened
+        if binding_errors.is_refusal(binding, problem):
+            with contextlib.suppress(binding.libvirtError):
+                opened = binding.openReadOnly(self._uri)
+                self._note_read_only(problem)
+                return opened
+        raise hypervisor.Unanswered(
+            f'libvirt does not answer at {self._uri}: '
+            f'{binding_errors.text(problem)}'
+        ) from problem
+
+    def _note_read_only(self, refusal: Exception) -> None:
+        """Tell the operator once that libvirt refuses a full connection."""
+        if not self._is_read_only:
+            LOG.warning(
+                'the connection to libvirt at %s is read-only (%s), so libvirt '
+                "does not tell what guests can have: add the agent's user to "
+                "libvirt's group",
+                self._uri,
+                binding_errors.text(refusal),
+            )
+        self._is_read_only = True
 
     def _forget(self, broken: typing.Any) -> None:
         with self._lock:
             if self._opened is broken:
                 self._opened = None
-
-
-def _kind(binding: typing.Any, exc: typing.Any) -> type[hypervisor.Unanswered]:
-    """Return Unsupported if the same question always fails in this way."""
-    always = {getattr(binding, name) for name in _ALWAYS}
-    if exc.get_error_code() in always:
-        return hypervisor.Unsupported
-    return hypervisor.Unanswered
-
-
-def _text(exc: Exception | None) -> str:
-    """Return the error in one line."""
-    return ' '.join(str(exc).split())
 
 
 def _is_alive(opened: typing.Any, binding: typing.Any) -> bool:

@@ -21,12 +21,23 @@ REQUEST = hypervisor.DomainCapabilitiesRequest(
 class LibvirtError(Exception):
     """The binding's error, with libvirt's number of it."""
 
-    def __init__(self, text, code=0):
+    def __init__(self, text, code=0, number=-1):
         super().__init__(text)
         self._code = code
+        self._number = number
 
     def get_error_code(self):
         return self._code
+
+    def get_int1(self):
+        return self._number
+
+
+NO_AGENT = LibvirtError('authentication unavailable', 94)
+MODE = LibvirtError('Failed to connect socket: Permission denied', 38, 13)
+STARTING = LibvirtError('Failed to connect socket: No such file', 38, 2)
+FULL = LibvirtError('Resource temporarily unavailable', 38, 11)
+RESET = LibvirtError('Cannot recv data: Connection reset by peer', 38, 104)
 
 
 class Opened:
@@ -97,11 +108,15 @@ class Binding(types.SimpleNamespace):
     VIR_ERR_NO_SUPPORT = 3
     VIR_ERR_INVALID_ARG = 8
     VIR_ERR_OPERATION_DENIED = 29
+    VIR_ERR_SYSTEM_ERROR = 38
     VIR_ERR_NO_NODE_DEVICE = 43
+    VIR_ERR_AUTH_FAILED = 45
     VIR_ERR_CONFIG_UNSUPPORTED = 67
     VIR_ERR_ARGUMENT_UNSUPPORTED = 74
+    VIR_ERR_AUTH_CANCELLED = 79
     VIR_ERR_OPERATION_UNSUPPORTED = 84
     VIR_ERR_ACCESS_DENIED = 88
+    VIR_ERR_AUTH_UNAVAILABLE = 94
     VIR_CONNECT_LIST_NODE_DEVICES_CAP_PCI_DEV = 2
     VIR_CONNECT_LIST_NODE_DEVICES_CAP_NET = 16
     VIR_CONNECT_LIST_NODE_DEVICES_CAP_MDEV_TYPES = 8192
@@ -110,11 +125,11 @@ class Binding(types.SimpleNamespace):
     VIR_CONNECT_LIST_NODE_DEVICES_ACTIVE = 1 << 31
 
     def __init__(self):
-        super().__init__(opened=[], may_open=True, may_read=True)
+        super().__init__(opened=[], refusal=None, may_read=True)
 
     def open(self, uri):
-        if not self.may_open:
-            raise LibvirtError('authentication unavailable')
+        if self.refusal:
+            raise self.refusal
         return self._new(full=True)
 
     def openReadOnly(self, uri):  # noqa: N802
@@ -158,18 +173,22 @@ def test_a_connection_that_broke_is_opened_again(libvirt, binding):
 def test_while_libvirt_is_away_there_is_no_answer(libvirt, binding):
     libvirt.hostname()
     binding.opened[0].alive = False
-    binding.may_open = binding.may_read = False
+    binding.refusal = NO_AGENT
+    binding.may_read = False
     with pytest.raises(
         hypervisor.Unanswered,
         match=f'does not answer at {URI}: authentication unavailable',
     ):
         libvirt.hostname()
-    binding.may_open = True
+    binding.refusal = None
     assert libvirt.hostname() == 'cn1.example'
 
 
-def test_a_user_who_may_only_read_gets_the_other_answers(libvirt, binding):
-    binding.may_open = False
+@pytest.mark.parametrize('refusal', [NO_AGENT, MODE])
+def test_a_user_who_may_only_read_gets_the_other_answers(
+    libvirt, binding, refusal, caplog
+):
+    binding.refusal = refusal
     assert libvirt.hostname() == 'cn1.example'
     with pytest.raises(
         hypervisor.Unsupported,
@@ -177,6 +196,27 @@ def test_a_user_who_may_only_read_gets_the_other_answers(libvirt, binding):
     ):
         libvirt.domain_capabilities(REQUEST)
     assert libvirt.session() == 1
+    binding.opened[0].alive = False
+    libvirt.hostname()
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        f'the connection to libvirt at {URI} is read-only ({refusal}), so '
+        "libvirt does not tell what guests can have: add the agent's user to "
+        "libvirt's group"
+    )
+
+
+@pytest.mark.parametrize('problem', [STARTING, FULL, RESET])
+def test_a_libvirtd_that_is_starting_leaves_no_read_only_connection(
+    libvirt, binding, problem, caplog
+):
+    binding.refusal = problem
+    with pytest.raises(hypervisor.Unanswered, match=str(problem)) as seen:
+        libvirt.hostname()
+    assert not isinstance(seen.value, hypervisor.Unsupported)
+    binding.refusal = None
+    assert 'domainCapabilities' in libvirt.domain_capabilities(REQUEST)
+    assert not caplog.records
 
 
 def test_an_empty_emulator_leaves_the_choice_to_libvirt(libvirt):
