@@ -27,7 +27,8 @@ from . import (
     placing,
     traits,
 )
-from .child import Children, Kind
+from .child import Child, Children, Kind
+from .node_devices import PciDevice
 
 # The releases from which nova lets devices migrate live.
 _LIBVIRT, _QEMU_RELEASE = (10, 0, 0), (8, 2, 2)
@@ -120,22 +121,29 @@ class ChildProviders:
     ) -> Children:
         """Return the parents of mediated devices; one in error is reserved."""
         by_address = {device.address: device for device in devices.pci}
-        names_found = {child.name for child in found.known}
-        troubles = {}
-        for device in devices.pci:
-            owner = by_address.get(device.phys_function or '', device)
-            name = names.node_device(root, device.name)
-            if name in names_found:
-                troubles[name] = health.trouble(
-                    device, self._files
-                ) or health.trouble(owner, self._files)
-        known = tuple(
-            dataclasses.replace(
-                child, trouble=child.trouble or troubles.get(child.name)
-            )
-            for child in found.known
+        by_name = {names.node_device(root, d.name): d for d in devices.pci}
+        known = []
+        for child in found.known:
+            device = by_name.get(child.name)
+            if device is None:
+                known.append(child)
+            else:
+                owner = by_address.get(device.phys_function or '', device)
+                known.append(self._with_trouble(child, device, owner))
+        return dataclasses.replace(found, known=tuple(known))
+
+    def _with_trouble(
+        self, child: Child, device: PciDevice, owner: PciDevice
+    ) -> Child:
+        trouble = health.trouble(device, self._files) or health.trouble(
+            owner, self._files
         )
-        return dataclasses.replace(found, known=known)
+        return dataclasses.replace(
+            child,
+            trouble=child.trouble or trouble,
+            unread=health.unread(device, self._files)
+            | health.unread(owner, self._files),
+        )
 
     def _pci(
         self,

@@ -34,11 +34,39 @@ def unread(device: PciDevice, files: HostFiles) -> frozenset[str]:
     """Return the traits of the troubles whose file cannot be read now."""
     folder = f'{_FOLDER}{device.address}'
     sources = {
-        traits.D3COLD: files.word(f'{folder}/power_state'),
-        traits.POWER_ERROR: files.word(f'{folder}/power_state'),
-        traits.AER_FATAL: files.word(f'{folder}/aer_dev_fatal'),
+        traits.D3COLD: 'power_state',
+        traits.POWER_ERROR: 'power_state',
+        traits.AER_FATAL: 'aer_dev_fatal',
     }
-    return frozenset(trait for trait, text in sources.items() if not text)
+    found = {
+        trait
+        for trait, name in sources.items()
+        if not files.word(f'{folder}/{name}')
+        and not _lacks(device, files, name)
+    }
+    if _is_mute(device, files):
+        found.add(traits.NO_ANSWER)
+    return frozenset(found)
+
+
+def _lacks(device: PciDevice, files: HostFiles, name: str) -> bool:
+    """Return True for a file that the kernel does not make for a VF."""
+    folder = f'{_FOLDER}{device.address}'
+    return (
+        device.phys_function is not None
+        and files.changed(folder) is not None
+        and files.changed(f'{folder}/{name}') is None
+    )
+
+
+def _is_mute(device: PciDevice, files: HostFiles) -> bool:
+    """Return True if the configuration would tell, and cannot be read."""
+    folder = f'{_FOLDER}{device.address}'
+    if device.phys_function is not None:
+        return False
+    if files.word(f'{folder}/power/runtime_status') in _ASLEEP:
+        return False
+    return not files.octets(f'{folder}/config', len(_ALL_ONES))
 
 
 def _power(

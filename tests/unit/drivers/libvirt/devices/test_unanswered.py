@@ -8,9 +8,13 @@ from drivers.libvirt import host
 from drivers.libvirt.devices import (
     child,
     children,
+    health,
     mdev_types,
+    node_devices,
     options,
     pci_specs,
+    placing,
+    traits,
 )
 from drivers.libvirt.libvirtd import hypervisor, recorded
 
@@ -162,3 +166,80 @@ class TestADeviceWithMediatedDevicesIsNotGivenAwayWhole:
         answers, providers = cards('nvidia-230', max_instances=20)
         answers.devices = {'pci_0000_86_00_0': '<device'}
         assert not pci_names(providers.describe(ROOT))
+
+
+class TestADeviceInErrorWhoseFileCannotBeRead:
+    PF, VF = '0000:41:00.0', '0000:41:00.4'
+    NAME = f'{ROOT}_pci_0000_41_00_4'
+
+    @pytest.fixture
+    def files(self, tmp_path):
+        """Return a folder with well files of a card and of its VF."""
+        folder = tmp_path / 'sys/bus/pci/devices'
+        for address in (self.PF, self.VF):
+            (folder / address / 'power').mkdir(parents=True)
+            (folder / address / 'power/runtime_status').write_text('active')
+            (folder / address / 'power_state').write_text('D0')
+        (folder / self.PF / 'aer_dev_fatal').write_text('TOTAL_ERR_FATAL 0')
+        (folder / self.PF / 'config').write_bytes(b'\x86\x80\x01\x00')
+        return folder
+
+    def placed(self, tmp_path, mark):
+        """Return the provider of the VF after a cycle; it had this mark."""
+        answers = Answers(recorded_hosts.HOSTS / 'gpu-sriov-mdev')
+        one = mdev_types.EnabledType(id='nvidia-591')
+        providers = children.ChildProviders(
+            answers,
+            host.HostFiles(tmp_path),
+            options.Settings(types=mdev_types.EnabledTypes.of([one])),
+        )
+        record = {'total': 1, 'reserved': 1}
+        tree = recorded_hosts.placed(
+            {
+                ROOT: {'inventory': {}, 'traits': []},
+                self.NAME: {
+                    'inventory': {'VGPU': record},
+                    'traits': ['OWNER_NOVA', mark],
+                },
+            }
+        )
+        placing.place(tree, ROOT, providers.below(tree, ROOT))
+        return tree.data(self.NAME)
+
+    @pytest.mark.parametrize(
+        ('mark', 'address', 'name'),
+        [
+            (traits.AER_FATAL, PF, 'aer_dev_fatal'),
+            (traits.D3COLD, PF, 'power_state'),
+            (traits.POWER_ERROR, PF, 'power_state'),
+            (traits.NO_ANSWER, PF, 'config'),
+            (traits.D3COLD, VF, 'power_state'),
+        ],
+    )
+    def test_a_parent_of_mediated_devices_stays_reserved(
+        self, files, tmp_path, mark, address, name
+    ):
+        (files / address / name).write_text('')
+        assert self.placed(tmp_path, mark).inventory['VGPU']['reserved'] == 1
+
+    @pytest.mark.parametrize(
+        'mark',
+        [
+            traits.AER_FATAL,
+            traits.D3COLD,
+            traits.POWER_ERROR,
+            traits.NO_ANSWER,
+        ],
+    )
+    def test_one_that_is_well_is_offered(self, files, tmp_path, mark):
+        assert self.placed(tmp_path, mark).inventory['VGPU']['reserved'] == 0
+
+    def test_a_whole_device_without_an_answer_stays_reserved(self, tmp_path):
+        device = node_devices.PciDevice(
+            name='pci_0000_c1_00_0',
+            address='0000:c1:00.0',
+            vendor='144d',
+            product='a80a',
+        )
+        found = health.unread(device, host.HostFiles(tmp_path))
+        assert traits.NO_ANSWER in found
