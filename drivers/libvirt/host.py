@@ -3,7 +3,7 @@
 
 It does I/O. Every path is below a root folder, so that a test's folder can
 stand for a host. A file that cannot be read gives None; the caller decides
-what this means (``findings.py``, ``inventory.py``).
+what this means (``cpu/findings.py``, ``inventory/root.py``).
 """
 
 import os
@@ -83,8 +83,14 @@ class HostFiles:
             return None
 
     def real_path(self, path: str) -> str:
-        """Return the path without symbolic links; it may not exist."""
-        real = self._below(path).resolve()
+        """Return the path without symbolic links; it may not exist.
+
+        A path with a loop of links is returned as it is.
+        """
+        try:
+            real = self._below(path).resolve()
+        except (OSError, RuntimeError):  # RuntimeError: before Python 3.13
+            return path
         root = self._root.resolve()
         return f'/{real.relative_to(root)}' if root in real.parents else path
 

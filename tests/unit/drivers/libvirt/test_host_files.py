@@ -49,3 +49,9 @@ def test_a_file_system_that_cannot_be_read_names_the_path(tmp_path):
     (tmp_path / 'var').write_text('no folder')
     with pytest.raises(errors.DriverError, match='/var/lib'):
         host.HostFiles(tmp_path).file_system_bytes('/var/lib')
+
+
+def test_a_loop_of_links_has_no_other_path(tmp_path):
+    (tmp_path / 'a').symlink_to('b')
+    (tmp_path / 'b').symlink_to('a')
+    assert host.HostFiles(tmp_path).real_path('/a/c') == '/a/c'
