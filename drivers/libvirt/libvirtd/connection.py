@@ -201,6 +201,9 @@ class Connection:
                 if _is_alive(opened, binding):
                     kind = binding_errors.kind(binding, exc)
                     break
+            except Exception as exc:  # noqa: BLE001 the binding cannot read it
+                problem = exc
+                break
             self._forget(opened)
         raise kind(
             f'libvirt at {self._uri} does not tell {subject}: '

@@ -4,8 +4,10 @@
 It does I/O over a connection that is open. ``connection.py`` calls this.
 """
 
+import logging
 import typing
-from collections.abc import Callable, Sequence
+
+LOG = logging.getLogger(__name__)
 
 
 def node_devices(binding: typing.Any, opened: typing.Any) -> dict[str, str]:
@@ -13,7 +15,8 @@ def node_devices(binding: typing.Any, opened: typing.Any) -> dict[str, str]:
 
     A mediated device that is only defined does not exist, and its parent can
     still create another in its place. So only active devices count. libvirt
-    before 7.3 refuses the flag for that; it lists no others.
+    before 7.3 refuses the flag for that; it lists no others. The XML of a
+    device is empty if libvirt cannot tell it.
     """
     kinds = (
         binding.VIR_CONNECT_LIST_NODE_DEVICES_CAP_PCI_DEV
@@ -30,39 +33,44 @@ def node_devices(binding: typing.Any, opened: typing.Any) -> dict[str, str]:
         if exc.get_error_code() != binding.VIR_ERR_INVALID_ARG or not active:
             raise
         listed = opened.listAllDevices(kinds)
-    return _documents(
-        binding,
-        listed,
-        lambda device: (device.name(), device.XMLDesc(0)),
-        gone=binding.VIR_ERR_NO_NODE_DEVICE,
-    )
+    found = {}
+    for device in listed:
+        text = _text(binding, opened, device)
+        if text is not None:
+            found[str(device.name())] = text
+    return found
 
 
 def domains(binding: typing.Any, opened: typing.Any) -> dict[str, str]:
-    """Return uuid → XML of the guests that are defined or running."""
-    return _documents(
-        binding,
-        opened.listAllDomains(0),
-        lambda domain: (domain.UUIDString(), domain.XMLDesc(0)),
-        gone=binding.VIR_ERR_NO_DOMAIN,
-    )
+    """Return uuid → XML of the guests that are defined or running.
 
-
-def _documents(
-    binding: typing.Any,
-    listed: Sequence[typing.Any],
-    describe: Callable[[typing.Any], tuple[str, str]],
-    *,
-    gone: int,
-) -> dict[str, str]:
-    """Return key → XML, without what went while it was listed."""
+    One guest that cannot be read makes all unknown, because it may use what
+    the others leave.
+    """
     found = {}
-    for one in listed:
+    for domain in opened.listAllDomains(0):
         try:
-            key, text = describe(one)
+            found[str(domain.UUIDString())] = str(domain.XMLDesc(0))
         except binding.libvirtError as exc:
-            if exc.get_error_code() != gone:
+            if exc.get_error_code() != binding.VIR_ERR_NO_DOMAIN:
                 raise
-        else:
-            found[key] = text
     return found
+
+
+def _text(
+    binding: typing.Any, opened: typing.Any, device: typing.Any
+) -> str | None:
+    """Return a device's XML; None if it is gone, empty if it is unknown.
+
+    One device that libvirt cannot describe leaves the others as they are. A
+    connection that broke is an error of all.
+    """
+    try:
+        return str(device.XMLDesc(0))
+    except binding.libvirtError as exc:
+        if exc.get_error_code() == binding.VIR_ERR_NO_NODE_DEVICE:
+            return None
+        if not opened.isAlive():
+            raise
+        LOG.debug('node device %s: %s', device.name(), exc)
+        return ''

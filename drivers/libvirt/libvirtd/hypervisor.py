@@ -120,7 +120,7 @@ class Hypervisor(typing.Protocol):
         """Return libvirt's name of a device → XML.
 
         The devices are those with a capability PCI, net, vdpa, mdev or
-        mdev_types.
+        mdev_types. The XML is empty if libvirt cannot tell it.
         """
         ...
 

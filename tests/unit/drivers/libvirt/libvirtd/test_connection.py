@@ -10,6 +10,7 @@ import types
 
 import pytest
 
+from drivers.libvirt.devices import node_devices
 from drivers.libvirt.libvirtd import connection, hypervisor
 
 URI = 'qemu:///system'
@@ -48,6 +49,7 @@ class Opened:
         self.alive = True
         self.devices = []
         self.defined = []
+        self.guests = []
         self.knows_active = True
 
     def isAlive(self):  # noqa: N802 libvirt's name
@@ -84,6 +86,9 @@ class Opened:
             )
         return self.devices
 
+    def listAllDomains(self, flags):  # noqa: N802
+        return self.guests
+
 
 class Device:
     """A node device, which may be gone."""
@@ -101,6 +106,13 @@ class Device:
         return f'<device><name>{self._name}</name></device>'
 
 
+class Guest(Device):
+    """A guest, which may be gone."""
+
+    def UUIDString(self):  # noqa: N802
+        return self.name()
+
+
 class Binding(types.SimpleNamespace):
     """libvirt-python: which connections libvirt gives is up to the test."""
 
@@ -109,6 +121,7 @@ class Binding(types.SimpleNamespace):
     VIR_ERR_INVALID_ARG = 8
     VIR_ERR_OPERATION_DENIED = 29
     VIR_ERR_SYSTEM_ERROR = 38
+    VIR_ERR_NO_DOMAIN = 42
     VIR_ERR_NO_NODE_DEVICE = 43
     VIR_ERR_AUTH_FAILED = 45
     VIR_ERR_CONFIG_UNSUPPORTED = 67
@@ -247,12 +260,54 @@ def test_a_libvirt_without_defined_devices_lists_all(libvirt, binding):
     assert list(libvirt.node_devices()) == ['mdev_1']
 
 
-def test_a_device_that_cannot_be_read_makes_all_unknown(libvirt, binding):
+def test_a_device_that_cannot_be_read_leaves_the_others(libvirt, binding):
     libvirt.hostname()
     error = LibvirtError('internal error')
     binding.opened[0].devices = [Device('pci_1', error), Device('pci_2')]
-    with pytest.raises(hypervisor.Unanswered, match='node devices') as seen:
-        libvirt.node_devices()
+    found = libvirt.node_devices()
+    assert list(found) == ['pci_1', 'pci_2']
+    assert list(node_devices.read({'pci_1': found['pci_1']}).unreadable) == [
+        'pci_1'
+    ]
+
+
+def test_a_connection_that_breaks_in_the_list_is_opened_again(
+    libvirt, binding
+):
+    libvirt.hostname()
+    first = binding.opened[0]
+
+    class Breaking(Device):
+        def XMLDesc(self, flags):  # noqa: N802
+            first.alive = False
+            raise LibvirtError('client socket is closed')
+
+    first.devices = [Breaking('pci_1')]
+    assert libvirt.node_devices() == {}
+    assert libvirt.session() == 2
+
+
+def test_a_guest_that_cannot_be_read_makes_all_unknown(libvirt, binding):
+    libvirt.hostname()
+    error = LibvirtError('internal error')
+    gone = LibvirtError('no domain', binding.VIR_ERR_NO_DOMAIN)
+    binding.opened[0].guests = [Guest('a'), Guest('b', gone)]
+    assert list(libvirt.domains()) == ['a']
+    binding.opened[0].guests = [Guest('a'), Guest('b', error)]
+    with pytest.raises(hypervisor.Unanswered, match='the guests') as seen:
+        libvirt.domains()
+    assert not isinstance(seen.value, hypervisor.Unsupported)
+
+
+def test_an_answer_that_the_binding_cannot_read_is_none(
+    libvirt, binding, monkeypatch
+):
+    def hostname(_):
+        return b'\xff'.decode()
+
+    monkeypatch.setattr(Opened, 'getHostname', hostname)
+    with pytest.raises(hypervisor.Unanswered, match="can't decode") as seen:
+        libvirt.hostname()
     assert not isinstance(seen.value, hypervisor.Unsupported)
 
 
