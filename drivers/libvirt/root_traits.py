@@ -21,7 +21,7 @@ _FIRMWARE = ('/usr/share/qemu/firmware', '/etc/qemu/firmware')
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What is known of the traits.
+    """The findings of one reading.
 
     :ivar findings: a finding for every trait, then the words without one
     :ivar answered: False if no source listed the features of the processors

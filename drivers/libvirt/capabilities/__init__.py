@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What guests of this host can have, from libvirt's capabilities.
+"""The features that guests of this host can have, from libvirt's capabilities.
 
 Begin with ``guests.py``, which asks libvirt, and keeps the answers.
 ``compute_findings.py`` decides the COMPUTE_* traits by the tables in

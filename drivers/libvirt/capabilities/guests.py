@@ -33,7 +33,7 @@ LONGEST = 3600.0
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """What the kernel says of the host.
+    """The facts that the kernel tells of the host.
 
     :ivar machine: the kernel's name for the host's architecture
     :ivar userfaultfd: the content of the switch in ``option_findings.py``
@@ -48,7 +48,7 @@ class Host:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Guests:
-    """What guests of the host can have."""
+    """The processor and the traits that guests of the host can have."""
 
     cpu: guest_cpu.GuestCpu
     traits: tuple[finding.Finding, ...]
