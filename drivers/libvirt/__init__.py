@@ -5,7 +5,8 @@ Begin with ``driver.py``, which joins the parts. ``libvirtd/`` is the seam to
 libvirt, ``host.py`` reads the host's files, ``command.py`` runs its programs and
 ``sources.py`` joins all that is read. ``root_traits.py`` asks
 ``cpu/`` and ``capabilities/`` for the host's traits; ``inventory/`` decides its
-amounts, ``devices/`` the child providers. ``conf.py`` joins nova's options.
+amounts, ``devices/`` the child providers and ``reshapes/`` the allocations that
+move with them. ``conf.py`` joins nova's options.
 It may import the modules of ``compute_agent`` that ``docs/drivers.md`` lists;
 only modules of this folder import the folders.
 """

@@ -23,10 +23,11 @@ from .capabilities import conf as guest_conf
 from .capabilities import guest_options
 from .devices import children, placing
 from .devices import options as device_options
-from .inventory import disk, reshapes, root
+from .inventory import disk, root
 from .inventory import options as inventory_options
 from .libvirtd import hypervisor
 from .recording import raw_evidence
+from .reshapes import reshapes
 
 LOG = logging.getLogger(__name__)
 
@@ -75,7 +76,8 @@ class LibvirtDriver(driver.ComputeDriver):
 
         An option that the driver cannot follow is logged once.
         """
-        return cls.on_host(conf, sources.of_this_host(conf))
+        uri = options.connection_uri(conf)
+        return cls.on_host(conf, sources.of_this_host(conf, uri))
 
     @classmethod
     def on_host(cls, conf: cfg.ConfigOpts, of: sources.Sources) -> typing.Self:

@@ -12,7 +12,6 @@ import typing
 from oslo_config import cfg
 
 from . import command, host
-from . import conf as options
 from .cpu import findings, pycpuinfo
 from .libvirtd import connection, hypervisor
 
@@ -42,12 +41,15 @@ class Sources:
     hostname: str
 
 
-def of_this_host(conf: cfg.ConfigOpts) -> Sources:
-    """Return the sources of the host that the agent runs on."""
+def of_this_host(conf: cfg.ConfigOpts, uri: str) -> Sources:
+    """Return the sources of the host that the agent runs on.
+
+    :param uri: libvirt's
+    """
     folder = conf.compute_agent.state_path or conf.state_path
     cache = pathlib.Path(folder, CACHE_NAME)
     return Sources(
-        libvirt=connection.Connection(options.connection_uri(conf)),
+        libvirt=connection.Connection(uri),
         files=host.HostFiles(),
         probe=pycpuinfo.CachedProbe(cache),
         run=command.Commands(),

@@ -14,8 +14,7 @@ from compute_agent.tree import provider_tree
 from compute_agent.virt import finding
 
 from ..host import HostFiles
-from ..inventory import guests
-from ..libvirtd import hypervisor
+from ..libvirtd import guests, hypervisor
 from . import (
     health,
     mdev,

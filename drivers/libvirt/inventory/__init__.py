@@ -5,9 +5,8 @@ Begin with ``root.py``, which reads the host and puts the amounts together.
 ``cpus``, ``memory``, ``disk`` and ``pmem`` have the rules of one subject each,
 and ``numa`` divides the amounts among the NUMA nodes. ``amounts`` has their
 common result: known records, and classes that stay as placement has them
-because their amount is unknown. ``reshapes`` has allocations moved (``moves``,
-``child_moves``) by what libvirt says of ``guests``. All of these are pure but
-``root`` and ``reshapes``. ``options`` turns nova's options into values, and
-``conf`` registers them. It may import ``compute_agent`` and, from the driver,
-``sources``, ``devices`` and ``libvirtd``.
+because their amount is unknown. All of these are pure but ``root``.
+``options`` turns nova's options into values, and ``conf`` registers them. It may import
+``compute_agent`` and, from the driver, ``sources``, ``devices`` and
+``libvirtd``.
 """

@@ -3,22 +3,21 @@
 
 Pure: no I/O, configuration, logging or clock. Each node has the VCPU, PCPU and
 MEMORY_MB of its own, and the host's own provider has none of them. ``root.py``
-reads what this divides; ``reshapes.py`` waits with a change of the layout until
+reads what this divides; ``reshapes/`` waits with a change of the layout until
 no guest has allocations of the old one.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from compute_agent import errors
-from compute_agent.tree import inventory, provider_tree
+from compute_agent.tree import inventory
 from compute_agent.virt import finding
 
 from ..devices import names, traits
 from ..devices.child import Child, Children, Kind
-from ..libvirtd import hypervisor, xml
-from . import amounts, cpus
+from ..libvirtd import cpusets, hypervisor, xml
+from . import amounts
 
 FLAT = 'flat'
 NESTED = 'nested'
@@ -134,7 +133,7 @@ def _check(
         if sum(totals[rc]) != len(numbers):
             raise errors.DriverError(
                 f'the NUMA nodes of this host do not have all processors of '
-                f'{rc} ({cpus.listed(numbers)}) once: set [libvirt] numa = '
+                f'{rc} ({cpusets.listed(numbers)}) once: set [libvirt] numa = '
                 'flat'
             )
     wanted = known.get('MEMORY_MB', {}).get('total', 0)
@@ -176,11 +175,12 @@ def _child(
         name=name,
         kind=Kind.NUMA,
         inventory={rc: r for rc, r in records.items() if r['total']},
-        findings=_findings(name, f'NUMA node {cell.id}'),
+        findings=findings(name, f'NUMA node {cell.id}'),
     )
 
 
-def _findings(name: str, fact: str) -> tuple[finding.Finding, ...]:
+def findings(name: str, fact: str) -> tuple[finding.Finding, ...]:
+    """Return the traits of the provider of a node."""
     return (
         traits.owner(name),
         traits.present(name, HW_NUMA_ROOT, fact, traits.LIBVIRT),
@@ -193,94 +193,3 @@ def without(found: amounts.Amounts) -> amounts.Amounts:
         found,
         known={rc: r for rc, r in found.known.items() if rc not in CLASSES},
     )
-
-
-def leaving(
-    root: provider_tree.ProviderData,
-    nodes: Collection[str],
-    children: Children,
-) -> frozenset[str]:
-    """Return the providers that lose these classes to another layout.
-
-    :param root: the host's own provider as placement has it
-    :param nodes: the uuids of NUMA nodes with inventory in placement
-    :param children: the children that the host should have
-    """
-    if any(child.kind is Kind.NUMA for child in children.known):
-        has_some = not root.inventory.keys().isdisjoint(CLASSES)
-        return frozenset({root.uuid} if has_some else ())
-    return frozenset(() if Kind.NUMA in children.unknown_kinds else nodes)
-
-
-def in_use(allocations: Mapping[str, Any], providers: Collection[str]) -> bool:
-    """Return True if a consumer has some of these classes of a provider."""
-    return any(
-        rc in CLASSES
-        for one in allocations.values()
-        for uuid, part in one['allocations'].items()
-        if uuid in providers
-        for rc in part['resources']
-    )
-
-
-def are_both(root: provider_tree.ProviderData, nodes: Collection[str]) -> bool:
-    """Return True if placement has these classes of the host and of nodes.
-
-    The driver never reports both, so another service reports the host's.
-    """
-    return bool(nodes) and not root.inventory.keys().isdisjoint(CLASSES)
-
-
-def reserved_nodes(nodes: Iterable[str]) -> Children:
-    """Return NUMA nodes with the amounts of placement, all of them reserved.
-
-    :param nodes: their names
-    """
-    return Children(
-        known=tuple(
-            Child(
-                name=name,
-                kind=Kind.NUMA,
-                inventory=None,
-                findings=_findings(name, 'its provider'),
-                reserved=True,
-            )
-            for name in nodes
-        )
-    )
-
-
-def reserved_root(
-    found: amounts.Amounts, current: amounts.Records
-) -> amounts.Amounts:
-    """Return the amounts of a host; these classes stay, all of them reserved.
-
-    :param current: the host's inventory in placement
-    """
-    reserved = {
-        rc: {**record, 'reserved': record['total']}
-        for rc, record in current.items()
-        if rc in CLASSES
-    }
-    return dataclasses.replace(
-        found,
-        known={**found.known, **reserved},
-        unknown=found.unknown.difference(CLASSES),
-    )
-
-
-#: The fault while both layouts are in placement.
-BOTH = amounts.Amounts.unread(
-    'placement has VCPU, PCPU or MEMORY_MB of this host and of its NUMA '
-    "nodes, because another service reports the host's; what could be "
-    'offered twice is reserved: stop nova-compute on this host, or set '
-    '[libvirt] numa = flat and move the guests of the nodes to another host'
-)
-
-#: The amounts while guests still have allocations of the other layout.
-WAITS = amounts.Amounts.unread(
-    '[libvirt] numa is not followed yet, because guests have allocations of '
-    'VCPU, PCPU or MEMORY_MB: move them to another host, or set the option '
-    'back',
-    *CLASSES,
-)

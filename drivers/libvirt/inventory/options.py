@@ -12,6 +12,7 @@ from oslo_config import cfg
 
 from compute_agent import errors
 
+from ..libvirtd import cpusets
 from . import cpus, disk, memory, numa, pmem
 
 
@@ -54,9 +55,9 @@ def read(conf: cfg.ConfigOpts) -> Settings:
 def _cpus(conf: cfg.ConfigOpts) -> cpus.CpuSets:
     compute = conf.compute
     return cpus.CpuSets(
-        shared=cpus.parse(compute.cpu_shared_set, cpus.SHARED),
-        dedicated=cpus.parse(compute.cpu_dedicated_set, cpus.DEDICATED),
-        pin_set=cpus.parse(conf.vcpu_pin_set, cpus.PIN_SET),
+        shared=cpusets.parse(compute.cpu_shared_set, cpus.SHARED),
+        dedicated=cpusets.parse(compute.cpu_dedicated_set, cpus.DEDICATED),
+        pin_set=cpusets.parse(conf.vcpu_pin_set, cpus.PIN_SET),
         managed=conf.libvirt.cpu_power_management,
         reserved=conf.reserved_host_cpus,
     )

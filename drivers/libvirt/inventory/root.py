@@ -14,7 +14,7 @@ from compute_agent.tree import host_inventory, inventory
 
 from .. import sources
 from ..devices.child import Children, Kind
-from ..libvirtd import hypervisor
+from ..libvirtd import cpusets, hypervisor
 from . import amounts, cpus, disk, memory, numa, options, pmem
 
 _PINNED = 1.0  # the ratio of what a guest has for itself
@@ -105,12 +105,14 @@ class RootInventory:
         return cpus.Host(present=found.present, online=found.online)
 
     def _kernels_processors(self) -> cpus.Host:
-        online = cpus.from_kernel(self._files.text(cpus.ONLINE), cpus.ONLINE)
+        online = cpusets.from_kernel(
+            self._files.text(cpus.ONLINE), cpus.ONLINE
+        )
         if not self._settings.cpu_sets.managed:
             return cpus.Host(present=online, online=online)
         present = self._files.text(cpus.PRESENT)
         return cpus.Host(
-            present=cpus.from_kernel(present, cpus.PRESENT), online=online
+            present=cpusets.from_kernel(present, cpus.PRESENT), online=online
         )
 
     def _memory(self) -> amounts.Amounts:

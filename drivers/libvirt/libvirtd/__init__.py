@@ -3,6 +3,7 @@
 
 Begin with ``hypervisor.py``, the Protocol that the rest of the driver sees.
 ``connection.py`` asks libvirt through libvirt-python; ``recorded.py`` reads
-the same answers from a folder. ``xml.py`` parses the answers. The folder
+the same answers from a folder. ``xml.py`` parses the answers, and
+``guests.py`` tells which of the host's things a guest has. The folder
 imports nothing of the driver's other folders.
 """

@@ -3,7 +3,7 @@
 
 Each test describes a recorded host with the whole driver, and fails on nova's
 answer. The nineteenth, the move of pinned guests' allocations to PCPU, is in
-``inventory/test_guests.py``: it needs no database of nova's, only the guests'
+``libvirtd/test_guests.py``: it needs no database of nova's, only the guests'
 XML.
 """
 

@@ -15,7 +15,16 @@ from compute_agent.tree import provider_tree
 
 from ..devices import names
 from ..devices.child import Children, Kind
-from . import guests, moves
+from ..libvirtd import guests
+from . import moves
+
+# The kind of encrypted memory → the model in the name of its provider.
+_MODELS = {
+    guests.SEV: names.AMD_SEV,
+    guests.SEV_ES: names.AMD_SEV_ES,
+    guests.SEV_SNP: names.AMD_SEV_SNP,
+    guests.TDX: names.INTEL_TDX,
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +116,8 @@ def _mdevs(
 
 
 def _context(root: str, guest: guests.Guest) -> Mapping[str, int]:
-    if not guest.encryption:
-        return {}
-    return {names.memory_encryption(root, guest.encryption): 1}
+    model = _MODELS.get(guest.encryption)
+    return {} if model is None else {names.memory_encryption(root, model): 1}
 
 
 def carry(

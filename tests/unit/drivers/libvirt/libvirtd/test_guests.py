@@ -3,9 +3,7 @@
 
 import pytest
 
-from drivers.libvirt.devices import names
-from drivers.libvirt.inventory import guests
-from drivers.libvirt.libvirtd import hypervisor
+from drivers.libvirt.libvirtd import guests, hypervisor
 
 UUID = '7c1d2f60-5b3a-4e8f-9a01-0d2c4b6e8f11'
 NOVA = 'http://openstack.org/xmlns/libvirt/nova/1.1'
@@ -69,17 +67,17 @@ def test_devices_of_the_host_are_listed():
 @pytest.mark.parametrize(
     ('element', 'kind'),
     [
-        ('<launchSecurity type="sev"><policy>0x0003</policy>', names.AMD_SEV),
+        ('<launchSecurity type="sev"><policy>0x0003</policy>', guests.SEV),
         (
             '<launchSecurity type="sev"><policy>0x0007</policy>',
-            names.AMD_SEV_ES,
+            guests.SEV_ES,
         ),
-        ('<launchSecurity type="sev">', names.AMD_SEV),
+        ('<launchSecurity type="sev">', guests.SEV),
         (
             '<launchSecurity type="sev-snp"><policy>0x00030000</policy>',
-            names.AMD_SEV_SNP,
+            guests.SEV_SNP,
         ),
-        ('<launchSecurity type="tdx">', names.INTEL_TDX),
+        ('<launchSecurity type="tdx">', guests.TDX),
         ('<launchSecurity type="s390-pv">', ''),
     ],
 )

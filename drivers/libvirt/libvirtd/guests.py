@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. libvirt is the only witness of
 this beside nova's database. A guest that cannot be read is unknown, and so is
-what it has. ``moves.py`` asks for the guests when allocations move.
+what it has. ``reshapes/`` and ``devices/children.py`` call this.
 """
 
 import dataclasses
@@ -11,9 +11,12 @@ from collections.abc import Iterator, Mapping
 
 from compute_agent import errors
 
-from ..devices import names
-from ..libvirtd import hypervisor, xml
-from . import cpus
+from . import cpusets, hypervisor, xml
+
+SEV = 'sev'
+SEV_ES = 'sev-es'
+SEV_SNP = 'sev-snp'
+TDX = 'tdx'
 
 # nova's element, of every release of its namespace.
 _POLICY = (
@@ -23,7 +26,7 @@ _POLICY = (
 _SHARED = 'shared'
 _ADDRESS = ('domain', 'bus', 'slot', 'function')
 # The bit of the policy of an SEV guest that makes it an SEV-ES guest.
-_SEV_ES = 0x4
+_SEV_ES_BIT = 0x4
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +38,8 @@ class Guest:
     :ivar mdevs: the uuids of its mediated devices
     :ivar pci: the addresses of the host's PCI devices that it has, for example
         ``0000:81:00.1``
-    :ivar encryption: the model of its encrypted memory, as the provider of
-        its contexts is named; empty if it has none
+    :ivar encryption: the kind of its encrypted memory, one of these; empty if
+        it has none
     """
 
     uuid: str
@@ -85,7 +88,7 @@ def _guest(uuid: str, text: str) -> Guest:
 
 def _pins(domain: xml.Element) -> Iterator[tuple[int, frozenset[int]]]:
     for pin in domain.iterfind('cputune/vcpupin'):
-        on = cpus.parse(pin.attrib['cpuset'], 'cpuset')
+        on = cpusets.parse(pin.attrib['cpuset'], 'cpuset')
         yield int(pin.attrib['vcpu']), on or frozenset()
 
 
@@ -104,9 +107,9 @@ def _pci(domain: xml.Element) -> Iterator[str]:
 
 def _encryption(element: xml.Element | None) -> str:
     kind = '' if element is None else element.get('type', '')
-    if kind == 'sev-snp':
-        return names.AMD_SEV_SNP
-    if element is None or kind != 'sev':
-        return names.INTEL_TDX if kind == 'tdx' else ''
+    if kind in {SEV_SNP, TDX}:
+        return kind
+    if element is None or kind != SEV:
+        return ''
     policy = int(element.findtext('policy') or '0', 16)
-    return names.AMD_SEV_ES if policy & _SEV_ES else names.AMD_SEV
+    return SEV_ES if policy & _SEV_ES_BIT else SEV

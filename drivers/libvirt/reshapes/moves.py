@@ -5,7 +5,7 @@ Pure: no I/O, configuration, logging or clock. Guests with pinned processors
 had VCPU on a host without ``cpu_dedicated_set``. If the host then offered PCPU
 beside their allocations, placement would give the same processors away a
 second time. So the offer and the allocations change in one transaction, or not
-at all. ``driver.py`` calls this.
+at all. ``reshapes.py`` calls this.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,8 @@ from typing import Any
 
 from compute_agent import errors
 
-from . import amounts, cpus, guests
+from ..inventory import amounts, cpus
+from ..libvirtd import cpusets, guests
 
 VCPU = 'VCPU'
 PCPU = 'PCPU'
@@ -91,7 +92,7 @@ def _pinned(
     if outside:
         raise Waits(
             f'PCPU is not reported yet: guest {consumer} is pinned to '
-            f'processors {cpus.listed(outside)}, which are not in '
+            f'processors {cpusets.listed(outside)}, which are not in '
             f'{cpus.DEDICATED}: add them, or move the guest to another host'
         )
     return len(on)

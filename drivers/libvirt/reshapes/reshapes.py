@@ -14,8 +14,9 @@ from compute_agent.tree import provider_tree
 
 from ..devices import node_devices
 from ..devices.child import Children, Kind
-from ..libvirtd import hypervisor
-from . import amounts, child_moves, cpus, guests, moves, numa
+from ..inventory import amounts, cpus, numa
+from ..libvirtd import guests, hypervisor
+from . import child_moves, layouts, moves
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +78,9 @@ class Reshapes:
         self.waits = False
         kept = child_moves.unknown(root.name, root.inventory, children)
         found = amounts.Amounts.joined([found, amounts.Amounts(unknown=kept)])
-        leaving = numa.leaving(root, nodes, children)
+        leaving = layouts.leaving(root, nodes, children)
         found, children = self._laid_out(found, children, leaving, allocations)
-        if numa.are_both(root, nodes):
+        if layouts.are_both(root, nodes):
             found, children = _reserved(
                 found, children, root, nodes, allocations
             )
@@ -109,10 +110,10 @@ class Reshapes:
             return found, children
         if allocations is None:
             raise errors.ReshapeNeeded
-        if not numa.in_use(allocations, leaving):
+        if not layouts.in_use(allocations, leaving):
             return found, children
         self.waits = True
-        joined = amounts.Amounts.joined([found, numa.WAITS])
+        joined = amounts.Amounts.joined([found, layouts.WAITS])
         return joined, _without(children, Kind.NUMA)
 
     def _pinned(
@@ -212,11 +213,11 @@ def _reserved(
     is_nested = any(child.kind is Kind.NUMA for child in children.known)
     if not (is_nested or Kind.NUMA in children.unknown_kinds):
         return found, children  # the nodes go
-    if kept and numa.in_use(allocations, nodes):
-        found = numa.reserved_root(found, root.inventory)
-    found = amounts.Amounts.joined([found, numa.BOTH])
+    if kept and layouts.in_use(allocations, nodes):
+        found = layouts.reserved_root(found, root.inventory)
+    found = amounts.Amounts.joined([found, layouts.BOTH])
     children = _without(children, Kind.NUMA)
-    return found, children + numa.reserved_nodes(nodes.values())
+    return found, children + layouts.reserved_nodes(nodes.values())
 
 
 def _unanswered(rc: str, exc: Exception) -> str:
