@@ -21,17 +21,6 @@ DRIVER = 'rack:Rack'
 HERE = Node(uuid=NODE, name='node-1')
 
 
-@pytest.fixture(params=['in memory', 'on disk'])
-def state(request, tmp_path):
-    opened = (
-        state_module.State.in_memory('here')
-        if request.param == 'in memory'
-        else state_module.State.open(tmp_path / 'state', 'here')
-    )
-    yield opened
-    opened.close()
-
-
 def known(name, asked_at=0.0):
     return KnownNode(name=name, asked_at=asked_at)
 

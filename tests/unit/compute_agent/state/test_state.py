@@ -7,7 +7,6 @@ import pytest
 
 from compute_agent.ownership.record import Record
 from compute_agent.plan import intents
-from compute_agent.state import state as state_module
 from compute_agent.tree import assertion, inventory, names, provider
 
 NODE = '11111111-1111-4111-8111-111111111111'
@@ -17,17 +16,6 @@ TRAIT = assertion.Kind.TRAIT
 AGGREGATE = assertion.Kind.AGGREGATE
 INVENTORY = assertion.Kind.INVENTORY
 EMPTY = Record()
-
-
-@pytest.fixture(params=['in memory', 'on disk'])
-def state(request, tmp_path):
-    opened = (
-        state_module.State.in_memory('here')
-        if request.param == 'in memory'
-        else state_module.State.open(tmp_path / 'state', 'here')
-    )
-    yield opened
-    opened.close()
 
 
 def creation(uuid=NODE):

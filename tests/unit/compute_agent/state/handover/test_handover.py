@@ -26,17 +26,6 @@ DRIVER = 'rack:Rack'
 HERE = Node(uuid=NODE, name='node-1')
 
 
-@pytest.fixture(params=['in memory', 'on disk'])
-def state(request, tmp_path):
-    opened = (
-        state_module.State.in_memory('here')
-        if request.param == 'in memory'
-        else state_module.State.open(tmp_path / 'state', 'here')
-    )
-    yield opened
-    opened.close()
-
-
 @pytest.fixture
 def other():
     opened = state_module.State.in_memory('elsewhere')

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A state for each test, in memory and on disk."""
+
+import pytest
+
+from compute_agent.state import state as state_module
+
+
+@pytest.fixture(params=['in memory', 'on disk'])
+def state(request, tmp_path):
+    opened = (
+        state_module.State.in_memory('here')
+        if request.param == 'in memory'
+        else state_module.State.open(tmp_path / 'state', 'here')
+    )
+    yield opened
+    opened.close()
