@@ -89,6 +89,8 @@ class Children:
     :ivar unknown: the name of a child that is unknown now → the reason; it
         stays as placement has it. Without a reason, another line says it
     :ivar unknown_kinds: the same for all children of a kind
+    :ivar unlikely: those of ``unknown`` that the host hardly has; only for
+        one that placement has, a line tells that it is unknown
     :ivar notes: lines for the operator
     :ivar faults: lines that say why the node is not as it should be
     """
@@ -96,6 +98,7 @@ class Children:
     known: tuple[Child, ...] = ()
     unknown: Mapping[str, str] = dataclasses.field(default_factory=dict)
     unknown_kinds: Mapping[Kind, str] = dataclasses.field(default_factory=dict)
+    unlikely: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
@@ -105,6 +108,7 @@ class Children:
             known=(*self.known, *other.known),
             unknown={**self.unknown, **other.unknown},
             unknown_kinds={**self.unknown_kinds, **other.unknown_kinds},
+            unlikely=self.unlikely | other.unlikely,
             notes=(*self.notes, *other.notes),
             faults=(*self.faults, *other.faults),
         )

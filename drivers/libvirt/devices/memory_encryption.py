@@ -157,11 +157,22 @@ def children(root: str, facts: Facts) -> Children:
         try:
             total, fact = count(facts)
         except Unknown as exc:
-            found += Children(unknown={name: str(exc)})
+            unlikely = () if _is_likely(facts, model) else (name,)
+            found += Children(
+                unknown={name: str(exc)}, unlikely=frozenset(unlikely)
+            )
             continue
         if total:
             found += Children(known=(_child(name, model, total, fact),))
     return found
+
+
+def _is_likely(facts: Facts, model: str) -> bool:
+    """Return True if libvirt offers such guests, or nova.conf limits them."""
+    found = facts.guests
+    if model == names.INTEL_TDX:
+        return bool(found.tdx) or facts.tdx_guests is not None
+    return bool(found.sev if model == names.AMD_SEV else found.sev_es)
 
 
 def _child(name: str, model: str, total: int, fact: str) -> Child:

@@ -131,10 +131,15 @@ def place(tree: Tree, root: str, children: Children) -> None:
     for child in children.known:
         _place(tree, root, child, before.get(child.name))
     known = {child.name for child in children.known}
-    for name, data in before.items():
-        kind = names.kind(root, name)
-        if kind is not None and name not in known and _is_of(kind, data):
+    ours = {
+        name: kind
+        for name, data in before.items()
+        if (kind := names.kind(root, name)) is not None and _is_of(kind, data)
+    }
+    for name, kind in ours.items():
+        if name not in known:
             _leave_or_remove(tree, children, name, kind)
+    _note_unknown(tree, children, ours)
     for note in children.notes:
         tree.note(note)
     for fault in children.faults:
@@ -147,8 +152,27 @@ def _leave_or_remove(
     reason = children.unknown.get(name, children.unknown_kinds.get(kind))
     if reason is None:
         tree.remove(name)
-    elif reason and reason not in children.faults:
-        tree.note(f'{name}: left as it is, because {reason}')
+    else:
+        _note(tree, children, f'{name}: left as it is', reason)
+
+
+def _note_unknown(
+    tree: Tree, children: Children, ours: Mapping[str, Kind]
+) -> None:
+    """Tell which children are unknown that placement does not have."""
+    told = {children.unknown.get(name, '') for name in ours}
+    for name, reason in children.unknown.items():
+        if name not in children.unlikely and reason not in told:
+            told.add(reason)
+            _note(tree, children, f'{name}: not reported', reason)
+    for kind, reason in children.unknown_kinds.items():
+        if kind not in ours.values():
+            _note(tree, children, f'no {kind.value} are reported', reason)
+
+
+def _note(tree: Tree, children: Children, what: str, reason: str) -> None:
+    if reason and reason not in children.faults:
+        tree.note(f'{what}, because {reason}')
 
 
 def _is_of(kind: Kind, data: Data) -> bool:

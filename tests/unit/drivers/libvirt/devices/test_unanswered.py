@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A question that libvirt does not answer, or a file, changes no child."""
 
+import shutil
+
 import pytest
 import recorded_hosts
 
@@ -10,6 +12,7 @@ from drivers.libvirt.devices import (
     children,
     health,
     mdev_types,
+    memory_encryption,
     node_devices,
     options,
     pci_specs,
@@ -28,8 +31,11 @@ class Answers:
         self._answers = recorded.Recorded(folder / 'libvirt')
         self.machines = {}
         self.devices = {}
+        self.problem = None
 
     def node_devices(self):
+        if self.problem:
+            raise self.problem
         return {**self._answers.node_devices(), **self.devices}
 
     def domain_capabilities(self, request, flags=0):
@@ -243,3 +249,65 @@ class TestADeviceInErrorWhoseFileCannotBeRead:
         )
         found = health.unread(device, host.HostFiles(tmp_path))
         assert traits.NO_ANSWER in found
+
+
+def notes(providers, *reported):
+    """Return the lines of a cycle, with these children in placement."""
+    tree = recorded_hosts.placed(
+        {ROOT: {'inventory': {}, 'traits': []}}
+        | {
+            f'{ROOT}_{name}': {
+                'inventory': {},
+                'traits': ['OWNER_NOVA', traits.MANAGED],
+            }
+            for name in reported
+        }
+    )
+    placing.place(tree, ROOT, providers.below(tree, ROOT))
+    return tree.notes
+
+
+class TestAnUnknownChildThatPlacementDoesNotHaveIsTold:
+    def test_the_capacity_of_tdx(self, tmp_path):
+        folder = shutil.copytree(
+            recorded_hosts.HOSTS / 'encryption-tdx', tmp_path / 'host'
+        )
+        (folder / memory_encryption.CAPACITY[1:]).unlink()
+        providers = children.ChildProviders(
+            Answers(folder),
+            host.HostFiles(folder),
+            options.Settings(cpu_mode='host-passthrough'),
+        )
+        reason = (
+            'because /sys/fs/cgroup/misc.capacity cannot be read; '
+            'set [libvirt] num_intel_tdx_guests'
+        )
+        assert f'{ROOT}_intel_tdx: not reported, {reason}' in notes(providers)
+        assert notes(providers, 'intel_tdx') == [
+            f'{ROOT}_intel_tdx: left as it is, {reason}'
+        ]
+
+    def test_a_kind_of_encryption_that_the_host_hardly_has(self):
+        answers, providers = host_of('encryption-tdx')
+        unknown = hypervisor.Unanswered('timed out')
+        answers.machines = {'pc': unknown, 'q35': unknown}
+        assert providers.describe(ROOT).unknown
+        assert not notes(providers)
+
+    def test_a_device_that_cannot_be_read(self):
+        answers, providers = cards('nvidia-230')
+        answers.devices = {'pci_0000_5e_00_0': '<device'}
+        (note,) = [n for n in notes(providers) if 'not reported' in n]
+        assert note.startswith(f'{ROOT}_pci_0000_5e_00_0: not reported')
+
+    def test_a_kind_of_devices(self):
+        answers, providers = host_of(
+            'nvme-eight',
+            specs=pci_specs.parse(['{"vendor_id": "144d"}'], reported=True),
+        )
+        answers.problem = hypervisor.Unanswered('libvirt does not answer')
+        why = 'because libvirt does not answer'
+        assert notes(providers) == [f'no PCI devices are reported, {why}']
+        assert notes(providers, '0000:C1:00.0') == [
+            f'{ROOT}_0000:C1:00.0: left as it is, {why}'
+        ]
