@@ -5,6 +5,8 @@ The host has two architectures of guests, and two machine types of its own.
 Each test says in which answer it differs from that of a usual host.
 """
 
+import re
+
 import os_traits
 import pytest
 
@@ -443,3 +445,14 @@ def test_the_tables_are_sorted():
         nova_traits.ARCHITECTURES,
     ):
         assert list(table) == sorted(table)
+
+
+def test_a_tpm_without_a_release_is_unknown(case):
+    """libvirt before 8.6 does not tell which releases it emulates."""
+    old = re.sub(r"\s*<enum name='backendVersion'>.*?</enum>", '', DEVICES)
+    for kind in ('x86_64-pc', 'x86_64-q35'):
+        case.describe(kind, old)
+    traits = case.traits(swtpm_enabled=True)
+    assert traits['SECURITY_TPM_TIS'].found is PRESENT
+    assert traits['SECURITY_TPM_1_2'].found is UNKNOWN
+    assert traits['SECURITY_TPM_2_0'].found is UNKNOWN

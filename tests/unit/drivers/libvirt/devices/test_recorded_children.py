@@ -10,6 +10,8 @@ without the host's name before theirs. An amount is a total, or TOTAL/RESERVED.
 child that the driver describes, and not listed.
 """
 
+import shutil
+
 import pytest
 import recorded_hosts
 import yaml
@@ -143,3 +145,49 @@ def test_each_trait_has_its_evidence(host, case, driver_on):
         full(name): {'OWNER_NOVA', *one['traits']}
         for name, one in case['children'].items()
     }
+
+
+# --- the number of TDX guests -------------------------------------------------
+
+TDX = f'{NODE}_intel_tdx'
+PASSTHROUGH = '[libvirt]\ncpu_mode = host-passthrough\n'
+
+
+@pytest.fixture
+def without_cgroup(tmp_path):
+    """Return a maker of the driver where the kernel counts no TDX guests."""
+    folder = tmp_path / 'host'
+    shutil.copytree(recorded_hosts.HOSTS / 'encryption-tdx', folder)
+    (folder / 'sys/fs/cgroup/misc.capacity').unlink()
+
+    def make(nova_conf):
+        path = tmp_path / 'nova.conf'
+        path.write_text(nova_conf)
+        return recorded_hosts.driver_on(folder, path)
+
+    return make
+
+
+def test_the_option_counts_tdx_guests_without_the_cgroup(without_cgroup):
+    tree = tree_with({})
+    driver = without_cgroup(f'{PASSTHROUGH}num_intel_tdx_guests = 7\n')
+    driver.update_provider_tree(tree, NODE)
+    assert amounts(children(tree)[TDX].inventory) == {
+        'MEM_ENCRYPTION_CONTEXT': '7/0'
+    }
+
+
+def test_tdx_guests_that_nothing_counts_are_unknown(without_cgroup):
+    tree = tree_with({})
+    without_cgroup(PASSTHROUGH).update_provider_tree(tree, NODE)
+    assert not children(tree)
+    before = {
+        'intel_tdx': {
+            'inventory': {'MEM_ENCRYPTION_CONTEXT': '5/0'},
+            'traits': ['OWNER_NOVA', 'HW_CPU_X86_INTEL_TDX'],
+        }
+    }
+    tree = tree_with(before)
+    without_cgroup(PASSTHROUGH).update_provider_tree(tree, NODE)
+    assert children(tree) == children(tree_with(before))
+    assert 'set [libvirt] num_intel_tdx_guests' in ' '.join(tree.notes)
