@@ -20,7 +20,10 @@ Listed = Callable[[str], Sequence[adoption.ListedProvider]]
 
 
 class HostName:
-    """Settles the name of this host's node, once.
+    """Settles the name of this host's node, once for each hypervisor's name.
+
+    That name may change: libvirt tells it, and may be away when the agent
+    starts.
 
     :param by_uuid: returns the providers that placement has under a uuid
     :param by_name: returns the providers that placement has under a name
@@ -29,7 +32,7 @@ class HostName:
     def __init__(self, by_uuid: Listed, by_name: Listed) -> None:
         self._by_uuid = by_uuid
         self._by_name = by_name
-        self._settled: dict[Node, str] = {}
+        self._settled: dict[tuple[Node, str], str] = {}
 
     def of(self, node: Node, hypervisor: str) -> Node:
         """Return the node with the name that placement knows it by.
@@ -40,9 +43,10 @@ class HostName:
         """
         if node.name == hypervisor:
             return node
-        name = self._settled.get(node)
+        key = (node, hypervisor)
+        name = self._settled.get(key)
         if name is None:
-            name = self._settled[node] = self._settle(node, hypervisor)
+            name = self._settled[key] = self._settle(node, hypervisor)
         return dataclasses.replace(node, name=name)
 
     def _settle(self, node: Node, hypervisor: str) -> str:

@@ -53,7 +53,7 @@ class LibvirtDriver(driver.ComputeDriver):
         devices: device_options.Settings | None = None,
     ) -> None:
         self._nodename = nodename
-        self._hostname = of.hostname
+        self._hostname = self._named = of.hostname
         self._libvirt = of.libvirt
         self._traits = root_traits.RootTraits(of, wanted, settings.storage)
         self._inventory = root.RootInventory(settings, of)
@@ -130,7 +130,7 @@ class LibvirtDriver(driver.ComputeDriver):
 
     def node_exists(self, nodename: str) -> driver.Existence:
         """Return YES for both names of this host."""
-        if nodename == self._hypervisor_hostname():
+        if self._is_this_host(nodename):
             return driver.Existence.YES
         return super().node_exists(nodename)
 
@@ -203,17 +203,24 @@ class LibvirtDriver(driver.ComputeDriver):
             )
 
     def _check(self, nodename: str) -> None:
-        if nodename not in {self._nodename, self._hypervisor_hostname()}:
+        if not self._is_this_host(nodename):
             raise errors.DriverError(
                 f'this host is {self._nodename}, not {nodename}'
             )
 
+    def _is_this_host(self, nodename: str) -> bool:
+        return nodename in {self._nodename, self._hypervisor_hostname()}
+
     def _hypervisor_hostname(self) -> str:
+        """Return the name that libvirt gives the host, or gave it last.
+
+        Before libvirt's first answer it is the host's own name.
+        """
         try:
-            return self._libvirt.hostname()
+            self._named = self._libvirt.hostname()
         except hypervisor.Unanswered as exc:
             LOG.debug('%s', exc)
-            return self._hostname
+        return self._named
 
     def _reshaped(
         self,

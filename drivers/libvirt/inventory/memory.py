@@ -66,7 +66,7 @@ def total_mib(
     /proc/meminfo has the final number from the beginning. The larger number
     counts: it does not change from cycle to cycle.
 
-    :param libvirt_mib: None if libvirt does not answer
+    :param libvirt_mib: None if libvirt never tells it
     :param meminfo: the text of /proc/meminfo, None if it cannot be read
     :raises errors.DriverError: no source tells the number
     """

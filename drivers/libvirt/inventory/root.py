@@ -2,9 +2,9 @@
 """Reads the amounts of the host's own provider.
 
 It does I/O: libvirt, files of the host where libvirt does not answer, and
-programs that know the storage. Each
-resource class is read by itself, so that one that cannot be read leaves the
-others as they are. ``driver.py`` calls this in each cycle.
+programs that know the storage. Each resource class is read by itself, so that
+one that cannot be read leaves the others as they are. ``driver.py`` calls this
+in each cycle.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,6 +31,7 @@ class RootInventory:
         self._files = of.files
         self._libvirt = of.libvirt
         self._run = of.run
+        self._told_mib: int | None = None  # libvirt's last number
 
     def read(
         self, current: amounts.Records, *, disk_is_shared: bool = False
@@ -41,7 +42,7 @@ class RootInventory:
         :param disk_is_shared: a sharing provider has the host's DISK_GB
         :raises errors.DriverError: an option reserves more than the host has
         """
-        parts = [self._cpus(), self._memory(), *self._pmem()]
+        parts = [self._cpus(), self._memory(current), *self._pmem()]
         if not disk_is_shared:
             parts.append(self._disk(current))
         return amounts.Amounts.joined(parts)
@@ -115,22 +116,35 @@ class RootInventory:
             present=cpusets.from_kernel(present, cpus.PRESENT), online=online
         )
 
-    def _memory(self) -> amounts.Amounts:
+    def _memory(self, current: amounts.Records) -> amounts.Amounts:
+        """Return MEMORY_MB.
+
+        It stays as it is while libvirt is away and did not answer yet, because
+        libvirt's number may be larger than the kernel's.
+        """
         chosen = self._settings.ram
+        rc = 'MEMORY_MB'
+        is_missing = self._ask_memory()
+        if is_missing and rc in current and not chosen.file_backed_mib:
+            return amounts.Amounts(unknown=frozenset({rc}))
 
         def total() -> int:
             meminfo = self._files.text(memory.MEMINFO)
-            return memory.total_mib(chosen, self._libvirt_mib(), meminfo)
+            return memory.total_mib(chosen, self._told_mib, meminfo)
 
         return _amount(
-            'MEMORY_MB', total, chosen.reserved_mib, 'reserved_host_memory_mb'
+            rc, total, chosen.reserved_mib, 'reserved_host_memory_mb'
         )
 
-    def _libvirt_mib(self) -> int | None:
+    def _ask_memory(self) -> bool:
+        """Keep libvirt's number; return True if it is still to come."""
         try:
-            return self._libvirt.memory_mib()
+            self._told_mib = self._libvirt.memory_mib()
+        except hypervisor.Unsupported:
+            return False
         except hypervisor.Unanswered:
-            return None
+            return self._told_mib is None
+        return False
 
     def _disk(self, current: amounts.Records) -> amounts.Amounts:
         configured = -(-self._settings.storage.reserved_mib // MIB_PER_GIB)

@@ -16,6 +16,7 @@ from drivers.libvirt import driver
 from drivers.libvirt.capabilities import guest_options
 from drivers.libvirt.cpu import guest_cpu
 from drivers.libvirt.inventory import options
+from drivers.libvirt.libvirtd import hypervisor, recorded
 
 NODE = 'compute1'
 SMT = 'sys/devices/system/cpu/smt/active'
@@ -242,3 +243,69 @@ def test_the_amounts_of_a_host_in_placement_stay_while_they_are_unreadable(
     assert totals['MEMORY_MB'] == 4096
     assert totals['VCPU'] == 2
     assert tree.faults == ['/proc/meminfo cannot be read']
+
+
+class Restarting(recorded.Recorded):
+    """A recorded libvirt that may be away."""
+
+    away: type[hypervisor.Unanswered] | None = None
+
+    def _check(self):
+        if self.away:
+            raise self.away('libvirt does not answer')
+
+    def hostname(self):
+        self._check()
+        return super().hostname()
+
+    def memory_mib(self):
+        self._check()
+        return super().memory_mib()
+
+
+@pytest.fixture
+def restarting(hosts):
+    """A host whose libvirt may be away, and the driver on it."""
+    libvirt = Restarting(hosts / 'amd-epyc-zen5' / 'libvirt')
+    return libvirt, driver.LibvirtDriver.on_host(
+        recorded_hosts.configuration(),
+        dataclasses.replace(
+            recorded_hosts.sources_of(hosts / 'amd-epyc-zen5'),
+            libvirt=libvirt,
+            hostname='short',
+        ),
+    )
+
+
+def test_a_host_keeps_the_name_that_libvirt_gave_it(restarting):
+    libvirt, described = restarting
+    told = described.get_hypervisor_hostnames()
+    libvirt.away = hypervisor.Unanswered
+    assert described.get_hypervisor_hostnames() == told
+    assert 'short' not in told.values()
+
+
+def test_a_host_whose_libvirt_never_answers_has_its_own_name(restarting):
+    libvirt, described = restarting
+    libvirt.away = hypervisor.Unsupported
+    assert list(described.get_hypervisor_hostnames().values()) == ['short']
+
+
+def test_memory_stays_while_libvirt_is_away(restarting, seen, hosts):
+    libvirt, described = restarting
+    libvirt.away = hypervisor.Unanswered
+    first = seen({'MEMORY_MB': {'total': 4096}})
+    described.update_provider_tree(first, UUID)
+    assert first.data(UUID).inventory['MEMORY_MB']['total'] == 4096
+    assert not first.faults
+
+    libvirt.away = None
+    libvirt.memory_mib = lambda: (libvirt._check(), 9_000_000)[1]
+    second = seen({'MEMORY_MB': {'total': 4096}})
+    described.update_provider_tree(second, UUID)
+    libvirt.away = hypervisor.Unanswered
+    third = seen({'MEMORY_MB': {'total': 4096}})
+    described.update_provider_tree(third, UUID)
+    for tree in (second, third):
+        assert tree.data(UUID).inventory['MEMORY_MB']['total'] == 9_000_000
+    assert not third.faults
