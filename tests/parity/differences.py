@@ -43,12 +43,14 @@ class Accepted:
 
     The texts are patterns as of file names.
 
+    :ivar fault: the number of nova's fault, or ``beyond nova``
     :ivar who: the report that has it, ``nova`` or ``here``; ``both`` if the
         two have different values
     :ivar by_host: only some hosts have the difference
     """
 
     why: str
+    fault: int | str
     cases: Sequence[str]
     providers: Sequence[str]
     subjects: Sequence[str]
@@ -60,6 +62,7 @@ class Accepted:
         """Return it, from an entry of the file."""
         return cls(
             why=entry['why'],
+            fault=entry['fault'],
             cases=tuple(entry.get('cases', ['*'])),
             providers=tuple(entry.get('providers', ['*'])),
             subjects=tuple(entry['subjects']),

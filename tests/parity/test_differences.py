@@ -2,6 +2,8 @@
 """The comparison finds each difference, and accepts only those listed."""
 
 import dataclasses
+import pathlib
+import re
 
 import cases
 import differences
@@ -9,6 +11,10 @@ import parity
 import pytest
 import reported
 
+FAULTS = (
+    pathlib.Path(__file__).parents[1]
+    / 'unit/drivers/libvirt/test_faults_of_nova.py'
+)
 VCPU = {'total': 8, 'reserved': 0, 'max_unit': 8}
 ROOT = reported.Provider(
     parent='',
@@ -91,7 +97,9 @@ def test_an_entry_covers_what_it_names(entry, is_covered):
     one = differences.Difference(
         provider='root', subject='HW_CPU_X86_SSE3', nova=None, ours='has it'
     )
-    right = differences.Accepted.parse({'why': 'a reason', **entry})
+    right = differences.Accepted.parse(
+        {'why': 'a reason', 'fault': 1, **entry}
+    )
     assert right.covers('a-case', one) is is_covered
 
 
@@ -100,6 +108,22 @@ def test_each_accepted_difference_has_a_reason_and_names_real_cases():
         assert one.why
         for name in one.cases:
             assert name in cases.names() or '*' in name
+
+
+def test_each_accepted_difference_is_a_fault_that_a_test_shows():
+    found = {one.fault for one in parity.accepted()}
+    shown = set(
+        map(int, re.findall(r'(?m)^def test_(\d+)_', FAULTS.read_text()))
+    )
+    assert found - {'beyond nova'} <= shown
+
+
+def test_no_accepted_difference_is_every_feature_of_a_processor():
+    """A guest on the host's processor is the exception: it cannot start."""
+    for one in parity.accepted():
+        if 'HW_CPU_X86_*' in one.subjects:
+            assert all('passthrough' in name for name in one.cases)
+            assert not one.by_host
 
 
 @pytest.mark.parametrize('name', cases.names())
