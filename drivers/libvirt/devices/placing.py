@@ -55,10 +55,32 @@ def claimed(
     """Return PCI address → the provider of another project that has it."""
     found = {}
     interfaces = _addresses_of_interfaces(devices)
+    listed = {net.interface for net in devices.net}
     for data in providers:
         for address in _addresses(root, data, interfaces):
             found[address] = f'the provider {data.name} stands for {address}'
+        nic = _NIC_AGENT.fullmatch(data.name)
+        if nic is not None and nic['interface'] not in listed:
+            for address in _cards_without_interface(devices):
+                found.setdefault(
+                    address,
+                    f'the provider {data.name} may stand for {address}: '
+                    f'libvirt lists no interface {nic["interface"]}, and none '
+                    f'of {address}',
+                )
     return found
+
+
+def _cards_without_interface(devices: NodeDevices) -> list[str]:
+    """Return the addresses of network cards, VFs excepted, without one."""
+    parents = {net.parent for net in devices.net}
+    return [
+        device.address
+        for device in devices.pci
+        if device.is_network_card
+        and device.phys_function is None
+        and device.name not in parents
+    ]
 
 
 def _addresses(

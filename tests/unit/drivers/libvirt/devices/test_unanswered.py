@@ -36,7 +36,8 @@ class Answers:
     def node_devices(self):
         if self.problem:
             raise self.problem
-        return {**self._answers.node_devices(), **self.devices}
+        found = {**self._answers.node_devices(), **self.devices}
+        return {name: text for name, text in found.items() if text}
 
     def domain_capabilities(self, request, flags=0):
         answer = self.machines.get(request.machine)
@@ -311,3 +312,36 @@ class TestAnUnknownChildThatPlacementDoesNotHaveIsTold:
         assert notes(providers, '0000:C1:00.0') == [
             f'{ROOT}_0000:C1:00.0: left as it is, {why}'
         ]
+
+
+class TestACardThatMayBeNeutrons:
+    AGENT = ':NIC Switch agent:ens5f0'
+    NET = 'net_ens5f0_3c_fd_fe_00_00_10'
+
+    def described(self, devices, spec='{"product_id": "154c"}'):
+        answers, providers = host_of(
+            'nic-virtual-functions',
+            specs=pci_specs.parse([spec], reported=True),
+        )
+        answers.devices = devices
+        tree = recorded_hosts.placed(
+            {
+                ROOT: {'inventory': {}, 'traits': []},
+                f'{ROOT}{self.AGENT}': {'inventory': {}, 'traits': []},
+            }
+        )
+        return providers.below(tree, ROOT)
+
+    @pytest.mark.parametrize('text', ['<device', None])
+    def test_its_interface_is_not_listed(self, text):
+        found = self.described({self.NET: text})
+        assert not pci_names(found)
+        (note,) = found.notes
+        assert 'left as it is' in note
+        assert (
+            f'provider {ROOT}{self.AGENT} may stand for 0000:81:00.0' in note
+        )
+
+    def test_a_card_with_an_interface_is_reported(self):
+        found = self.described({self.NET: None}, '{"product_id": "1583"}')
+        assert pci_names(found) == {f'{ROOT}_0000:81:00.1'}
