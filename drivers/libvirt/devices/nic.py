@@ -2,11 +2,14 @@
 """The traits of a network card, on the provider of its PF.
 
 It reads the number of queues through ``host.HostFiles``. libvirt lists the
-offloads of the PF's network interface. If the host has no interface of it,
-because the PF is bound to vfio-pci for example, the traits are unknown.
+offloads of the PF's network interface. A card with several has an offload if
+all its uplinks have it; representors of VFs (switchdev mode) decide nothing. If
+the host has no interface of it, because the PF is bound to vfio-pci for example,
+the traits are unknown.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from compute_agent.virt import finding
 
@@ -36,6 +39,9 @@ OFFLOADS: Mapping[str, str] = {
 }
 
 _ETHERNET = '/sys/class/net/'
+# The kernel's phys_port_name of a representor: pf0vf3, c1pf0vf3, pf0sf88, and
+# the number alone with older drivers.
+_REPRESENTOR = re.compile(r'(c\d+)?(pf\d+)?(vf|sf)\d+|\d+')
 
 
 def findings(
@@ -47,46 +53,84 @@ def findings(
         return
     if device.is_pf:
         yield traits.present(child, SRIOV, 'virt_functions', traits.LIBVIRT)
-    if not interfaces:
-        yield from _unknown(child)
-    for one in interfaces[:1]:
-        yield from _offloads(child, one)
-        yield _queues(child, one, files)
+    if interfaces:
+        uplinks = _uplinks(interfaces, files)
+        yield from _offloads(child, uplinks)
+        yield _queues(child, uplinks, files)
+    else:
+        yield from _unknown(child, device)
 
 
-def _unknown(child: str) -> Iterator[finding.Finding]:
-    for trait in (SRIOV, MULTIQUEUE, *OFFLOADS.values()):
-        yield finding.Finding(
-            trait=trait,
-            found=finding.Found.UNKNOWN,
-            fact='',
-            reason='the host has no network interface of the device',
-            provider=child,
+def _uplinks(
+    interfaces: Sequence[NetDevice], files: HostFiles
+) -> Sequence[NetDevice]:
+    """Return the interfaces of the card itself; all if none seems to be."""
+    return [
+        one
+        for one in interfaces
+        if not _REPRESENTOR.fullmatch(
+            files.word(f'{_ETHERNET}{one.interface}/phys_port_name') or ''
         )
+    ] or interfaces
 
 
-def _offloads(child: str, one: NetDevice) -> Iterator[finding.Finding]:
+def _unknown(child: str, device: PciDevice) -> Iterator[finding.Finding]:
+    decided = {SRIOV} if device.is_pf else set()
+    for trait in (SRIOV, MULTIQUEUE, *OFFLOADS.values()):
+        if trait not in decided:
+            yield finding.Finding(
+                trait=trait,
+                found=finding.Found.UNKNOWN,
+                fact='',
+                reason='the host has no network interface of the device',
+                provider=child,
+            )
+
+
+def _offloads(
+    child: str, uplinks: Sequence[NetDevice]
+) -> Iterator[finding.Finding]:
+    names = ', '.join(one.interface for one in uplinks)
     for feature, trait in OFFLOADS.items():
         yield traits.decided(
             child,
             trait,
-            f"net feature '{feature}' of {one.interface}",
+            f"net feature '{feature}' of {names}",
             traits.LIBVIRT,
-            found=None if one.features is None else feature in one.features,
+            found=_each(
+                None if one.features is None else feature in one.features
+                for one in uplinks
+            ),
         )
 
 
-def _queues(child: str, one: NetDevice, files: HostFiles) -> finding.Finding:
-    path = f'{_ETHERNET}{one.interface}/queues'
-    names = files.names(path)
-    several = names is not None and any(
-        sum(name.startswith(side) for name in names) > 1
-        for side in ('rx-', 'tx-')
-    )
+def _queues(
+    child: str, uplinks: Sequence[NetDevice], files: HostFiles
+) -> finding.Finding:
+    paths = [f'{_ETHERNET}{one.interface}/queues' for one in uplinks]
     return traits.decided(
         child,
         MULTIQUEUE,
-        path,
+        ', '.join(paths),
         traits.KERNEL,
-        found=None if names is None else several,
+        found=_each(_are_several(files.names(path)) for path in paths),
     )
+
+
+def _are_several(queues: Sequence[str] | None) -> bool | None:
+    return (
+        None
+        if queues is None
+        else any(
+            sum(name.startswith(side) for name in queues) > 1
+            for side in ('rx-', 'tx-')
+        )
+    )
+
+
+def _each(answers: Iterable[bool | None]) -> bool | None:
+    """Return False if one is False; otherwise None if one is unknown."""
+    listed = list(answers)
+    if False in listed:
+        return False
+    return None if None in listed else True
