@@ -15,12 +15,14 @@ Runner = Callable[[Sequence[str]], str]
 _NAME = re.compile(r'^name "([^"]+)"', re.MULTILINE)
 
 
-def devices(run: Runner, emulator: str) -> frozenset[str] | None:
-    """Return the names of the devices; None if they cannot be read."""
+def devices(run: Runner, emulator: str) -> frozenset[str]:
+    """Return the names of the devices.
+
+    :raises errors.DriverError: they cannot be read
+    """
     if not emulator:
-        return None
-    try:
-        text = run([emulator, '-device', 'help'])
-    except errors.DriverError:
-        return None
-    return frozenset(_NAME.findall(text)) or None
+        raise errors.DriverError('libvirt names no emulator')
+    found = frozenset(_NAME.findall(run([emulator, '-device', 'help'])))
+    if not found:
+        raise errors.DriverError(f'{emulator} lists no devices')
+    return found

@@ -41,11 +41,16 @@ class Facts:
 
     @property
     def is_complete(self) -> bool:
-        """True if each question was answered, or can have no answer."""
+        """True if libvirt answered each question, or can have no answer."""
         return all(
             kind.root is not None or not kind.is_possible
             for kind in self.kinds
-        ) and all(found is not None for found in self.devices.values())
+        )
+
+    @property
+    def has_devices(self) -> bool:
+        """True if each emulator listed its devices."""
+        return all(found is not None for found in self.devices.values())
 
     @property
     def own(self) -> tuple[Kind, ...]:

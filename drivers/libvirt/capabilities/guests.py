@@ -3,15 +3,18 @@
 
 It does I/O, through ``libvirtd/`` and a runner of programs. The answers are
 kept for an hour while libvirt, the hypervisor, the host's boot and its firmware
-stay the same. An answer that is incomplete is not kept. ``root_traits.py``
-makes the one reader.
+stay the same. An answer that lacks only an emulator's devices, or the CPU of a
+model that libvirt does not know, is kept for a few minutes; another incomplete
+answer is not kept. ``root_traits.py`` makes the one reader.
 """
 
 import dataclasses
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 
+from compute_agent import errors
 from compute_agent.virt import finding
 
 from ..cpu import cpu_traits, guest_cpu, guest_source
@@ -26,9 +29,14 @@ from . import (
     nova_traits,
 )
 
+LOG = logging.getLogger(__name__)
+
 # Seconds; a change that the identity does not show is seen after this time,
 # for example swtpm that was installed.
 LONGEST = 3600.0
+# Of an answer that an operator may mend at any time: an emulator that the agent
+# cannot run, or a wrong [libvirt] cpu_models.
+SHORT = 300.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +64,14 @@ class Guests:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Kept:
-    """A complete answer, and the circumstances for which it holds."""
+    """An answer, and the circumstances for which it holds."""
 
     key: object
-    since: float
+    until: float
     guests: Guests
 
     def serves(self, key: object, now: float) -> bool:
-        return self.key == key and now - self.since < LONGEST
+        return self.key == key and now < self.until
 
 
 class GuestReader:
@@ -82,6 +90,7 @@ class GuestReader:
         self._clock = clock
         self._lock = threading.Lock()
         self._kept: _Kept | None = None
+        self._warned: set[str] = set()
 
     def read(self, host: Host) -> Guests:
         """Return what guests can have, from memory if nothing changed."""
@@ -95,14 +104,14 @@ class GuestReader:
             now = self._clock()
             if self._kept is not None and self._kept.serves(key, now):
                 return self._kept.guests
-            found, is_complete = self._ask(host, versions)
-            self._kept = _Kept(key, now, found) if is_complete else None
+            found, seconds = self._ask(host, versions)
+            self._kept = _Kept(key, now + seconds, found)
             return found
 
     def _ask(
         self, host: Host, versions: hypervisor.Versions | None
-    ) -> tuple[Guests, bool]:
-        """Return what guests can have; True if each question was answered."""
+    ) -> tuple[Guests, float]:
+        """Return what guests can have, and for how many seconds it holds."""
         known = facts.Facts(
             arch=host.machine,
             options=self._options,
@@ -114,15 +123,14 @@ class GuestReader:
         except hypervisor.Unanswered as exc:
             cpu = self._without(exc, host.machine)
             traits = compute_findings.findings(known)
-            return Guests(cpu=cpu, traits=traits), False
+            return Guests(cpu=cpu, traits=traits), 0.0
         cpu = self._cpu(described)
         kinds = tuple(self._kinds(described))
         known = dataclasses.replace(
             known, kinds=kinds, listed=True, devices=self._devices(kinds)
         )
-        is_complete = not cpu.problem and known.is_complete
         traits = compute_findings.findings(known)
-        return Guests(cpu=cpu, traits=traits), is_complete
+        return Guests(cpu=cpu, traits=traits), _seconds(known, cpu)
 
     def _described(self, machine: str) -> host_capabilities.HostCapabilities:
         """Return libvirt's description of the host.
@@ -147,9 +155,26 @@ class GuestReader:
             if kind.root is not None
         }
         return {
-            arch: emulators.devices(self._run, emulator)
+            arch: self._devices_of(emulator)
             for arch, emulator in by_arch.items()
         }
+
+    def _devices_of(self, emulator: str) -> frozenset[str] | None:
+        """Return the devices; None, with a warning, if they are unknown."""
+        try:
+            return emulators.devices(self._run, emulator)
+        except errors.DriverError as exc:
+            if emulator not in self._warned:
+                LOG.warning(
+                    'the devices of the emulator %s are unknown, so the '
+                    'traits of network, sound, USB and vIOMMU models stay as '
+                    "they are: %s; install the emulator where the agent's "
+                    'programs are',
+                    emulator,
+                    exc,
+                )
+            self._warned.add(emulator)
+            return None
 
     def _without(
         self, exc: hypervisor.Unanswered, machine: str
@@ -196,3 +221,10 @@ class GuestReader:
                 is_possible=not isinstance(exc, hypervisor.Unsupported),
             )
         return domain_capabilities.Kind(request=request, root=root)
+
+
+def _seconds(known: facts.Facts, cpu: guest_cpu.GuestCpu) -> float:
+    """Return for how long an answer holds."""
+    if cpu.is_temporary or not known.is_complete:
+        return 0.0
+    return LONGEST if known.has_devices and not cpu.problem else SHORT

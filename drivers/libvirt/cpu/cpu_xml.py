@@ -20,7 +20,7 @@ class Model:
     """One named model of domain capabilities.
 
     :ivar usable: yes, no or unknown
-    :ivar blockers: the features for want of which it is not usable
+    :ivar blockers: the missing features that make it unusable
     """
 
     name: str

@@ -3,9 +3,10 @@
 
 Pure: no I/O, configuration, logging or clock. Each trait of the tables is
 present, absent or unknown. libvirt decides as far as it tells what guests get.
-Otherwise the kernel decides, if it has a word for it. py-cpuinfo reads the processor itself: it does not see what the kernel
-turned off, and misreads some bits. On its own it may therefore decide
-"present", but never "absent". ``driver.py`` calls this.
+Otherwise the kernel decides, if it has a word for it. py-cpuinfo reads the
+processor itself: it does not see what the kernel turned off, and misreads some
+bits. On its own it may therefore decide "present", but never "absent".
+``root_traits.py`` calls this.
 """
 
 import dataclasses
@@ -21,7 +22,10 @@ PYCPUINFO = 'py-cpuinfo'
 _ON = ('1', 'Y', 'y')
 _OFF = ('0', 'N', 'n')
 
-_NOT_ON_THE_ROOT = 'it belongs on a child provider with MEM_ENCRYPTION_CONTEXT, not on the host'
+_NOT_ON_THE_ROOT = (
+    'it belongs on a child provider with MEM_ENCRYPTION_CONTEXT, not on the '
+    'host'
+)
 
 _PRESENT = virt.Found.PRESENT
 _ABSENT = virt.Found.ABSENT

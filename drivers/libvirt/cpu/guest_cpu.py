@@ -77,6 +77,7 @@ class GuestCpu:
     :ivar complete: True if no guest gets a feature that is not listed
     :ivar note: a remark for the features that are absent
     :ivar problem: why libvirt's answer is unknown
+    :ivar is_temporary: True if libvirt may tell it with the next question
     """
 
     given: Mapping[str, Given] = dataclasses.field(default_factory=dict)
@@ -85,6 +86,7 @@ class GuestCpu:
     complete: bool = False
     note: str = ''
     problem: str = ''
+    is_temporary: bool = False
 
     @property
     def leaves_to_kernel(self) -> bool:

@@ -6,7 +6,8 @@ capabilities with expanded features; the host model of domain capabilities,
 expanded by ``baselineHypervisorCPU``; the host's CPU in capabilities, expanded
 by ``baselineCPU``. A question that libvirt never answers leads to the next
 source, and after the last one to the kernel. A question that fails otherwise
-makes all features unknown. ``driver.py`` calls this.
+makes all features unknown. ``capabilities/guests.py``
+calls this.
 """
 
 import dataclasses
@@ -56,7 +57,7 @@ class GuestSource:
         except hypervisor.Unsupported as exc:
             return without_libvirt(options, self._arch, str(exc))
         except hypervisor.Unanswered as exc:
-            return guest_cpu.GuestCpu(problem=str(exc))
+            return guest_cpu.GuestCpu(problem=str(exc), is_temporary=True)
         if options.mode == NONE:
             return found
         return guest_cpu.with_flags(found, options, offered)

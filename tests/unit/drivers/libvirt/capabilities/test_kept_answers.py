@@ -9,6 +9,7 @@ import pytest
 
 from compute_agent import errors
 from drivers.libvirt.capabilities import guest_options, guests
+from drivers.libvirt.cpu import guest_cpu
 from drivers.libvirt.libvirtd import hypervisor, recorded
 
 HOST = guests.Host(machine='x86_64', identity=('boot-1', 'microcode-1'))
@@ -24,6 +25,12 @@ DOMAIN = """
 </cpu></domainCapabilities>
 """
 
+CUSTOM = """
+<domainCapabilities><cpu>
+  <mode name='custom' supported='yes'><model usable='yes'>EPYC</model></mode>
+</cpu></domainCapabilities>
+"""
+
 
 class Libvirt(recorded.Recorded):
     """A libvirt that counts the questions about guests."""
@@ -32,6 +39,8 @@ class Libvirt(recorded.Recorded):
         super().__init__(folder)
         self.asked = 0
         self.fails = False
+        self.refuses = False
+        self.domain = DOMAIN
         self.number = 1
         self.qemu = (7, 2, 0)
 
@@ -50,7 +59,9 @@ class Libvirt(recorded.Recorded):
         return CAPABILITIES
 
     def domain_capabilities(self, request, flags=0):
-        return DOMAIN
+        if flags and self.refuses:
+            raise hypervisor.Unanswered('libvirtd is restarting')
+        return self.domain
 
 
 @pytest.fixture
@@ -116,11 +127,44 @@ def test_an_incomplete_answer_is_not_kept(reader, libvirt):
     assert libvirt.asked == 2
 
 
-def test_an_emulator_that_cannot_be_asked_is_asked_again(libvirt):
-    def fail(argv):
-        raise errors.DriverError('it cannot be run')
+def fail(argv):
+    raise errors.DriverError(f'{argv[0]} cannot be run: not found')
 
-    reader = guests.GuestReader(libvirt, guest_options.GuestOptions(), fail)
-    reader.read(HOST)
+
+def test_an_emulator_that_cannot_be_run_is_asked_again_after_minutes(
+    libvirt, clock, caplog
+):
+    reader = guests.GuestReader(
+        libvirt, guest_options.GuestOptions(), fail, lambda: clock[0]
+    )
+    first = reader.read(HOST)
+    assert reader.read(HOST) is first
+    clock[0] = guests.SHORT
     reader.read(HOST)
     assert libvirt.asked == 2
+    (record,) = caplog.records
+    assert '/usr/bin/qemu cannot be run: not found' in record.getMessage()
+
+
+def test_a_wrong_model_is_asked_again_after_minutes(libvirt, clock):
+    wrong = guest_cpu.CpuOptions(mode='custom', models=('NoSuchModel',))
+    libvirt.domain = CUSTOM
+    reader = guests.GuestReader(
+        libvirt,
+        guest_options.GuestOptions(cpu=wrong),
+        lambda argv: 'name "e1000", bus PCI\n',
+        lambda: clock[0],
+    )
+    assert 'NoSuchModel' in reader.read(HOST).cpu.problem
+    reader.read(HOST)
+    assert libvirt.asked == 1
+    clock[0] = guests.SHORT
+    reader.read(HOST)
+    assert libvirt.asked == 2
+
+
+def test_a_question_about_the_cpu_that_failed_is_asked_again(reader, libvirt):
+    libvirt.refuses = True
+    assert reader.read(HOST).cpu.problem
+    libvirt.refuses = False
+    assert not reader.read(HOST).cpu.problem
