@@ -112,3 +112,18 @@ class Children:
             notes=(*self.notes, *other.notes),
             faults=(*self.faults, *other.faults),
         )
+
+    def findings(self) -> list[finding.Finding]:
+        """Return the findings of all children; one that is unknown has one."""
+        unknown = [
+            finding.Finding(
+                trait=None,
+                found=finding.Found.UNKNOWN,
+                fact=f'left as it is, because {reason}',
+                reason=reason,
+                provider=name,
+            )
+            for name, reason in self.unknown.items()
+            if reason and name not in self.unlikely
+        ]
+        return [f for child in self.known for f in child.evidence()] + unknown

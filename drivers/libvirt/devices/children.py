@@ -50,6 +50,7 @@ class ChildProviders:
         self._libvirt = libvirt
         self._files = files
         self._settings = settings
+        self._last: Children | None = None  # with what placement had
 
     @property
     def authority(self) -> frozenset[str]:
@@ -65,15 +66,16 @@ class ChildProviders:
         """
         name = tree.data(root).name
         known = placing.reported(tree, name)
-        return self.describe(name, known.values())
+        self._last = self.describe(name, known.values())
+        return self._last
 
     def findings(self, root: str) -> Sequence[finding.Finding]:
-        """Return the findings about the traits of the children."""
-        return [
-            one
-            for child in self.describe(root).known
-            for one in child.evidence()
-        ]
+        """Return the findings about the children, as last described.
+
+        Before the first description, they are those of an empty placement.
+        """
+        found = self._last or self.describe(root)
+        return found.findings()
 
     def describe(
         self,

@@ -345,3 +345,30 @@ class TestACardThatMayBeNeutrons:
     def test_a_card_with_an_interface_is_reported(self):
         found = self.described({self.NET: None}, '{"product_id": "1583"}')
         assert pci_names(found) == {f'{ROOT}_0000:81:00.1'}
+
+
+class TestTheEvidenceIsOfTheChildrenThatWereDescribed:
+    def test_a_parent_that_only_placement_knows(self):
+        answers, providers = cards('nvidia-230')
+        text = answers.node_devices()['pci_0000_86_00_0']
+        before, _, rest = text.partition("    <capability type='mdev_types'>")
+        answers.devices = {
+            'pci_0000_86_00_0': before + rest.partition('</capability>\n')[2]
+        }
+        assert notes(providers, 'pci_0000_86_00_0')
+        found = {f.trait: f for f in providers.findings(ROOT)}
+        one = found[traits.NO_MDEV_TYPES]
+        assert one.provider == f'{ROOT}_pci_0000_86_00_0'
+        assert 'offers no type' in one.fact
+
+    def test_a_child_that_is_unknown(self):
+        answers, providers = cards('nvidia-230')
+        answers.devices = {'pci_0000_86_00_0': '<device'}
+        (one,) = [
+            f
+            for f in providers.findings(ROOT)
+            if f.provider == f'{ROOT}_pci_0000_86_00_0'
+        ]
+        assert one.trait is None
+        assert one.found.value == 'unknown'
+        assert 'pci_0000_86_00_0' in one.reason
