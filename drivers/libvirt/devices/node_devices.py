@@ -50,9 +50,7 @@ class PciDevice:
     address: str
     vendor: str
     product: str
-    driver: str = ''
     numa_node: int | None = None
-    iommu_group: int | None = None
     virt_functions: tuple[str, ...] | None = None
     phys_function: str | None = None
     mdev_types: tuple[MdevType, ...] = ()
@@ -171,7 +169,7 @@ def _devices(name: str, root: xml.Element) -> Iterator[Device]:
     for capability in root.findall('capability'):
         match capability.get('type'):
             case 'pci':
-                yield _pci(name, root, capability)
+                yield _pci(name, capability)
             case 'net':
                 yield _net(name, parent, capability)
             case 'vdpa':
@@ -183,11 +181,10 @@ def _devices(name: str, root: xml.Element) -> Iterator[Device]:
                 yield VirtualParent(name=name, mdev_types=types)
 
 
-def _pci(name: str, root: xml.Element, pci: xml.Element) -> PciDevice:
+def _pci(name: str, pci: xml.Element) -> PciDevice:
     parts = {c.get('type'): c for c in pci.findall('capability')}
     functions = parts.get('virt_functions')
     physical = parts.get('phys_function')
-    numa, group = pci.find('numa'), pci.find('iommuGroup')
     types = [
         c for c in pci.findall('capability') if c.get('type') == 'mdev_types'
     ]
@@ -196,9 +193,7 @@ def _pci(name: str, root: xml.Element, pci: xml.Element) -> PciDevice:
         address=_address(*(_integer(pci.findtext(part)) for part in _PARTS)),
         vendor=_identifier(pci.find('vendor')),
         product=_identifier(pci.find('product')),
-        driver=root.findtext('driver/name', ''),
-        numa_node=_numa_node(numa),
-        iommu_group=None if group is None else _integer(group.get('number')),
+        numa_node=_numa_node(pci.find('numa')),
         virt_functions=None
         if functions is None
         else tuple(_addresses(functions)),

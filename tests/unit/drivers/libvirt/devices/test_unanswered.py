@@ -372,3 +372,14 @@ class TestTheEvidenceIsOfTheChildrenThatWereDescribed:
         assert one.trait is None
         assert one.found.value == 'unknown'
         assert 'pci_0000_86_00_0' in one.reason
+
+
+def test_what_is_not_reported_hides_no_device():
+    answers, providers = cards('')
+    text = answers.node_devices()['pci_0000_86_00_0']
+    end = '</capability>'
+    before, _, after = text.rpartition(end)
+    answers.devices = {
+        'pci_0000_86_00_0': f'{before}<iommuGroup number="x"/>{end}{after}'
+    }
+    assert f'{ROOT}_0000:86:00.0' in pci_names(providers.describe(ROOT))
