@@ -25,7 +25,7 @@ from .devices import children, placing
 from .devices import options as device_options
 from .inventory import disk, root
 from .inventory import options as inventory_options
-from .libvirtd import hypervisor
+from .libvirtd import connection, hypervisor
 from .recording import raw_evidence
 from .reshapes import reshapes
 
@@ -77,6 +77,7 @@ class LibvirtDriver(driver.ComputeDriver):
         An option that the driver cannot follow is logged once.
         """
         uri = options.connection_uri(conf)
+        _warn_without_binding(conf)
         return cls.on_host(conf, sources.of_this_host(conf, uri))
 
     @classmethod
@@ -251,3 +252,20 @@ class LibvirtDriver(driver.ComputeDriver):
         for line in faults:
             tree.fault(line)
         return decided
+
+
+def _warn_without_binding(conf: cfg.ConfigOpts) -> None:
+    """Warn of options that have no effect if libvirt-python is missing."""
+    set_options = {
+        '[devices] enabled_mdev_types': bool(conf.devices.enabled_mdev_types),
+        '[pci] report_in_placement': conf.pci.report_in_placement,
+        '[libvirt] cpu_mode = custom': conf.libvirt.cpu_mode == 'custom',
+        '[libvirt] numa = nested': conf.libvirt.numa == 'nested',
+    }
+    needing = ', '.join(name for name, is_set in set_options.items() if is_set)
+    if not needing:
+        return
+    try:
+        connection.load_binding()
+    except hypervisor.Unsupported as exc:
+        LOG.warning('only libvirt can tell what %s needs: %s', needing, exc)

@@ -16,9 +16,16 @@ from drivers.libvirt import driver
 from drivers.libvirt.capabilities import guest_options
 from drivers.libvirt.cpu import guest_cpu
 from drivers.libvirt.inventory import options
-from drivers.libvirt.libvirtd import hypervisor, recorded
+from drivers.libvirt.libvirtd import connection, hypervisor, recorded
 
 NODE = 'compute1'
+CUSTOM_AND_PCI = """
+[pci]
+report_in_placement = true
+[libvirt]
+cpu_mode = custom
+cpu_models = EPYC
+"""
 SMT = 'sys/devices/system/cpu/smt/active'
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
 
@@ -309,3 +316,25 @@ def test_memory_stays_while_libvirt_is_away(restarting, seen, hosts):
     for tree in (second, third):
         assert tree.data(UUID).inventory['MEMORY_MB']['total'] == 9_000_000
     assert not third.faults
+
+
+@pytest.mark.parametrize(
+    ('text', 'named'),
+    [
+        ('[libvirt]\ncpu_mode = host-model', ''),
+        ('[devices]\nenabled_mdev_types = nvidia-35', 'enabled_mdev_types'),
+        (
+            CUSTOM_AND_PCI,
+            '[pci] report_in_placement, [libvirt] cpu_mode = custom',
+        ),
+        ('[libvirt]\nnuma = nested', '[libvirt] numa = nested'),
+    ],
+)
+def test_options_that_need_libvirt_are_named_where_its_binding_is_missing(
+    nova_conf, caplog, monkeypatch, text, named
+):
+    monkeypatch.setattr(connection, 'BINDING', 'no_such_binding')
+    driver.LibvirtDriver.from_conf(nova_conf(text)).close()
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == bool(named)
+    assert all(named in line and 'no_such_binding' in line for line in said)
