@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts without libvirt-python, wherever the tests run.
+
+The libvirt driver asks libvirt where it is installed. These tests are about
+what the driver reads itself; those with a libvirtd are in ``full/libvirt``.
+"""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+HIDING = pathlib.Path(__file__).parents[1] / 'support' / 'no_libvirt'
+
+
+@pytest.fixture(autouse=True)
+def no_libvirt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide libvirt-python from this process and from those it starts."""
+    monkeypatch.setitem(sys.modules, 'libvirt', None)
+    more = filter(None, [str(HIDING), os.environ.get('PYTHONPATH')])
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(more))
