@@ -39,7 +39,6 @@ CLASSES = ('DISK_GB', 'MEMORY_MB', 'VCPU')
 TRAITS = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C')
 AGGREGATES = tuple(f'aaaaaaaa-0000-4000-8000-00000000000{n}' for n in '12')
 NAMES = ('cn1', 'cn1-1', 'cn1-2', 'cn2', 'cn2-1', 'ss1', 'ss1-1', 'ss2')
-ROOTS = (['cn1'], ['cn1', 'ss1'], ['cn1', 'cn2'], ['cn1', 'cn2', 'ss1', 'ss2'])
 
 
 def uuid_of(name):

@@ -19,7 +19,6 @@ LEFT = {
     'MEM_ENCRYPTION_CONTEXT': {'total': 2},
     'DISK_GB': {'total': 81920},
 }
-WRITES = {'POST', 'PUT', 'DELETE'}
 
 
 def describe(tree, node):

@@ -6,8 +6,8 @@ the daemon: there it requests a reload. It stops the daemon only if the
 daemon's terminal was closed, because no Ctrl-C can reach the daemon any more.
 A SIGHUP that arrives while the daemon is still starting is kept until the
 daemon listens. SIGUSR1 and SIGUSR2 do nothing to the daemon; by default they
-would kill it. Hints of the driver wake the daemon as signals do. In any other command, SIGINT interrupts the main thread and
-wakes the threads that wait.
+would kill it. Hints of the driver wake the daemon as signals do. In any other
+command, SIGINT interrupts the main thread and wakes the threads that wait.
 """
 
 import math

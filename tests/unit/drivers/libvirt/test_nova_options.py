@@ -27,7 +27,6 @@ CACHE = (
     '[image_cache]\nsubdirectory_name = cache\n'
 )
 GPU = '[devices]\nenabled_mdev_types = nvidia-230, nvidia-231\n'
-PINNED = '[compute]\ncpu_dedicated_set = 2-3\n'
 SPEC = '[pci]\ndevice_spec = {"vendor_id": "144d"}\n'
 
 # (the recorded host, the options beside it, the option itself)
