@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The libvirt driver: describes one hypervisor host.
 
-Begin with ``driver.py``, which joins the parts. ``libvirtd/`` is the seam to
-libvirt, ``host.py`` reads the host's files, ``command.py`` runs its programs and
-``sources.py`` joins all that is read. ``root_traits.py`` asks
+Begin with ``driver.py``, which joins the parts. ``sources.py`` joins all that
+is read: libvirt's answers (``drivers/libvirtd/``), files (``drivers/host_files``)
+and the output of programs (``command.py``). ``root_traits.py`` asks
 ``cpu/`` and ``capabilities/`` for the host's traits; ``inventory/`` decides its
 amounts, ``devices/`` the child providers and ``reshapes/`` the allocations that
 move with them. ``conf.py`` joins nova's options.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """STORAGE_DISK_SSD or STORAGE_DISK_HDD: the kind of disk below the guests.
 
-It reads files through ``host.HostFiles``: the mount point of the instances'
+It reads files through ``HostFiles``: the mount point of the instances'
 folder, and the kernel's word about its block device. A file system without a
 block device of its own (a network, btrfs) leaves both traits unknown.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from compute_agent.virt import finding
 
-from .host import HostFiles
+from ..host_files import HostFiles
 from .inventory import disk
 
 SSD = 'STORAGE_DISK_SSD'

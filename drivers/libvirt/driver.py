@@ -17,6 +17,7 @@ from compute_agent import errors
 from compute_agent.tree import provider_tree
 from compute_agent.virt import driver, finding
 
+from ..libvirtd import connection, hypervisor
 from . import conf as options
 from . import disk_kind, root_traits, sources
 from .capabilities import conf as guest_conf
@@ -25,7 +26,6 @@ from .devices import children, placing
 from .devices import options as device_options
 from .inventory import disk, root
 from .inventory import options as inventory_options
-from .libvirtd import connection, hypervisor
 from .recording import raw_evidence
 from .reshapes import reshapes
 

@@ -10,7 +10,8 @@ import dataclasses
 
 from compute_agent.virt import finding
 
-from . import disk_kind, host, sources
+from .. import host_files
+from . import disk_kind, sources
 from .capabilities import guest_options, guests, option_findings
 from .cpu import cpu_traits, findings, guest_cpu, processors, pycpuinfo
 from .inventory import disk
@@ -72,7 +73,7 @@ class RootTraits:
             machine=machine,
             userfaultfd=self._files.word(option_findings.USERFAULTFD),
             identity=(
-                self._files.word(host.BOOT_ID),
+                self._files.word(host_files.BOOT_ID),
                 kernel.microcode,
                 *(self._files.changed(path) for path in _FIRMWARE),
             ),
@@ -115,7 +116,7 @@ class RootTraits:
                 reason='py-cpuinfo is no source of its own on this machine'
             )
         key = pycpuinfo.Key(
-            boot_id=self._files.word(host.BOOT_ID) or '',
+            boot_id=self._files.word(host_files.BOOT_ID) or '',
             microcode=kernel.microcode,
             model=kernel.model,
             version=pycpuinfo.version(),

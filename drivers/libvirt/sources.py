@@ -11,9 +11,10 @@ import typing
 
 from oslo_config import cfg
 
-from . import command, host
+from .. import host_files, host_name
+from ..libvirtd import connection, hypervisor
+from . import command
 from .cpu import findings, pycpuinfo
-from .libvirtd import connection, hypervisor
 
 CACHE_NAME = 'cpuinfo.json'
 
@@ -35,7 +36,7 @@ class Sources:
     """
 
     libvirt: hypervisor.Hypervisor
-    files: host.HostFiles
+    files: host_files.HostFiles
     probe: Probe
     run: command.Runner
     hostname: str
@@ -50,8 +51,8 @@ def of_this_host(conf: cfg.ConfigOpts, uri: str) -> Sources:
     cache = pathlib.Path(folder, CACHE_NAME)
     return Sources(
         libvirt=connection.Connection(uri),
-        files=host.HostFiles(),
+        files=host_files.HostFiles(),
         probe=pycpuinfo.CachedProbe(cache),
         run=command.Commands(),
-        hostname=host.canonical_name(),
+        hostname=host_name.canonical(),
     )

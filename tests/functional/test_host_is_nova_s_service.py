@@ -3,7 +3,7 @@
 
 import pytest
 
-from drivers.libvirt import host
+from drivers import host_name
 
 UUID = 'aaaaaaaa-1111-4111-8111-111111111111'
 OTHER = 'bbbbbbbb-1111-4111-8111-111111111111'
@@ -18,7 +18,7 @@ SAID = (
 @pytest.fixture
 def nova(cli, monkeypatch):
     """A nova.conf, and nova's compute_id in its state_path."""
-    monkeypatch.setattr(host, 'canonical_name', lambda: NODE)
+    monkeypatch.setattr(host_name, 'canonical', lambda: NODE)
     cli.configure(compute_driver='libvirt', host=SERVICE)
     cli.state_path.mkdir()
     (cli.state_path / 'compute_id').write_text(UUID)

@@ -20,7 +20,7 @@ import typing
 
 from compute_agent import errors
 from demo import server_process
-from drivers.libvirt.libvirtd import connection
+from drivers.libvirtd import connection
 
 PROGRAM = 'libvirtd'
 EMULATOR = 'qemu-system-x86_64'

@@ -2,7 +2,7 @@
 """The hosts of ``tests/hosts``, and the whole libvirt driver on one of them.
 
 A case is a folder: files of the kernel in ``proc/`` and ``sys/``, libvirt's
-answers in ``libvirt/`` (``drivers/libvirt/libvirtd/recorded.py`` describes
+answers in ``libvirt/`` (``drivers/libvirtd/recorded.py`` describes
 them), what programs print in ``programs/``, each in a file of the program's
 name, options of the case in ``nova.conf``, and ``expected.yaml``. Its key
 ``tree`` has the providers by name: each with its whole ``inventory`` (of a
@@ -19,7 +19,8 @@ from oslo_config import cfg
 
 import compute_agent.conf
 from compute_agent.tree import inventory, provider, provider_tree
-from drivers.libvirt import driver, host, sources
+from drivers import host_files
+from drivers.libvirt import driver, sources
 from drivers.libvirt.recording import recorded_host
 
 HOSTS = pathlib.Path(__file__).parents[1] / 'hosts'
@@ -60,7 +61,7 @@ def nova_confs(folder: pathlib.Path, into: pathlib.Path) -> list[pathlib.Path]:
     return named or [folder / 'nova.conf']
 
 
-class SomeFiles(host.HostFiles):
+class SomeFiles(host_files.HostFiles):
     """Files of a recorded host; every file system of it has one size."""
 
     def __init__(self, root: pathlib.Path) -> None:

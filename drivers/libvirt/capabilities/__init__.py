@@ -6,5 +6,5 @@ Begin with ``guests.py``, which asks libvirt, and keeps the answers.
 ``nova_traits.py``. ``host_capabilities.py`` and ``domain_capabilities.py`` have
 the values of libvirt's XML, ``guest_options.py`` and ``conf.py`` nova's
 options. All but ``guests.py`` and ``emulators.py`` are pure. The folder imports
-``cpu/`` and ``libvirtd/`` and nothing else of the driver.
+``cpu/`` and ``drivers/libvirtd/`` and nothing else of the driver.
 """

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from compute_agent.virt import finding
 
-from ..libvirtd import hypervisor
+from ...libvirtd import hypervisor
 from . import facts, nova_traits, votes
 
 Found = finding.Found

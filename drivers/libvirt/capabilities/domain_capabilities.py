@@ -10,7 +10,7 @@ import dataclasses
 
 from compute_agent.virt import finding
 
-from ..libvirtd import hypervisor, xml
+from ...libvirtd import hypervisor, xml
 
 Found = finding.Found
 

@@ -7,7 +7,7 @@ Pure: no I/O, configuration, logging or clock. ``guests.py`` collects them.
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from ..libvirtd import hypervisor
+from ...libvirtd import hypervisor
 from . import guest_options
 from .domain_capabilities import Kind
 

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from compute_agent import errors
 from compute_agent.virt import finding
 
+from ...libvirtd import hypervisor, xml
 from ..cpu import cpu_traits, guest_cpu, guest_source
-from ..libvirtd import hypervisor, xml
 from . import (
     compute_findings,
     domain_capabilities,

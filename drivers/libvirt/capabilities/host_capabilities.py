@@ -10,7 +10,7 @@ each architecture, with nova's default machine type and with each alias such as
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
-from ..libvirtd import hypervisor, xml
+from ...libvirtd import hypervisor, xml
 
 # Sources: hw_machine_type in nova's configuration reference, and the machine
 # types that nova's documentation names as its defaults.

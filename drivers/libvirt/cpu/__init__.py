@@ -7,5 +7,5 @@ each source for them; ``arch_traits.py`` has those of HW_ARCH_*.
 ``cpu_xml.py``). ``processors.py`` reads the text of /proc/cpuinfo and
 ``pycpuinfo.py`` runs py-cpuinfo. ``findings.py`` decides each trait, with its
 reason. All but ``guest_source.py`` and ``pycpuinfo.py`` are pure. The folder
-imports ``libvirtd/`` and nothing else of the driver.
+imports ``drivers/libvirtd/`` and nothing else of the driver.
 """

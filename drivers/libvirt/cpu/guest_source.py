@@ -13,7 +13,7 @@ calls this.
 import dataclasses
 from collections.abc import Iterator
 
-from ..libvirtd import hypervisor, xml
+from ...libvirtd import hypervisor, xml
 from . import cpu_traits, cpu_xml, guest_cpu
 
 CUSTOM = 'custom'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks libvirt and the kernel, and describes the children of a host.
 
-It does I/O through ``libvirtd/`` and ``host.HostFiles``. A question that is
+It does I/O through ``libvirtd/`` and ``HostFiles``. A question that is
 not answered makes the children unknown that depend on it, and no others.
 ``driver.py`` calls it once per cycle.
 """
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from compute_agent.tree import provider_tree
 from compute_agent.virt import finding
 
-from ..host import HostFiles
-from ..libvirtd import guests, hypervisor
+from ...host_files import HostFiles
+from ...libvirtd import guests, hypervisor
 from . import (
     health,
     mdev,

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The health of a PCI device, from its files below /sys.
 
-It reads files through ``host.HostFiles``. A device in error is not offered:
+It reads files through ``HostFiles``. A device in error is not offered:
 its whole inventory is reserved until it is well again. A file that cannot be
 read says nothing: no device is in error because of it, and none that was is
 well again.
 """
 
-from ..host import HostFiles
+from ...host_files import HostFiles
 from . import traits
 from .child import Trouble
 from .node_devices import PciDevice

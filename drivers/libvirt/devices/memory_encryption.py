@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from compute_agent.tree import inventory
 
-from ..libvirtd import hypervisor, xml
+from ...libvirtd import hypervisor, xml
 from . import names, traits
 from .child import Child, Children, Kind
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The traits of a network card, on the provider of its PF.
 
-It reads the number of queues through ``host.HostFiles``. libvirt lists the
+It reads the number of queues through ``HostFiles``. libvirt lists the
 offloads of the PF's network interface. A card with several has an offload if
 all its uplinks have it; representors of VFs (switchdev mode) decide nothing. If
 the host has no interface of it, because the PF is bound to vfio-pci for example,
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from compute_agent.virt import finding
 
-from ..host import HostFiles
+from ...host_files import HostFiles
 from . import traits
 from .node_devices import NetDevice, NodeDevices, PciDevice
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from compute_agent.tree import inventory
 
-from ..libvirtd import hypervisor, xml
+from ...libvirtd import hypervisor, xml
 
 # Domains of a VMD controller have five digits; nova skips these devices.
 MAX_DOMAIN = 0xFFFF

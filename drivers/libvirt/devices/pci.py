@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from compute_agent.tree import names as agent_names
 from compute_agent.virt import finding
 
-from ..host import HostFiles
+from ...host_files import HostFiles
 from . import health, names, nic, traits
 from .child import Child, Children, Kind, Records, Trouble
 from .node_devices import MAX_DOMAIN, NodeDevices, PciDevice

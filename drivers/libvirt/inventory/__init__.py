@@ -6,7 +6,7 @@ Begin with ``root.py``, which reads the host and puts the amounts together.
 and ``numa`` divides the amounts among the NUMA nodes. ``amounts`` has their
 common result: known records, and classes that stay as placement has them
 because their amount is unknown. All of these are pure but ``root``.
-``options`` turns nova's options into values, and ``conf`` registers them. It may import
-``compute_agent`` and, from the driver, ``sources``, ``devices`` and
-``libvirtd``.
+``options`` turns nova's options into values, and ``conf`` registers them. It
+may import ``compute_agent``, ``drivers/libvirtd/`` and, from the driver,
+``sources`` and ``devices``.
 """

@@ -11,7 +11,7 @@ import dataclasses
 
 from compute_agent import errors
 
-from ..libvirtd import cpusets
+from ...libvirtd import cpusets
 
 ONLINE = '/sys/devices/system/cpu/online'
 PRESENT = '/sys/devices/system/cpu/present'

@@ -14,9 +14,9 @@ from compute_agent import errors
 from compute_agent.tree import inventory
 from compute_agent.virt import finding
 
+from ...libvirtd import cpusets, hypervisor, xml
 from ..devices import names, traits
 from ..devices.child import Child, Children, Kind
-from ..libvirtd import cpusets, hypervisor, xml
 from . import amounts
 
 FLAT = 'flat'

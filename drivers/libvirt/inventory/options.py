@@ -12,7 +12,7 @@ from oslo_config import cfg
 
 from compute_agent import errors
 
-from ..libvirtd import cpusets
+from ...libvirtd import cpusets
 from . import cpus, disk, memory, numa, pmem
 
 

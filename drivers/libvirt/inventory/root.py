@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from compute_agent import errors
 from compute_agent.tree import host_inventory, inventory
 
+from ...libvirtd import cpusets, hypervisor
 from .. import sources
 from ..devices.child import Children, Kind
-from ..libvirtd import cpusets, hypervisor
 from . import amounts, cpus, disk, memory, numa, options, pmem
 
 _PINNED = 1.0  # the ratio of what a guest has for itself

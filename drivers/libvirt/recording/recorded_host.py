@@ -16,9 +16,10 @@ import yaml
 
 from compute_agent import errors
 
-from .. import command, host, sources
+from ... import host_files
+from ...libvirtd import hypervisor, recorded
+from .. import command, sources
 from ..cpu import findings, pycpuinfo
-from ..libvirtd import hypervisor, recorded
 
 LIBVIRT = 'libvirt'
 FILE_SYSTEMS = 'file_systems.yaml'
@@ -67,7 +68,7 @@ def _programs(folder: pathlib.Path) -> command.Runner:
     return run
 
 
-class _Files(host.HostFiles):
+class _Files(host_files.HostFiles):
     def __init__(self, folder: pathlib.Path) -> None:
         super().__init__(folder, machine='unknown')
 

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 import yaml
 
-from .. import command, disk_kind, host, sources
+from ... import host_files
+from ...libvirtd import recording
+from .. import command, disk_kind, sources
 from ..cpu import findings, pycpuinfo
-from ..libvirtd import recording
 from . import recorded_host
 
 Texts = dict[str, str]
@@ -53,8 +54,8 @@ def _programs(asked: command.Runner, texts: Texts) -> command.Runner:
     return run
 
 
-class _Files(host.HostFiles):
-    def __init__(self, asked: host.HostFiles, texts: Texts) -> None:
+class _Files(host_files.HostFiles):
+    def __init__(self, asked: host_files.HostFiles, texts: Texts) -> None:
         super().__init__()
         self._asked = asked
         self._texts = texts
@@ -99,7 +100,7 @@ class _Files(host.HostFiles):
     def machine(self) -> str:
         """Return the kernel's name for this architecture."""
         found = self._asked.machine()
-        self._texts[host.ARCH.lstrip('/')] = f'{found}\n'
+        self._texts[host_files.ARCH.lstrip('/')] = f'{found}\n'
         return found
 
     def file_system_bytes(self, path: str) -> int:

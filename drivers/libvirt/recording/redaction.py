@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from xml.etree import ElementTree as ET
 
-from ..libvirtd import hypervisor, xml
+from ...libvirtd import hypervisor, xml
 
 HOSTNAME = 'recorded.example'
 

@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from compute_agent.tree import provider_tree
 
+from ...libvirtd import guests
 from ..devices import names
 from ..devices.child import Children, Kind
-from ..libvirtd import guests
 from . import moves
 
 # The kind of encrypted memory → the model in the name of its provider.

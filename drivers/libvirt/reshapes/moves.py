@@ -13,8 +13,8 @@ from typing import Any
 
 from compute_agent import errors
 
+from ...libvirtd import cpusets, guests
 from ..inventory import amounts, cpus
-from ..libvirtd import cpusets, guests
 
 VCPU = 'VCPU'
 PCPU = 'PCPU'

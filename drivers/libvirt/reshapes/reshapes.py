@@ -12,10 +12,10 @@ from collections.abc import Collection, Mapping
 from compute_agent import errors
 from compute_agent.tree import provider_tree
 
+from ...libvirtd import guests, hypervisor
 from ..devices import node_devices
 from ..devices.child import Children, Kind
 from ..inventory import amounts, cpus, numa
-from ..libvirtd import guests, hypervisor
 from . import child_moves, layouts, moves
 
 

@@ -6,7 +6,7 @@ import contextlib
 import local_libvirt
 import pytest
 
-from drivers.libvirt.libvirtd import connection, hypervisor
+from drivers.libvirtd import connection, hypervisor
 
 
 @pytest.fixture

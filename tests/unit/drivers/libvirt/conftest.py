@@ -12,12 +12,13 @@ from compute_agent import errors
 from compute_agent.conf import compute, compute_agent, default
 from compute_agent.tree import provider, provider_tree
 from compute_agent.tree.inventory import Inventory
+from drivers import host_files
 from drivers.libvirt import conf as driver_options
-from drivers.libvirt import driver, host, sources
+from drivers.libvirt import driver, sources
 from drivers.libvirt.capabilities import guest_options
 from drivers.libvirt.cpu import pycpuinfo
 from drivers.libvirt.inventory import disk, options
-from drivers.libvirt.libvirtd import recorded
+from drivers.libvirtd import recorded
 
 HOSTS = pathlib.Path(__file__).parents[3] / 'hosts'
 NODE = 'compute1'
@@ -29,12 +30,6 @@ SETTINGS = options.Settings(
 
 def no_programs(argv: collections.abc.Sequence[str]) -> str:
     raise errors.DriverError(f'{argv[0]} cannot be run')
-
-
-@pytest.fixture
-def hosts() -> pathlib.Path:
-    """The folder of fake host roots."""
-    return HOSTS
 
 
 @pytest.fixture
@@ -57,7 +52,7 @@ def make_driver(
             nodename=NODE,
             of=sources.Sources(
                 libvirt=recorded.Recorded(tmp_path / 'no-libvirt'),
-                files=host.HostFiles(folder, machine),
+                files=host_files.HostFiles(folder, machine),
                 probe=pycpuinfo.CachedProbe(
                     tmp_path / 'cpuinfo.json', lambda: answer
                 ),

@@ -4,7 +4,8 @@
 import pytest
 
 from compute_agent.virt import finding
-from drivers.libvirt import disk_kind, host
+from drivers import host_files
+from drivers.libvirt import disk_kind
 from drivers.libvirt.inventory import disk
 
 MOUNTS = """\
@@ -31,7 +32,7 @@ def root(tmp_path):
 
 def found(root, path='/var/lib/nova/instances', **options):
     settings = disk.Options(instances_path=path, **options)
-    findings = disk_kind.findings(host.HostFiles(root), settings)
+    findings = disk_kind.findings(host_files.HostFiles(root), settings)
     return {f.trait: f.found for f in findings}
 
 

@@ -16,7 +16,7 @@ from drivers.libvirt import driver
 from drivers.libvirt.capabilities import guest_options
 from drivers.libvirt.cpu import guest_cpu
 from drivers.libvirt.inventory import options
-from drivers.libvirt.libvirtd import connection, hypervisor, recorded
+from drivers.libvirtd import connection, hypervisor, recorded
 
 NODE = 'compute1'
 CUSTOM_AND_PCI = """

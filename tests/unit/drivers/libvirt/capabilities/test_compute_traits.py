@@ -19,7 +19,7 @@ from drivers.libvirt.capabilities import (
     option_findings,
 )
 from drivers.libvirt.cpu import guest_cpu
-from drivers.libvirt.libvirtd import hypervisor, recorded
+from drivers.libvirtd import hypervisor, recorded
 
 PRESENT, ABSENT, UNKNOWN = (
     finding.Found.PRESENT,

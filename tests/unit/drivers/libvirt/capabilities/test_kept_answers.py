@@ -10,7 +10,7 @@ import pytest
 from compute_agent import errors
 from drivers.libvirt.capabilities import guest_options, guests
 from drivers.libvirt.cpu import guest_cpu
-from drivers.libvirt.libvirtd import hypervisor, recorded
+from drivers.libvirtd import hypervisor, recorded
 
 HOST = guests.Host(machine='x86_64', identity=('boot-1', 'microcode-1'))
 CAPABILITIES = """

@@ -13,7 +13,7 @@ from compute_agent import errors
 from compute_agent.virt import finding
 from drivers.libvirt.capabilities import guest_options, guests
 from drivers.libvirt.cpu import findings, guest_cpu, processors
-from drivers.libvirt.libvirtd import hypervisor, recorded
+from drivers.libvirtd import hypervisor, recorded
 
 PRESENT, ABSENT, UNKNOWN = (
     finding.Found.PRESENT,

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compute_agent.tree import provider_tree
-from drivers.libvirt import host
+from drivers import host_files
 from drivers.libvirt.devices import (
     children,
     mdev_types,
@@ -21,7 +21,7 @@ from drivers.libvirt.devices import (
     pci_specs,
     placing,
 )
-from drivers.libvirt.libvirtd import recorded
+from drivers.libvirtd import recorded
 
 ROOT = 'compute1'
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
@@ -82,7 +82,7 @@ def host_of(name):
     answers = recorded.Recorded(folder / 'libvirt')
     changed = Changed(answers, dict(answers.node_devices()))
     return changed, children.ChildProviders(
-        changed, host.HostFiles(folder), CONFIGURED[name]
+        changed, host_files.HostFiles(folder), CONFIGURED[name]
     )
 
 

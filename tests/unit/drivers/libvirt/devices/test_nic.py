@@ -3,7 +3,7 @@
 
 import pytest
 
-from drivers.libvirt import host
+from drivers import host_files
 from drivers.libvirt.devices import nic, node_devices
 
 PF = node_devices.PciDevice(
@@ -38,7 +38,7 @@ def answers(tmp_path):
             for count in range(number):
                 (folder / name / f'queues/rx-{count}').mkdir(parents=True)
         devices = node_devices.NodeDevices(pci=(PF,), net=interfaces)
-        files = host.HostFiles(tmp_path)
+        files = host_files.HostFiles(tmp_path)
         listed = list(nic.findings('child', PF, devices, files))
         assert len({f.trait for f in listed}) == len(listed)
         return {f.trait: f.found.value for f in listed}

@@ -6,7 +6,7 @@ import shutil
 import pytest
 import recorded_hosts
 
-from drivers.libvirt import host
+from drivers import host_files
 from drivers.libvirt.devices import (
     child,
     children,
@@ -19,7 +19,7 @@ from drivers.libvirt.devices import (
     placing,
     traits,
 )
-from drivers.libvirt.libvirtd import hypervisor, recorded
+from drivers.libvirtd import hypervisor, recorded
 
 ROOT = 'compute1'
 
@@ -53,7 +53,7 @@ def host_of(case, **settings):
     folder = recorded_hosts.HOSTS / case
     answers = Answers(folder)
     return answers, children.ChildProviders(
-        answers, host.HostFiles(folder), options.Settings(**settings)
+        answers, host_files.HostFiles(folder), options.Settings(**settings)
     )
 
 
@@ -197,7 +197,7 @@ class TestADeviceInErrorWhoseFileCannotBeRead:
         one = mdev_types.EnabledType(id='nvidia-591')
         providers = children.ChildProviders(
             answers,
-            host.HostFiles(tmp_path),
+            host_files.HostFiles(tmp_path),
             options.Settings(types=mdev_types.EnabledTypes.of([one])),
         )
         record = {'total': 1, 'reserved': 1}
@@ -248,7 +248,7 @@ class TestADeviceInErrorWhoseFileCannotBeRead:
             vendor='144d',
             product='a80a',
         )
-        found = health.unread(device, host.HostFiles(tmp_path))
+        found = health.unread(device, host_files.HostFiles(tmp_path))
         assert traits.NO_ANSWER in found
 
 
@@ -276,7 +276,7 @@ class TestAnUnknownChildThatPlacementDoesNotHaveIsTold:
         (folder / memory_encryption.CAPACITY[1:]).unlink()
         providers = children.ChildProviders(
             Answers(folder),
-            host.HostFiles(folder),
+            host_files.HostFiles(folder),
             options.Settings(cpu_mode='host-passthrough'),
         )
         reason = (

@@ -5,7 +5,7 @@ import pytest
 
 from compute_agent import errors
 from drivers.libvirt.inventory import cpus
-from drivers.libvirt.libvirtd import cpusets
+from drivers.libvirtd import cpusets
 
 FOUR = cpus.Host(present=frozenset(range(6)), online=frozenset(range(4)))
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from compute_agent import errors
 from drivers.libvirt.inventory import amounts, memory, numa, options
-from drivers.libvirt.libvirtd import hypervisor
+from drivers.libvirtd import hypervisor
 
 CELL = """<cell id='{id}'>
 <memory unit='KiB'>{kib}</memory>

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from drivers.libvirt.libvirtd import events, hypervisor
+from drivers.libvirtd import events, hypervisor
 
 PATIENCE = 60  # seconds; only a hang takes as long
 DEVICE = 'pci_0000_84_00_0'

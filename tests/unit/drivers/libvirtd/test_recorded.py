@@ -3,7 +3,7 @@
 
 import pytest
 
-from drivers.libvirt.libvirtd import hypervisor, recorded
+from drivers.libvirtd import hypervisor, recorded
 
 HOST = """
 hostname: cn1.example

@@ -3,36 +3,17 @@
 
 It does I/O. Every path is below a root folder, so that a test's folder can
 stand for a host. A file that cannot be read gives None; the caller decides
-what this means (``cpu/findings.py``, ``inventory/root.py``).
+what this means. The drivers of hosts call this.
 """
 
 import os
 import pathlib
-import socket
 
 from compute_agent import errors
 
-LOCALHOST = 'localhost'
 _BYTES_PER_BLOCK = 512  # of st_blocks, whatever the file system
 ARCH = '/proc/sys/kernel/arch'
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
-
-
-def canonical_name() -> str:
-    """Return this host's name as libvirt does: with its domain, if any.
-
-    A short name is resolved. It stays short if it cannot be resolved, or
-    resolves to localhost.
-    """
-    name = socket.gethostname()
-    if '.' in name or name.startswith(LOCALHOST):
-        return name
-    try:
-        found = socket.getaddrinfo(name, None, flags=socket.AI_CANONNAME)
-    except OSError:
-        return name
-    canonical = found[0][3]
-    return name if canonical.startswith(LOCALHOST) else canonical or name
 
 
 class HostFiles:

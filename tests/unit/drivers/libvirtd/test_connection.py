@@ -11,7 +11,7 @@ import types
 import pytest
 
 from drivers.libvirt.devices import node_devices
-from drivers.libvirt.libvirtd import connection, hypervisor
+from drivers.libvirtd import connection, hypervisor
 
 URI = 'qemu:///system'
 REQUEST = hypervisor.DomainCapabilitiesRequest(

@@ -3,7 +3,7 @@
 
 import pytest
 
-from drivers.libvirt.libvirtd import guests, hypervisor
+from drivers.libvirtd import guests, hypervisor
 
 UUID = '7c1d2f60-5b3a-4e8f-9a01-0d2c4b6e8f11'
 NOVA = 'http://openstack.org/xmlns/libvirt/nova/1.1'

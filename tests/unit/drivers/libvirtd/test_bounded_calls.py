@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from drivers.libvirt.libvirtd import bounded_calls
+from drivers.libvirtd import bounded_calls
 
 PATIENCE = 60  # seconds; only a hang takes as long
 

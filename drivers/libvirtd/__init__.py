@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The seam to libvirt: raw answers of one hypervisor.
 
-Begin with ``hypervisor.py``, the Protocol that the rest of the driver sees.
+Begin with ``hypervisor.py``, the Protocol that the drivers of hosts see.
 ``connection.py`` asks libvirt through libvirt-python; ``recorded.py`` reads
 the same answers from a folder. ``xml.py`` parses the answers, and
 ``guests.py`` tells which of the host's things a guest has. The folder
-imports nothing of the driver's other folders.
+imports no driver.
 """

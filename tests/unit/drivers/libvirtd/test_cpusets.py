@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from compute_agent import errors
 from drivers.libvirt.inventory import cpus
-from drivers.libvirt.libvirtd import cpusets
+from drivers.libvirtd import cpusets
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 
 import pytest
 
-from drivers.libvirt.libvirtd import hypervisor, xml
+from drivers.libvirtd import hypervisor, xml
 
 LAUGHS = """<!DOCTYPE capabilities [
   <!ENTITY a "ha">
