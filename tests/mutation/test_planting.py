@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A planted defect counts as caught only if the marked test fails for it."""
 
+import ast
 import os
 import pathlib
 import re
@@ -11,6 +12,7 @@ import planted
 import pytest
 
 HERE = pathlib.Path(__file__).parent
+FAULTS = HERE.parent / 'unit/drivers/libvirt/test_faults_of_nova.py'
 DEFECTS = """
 import variants
 from compute_agent.tree import names
@@ -122,6 +124,42 @@ def test_a_mark_with_an_unknown_defect_is_refused(tmp_path):
 @pytest.mark.parametrize('variant', planted.VARIANTS.values(), ids=repr)
 def test_each_defect_can_be_planted(variant, monkeypatch):
     variant.plant(monkeypatch)
+
+
+def faults_that_are_caught():
+    """Return test → number, and the defects of nova's that it is marked for."""
+    found = {}
+    for node in ast.parse(FAULTS.read_text()).body:
+        if isinstance(node, ast.FunctionDef) and node.name[:5] == 'test_':
+            number = re.match(r'test_(\d+)_', node.name)[1]
+            marks = [
+                ast.literal_eval(call.args[0])
+                for call in node.decorator_list
+                if ast.unparse(call.func) == 'pytest.mark.catches'
+            ]
+            found[node.name] = int(number), marks
+    return found
+
+
+def test_each_test_of_a_fault_of_nova_is_run_against_that_fault():
+    for test, (number, marks) in faults_that_are_caught().items():
+        assert marks, test
+        for says in marks:
+            assert says in planted.VARIANTS
+            assert says.startswith(f'nova {number}: '), test
+
+
+def test_each_of_the_twenty_faults_of_nova_is_planted_and_caught():
+    caught = [
+        says
+        for _, marks in faults_that_are_caught().values()
+        for says in marks
+    ]
+    defects = [says for says in planted.VARIANTS if says[:5] == 'nova ']
+    assert set(caught) == set(defects)
+    assert {int(says[5:].partition(':')[0]) for says in defects} == set(
+        range(1, 21)
+    )
 
 
 def test_there_are_as_many_defects_as_ever():

@@ -5,14 +5,16 @@ A module for each kind: ``ownership`` (what may be written, and what may go),
 ``unknown`` (what is not known must change nothing), ``writes`` (what is sent,
 in which order, after which read), ``memory`` (what is remembered, and when),
 ``bounds`` (what keeps a cycle from doing too much, or the same thing for
-ever), ``servers`` (what a server may not do) and ``people`` (what people are
-told). A defect replaces a part of the product that the module imports. The
-tests that must notice it are marked ``catches`` with its name.
+ever), ``servers`` (what a server may not do), ``people`` (what people are
+told) and ``nova_libvirt`` (what nova's libvirt driver reports wrongly). A
+defect replaces a part of the product that the module imports. The tests that
+must notice it are marked ``catches`` with its name.
 """
 
 from tests.mutation.planted import (
     bounds,
     memory,
+    nova_libvirt,
     ownership,
     people,
     servers,
@@ -25,6 +27,7 @@ __all__ = [
     'VARIANTS',
     'bounds',
     'memory',
+    'nova_libvirt',
     'ownership',
     'people',
     'servers',
