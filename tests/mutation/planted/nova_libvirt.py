@@ -30,8 +30,8 @@ from drivers.libvirt.devices import (
     placing,
 )
 from drivers.libvirt.inventory import amounts, disk, root
-from drivers.libvirt.libvirtd import hypervisor, recorded
 from drivers.libvirt.reshapes import moves
+from drivers.libvirtd import hypervisor, recorded
 from tests.mutation.planted.catalogue import plant
 
 _RATIOS = {'VCPU': 4.0, 'MEMORY_MB': 1.0, 'DISK_GB': 1.0}
