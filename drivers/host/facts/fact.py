@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The values of a host: facts, devices, and everything known of one host.
+
+Pure: no I/O, configuration, logging or clock. The modules of this folder make
+these values, ``rules/`` and the command ``facts`` read them.
+"""
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias, Union
+
+#: Plain data, as in JSON; a sequence is a tuple.
+Value: TypeAlias = Union[
+    None, bool, int, float, str, tuple['Value', ...], Mapping[str, 'Value']
+]
+
+#: The families that have devices.
+DEVICE_FAMILIES = ('block', 'gpu', 'mdev_type', 'net', 'pci', 'usb')
+
+_NAME = re.compile(r'[a-z][a-z0-9_]*\.[a-z0-9_]+', re.ASCII)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One named value of a host.
+
+    :ivar name: the family and the name in it, for example ``cpu.flags``
+    :ivar value: the value; without meaning if the fact is unknown
+    :ivar source: a path, ``libvirt``, or what else the value was read from
+    :ivar unknown: why the value is unknown; empty if it is known
+    """
+
+    name: str
+    value: Value
+    source: str
+    unknown: str = ''
+
+    def __post_init__(self) -> None:
+        """Refuse a name that no rule can write.
+
+        :raises ValueError: the name is not ``family.name`` in lower case
+        """
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(
+                f'{self.name!r} is not the name of a fact: write family.name '
+                'in lower case, with letters, digits and underscores'
+            )
+
+    @property
+    def family(self) -> str:
+        """The part of the name before the dot."""
+        return self.name.partition('.')[0]
+
+    @property
+    def attribute(self) -> str:
+        """The part of the name after the dot."""
+        return self.name.partition('.')[2]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """One device of a family that has devices.
+
+    :ivar name: its stable name: a PCI address, an interface, …
+    :ivar facts: attribute → fact; the name of the fact is family.attribute
+    """
+
+    family: str
+    name: str
+    facts: Mapping[str, Fact]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Everything known of one host.
+
+    :ivar facts: name → fact, without the facts of devices
+    :ivar devices: family → its devices, or a fact that is unknown if the list
+        cannot be read
+    :ivar incomplete: family → why it may have facts that are not listed
+    :ivar faults: a line for each source that was refused
+    """
+
+    facts: Mapping[str, Fact]
+    devices: Mapping[str, tuple[Device, ...] | Fact]
+    incomplete: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    faults: tuple[str, ...] = ()
+
+    def get(self, name: str) -> Fact | None:
+        """Return the fact of this name; None if the host has no such fact.
+
+        The fact is unknown if its family could not be read completely.
+        """
+        found = self.facts.get(name)
+        reason = self.incomplete.get(name.partition('.')[0])
+        if found is None and reason is not None:
+            return Fact(name=name, value=None, source='', unknown=reason)
+        return found
+
+    def all_facts(self) -> Iterator[tuple[str, Fact]]:
+        """Return device → fact, by name; the device is empty for the host's."""
+        for name in sorted(self.facts):
+            yield '', self.facts[name]
+        for _, listed in sorted(self.devices.items()):
+            if isinstance(listed, Fact):
+                yield '', listed
+                continue
+            for device in listed:
+                for _, fact in sorted(device.facts.items()):
+                    yield device.name, fact
