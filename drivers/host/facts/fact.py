@@ -8,12 +8,18 @@ these values, ``rules/`` and the command ``facts`` read them.
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
 #: Plain data, as in JSON; a sequence is a tuple.
-Value: TypeAlias = Union[
-    None, bool, int, float, str, tuple['Value', ...], Mapping[str, 'Value']
-]
+Value: TypeAlias = (
+    bool
+    | int
+    | float
+    | str
+    | tuple['Value', ...]
+    | Mapping[str, 'Value']
+    | None
+)
 
 #: The families that have devices.
 DEVICE_FAMILIES = ('block', 'gpu', 'mdev_type', 'net', 'pci', 'usb')
