@@ -5,6 +5,7 @@ It is installed in an environment of its own (``make .servers/nova.stamp``) and
 runs as one process (``nova_compute.py``), with SQLite databases below a folder.
 """
 
+import json
 import pathlib
 import shutil
 import socket
@@ -57,6 +58,28 @@ lock_path = {folder}/state/lock
 [nova_sys_admin]
 helper_command = {programs}/privsep-helper --config-file {folder}/nova.conf
 """
+
+
+# Prints the options of nova by group.
+_OPTIONS = """\
+import json, nova.conf
+conf = nova.conf.CONF
+groups = {name: sorted(group._opts) for name, group in conf._groups.items()}
+print(json.dumps({'DEFAULT': sorted(conf._opts), **groups}))
+"""
+
+
+def options() -> dict[str, list[str]]:
+    """Return the names of nova's options by group."""
+    done = subprocess.run(
+        [str(PROGRAMS / 'python'), '-c', _OPTIONS],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    return found
 
 
 class LocalNova:

@@ -4,7 +4,8 @@
 ``make parity`` runs it from the checkout. For each case, nova-compute and the
 agent report to an empty placement, one after the other, with one configuration
 and one libvirtd. It prints the differences that
-``accepted.yaml`` does not list. Words on the command line choose cases.
+``accepted.yaml`` does not list, and the options of nova's that ``options.yaml``
+does not know. Words on the command line choose cases.
 """
 
 import dataclasses
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 import cases
+import decisions
 import differences
 import local_agent
 import local_libvirt
@@ -79,6 +81,9 @@ def run(folder: pathlib.Path, names: Sequence[str]) -> int:
             if not covering:
                 wrong += 1
                 _say(f'  WRONG {one}')
+    for flaw in () if names else decisions.flaws(local_nova.options()):
+        wrong += 1
+        _say(f'WRONG: {flaw}')
     for entry in () if names else unused - {a for a in right if a.by_host}:
         wrong += 1
         _say(f'WRONG: no case has this accepted difference: {entry.why}')

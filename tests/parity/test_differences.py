@@ -6,6 +6,7 @@ import pathlib
 import re
 
 import cases
+import decisions
 import differences
 import parity
 import pytest
@@ -138,3 +139,14 @@ def test_each_case_can_be_read(name, tmp_path):
     assert isinstance(case.changes, dict)
     case.write(tmp_path / 'case.conf')
     assert '@' not in (tmp_path / 'case.conf').read_text()
+
+
+def test_an_option_without_a_decision_is_noticed():
+    nova = decisions.decided()
+    assert list(decisions.flaws(nova)) == []
+    nova['pci'] = [*nova['pci'], 'newest']
+    nova['devices'] = []
+    assert list(decisions.flaws(nova)) == [
+        'nova has no option [devices] enabled_mdev_types; see options.yaml',
+        'options.yaml has no decision for [pci] newest',
+    ]

@@ -5,10 +5,10 @@
 ``guest_options.py`` has its value.
 """
 
-from oslo_config import cfg
+from oslo_config import cfg, types
 
 from ..cpu import guest_cpu, guest_source
-from . import guest_options, host_capabilities
+from . import guest_options, host_capabilities, nova_traits
 
 OPTS: dict[str, list[cfg.Opt]] = {
     'DEFAULT': [
@@ -91,6 +91,7 @@ OPTS: dict[str, list[cfg.Opt]] = {
         cfg.ListOpt(
             'supported_tpm_secret_security',
             default=['user', 'host', 'deployment'],
+            item_type=types.String(choices=list(nova_traits.TPM_SECRETS)),
             help='The ways to keep the secret of a TPM, as in nova.conf; each '
             'is a trait COMPUTE_SECURITY_TPM_SECRET_SECURITY_* while '
             'swtpm_enabled is true.',

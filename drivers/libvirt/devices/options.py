@@ -55,7 +55,12 @@ OPTS: dict[str, list[cfg.Opt]] = {
         cfg.MultiStrOpt(
             'device_spec',
             default=[],
-            deprecated_name='passthrough_whitelist',
+            deprecated_opts=[
+                cfg.DeprecatedOpt('passthrough_whitelist', group='pci'),
+                cfg.DeprecatedOpt(
+                    'pci_passthrough_whitelist', group='DEFAULT'
+                ),
+            ],
             help='A JSON object, or a list of objects, that selects PCI '
             'devices for guests by vendor_id, product_id and address, and '
             "gives them tags. The format is nova's. The option may be given "

@@ -6,6 +6,8 @@
 
 from oslo_config import cfg
 
+_IN_FILES = 'The file system of instances_path.'
+
 OPTS: dict[str, list[cfg.Opt]] = {
     'DEFAULT': [
         cfg.StrOpt(
@@ -73,10 +75,13 @@ OPTS: dict[str, list[cfg.Opt]] = {
         cfg.StrOpt(
             'images_type',
             default='default',
-            help='The storage of guests that is reported as DISK_GB: with '
-            'lvm, the volume group images_volume_group; with rbd, the share '
-            'of the pool images_rbd_pool in its Ceph cluster; with anything '
-            'else, the file system of instances_path.',
+            choices=[
+                *((name, _IN_FILES) for name in ('default', 'raw', 'flat')),
+                *((name, _IN_FILES) for name in ('qcow2', 'ploop')),
+                ('lvm', 'The volume group images_volume_group.'),
+                ('rbd', 'The share of images_rbd_pool in its Ceph cluster.'),
+            ],
+            help='The storage of guests that is reported as DISK_GB.',
         ),
         cfg.StrOpt(
             'images_volume_group',
