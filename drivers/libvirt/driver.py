@@ -55,13 +55,14 @@ class LibvirtDriver(driver.ComputeDriver):
         self._nodename = nodename
         self._hostname = self._named = of.hostname
         self._libvirt = of.libvirt
-        self._traits = root_traits.RootTraits(of, wanted, settings.storage)
+        devices = devices or device_options.Settings()
+        self._traits = root_traits.RootTraits(
+            of, wanted, settings.storage, devices.all_specs
+        )
         self._inventory = root.RootInventory(settings, of)
         self._reshapes = reshapes.Reshapes(of.libvirt, settings.cpu_sets)
         self._record = record
-        self._children = children.ChildProviders(
-            of.libvirt, of.files, devices or device_options.Settings()
-        )
+        self._children = children.ChildProviders(of.libvirt, of.files, devices)
         self._decided: Sequence[str] = ()
         self._outage = ''  # as it was first told
 

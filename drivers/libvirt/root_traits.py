@@ -2,18 +2,20 @@
 """The traits of the host's own provider, each with its evidence.
 
 It does I/O through the sources of the host. ``cpu/`` decides HW_CPU_* and
-HW_ARCH_*, ``capabilities/`` COMPUTE_*, ``disk_kind`` STORAGE_DISK_*.
-``driver.py`` calls this.
+HW_ARCH_*, ``capabilities/`` COMPUTE_*, ``disk_kind`` STORAGE_DISK_*,
+``remote_ports`` the trait of SmartNICs. ``driver.py`` calls this.
 """
 
 import dataclasses
+from collections.abc import Sequence
 
 from compute_agent.virt import finding
 
 from .. import host_files
-from . import disk_kind, sources
+from . import disk_kind, remote_ports, sources
 from .capabilities import guest_options, guests, option_findings
 from .cpu import cpu_traits, findings, guest_cpu, processors, pycpuinfo
+from .devices.pci_specs import DeviceSpec
 from .inventory import disk
 
 # libvirt reads these descriptors of firmware anew when one changes.
@@ -46,8 +48,11 @@ class RootTraits:
         of: sources.Sources,
         wanted: guest_options.GuestOptions,
         storage: disk.Options,
+        specs: Sequence[DeviceSpec],
     ) -> None:
         self._files = of.files
+        self._libvirt = of.libvirt
+        self._specs = specs
         self._storage = storage
         self._probe = of.probe
         self._guests = guests.GuestReader(of.libvirt, wanted, of.run)
@@ -59,7 +64,10 @@ class RootTraits:
         facts = self._facts(machine, kernel, found)
         of_cpu = findings.findings(facts)
         of_disk = disk_kind.findings(self._files, self._storage)
-        traits = [f for f in (*of_cpu, *found.traits, *of_disk) if f.trait]
+        of_ports = remote_ports.read(self._libvirt, self._specs)
+        traits = [
+            f for f in (*of_cpu, *found.traits, *of_disk, of_ports) if f.trait
+        ]
         words = [f for f in of_cpu if not f.trait]
         return Answer(
             findings=(*sorted(traits, key=findings.order), *words),

@@ -91,12 +91,14 @@ class Settings:
 
     :ivar specs: the entries of device_spec; empty if PCI devices are not
         reported
+    :ivar all_specs: the entries of device_spec in any case
     """
 
     types: mdev_types.EnabledTypes = dataclasses.field(
         default_factory=mdev_types.EnabledTypes
     )
     specs: tuple[pci_specs.DeviceSpec, ...] = ()
+    all_specs: tuple[pci_specs.DeviceSpec, ...] = ()
     numa_traits: bool = False
     tdx_guests: int | None = None
     cpu_mode: str | None = None
@@ -113,6 +115,7 @@ def settings(conf: cfg.ConfigOpts) -> Settings:
     return Settings(
         types=mdev_types.EnabledTypes.of(list(_types(conf))),
         specs=specs if reported else (),
+        all_specs=specs,
         numa_traits=conf.libvirt.device_numa_traits,
         tdx_guests=conf.libvirt.num_intel_tdx_guests,
         cpu_mode=conf.libvirt.cpu_mode,

@@ -53,7 +53,7 @@ def children(
     root: str, devices: NodeDevices, facts: Facts, files: HostFiles
 ) -> Children:
     """Return the providers of the devices that the entries select."""
-    refused = _refused_specs(devices, facts.specs)
+    refused = refused_specs(devices, facts.specs)
     if refused:
         return Children(faults=(refused,), unknown_kinds={Kind.PCI: refused})
     found = Children(unknown=_unreadable(root, devices))
@@ -133,7 +133,7 @@ def _unreadable(root: str, devices: NodeDevices) -> dict[str, str]:
 # --- what nova refuses --------------------------------------------------------
 
 
-def _refused_specs(
+def refused_specs(
     devices: NodeDevices, specs: Sequence[DeviceSpec]
 ) -> str | None:
     """Return why nova would not start with these entries on this host."""

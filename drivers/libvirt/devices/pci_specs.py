@@ -62,6 +62,8 @@ class DeviceSpec:
     :ivar text: the entry as JSON, for messages
     :ivar resource_class: empty for the class made of the device's ids
     :ivar one_time_use: None if the entry does not have the key
+    :ivar interface: selects by the name of a network interface, beside the
+        other keys; empty if the entry does not have the key ``devname``
     """
 
     text: str
@@ -74,6 +76,7 @@ class DeviceSpec:
     remote_managed: bool = False
     live_migratable: bool = False
     one_time_use: bool | None = None
+    interface: str = ''
 
     def selects(self, device: PciDevice, serial: str) -> bool:
         """Return True if the entry is for this device.
@@ -150,6 +153,7 @@ def _spec(entry: Mapping[str, Any], *, reported: bool) -> DeviceSpec:
         remote_managed=strutils.bool_from_string(entry.get('remote_managed')),
         live_migratable=bool(strict['live_migratable']),
         one_time_use=strict['one_time_use'],
+        interface=entry.get('devname') or '',
     )
 
 

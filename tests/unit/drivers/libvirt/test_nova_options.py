@@ -87,6 +87,11 @@ OPTIONS = [
     ('nvme-eight', REPORTED, SPEC.strip()),
     ('nvme-eight', REPORTED, f'[pci]\n{WHITELIST}'),
     ('nvme-eight', REPORTED, f'[DEFAULT]\npci_{WHITELIST}'),
+    (
+        'nic-virtual-functions',
+        '',
+        '[pci]\ndevice_spec = {"product_id": "101e", "remote_managed": "true"}',
+    ),
     ('gpu-three-cards', '', '[devices]\nenabled_mdev_types = nvidia-230'),
     ('gpu-three-cards', '', '[devices]\nenabled_vgpu_types = nvidia-230'),
     (

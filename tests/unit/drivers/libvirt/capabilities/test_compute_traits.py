@@ -155,7 +155,7 @@ def test_every_trait_is_a_standard_one_and_decided_once(case):
 
 
 def test_a_trait_without_a_decision_has_a_reason_to_be_left_out(case):
-    """Others write these, or no one can tell them of a libvirt host."""
+    """Other modules or writers decide these, or no one can."""
     left = {
         name.removeprefix('COMPUTE_')
         for name in os_traits.get_traits('COMPUTE_')
