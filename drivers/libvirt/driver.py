@@ -147,7 +147,7 @@ class LibvirtDriver(driver.ComputeDriver):
         An unknown trait that the provider has is declared as well, so that it
         stays. ``keep_traits`` would also keep absent traits.
         """
-        self._note_outage(provider_tree)
+        self._libvirt.unanswered()  # it was another cycle's, or a command's
         traits = self._traits.read()
         unknown = traits.named(finding.Found.UNKNOWN)
         present = traits.named(finding.Found.PRESENT)
@@ -166,6 +166,7 @@ class LibvirtDriver(driver.ComputeDriver):
         self._decided = sorted(
             (decided_traits - disk_kind.TRAITS) | self._children.authority
         )
+        self._note_unanswered(provider_tree)
 
     def evidence(self, nodename: str) -> Sequence[finding.Finding]:
         """Return a finding for every trait, and for the words without one.
@@ -191,15 +192,14 @@ class LibvirtDriver(driver.ComputeDriver):
             (self._nodename, self._hypervisor_hostname(), self._hostname)
         )
 
-    def _note_outage(self, tree: provider_tree.ProviderTree) -> None:
-        """Tell the operator that libvirt is away, in the same words each time."""
-        try:
-            self._libvirt.hostname()
-            self._outage = ''
-        except hypervisor.Unsupported:
-            self._outage = ''  # other sources serve in its place
-        except hypervisor.Unanswered as exc:
-            self._outage = self._outage or str(exc)
+    def _note_unanswered(self, tree: provider_tree.ProviderTree) -> None:
+        """Tell the operator of a question that libvirt did not answer.
+
+        The words stay the same until libvirt answers all questions.
+        """
+        now = self._libvirt.unanswered()
+        self._outage = now and (self._outage or now)
+        if self._outage:
             tree.note(
                 f'{self._outage}; what libvirt tells of the host stays as it is'
             )

@@ -13,7 +13,14 @@ import threading
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
-from . import binding_errors, bounded_calls, documents, events, hypervisor
+from . import (
+    binding_errors,
+    binding_values,
+    bounded_calls,
+    documents,
+    events,
+    hypervisor,
+)
 
 LOG = logging.getLogger(__name__)
 
@@ -68,6 +75,7 @@ class Connection:
         self._is_read_only = False
         self._events = events.Events(uri, load)
         self._calls = bounded_calls.BoundedCalls(LIMIT)
+        self._unanswered = ''
 
     def hostname(self) -> str:
         """Return the host's name, which names its provider."""
@@ -75,11 +83,17 @@ class Connection:
 
     def versions(self) -> hypervisor.Versions:
         """Return the releases of libvirt and of the hypervisor."""
-        return self._ask('the releases', _versions)
+        return self._ask('the releases', binding_values.versions)
 
     def session(self) -> int:
         """Return the number of times that the connection was opened."""
         return self._number
+
+    def unanswered(self) -> str:
+        """Return why a question had no answer since the last call, or ''."""
+        with self._lock:
+            first, self._unanswered = self._unanswered, ''
+        return first
 
     def capabilities(self) -> str:
         """Return the XML of the host's capabilities."""
@@ -91,7 +105,9 @@ class Connection:
         """Return the XML of what a guest of this kind can have."""
         return self._ask(
             'domain capabilities',
-            lambda _, c: str(c.getDomainCapabilities(*_words(request), flags)),
+            lambda _, c: str(
+                c.getDomainCapabilities(*binding_values.kind(request), flags)
+            ),
         )
 
     def baseline_hypervisor_cpu(
@@ -106,9 +122,9 @@ class Connection:
             'the CPU of a hypervisor',
             lambda libvirt, c: str(
                 c.baselineHypervisorCPU(
-                    *_words(request),
+                    *binding_values.kind(request),
                     [cpu_xml],
-                    _expansion(libvirt, expand=expand),
+                    binding_values.expansion(libvirt, expand=expand),
                 )
             ),
         )
@@ -119,7 +135,8 @@ class Connection:
             'a baseline CPU',
             lambda libvirt, c: str(
                 c.baselineCPU(
-                    list(cpu_xml), _expansion(libvirt, expand=expand)
+                    list(cpu_xml),
+                    binding_values.expansion(libvirt, expand=expand),
                 )
             ),
         )
@@ -130,7 +147,7 @@ class Connection:
 
     def processors(self) -> hypervisor.Processors:
         """Return the processors that are present, and those online."""
-        return self._ask('the processors', _processors)
+        return self._ask('the processors', binding_values.processors)
 
     def node_devices(self) -> Mapping[str, str]:
         """Return libvirt's name of a device → XML."""
@@ -174,10 +191,19 @@ class Connection:
             return self._calls.run(
                 lambda: self._asked(binding, subject, question)
             )
+        except hypervisor.Unsupported:
+            raise
+        except hypervisor.Unanswered as exc:
+            self._note_unanswered(str(exc))
+            raise
         except TimeoutError as exc:
-            raise hypervisor.Unanswered(
-                f'libvirt at {self._uri} does not tell {subject}: {exc}'
-            ) from exc
+            why = f'libvirt at {self._uri} does not tell {subject}: {exc}'
+            self._note_unanswered(why)
+            raise hypervisor.Unanswered(why) from exc
+
+    def _note_unanswered(self, why: str) -> None:
+        with self._lock:
+            self._unanswered = self._unanswered or why
 
     def _asked(
         self,
@@ -259,40 +285,3 @@ def _is_alive(opened: typing.Any, binding: typing.Any) -> bool:
         return bool(opened.isAlive())
     except binding.libvirtError:
         return False
-
-
-def _words(
-    request: hypervisor.DomainCapabilitiesRequest,
-) -> tuple[str | None, str, str | None, str]:
-    return (
-        request.emulator or None,
-        request.arch,
-        request.machine,
-        request.virt_type,
-    )
-
-
-def _expansion(binding: typing.Any, *, expand: bool) -> int:
-    flag: int = binding.VIR_CONNECT_BASELINE_CPU_EXPAND_FEATURES
-    return flag if expand else 0
-
-
-def _versions(_: typing.Any, opened: typing.Any) -> hypervisor.Versions:
-    return hypervisor.Versions(
-        libvirt=_version(opened.getLibVersion()),
-        hypervisor=_version(opened.getVersion()),
-        kind=str(opened.getType()),
-    )
-
-
-def _version(number: int) -> hypervisor.Version:
-    """Return the parts of libvirt's number, as 9000001 for 9.0.1."""
-    return number // 1_000_000, number // 1_000 % 1_000, number % 1_000
-
-
-def _processors(_: typing.Any, opened: typing.Any) -> hypervisor.Processors:
-    used = opened.getCPUMap(0)[1]
-    return hypervisor.Processors(
-        present=frozenset(range(len(used))),
-        online=frozenset(i for i, is_used in enumerate(used) if is_used),
-    )

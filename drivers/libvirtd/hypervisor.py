@@ -85,6 +85,14 @@ class Hypervisor(typing.Protocol):
         """Return a number that changes when libvirtd was restarted."""
         ...
 
+    def unanswered(self) -> str:
+        """Return why a question had no answer since the last call, or ''.
+
+        It is the first of these questions; those that libvirt never answers
+        (``Unsupported``) do not count.
+        """
+        ...
+
     def capabilities(self) -> str:
         """Return the XML of the host's capabilities."""
         ...

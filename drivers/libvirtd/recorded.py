@@ -72,6 +72,10 @@ class Recorded:
         """Return a number that changes when libvirtd was restarted."""
         return 0
 
+    def unanswered(self) -> str:
+        """Return '': a question that is not recorded is unsupported."""
+        return ''
+
     def capabilities(self) -> str:
         """Return the XML of the host's capabilities."""
         return self._text(CAPABILITIES)

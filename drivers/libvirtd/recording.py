@@ -56,6 +56,10 @@ class Recording:
         """Return a number that changes when libvirtd was restarted."""
         return self._asked.session()
 
+    def unanswered(self) -> str:
+        """Return why a question had no answer since the last call, or ''."""
+        return self._asked.unanswered()
+
     def capabilities(self) -> str:
         """Return the XML of the host's capabilities."""
         return self._keep(recorded.CAPABILITIES, self._asked.capabilities())

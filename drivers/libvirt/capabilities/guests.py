@@ -135,13 +135,20 @@ class GuestReader:
     def _described(self, machine: str) -> host_capabilities.HostCapabilities:
         """Return libvirt's description of the host.
 
-        :raises hypervisor.Unanswered: it is not of this host
+        :raises hypervisor.Unanswered: it is not of this host, or lacks the
+            emulator for this host's own guests
         """
         found = host_capabilities.parse(self._libvirt.capabilities())
         if cpu_traits.family(found.arch) != cpu_traits.family(machine):
             raise hypervisor.Unanswered(
                 f'libvirt says that this host is {found.arch}, the kernel '
                 f'that it is {machine}'
+            )
+        if not any(guest.arch == found.arch for guest in found.guests):
+            # libvirt leaves out an emulator that it could not run and ask.
+            raise hypervisor.Unanswered(
+                f'libvirt lists no guests with the architecture of this host, '
+                f'{found.arch}'
             )
         return found
 

@@ -8,6 +8,7 @@ restart (fault 15).
 import pytest
 
 from compute_agent import errors
+from compute_agent.virt import finding
 from drivers.libvirt.capabilities import guest_options, guests
 from drivers.libvirt.cpu import guest_cpu
 from drivers.libvirtd import hypervisor, recorded
@@ -40,6 +41,7 @@ class Libvirt(recorded.Recorded):
         self.asked = 0
         self.fails = False
         self.refuses = False
+        self.listed = CAPABILITIES
         self.domain = DOMAIN
         self.number = 1
         self.qemu = (7, 2, 0)
@@ -56,7 +58,7 @@ class Libvirt(recorded.Recorded):
         self.asked += 1
         if self.fails:
             raise hypervisor.Unanswered('libvirtd is restarting')
-        return CAPABILITIES
+        return self.listed
 
     def domain_capabilities(self, request, flags=0):
         if flags and self.refuses:
@@ -125,6 +127,23 @@ def test_an_incomplete_answer_is_not_kept(reader, libvirt):
     libvirt.fails = False
     assert not reader.read(HOST).cpu.problem
     assert libvirt.asked == 2
+
+
+def test_an_emulator_that_libvirt_could_not_ask_makes_nothing_absent(
+    reader, libvirt
+):
+    """libvirt leaves it out of the list, and says nothing of it."""
+    libvirt.listed = CAPABILITIES.replace("'x86_64'><em", "'i686'><em")
+    found = reader.read(HOST)
+    assert found.cpu.problem
+    assert not [
+        one.trait
+        for one in found.traits
+        if one.found is finding.Found.ABSENT
+        and one.trait.startswith('COMPUTE_ARCH_')
+    ]
+    libvirt.listed = CAPABILITIES
+    assert not reader.read(HOST).cpu.problem
 
 
 def fail(argv):
