@@ -9,6 +9,7 @@ run uses it, too.
 """
 
 import contextlib
+import itertools
 import os
 import pathlib
 import shutil
@@ -17,6 +18,8 @@ import subprocess
 import tempfile
 import time
 import typing
+
+from defusedxml import ElementTree
 
 from compute_agent import errors
 from demo import server_process
@@ -28,7 +31,9 @@ HINT = (
     'run "make .servers/libvirt.stamp", which tells the packages that are '
     'missing'
 )
-PATIENCE = 60.0  # seconds; the first start asks QEMU, which takes four
+# Seconds; the first start asks QEMU, which takes four on an idle machine and a
+# minute on a busy one. Only a libvirtd that fails takes as long as this.
+PATIENCE = 300.0
 NOBODY = 65534
 
 _CONF = """\
@@ -73,7 +78,7 @@ class LocalLibvirt:
         return self._folder / 'libvirt-sock'
 
     def start(self) -> None:
-        """Start the daemon; return when it answers.
+        """Start the daemon; return when it answers, and quickly from then on.
 
         :raises errors.ConfigError: it is not installed, or does not answer
         """
@@ -86,6 +91,7 @@ class LocalLibvirt:
                 server_process.running(self._command(conf), self._log)
             )
             self._wait(self._process)
+            self._warm_up()
             self._undo = undo.pop_all()
 
     def stop(self) -> None:
@@ -145,6 +151,21 @@ class LocalLibvirt:
                 f'{server_process.last_error(self._log)}'
             )
 
+    def _warm_up(self) -> None:
+        """Ask what takes long the first time, however long it takes.
+
+        The agent waits a limited time for an answer, so on a busy machine its
+        first cycle could find what guests can have unknown.
+        """
+        libvirt = binding()
+        with contextlib.closing(libvirt.open(self.uri)) as connection:
+            for arch, machine, kind in _guests(connection.getCapabilities()):
+                # A kind that libvirt refuses is refused quickly.
+                with contextlib.suppress(libvirt.libvirtError):
+                    connection.getDomainCapabilities(None, arch, machine, kind)
+        devices = [_installed(EMULATOR), '-device', 'help']
+        subprocess.run(devices, check=True, stdout=subprocess.DEVNULL)
+
     def _answers(self) -> bool:
         libvirt = binding()
         try:
@@ -182,6 +203,13 @@ def binding() -> typing.Any:
         return connection.load_binding()
     except errors.DriverError as exc:
         raise errors.ConfigError(f'{exc}; {HINT}') from exc
+
+
+def _guests(capabilities: str) -> typing.Iterator[tuple[str, str, str]]:
+    """Yield architecture, machine type and virt_type of guests to ask about."""
+    found = ElementTree.fromstring(capabilities).findall('guest/arch')
+    archs = [str(arch.get('name')) for arch in found]
+    return itertools.product(archs, ('pc', 'q35'), ('kvm', 'qemu'))
 
 
 def _installed(program: str) -> str:

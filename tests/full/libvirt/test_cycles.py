@@ -122,7 +122,8 @@ def test_other_cpu_models_have_other_traits(libvirt_host):
     found = {}
     for model in ('Nehalem', 'Conroe'):
         libvirt_host.configure(f'cpu_mode = custom\ncpu_models = {model}\n')
-        assert libvirt_host.sync().status is DONE
+        result = libvirt_host.sync()
+        assert (result.status, result.notes) == (DONE, ()), result
         found[model] = libvirt_host.root().traits
     assert {'HW_CPU_X86_SSE42', 'HW_CPU_X86_SSE41'} <= found['Nehalem']
     assert 'HW_CPU_X86_SSSE3' in found['Conroe']
