@@ -35,13 +35,18 @@ PROOFS = {
     ],
     'power management with processors turned off': [
         'hosts/cpus-powered-down',
+        'hosts/cpus-powered-down-with-libvirt',
         'hosts/cpus-powered-down-by-hand',
     ],
     'memory in files': ['hosts/memory-in-files', 'parity/file-backed-memory'],
     'a pool of Ceph': ['hosts/disk-in-ceph', 'hosts/disk-in-ceph-that-fails'],
     'persistent memory': ['hosts/pmem', 'hosts/pmem-namespace-missing'],
-    'two types on three cards': [
-        f'{GPUS}: two types, each for its cards, one with a class of its own'
+    'two types on three cards, one with max_instances': [
+        (
+            f'{GPUS}: two types on three cards, max_instances of one does not '
+            'count the other'
+        ),
+        f'{GPUS}: two types, each for its cards, one with a class of its own',
     ],
     'max_instances': [
         (
@@ -73,7 +78,11 @@ PROOFS = {
         f'{NICS}: VFs of two classes on one PF are refused'
     ],
     'remote_managed with a serial number and without': [
-        f'{NICS}: remote_managed needs the serial number of the card'
+        f'{NICS}: remote_managed needs the serial number of the card',
+        (
+            f'{LIBVIRT}/test_remote_ports.py::'
+            'test_an_entry_has_to_select_a_device_with_a_serial_number'
+        ),
     ],
     'SEV': ['hosts/encryption-sev: contexts of SEV only'],
     'SEV and SEV-ES': [
@@ -98,10 +107,12 @@ PROOFS = {
         f'{COMPUTE}::test_a_tpm_without_a_release_is_unknown'
     ],
     'secure boot on q35 only': [
-        f'{COMPUTE}::test_one_machine_type_that_has_it_is_enough'
+        f'{COMPUTE}::test_one_machine_type_that_has_it_is_enough',
+        'hosts/qemu-four-emulators',
     ],
-    'virt_type qemu with several emulators': [
-        f'{COMPUTE}::test_an_architecture_is_present_if_its_guests_can_start'
+    'virt_type qemu with four emulators': [
+        'hosts/qemu-four-emulators',
+        f'{COMPUTE}::test_an_architecture_is_present_if_its_guests_can_start',
     ],
     'host-passthrough on aarch64': [
         f'{GUEST_CPU}::test_on_aarch64_the_kernel_lists_what_kvm_guests_get',
