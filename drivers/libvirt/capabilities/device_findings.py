@@ -40,8 +40,16 @@ def _by_devices(known: facts.Facts) -> Iterator[Finding]:
 def _emulators(
     known: facts.Facts,
 ) -> Iterator[tuple[str, frozenset[str] | None]]:
-    """Yield each architecture that has guests, with its devices."""
-    for arch in sorted({kind.request.arch for kind in known.answered}):
+    """Yield each architecture that may have guests, with its devices.
+
+    They are None if they cannot be read, or if libvirt does not answer.
+    """
+    archs = {
+        kind.request.arch
+        for kind in known.kinds
+        if kind.root is not None or kind.is_possible
+    }
+    for arch in sorted(archs):
         yield arch, known.devices.get(arch)
 
 

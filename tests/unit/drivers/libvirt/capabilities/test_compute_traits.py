@@ -239,6 +239,18 @@ def test_an_answer_that_fails_is_unknown_and_not_no(case, monkeypatch):
     assert traits['STORAGE_BUS_FDC'].reason == 'libvirtd is restarting'
 
 
+def test_an_architecture_without_an_answer_may_have_other_devices(case):
+    """What the other emulators lack is not absent because of them."""
+    for kind in ('x86_64-pc', 'x86_64-q35'):
+        case.describe(kind, DEVICES, 'qemu')
+    case.write('domain_capabilities/aarch64-virt-qemu.xml', '<domain')
+    traits = case.traits(virt_type='qemu')
+    assert traits['NET_VIF_MODEL_E1000'].found is PRESENT
+    for name in ('NET_VIF_MODEL_LAN9118', 'SOUND_MODEL_SB16'):
+        assert traits[name].found is UNKNOWN, name
+        assert 'aarch64' in traits[name].reason
+
+
 def test_an_element_that_is_not_there_is_unknown(case):
     for kind in ('x86_64-pc', 'x86_64-q35'):
         case.describe(kind, "<video supported='no'/>")
