@@ -260,6 +260,9 @@ def _warn_without_binding(conf: cfg.ConfigOpts) -> None:
     set_options = {
         '[devices] enabled_mdev_types': bool(conf.devices.enabled_mdev_types),
         '[pci] report_in_placement': conf.pci.report_in_placement,
+        '[pci] device_spec with remote_managed': any(
+            'remote_managed' in text for text in conf.pci.device_spec
+        ),
         '[libvirt] cpu_mode = custom': conf.libvirt.cpu_mode == 'custom',
         '[libvirt] numa = nested': conf.libvirt.numa == 'nested',
     }

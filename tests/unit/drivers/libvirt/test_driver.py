@@ -328,6 +328,10 @@ def test_memory_stays_while_libvirt_is_away(restarting, seen, hosts):
             '[pci] report_in_placement, [libvirt] cpu_mode = custom',
         ),
         ('[libvirt]\nnuma = nested', '[libvirt] numa = nested'),
+        (
+            '[pci]\ndevice_spec = {"remote_managed": "true"}',
+            '[pci] device_spec with remote_managed',
+        ),
     ],
 )
 def test_options_that_need_libvirt_are_named_where_its_binding_is_missing(
