@@ -14,6 +14,16 @@ LEAST_RATE = (
     0.01  # requests per second; keeps a wait within the range of timers
 )
 LARGEST_RATE = 10_000
+_OWNER = (
+    'The agent reports the node: it creates the root provider and decides its '
+    'contents. nova-compute must not report the same node.'
+)
+_COMPANION = (
+    'nova-compute reports the node. The agent adds to the root only traits '
+    'that nova does not decide, and children of its own below it. It never '
+    'creates, renames or deletes the root, and waits while it is missing '
+    '(docs/companion.md).'
+)
 
 
 class _Mask(types.String):
@@ -60,6 +70,18 @@ _OPTS: list[cfg.Opt] = [
         'change. "compute-agent sync --yes" gives it for all nodes, '
         '"compute-agent provider adopt" for one provider. The agent records '
         'the yes: it stays in force if you set this option to false again.',
+    ),
+    cfg.StrOpt(
+        'mode',
+        choices=[
+            ('owner', _OWNER),
+            ('companion', _COMPANION),
+        ],
+        sample_default='owner',
+        help="The agent's part for its nodes. Without this option the agent is "
+        'an owner, but writes nothing at first if nova-compute lives on the '
+        'host: the node waits, and a line says so. To go from one mode to the '
+        'other, change this option and restart the agent.',
     ),
     cfg.IntOpt(
         'full_read_interval',

@@ -92,6 +92,16 @@ class LostRoots(Protocol):
         """Return those that are not there again."""
 
 
+class NovaCompute(Protocol):
+    """The signs of a nova-compute that reports this host."""
+
+    def reason_to_wait(self, uuid: str) -> str:
+        """Return why the root with this uuid is not created now, or ''."""
+
+    def note(self, uuid: str) -> str:
+        """Return a line about a nova-compute that runs beside, or ''."""
+
+
 class Undos(Protocol):
     """The changes that other writers undid, over restarts."""
 
@@ -151,6 +161,9 @@ class Records(CreatedProviders, Protocol):
 
     def take_over(self, uuids: Iterable[str]) -> None:
         """Record that a person allowed this agent to write these providers."""
+
+    def give_up(self, node_uuid: str, given: Record) -> None:
+        """Drop a part of a node's record; placement keeps all of it."""
 
     def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:
         """Record that a provider now counts as created for another node."""

@@ -117,6 +117,23 @@ class ResourceTracker(Generic[Op]):
         """
         return self._cycle(progress, only, writing=True)
 
+    def leave(
+        self, nodes: Sequence[Node], *, writing: bool
+    ) -> list[NodeResult[Op]]:
+        """Take off nodes all that this agent added; return the results.
+
+        :param nodes: recorded nodes; the driver may not have them any more
+        :param writing: False to plan it only
+        :raises errors.AgentError: no node could be observed
+        """
+        self._planner.begin()
+        seen = self._planner.observe([node.uuid for node in nodes])
+        context = self._context(writing=writing, judged=False)
+        cycles = [NodeCycle(context, node, leaves=True) for node in nodes]
+        for cycle in cycles:
+            cycle.begin(seen[cycle.node.uuid])
+        return [cycle.result for cycle in cycles]
+
     def nodes(self) -> Sequence[Node]:
         """Return the nodes that the driver has now.
 

@@ -164,8 +164,17 @@ def host_uuid(
         file cannot be written
     """
     private_files.check_link(state_path / FILE_NAME)
+    found = existing_host_uuid((state_path, *others))
+    return found or _write(state_path / FILE_NAME)
+
+
+def existing_host_uuid(directories: Iterable[pathlib.Path]) -> str:
+    """Return this host's uuid from its files, or '' if there is none.
+
+    :raises errors.ConfigError: a file holds no uuid, or copies differ
+    """
     found: dict[str, pathlib.Path] = {}
-    for path, uuid in _files(state_path, others):
+    for path, uuid in _files_in(directories):
         found.setdefault(uuid, path)
     if len(found) > 1:
         where = ' and '.join(f'{u} in {p}' for u, p in sorted(found.items()))
@@ -173,9 +182,7 @@ def host_uuid(
             f'this host has more than one uuid: {where}; keep the one that '
             'placement knows and remove the other file'
         )
-    if found:
-        return next(iter(found))
-    return _write(state_path / FILE_NAME)
+    return next(iter(found), '')
 
 
 def known_host_uuid(directories: Iterable[pathlib.Path]) -> str:

@@ -6,6 +6,7 @@ for each node; ``resolve.py`` and ``claims.py`` follow it.
 """
 
 import dataclasses
+import enum
 import fnmatch
 import functools
 import re
@@ -56,6 +57,13 @@ class Orders:
 NO_ORDERS = Orders()
 
 
+class Mode(enum.Enum):
+    """The agent's part for its nodes, as in ``[compute_agent] mode``."""
+
+    OWNER = 'owner'  # the agent reports the node
+    COMPANION = 'companion'  # nova-compute does, and the agent adds to it
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """The rules for one node's providers.
@@ -63,6 +71,7 @@ class Policy:
     :ivar authority: the traits and prefixes that the driver alone decides
     :ivar contended: the items that stay as they are, because another writer
         undoes the agent's changes
+    :ivar is_companion: True if the root is nova-compute's
     """
 
     node_uuid: str
@@ -70,6 +79,7 @@ class Policy:
     ratios: Ratios = dataclasses.field(default_factory=Ratios)
     orders: Orders = NO_ORDERS
     contended: Collection[contention.Item] = ()
+    is_companion: bool = False
 
     def __post_init__(self) -> None:
         """Refuse an authority that may claim more than the driver meant.

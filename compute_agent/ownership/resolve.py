@@ -88,7 +88,8 @@ class _Resolver:
         staying, notes = undeletable.not_ours(
             self._before, removed, self._record.created
         )
-        self._notes += notes
+        if not self._policy.is_companion:  # it does not take over nova's
+            self._notes += notes
         reserved, faults = undeletable.stranded(
             self._before, staying, self._record.created
         )
@@ -263,6 +264,8 @@ class _Resolver:
         A driver that only adds and removes single names means the others to
         stay.
         """
+        if self._policy.is_companion and one.uuid not in self._record.created:
+            return  # no advice to remove what may be nova's
         driver = inputs.assertions.get(assertion.DRIVER, assertion.NOTHING)
         if not (driver.ends_claims or driver.keep):
             return

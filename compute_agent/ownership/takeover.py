@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..limits import approval
 from ..plan.plan import Operation
-from ..tree import names, provider
+from ..tree import assertion, names, provider
+from ..tree.assertion import Kind
 from .record import Record
 
 _FEW = 5  # names that a message lists
@@ -21,6 +22,10 @@ _ADVICE = (
     '"compute-agent plan" shows it; to allow it, run "compute-agent sync --yes" '
     '(a running daemon then writes in its next cycle, or on SIGHUP), or set '
     '[compute_agent] adopt_existing_roots = true and send SIGHUP to the daemon'
+)
+_BESIDE_NOVA = (
+    '; if nova-compute goes on to report this node, set [compute_agent] mode = '
+    'companion instead'
 )
 
 
@@ -47,9 +52,16 @@ class Takeover:
         subject = 'its root provider' if self.is_root else str(self.provider)
         return (
             f'the first write to {subject} needs a yes, because '
-            f'{_creator(self.provider)} created it and it has inventory; the '
-            f'write would {self._losses()}; {_ADVICE}'
+            f'{_creator(self.provider)} created it{self._inventory()}; the '
+            f'write would {self._losses()}; {_ADVICE}{self._beside_nova()}'
         )
+
+    def _inventory(self) -> str:
+        return ' and it has inventory' if self.provider.inventories else ''
+
+    def _beside_nova(self) -> str:
+        is_novas = self.is_root and names.OWNER_NOVA in self.provider.traits
+        return _BESIDE_NOVA * is_novas
 
     def _losses(self) -> str:
         parts = [
@@ -86,11 +98,16 @@ def takeovers(
     described: Iterable[str],
     operations: Iterable[Operation],
     record: Record,
+    *,
+    asks_beside_nova: bool = False,
 ) -> tuple[Takeover, ...]:
     """Return the first writes to other writers' providers in a plan.
 
     :param described: the providers that the driver describes. A provider that
         it removed, and that cannot be deleted, is reserved without a question.
+    :param asks_beside_nova: True if the operator did not say that this agent,
+        and not nova-compute, reports the node; then a root with OWNER_NOVA
+        needs a yes also without inventory
     """
     planned = list(operations)
     touched = frozenset[str]().union(*(op.providers for op in planned))
@@ -99,8 +116,18 @@ def takeovers(
         for uuid in described
         if uuid in touched
         and uuid in before
-        and before[uuid].inventories
-        and not is_written(record, uuid)
+        and (
+            before[uuid].inventories
+            or (
+                asks_beside_nova
+                and uuid == node_uuid
+                and names.OWNER_NOVA in before[uuid].traits
+            )
+        )
+        and (
+            not is_written(record, uuid)
+            or (uuid == node_uuid and _only_added_to(record, uuid))
+        )
     ]
     if not found:
         return ()
@@ -119,6 +146,18 @@ def is_written(record: Record, uuid: str) -> bool:
         uuid in record.created
         or uuid in record.taken_over
         or any(added for (u, _), added in record.ours.items() if u == uuid)
+    )
+
+
+def _only_added_to(record: Record, root: str) -> bool:
+    """Return True if this agent wrote to the root as a companion only.
+
+    An owner claims COMPUTE_NODE and OWNER_NOVA on its roots.
+    """
+    claims = record.claims.get((root, Kind.TRAIT), {})
+    return (
+        root not in record.created | record.taken_over
+        and assertion.AGENT not in claims
     )
 
 

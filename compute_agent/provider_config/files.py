@@ -116,10 +116,17 @@ class ProviderConfigFiles:
 
     :ivar edition: how many sets of files have been in force
     :param location: returns the directory, and True if an operator named it
+    :param is_companion: nova-compute reports the nodes
     """
 
-    def __init__(self, location: Callable[[], tuple[str, bool]]) -> None:
+    def __init__(
+        self,
+        location: Callable[[], tuple[str, bool]],
+        *,
+        is_companion: bool = False,
+    ) -> None:
         self._location = location
+        self._is_companion = is_companion
         self._tried = False
         self.edition = 0
         # None: the content of the files is unknown.
@@ -167,7 +174,11 @@ class ProviderConfigFiles:
         if self._entries is None:
             return
         self._matched[node_uuid] = merge.merge(
-            tree, node_uuid, record, self._entries
+            tree,
+            node_uuid,
+            record,
+            self._entries,
+            is_companion=self._is_companion,
         )
 
     def log_unmatched(self, node_uuids: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ name, an entry or the whole file was deleted.
 import dataclasses
 from collections.abc import Collection
 
+from ..ownership.beside_nova import companion
 from ..ownership.record import Record
 from ..tree import assertion, provider, provider_tree
 from ..tree.assertion import Claims, Kind
@@ -23,13 +24,17 @@ def merge(
     node_uuid: str,
     record: Record,
     entries: Entries,
+    *,
+    is_companion: bool = False,
 ) -> list[Entry]:
     """Assert the entries for this tree's providers; return those entries.
 
     :param tree: the node's tree as the driver described it
     :param record: the record of all providers in the tree
+    :param is_companion: nova-compute reports the node, and the files give
+        inventory to this agent's own children only
     """
-    run = _Merge(tree, node_uuid, record)
+    run = _Merge(tree, node_uuid, record, is_companion=is_companion)
     found = run.matching(entries)
     for uuid, entry in found:
         run.add(uuid, entry)
@@ -60,7 +65,10 @@ class _Merge:
         tree: provider_tree.ProviderTree,
         node_uuid: str,
         record: Record,
+        *,
+        is_companion: bool,
     ) -> None:
+        self._is_companion = is_companion
         self._tree = tree
         self._root = node_uuid
         self._record = record
@@ -157,7 +165,17 @@ class _Merge:
         return uuid in self._own_tree or ours
 
     def _is_free(self, uuid: str, rc: str, entry: Entry) -> bool:
-        """True if the driver does not report this class; else add a fault."""
+        """True if no other reports this class; else add a fault."""
+        if self._is_novas(uuid):
+            self._tree.fault(
+                f'{self._title(uuid)}: {rc} at '
+                f'{entry.at(entry.lines_of_classes[rc])} is not applied, '
+                'because nova-compute alone sets the inventory of its '
+                'providers; remove it from the file, or, if nova-compute reads '
+                'this directory too, give the agent one of its own '
+                '([compute] provider_config_location)'
+            )
+            return False
         if rc not in self._driver_classes(uuid):
             return True
         self._tree.fault(
@@ -166,6 +184,17 @@ class _Merge:
             'the driver reports that class itself; remove it from the file'
         )
         return False
+
+    def _is_novas(self, uuid: str) -> bool:
+        """True for the root and others' children, beside nova-compute."""
+        return (
+            self._is_companion
+            and uuid in self._own_tree
+            and (
+                uuid == self._root
+                or not companion.is_own(self._tree, self._record, uuid)
+            )
+        )
 
     def _driver_classes(self, uuid: str) -> frozenset[str]:
         """Return the classes that the driver claims, for any node."""

@@ -221,6 +221,16 @@ class TreeContents(tree_queries.TreeQueries):
         """Drop every assertion about a provider, so that it stays as it is."""
         self._log.forget(self._hierarchy[name_or_uuid].uuid)
 
+    def replace_assertion(
+        self,
+        uuid: str,
+        kind: assertion.Kind,
+        source: str,
+        asserted: assertion.Assertion,
+    ) -> None:
+        """Put another assertion in the place of a source's."""
+        self._log.by_key.setdefault((uuid, kind), {})[source] = asserted
+
     def _keep(self, name_or_uuid: str, kind: assertion.Kind) -> None:
         self._log.keep(self._hierarchy[name_or_uuid].uuid, kind)
 

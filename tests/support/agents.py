@@ -169,6 +169,7 @@ class AgentFactory:
         max_removed_percent: float = 20,
         takes_over: bool = True,
         recreate_roots: bool = True,
+        mode: policy.Mode | None = None,
         max_capacity_loss_percent: float = 100,
         control: resource_tracker.Control | None = None,
     ) -> Agent:
@@ -194,6 +195,7 @@ class AgentFactory:
             workers=workers,
             takes_over=takes_over,
             recreate_roots=recreate_roots,
+            mode=mode,
         )
         return Agent(
             build_agent(

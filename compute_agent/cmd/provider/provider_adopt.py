@@ -81,6 +81,7 @@ class ProviderAdopt(command.Report):
         ):
             service = providers.Providers(placement.placement_service(conf))
             provider = service.find(parsed_args.provider)
+            provider_change.refuse_novas_root(agent, provider)
             proposal = _proposal(agent, service, provider, parsed_args)
             refused = proposal.plan and confirm.refused(
                 self, proposal.plan, yes=parsed_args.yes

@@ -5,12 +5,16 @@ import abc
 import argparse
 import typing
 
+from ... import errors
 from ..app import command
 
 if typing.TYPE_CHECKING:
     from report_client.api import providers as providers_api
     from report_client.http import codec
     from report_client.operations import operations as ops
+
+    from ...ownership import adoption
+    from ..wiring.agent import Agent
 
 
 def providers(asking: command.AgentCommand) -> 'providers_api.Providers':
@@ -73,3 +77,21 @@ def add_provider(parser: argparse.ArgumentParser) -> None:
         metavar='PROVIDER',
         help='The name or uuid of the provider.',
     )
+
+
+def refuse_novas_root(
+    agent: 'Agent', provider: 'adoption.ListedProvider'
+) -> None:
+    """Refuse to take over or rename a root that nova-compute reports.
+
+    :raises errors.Refused: the agent is a companion, and this is its node
+    """
+    if not agent.current.value.is_companion or provider.parent_uuid:
+        return
+    for node in agent.tracker.nodes():
+        if provider.uuid == node.uuid or provider.name == node.name:
+            raise errors.Refused(
+                f"{node} is nova-compute's with [compute_agent] mode = "
+                'companion, and is neither adopted nor renamed; set mode = '
+                'owner first if this agent should report it'
+            )

@@ -64,6 +64,7 @@ class ProviderRename(command.Report):
         ):
             service = providers.Providers(placement.placement_service(conf))
             provider = service.find(parsed_args.provider)
+            provider_change.refuse_novas_root(agent, provider)
             name = rename.new_name(
                 provider, agent.tracker.nodes(), parsed_args.name
             )

@@ -28,8 +28,9 @@ from ...cycle.departures import departed_nodes
 from ...cycle.node import node_result
 from ...cycle.planning import node_planner
 from ...identity import host_name as host_names
-from ...identity import identity
+from ...identity import identity, nova_compute, nova_root
 from ...limits import approval, contention
+from ...ownership import adoption, policy
 from ...ownership.pruning import NOTHING, Prune
 from ...provider_config import files as provider_config
 from ...state.state import State
@@ -124,6 +125,10 @@ def build_agent(
             uuid_files=functools.partial(
                 identity.uuid_files, settings.identity_directories
             ),
+            is_companion=settings.is_companion,
+            nova=nova_compute.NovaCompute(settings.identity_directories)
+            if settings.mode is None
+            else None,
         ),
         files=files,
         names=state.agreed_names,
@@ -132,7 +137,7 @@ def build_agent(
     tracker = resource_tracker.ResourceTracker(
         report_client,
         planner,
-        _node_list(settings, driver, service),
+        _node_list(settings, driver, service, state),
         gone=departed_nodes.Departures(
             driver,
             state.records,
@@ -193,7 +198,9 @@ def open_agent(
             files=provider_config.ProviderConfigFiles(
                 functools.partial(
                     agent_settings.provider_config_location, conf
-                )
+                ),
+                is_companion=agent_settings.mode(conf)
+                is policy.Mode.COMPANION,
             ),
         )
 
@@ -202,14 +209,22 @@ def _node_list(
     settings: Settings,
     driver: virt.ComputeDriver,
     service: placement_api.Placement,
+    state: State,
 ) -> node_list.NodeList:
     """Return the list of the driver's nodes, each with its uuid and name."""
-    own, *others = settings.identity_directories
     api = providers.Providers(service)
     query = provider_query.ProviderQuery
+
+    def by_name(name: str) -> Sequence[adoption.ListedProvider]:
+        return api.list_providers(query(name=name))
+
+    if settings.is_companion:
+        return node_list.NodeList(
+            driver, _novas_nodes(settings, driver, by_name, state)
+        )
+    own, *others = settings.identity_directories
     host_name = host_names.HostName(
-        lambda uuid: api.list_providers(query(uuid=uuid)),
-        lambda name: api.list_providers(query(name=name)),
+        lambda uuid: api.list_providers(query(uuid=uuid)), by_name
     )
 
     def identify(names: Sequence[str]) -> list[Node]:
@@ -225,3 +240,30 @@ def _node_list(
         ]
 
     return node_list.NodeList(driver, identify)
+
+
+def _novas_nodes(
+    settings: Settings,
+    driver: virt.ComputeDriver,
+    by_name: nova_root.Listed,
+    state: State,
+) -> Callable[[Sequence[str]], list[Node]]:
+    """Return what finds the nodes that nova-compute reports."""
+    root = nova_root.NovaRoot(
+        functools.partial(
+            identity.existing_host_uuid, settings.identity_directories
+        ),
+        by_name,
+        lambda uuid: bool(state.snapshot.readings([uuid])),
+    )
+
+    def identify(names: Sequence[str]) -> list[Node]:
+        by_nova = driver.get_hypervisor_hostnames()
+        named = [by_nova.get(name, name) for name in names]
+        by_uuid = {
+            uuid: by_nova.get(name, name)
+            for uuid, name in driver.get_nodenames_by_uuid().items()
+        }
+        return identity.identify(named, by_uuid, lambda: root.uuid(named[0]))
+
+    return identify

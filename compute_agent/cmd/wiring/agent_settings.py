@@ -40,6 +40,8 @@ class Settings:
     :ivar takes_over: True to allow the first write to other writers' providers
     :ivar recreate_roots: False to leave the roots gone that others deleted
     :ivar prune: names to remove although the agent did not record them
+    :ivar mode: the agent's part for its nodes; None if the operator did not
+        say it
     """
 
     identity_directories: Sequence[pathlib.Path]
@@ -58,6 +60,12 @@ class Settings:
     takes_over: bool = False
     recreate_roots: bool = True
     prune: Prune = NOTHING
+    mode: policy.Mode | None = None
+
+    @property
+    def is_companion(self) -> bool:
+        """True if nova-compute reports the nodes."""
+        return self.mode is policy.Mode.COMPANION
 
     def orders(self) -> Callable[[Node], policy.Orders]:
         """Return a function that gives the operator's orders for a node."""
@@ -117,8 +125,15 @@ def from_conf(
         takes_over=unlimited or conf.compute_agent.adopt_existing_roots,
         recreate_roots=conf.compute_agent.recreate_roots,
         prune=prune,
+        mode=mode(conf),
         identity_directories=identity_directories(conf),
     )
+
+
+def mode(conf: cfg.ConfigOpts) -> policy.Mode | None:
+    """Return the agent's part for its nodes; None if it is not given."""
+    given = conf.compute_agent.mode
+    return None if given is None else policy.Mode(given)
 
 
 def state_path(conf: cfg.ConfigOpts) -> pathlib.Path:

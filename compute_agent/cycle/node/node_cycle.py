@@ -38,6 +38,7 @@ class NodeCycle(Generic[Op]):
     """One node's cycle.
 
     :ivar departed: the node is gone, and its providers are deleted
+    :param leaves: True to take off all that this agent added to the node
     :ivar result: the result of the cycle, or its result so far
     :ivar awaits_judgement: there is a plan that removes something, and it is
         not applied yet
@@ -45,8 +46,14 @@ class NodeCycle(Generic[Op]):
     """
 
     def __init__(
-        self, context: CycleContext[Op], node: Node, *, departed: bool = False
+        self,
+        context: CycleContext[Op],
+        node: Node,
+        *,
+        departed: bool = False,
+        leaves: bool = False,
     ) -> None:
+        self._leaves = leaves
         self.node = node
         self.departed = departed
         self.result: NodeResult[Op] = node_result.ended(
@@ -206,6 +213,8 @@ class NodeCycle(Generic[Op]):
         if isinstance(seen, errors.AgentError):
             raise seen
         plan = planner.plan_departed if self.departed else planner.plan
+        if self._leaves:
+            plan = planner.plan_leaving
         planned = plan(self.node, seen, self._context.contended)
         if not self._context.writing:
             # A cycle that writes verifies each part before its write.

@@ -6,11 +6,13 @@ observed tree, in this order. ``describe.py`` speaks to the driver;
 ``node_planner.py`` asks for the descriptions, from several threads.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Generic
 
 from ... import errors
 from ...ownership import moved_away
+from ...ownership.beside_nova import companion, given_up
+from ...ownership.record import Record
 from ...plan import allocations as alloc
 from ...plan.observation import Observation
 from ...plan.plan import Op
@@ -27,6 +29,7 @@ class Descriptions(Generic[Op]):
 
     :param files: the operators' additions to the driver's descriptions
     :param reserved: the part of a host that is not for its guests
+    :param is_companion: True if nova-compute reports the nodes
     """
 
     def __init__(
@@ -37,12 +40,14 @@ class Descriptions(Generic[Op]):
         *,
         files: report_client.Files | None,
         reserved: host_inventory.Reserved,
+        is_companion: bool = False,
     ) -> None:
         self._driver = driver
         self._client = client
         self._records = records
         self._files = files
         self._reserved = reserved
+        self._is_companion = is_companion
 
     @property
     def edition(self) -> int:
@@ -85,10 +90,23 @@ class Descriptions(Generic[Op]):
             self._driver, tree, node, self._reserved, allocations
         )
         if tree.exists(node.uuid):
-            record = self._records.record(
-                {*seen.providers, *tree.get_provider_uuids()}, node.uuid
-            )
+            uuids = {*seen.providers, *tree.get_provider_uuids()}
+            record = self._record(uuids, node)
             if self._files is not None:
                 self._files.merge(tree, node.uuid, record)
-            describe.assert_own_traits(tree, node, record)
+            if self._is_companion:
+                companion.confine(tree, node.uuid, record)
+            else:
+                describe.assert_own_traits(tree, node, record)
             moved_away.leave(tree, node.uuid, record)
+
+    def _record(self, uuids: Collection[str], node: Node) -> Record:
+        """Return the record; give up what an owner had of nova's before."""
+        record = self._records.record(uuids, node.uuid)
+        if not self._is_companion:
+            return record
+        given = given_up.given_up(record, node.uuid)
+        if given == Record():
+            return record
+        self._records.give_up(node.uuid, given)
+        return self._records.record(uuids, node.uuid)

@@ -13,7 +13,7 @@ from typing import Generic
 
 from ... import errors
 from ...limits import contention
-from ...ownership import orphans, policy, takeover
+from ...ownership import leaving, orphans, policy, takeover
 from ...plan.observation import Observation
 from ...plan.plan import Op, Wanted
 from ...tree import host_inventory
@@ -43,6 +43,9 @@ class Settings:
     :ivar reserved: the part of a host that is not for its guests
     :ivar uuid_files: called in each cycle; returns the host's uuid and the
         file that gives it
+    :ivar is_companion: True if nova-compute reports the nodes
+    :ivar nova: looks for a nova-compute on this host; None if the operator
+        said who reports the nodes
     :ivar orders: called in each cycle; returns the orders for the nodes' names
     """
 
@@ -52,6 +55,8 @@ class Settings:
     )
     orders: Callable[[], OrdersOf] = _no_orders
     uuid_files: Callable[[], Mapping[str, str]] = dict
+    is_companion: bool = False
+    nova: report_client.NovaCompute | None = None
 
 
 class NodePlanner(Generic[Op]):
@@ -78,9 +83,21 @@ class NodePlanner(Generic[Op]):
         self._records = records
         self._settings = settings
         self._orders = settings.orders()
-        self._roots = RootChecks(settings.uuid_files, names, lost)
+        self._is_companion = settings.is_companion
+        self._roots = RootChecks(
+            settings.uuid_files,
+            names,
+            lost,
+            nova=settings.nova,
+            is_companion=self._is_companion,
+        )
         self._descriptions = Descriptions(
-            driver, client, records, files=files, reserved=settings.reserved
+            driver,
+            client,
+            records,
+            files=files,
+            reserved=settings.reserved,
+            is_companion=self._is_companion,
         )
         self._empty_plans = EmptyPlans[Op]()
         self._consumers = consumers.ConsumersInUse(client)
@@ -135,9 +152,7 @@ class NodePlanner(Generic[Op]):
 
         :param contended: the items that this cycle leaves as they are
         """
-        self._roots.check_lost_root(
-            node, seen, recreates=self._orders(node).recreates_roots
-        )
+        self._roots.check_missing_root(node, seen, self._orders(node))
 
         # If nothing changed since an empty or waiting plan, use it again.
         last = self._empty_plans.take(node.uuid)
@@ -150,6 +165,7 @@ class NodePlanner(Generic[Op]):
         # Describe: driver, operators' files and agent edit the tree.
         self._roots.check_identity(node, seen)
         tree, allocations = self._descriptions.describe(node, seen)
+        self._roots.note_nova(tree, node)
         self._client.watch_sharing(seen.asserted_elsewhere(tree))
 
         # Record and policy also decide which names may be removed.
@@ -185,12 +201,15 @@ class NodePlanner(Generic[Op]):
         made = NodePlan(
             plan=plan,
             contended=left,
-            takeovers=takeover.takeovers(
+            takeovers=()
+            if self._is_companion  # it writes to nothing of nova's that counts
+            else takeover.takeovers(
                 node.uuid,
                 seen.providers,
                 tree.get_provider_uuids(),
                 plan.operations,
                 record,
+                asks_beside_nova=self._settings.nova is not None,
             ),
             takes_over=decides.orders.takes_over,
         )
@@ -205,6 +224,8 @@ class NodePlanner(Generic[Op]):
         contended: Collection[contention.Item],
     ) -> NodePlan[Op]:
         """Return the plan for a node that is gone: remove its providers."""
+        if self._is_companion:
+            return self.plan_leaving(node, seen, contended)
         tree = seen.tree()
         record = self._records.record(seen.providers, node.uuid)
         created = self._records.created_for([node.uuid]).get(node.uuid, ())
@@ -218,6 +239,20 @@ class NodePlanner(Generic[Op]):
         )
         self._client.watch_sharing(seen.asserted_elsewhere(tree))
         decides = self._policy(node, contended)
+        wanted, left = self._wanted.decide(tree, seen, record, decides, None)
+        return NodePlan(plan=self._client.plan(seen, wanted), contended=left)
+
+    def plan_leaving(
+        self,
+        node: Node,
+        seen: Observation,
+        contended: Collection[contention.Item],
+    ) -> NodePlan[Op]:
+        """Return the plan that takes off all that this agent added."""
+        tree = seen.tree()
+        record = self._records.record(seen.providers, node.uuid)
+        leaving.describe(tree, node.uuid, record)
+        decides = policy.Policy(node_uuid=node.uuid, contended=contended)
         wanted, left = self._wanted.decide(tree, seen, record, decides, None)
         return NodePlan(plan=self._client.plan(seen, wanted), contended=left)
 
@@ -271,7 +306,10 @@ class NodePlanner(Generic[Op]):
         """
         return policy.Policy(
             node_uuid=node.uuid,
-            authority=describe.authority(self._driver, node),
+            authority=()
+            if self._is_companion
+            else describe.authority(self._driver, node),
+            is_companion=self._is_companion,
             ratios=self._settings.ratios,
             orders=self._orders(node),
             contended=contended,

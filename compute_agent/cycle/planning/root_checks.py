@@ -9,9 +9,10 @@ another writer deleted is not created again at once
 from collections.abc import Callable, Mapping
 
 from ... import errors
-from ...identity import identity
-from ...ownership import lost_roots
+from ...identity import identity, nova_root
+from ...ownership import lost_roots, policy
 from ...plan.observation import Observation
+from ...tree import provider_tree
 from ...tree.node import Node
 from .. import report_client
 
@@ -23,6 +24,9 @@ class RootChecks:
         file that gives it
     :param names: tells renamed hosts from cloned ones, if it is given
     :param lost: the roots that other writers deleted, if it is given
+    :param nova: looks for a nova-compute on this host, if nobody said who
+        reports the nodes
+    :param is_companion: True if the roots are nova-compute's
     """
 
     def __init__(
@@ -30,7 +34,12 @@ class RootChecks:
         uuid_files: Callable[[], Mapping[str, str]],
         names: report_client.AgreedNames | None,
         lost: report_client.LostRoots | None,
+        *,
+        nova: report_client.NovaCompute | None = None,
+        is_companion: bool = False,
     ) -> None:
+        self._nova = nova
+        self._is_companion = is_companion
         self._read_uuid_files = uuid_files
         self._uuid_files: Mapping[str, str] = {}
         self._names = names
@@ -54,6 +63,9 @@ class RootChecks:
         :raises errors.Refused: placement has the node's uuid under another
             name, or below another provider
         """
+        if self._is_companion:
+            nova_root.check(node, seen.providers[node.uuid])
+            return
         file = self._uuid_files.get(node.uuid)
         if file is None or self._names is None:
             identity.check(node, seen.providers)
@@ -63,21 +75,33 @@ class RootChecks:
         if node.uuid in seen.providers:
             self._names.agree(node.uuid, node.name)
 
-    def check_lost_root(
-        self, node: Node, seen: Observation, *, recreates: bool
+    def check_missing_root(
+        self, node: Node, seen: Observation, orders: policy.Orders
     ) -> None:
-        """Wait before a root that another writer deleted is created again.
+        """Wait before a missing root is created, if it may not be ours.
 
-        :param recreates: True if such a root may be created again
+        nova-compute's roots are never created, and a root that another writer
+        deleted not at once.
+
         :raises errors.UnknownState: it is not to be created in this cycle
         """
         if node.uuid in seen.providers:
             return
+        if self._is_companion:
+            raise errors.UnknownState(nova_root.missing(node.name))
         why = lost_roots.reason_to_wait(
             node.uuid,
             lost=self._lost_now,
             lost_before=self._lost_before,
-            recreates=recreates,
+            recreates=orders.recreates_roots,
         )
+        if not why and self._nova is not None and not orders.takes_over:
+            why = self._nova.reason_to_wait(node.uuid)
         if why:
             raise errors.UnknownState(why)
+
+    def note_nova(self, tree: provider_tree.ProviderTree, node: Node) -> None:
+        """Note that nova-compute reports this host too."""
+        line = '' if self._nova is None else self._nova.note(node.uuid)
+        if line:
+            tree.note(line)

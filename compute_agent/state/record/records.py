@@ -120,6 +120,46 @@ class Records:
         with self._database.writing() as db:
             self._take_over(db, uuids)
 
+    def give_up(self, node_uuid: str, given: Record) -> None:
+        """Drop a part of a node's record; placement keeps all of it.
+
+        :param given: the providers that no longer count as created, the names
+            that are no longer ours, and the claims for the node that end
+        """
+        keys = (*given.ours, *given.claims)
+        uuids = given.created | given.taken_over | {uuid for uuid, _ in keys}
+        with self._database.writing() as db:
+            held = self._read(db, {node_uuid: frozenset(uuids)})[node_uuid]
+            for uuid in given.created:
+                db.execute('delete from created where uuid = ?', (uuid,))
+            for uuid in given.taken_over:
+                db.execute('delete from taken_over where uuid = ?', (uuid,))
+            for (uuid, kind), names in given.ours.items():
+                db.execute(
+                    'delete from ours where uuid = ? and kind = ? and name in'
+                    ' (select value from json_each(?))',
+                    (uuid, kind, packed(names)),
+                )
+            left = {
+                key: {
+                    source: names - by_source.get(source, frozenset())
+                    for source, names in held.claims.get(key, {}).items()
+                }
+                for key, by_source in given.claims.items()
+            }
+            self.set_claims(db, node_uuid, left)
+            # A companion makes no assertion about the root of its own.
+            db.executemany(
+                'delete from held where uuid = ? and kind = ? and source = ?'
+                ' and node_uuid = ? and names = ?',
+                [
+                    (*key, assertion.AGENT, node_uuid, packed(()))
+                    for key in left
+                ],
+            )
+            for uuid in uuids:
+                self._cache.drop(uuid)
+
     # --- steps of a transaction -----------------------------------------------
 
     def set_claims(

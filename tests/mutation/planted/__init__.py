@@ -6,12 +6,14 @@ A module for each kind: ``ownership`` (what may be written, and what may go),
 in which order, after which read), ``memory`` (what is remembered, and when),
 ``bounds`` (what keeps a cycle from doing too much, or the same thing for
 ever), ``servers`` (what a server may not do), ``people`` (what people are
-told) and ``nova_libvirt`` (what nova's libvirt driver reports wrongly). A
-defect replaces a part of the product that the module imports. The tests that
-must notice it are marked ``catches`` with its name.
+told), ``nova_libvirt`` (what nova's libvirt driver reports wrongly) and
+``beside_nova`` (what belongs to a nova-compute on the host). A defect replaces
+a part of the product that the module imports. The tests that must notice it are
+marked ``catches`` with its name.
 """
 
 from tests.mutation.planted import (
+    beside_nova,
     bounds,
     memory,
     nova_libvirt,
@@ -25,6 +27,7 @@ from tests.mutation.planted.catalogue import VARIANTS
 
 __all__ = [
     'VARIANTS',
+    'beside_nova',
     'bounds',
     'memory',
     'nova_libvirt',

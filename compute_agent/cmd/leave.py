@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent leave``: take off nodes all that this agent added to them.
+
+The command uses the record, and needs no answer of the driver: a host may be
+half taken down already. A running daemon would add everything again, so the
+command refuses to run beside it.
+"""
+
+import argparse
+import typing
+from collections.abc import Sequence
+
+from .. import errors
+from .app import command, confirm
+from .plan import plan_view
+
+if typing.TYPE_CHECKING:
+    from ..tree.node import Node
+    from .wiring.agent import Agent, NodeResult
+
+_STOP = (
+    'stop the daemon first, because it would add everything again in its next '
+    'cycle'
+)
+_NOTHING = 'nothing of this agent is recorded on {}'
+
+
+class Leave(command.Report):
+    """Take off nodes everything that this agent added, children first.
+
+    Providers that the agent created are deleted, and names that it added are
+    removed. What other writers added stays. A provider with allocations is not
+    deleted but reserved, and one line says so. The command shows what it will
+    do, and asks. Run it before you delete the compute service of a host, and
+    before you uninstall the agent; stop the daemon first. Exit code 0:
+    everything is off, 1: something stays.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the nodes."""
+        parser = super().get_parser(prog_name)
+        command.add_nodes(parser, 'The nodes to leave.')
+        confirm.add_option(parser)
+        return parser
+
+    def report(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[typing.Any, str | None, int]:
+        """Show the plan, ask, and carry it out."""
+        from ..state.database import lock  # noqa: PLC0415 (quick --help)
+        from ..tree import node  # noqa: PLC0415
+        from .wiring import agent_settings  # noqa: PLC0415
+        from .wiring.agent import open_agent  # noqa: PLC0415
+
+        conf = self.conf()
+        try:
+            with (
+                lock.hold(agent_settings.state_path(conf)),
+                open_agent(conf, read_only=False) as agent,
+            ):
+                recorded = agent.state.nodes.all()
+                return self._leave(
+                    agent,
+                    node.selected(recorded, parsed_args.nodes),
+                    parsed_args,
+                )
+        except errors.StateInUse as exc:
+            raise errors.StateInUse(f'{exc}; {_STOP}') from exc
+
+    def _leave(
+        self,
+        agent: 'Agent',
+        nodes: 'Sequence[Node]',
+        parsed_args: argparse.Namespace,
+    ) -> tuple[typing.Any, str | None, int]:
+        planned = agent.tracker.leave(nodes, writing=False)
+        if not any(r.plan and r.plan.operations for r in planned):
+            if not any(r.reason for r in planned):
+                agent.state.nodes.forget(n.uuid for n in nodes)
+            return _outcome(planned)
+        shown = plan_view.text(planned, every=True) or ''
+        refused = confirm.refused(self, shown.split('\n'), yes=parsed_args.yes)
+        if refused:
+            return [], *refused
+        results = agent.tracker.leave(nodes, writing=True)
+        agent.state.nodes.forget(r.node.uuid for r in results if not r.reason)
+        return _outcome(results)
+
+
+def _outcome(
+    results: 'Sequence[NodeResult]',
+) -> tuple[typing.Any, str | None, int]:
+    from report_client.plan import render  # noqa: PLC0415 (quick --help)
+
+    lines = []
+    for result in results:
+        if result.reason:
+            lines.append(result.node.line(result.reason))
+        elif result.applied:
+            lines.append(f'{result.node}: left')
+        else:
+            lines.append(_NOTHING.format(result.node))
+        lines += [f'  {render.line(op)}' for op in result.applied]
+        lines += [f'  note: {note}' for note in result.notes]
+    data = [
+        {
+            'node': result.node.called,
+            'uuid': result.node.uuid,
+            'reason': result.reason,
+            'operations': [render.operation_data(op) for op in result.applied],
+        }
+        for result in results
+    ]
+    text = '\n'.join(lines) or 'no node is recorded'
+    return data, text, 1 if any(r.reason for r in results) else 0

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node that nova-compute reports: the part that is left to this agent.
+
+Begin with ``companion.py``: it keeps the sources' assertions away from
+everything that is nova's. ``nova_traits.py`` is the table of the traits that
+nova decides. ``given_up.py`` is the change from owner to companion. Pure; it may
+import ``tree/``, and of ``ownership/`` the record and ``undeletable.py``.
+"""

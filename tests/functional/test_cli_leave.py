@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent leave`` takes off what this agent added, and nothing else."""
+
+import pytest
+
+ROOT = '11111111-1111-4111-8111-111111111111'
+CONSUMER = '55555555-5555-4555-8555-555555555555'
+FAKE = f"""
+nodes:
+  - name: cn1
+    uuid: {ROOT}
+    traits: [CUSTOM_GOLD, CUSTOM_THEIRS]
+    children:
+      - name: card
+        inventories: {{CUSTOM_FPGA: 2}}
+        traits: [CUSTOM_FAST]
+"""
+
+
+@pytest.fixture
+def companion(cli):
+    """A companion that added a trait and a child to nova's root."""
+    post(cli, '/resource_providers', {'name': 'cn1', 'uuid': ROOT})
+    for path in ('COMPUTE_NODE', 'OWNER_NOVA', 'CUSTOM_THEIRS'):
+        if path.startswith('CUSTOM'):
+            cli.placement(f'/traits/{path}', 'PUT')
+    put(cli, 'inventories', {'VCPU': {'total': 8}}, 0)
+    put(cli, 'traits', ['COMPUTE_NODE', 'OWNER_NOVA', 'CUSTOM_THEIRS'], 1)
+    cli.fake_file.write_text(FAKE)
+    cli.configure(agent={'mode': 'companion'})
+    assert cli.run('sync').code == 0
+    assert names(cli) == {'cn1', 'card'}
+    return cli
+
+
+def post(cli, path, body):
+    cli.placement(path, 'POST', body)
+
+
+def put(cli, what, content, generation):
+    body = {what: content, 'resource_provider_generation': generation}
+    cli.placement(f'/resource_providers/{ROOT}/{what}', 'PUT', body)
+
+
+def names(cli):
+    found = cli.placement('/resource_providers')['resource_providers']
+    return {one['name'] for one in found}
+
+
+def traits(cli):
+    return set(cli.placement(f'/resource_providers/{ROOT}/traits')['traits'])
+
+
+def test_leaving_takes_off_the_child_and_the_agent_s_own_names(companion):
+    left = companion.run('leave', '--yes')
+    assert (left.code, left.err) == (0, '')
+    assert left.out.startswith(f'cn1 ({ROOT}): left\n')
+    assert names(companion) == {'cn1'}
+    assert traits(companion) == {'COMPUTE_NODE', 'OWNER_NOVA', 'CUSTOM_THEIRS'}
+    found = companion.placement(f'/resource_providers/{ROOT}/inventories')
+    assert set(found['inventories']) == {'VCPU'}
+    assert companion.run('state', 'show', '-f', 'json').data == []
+    # As nova does after it.
+    companion.placement(f'/resource_providers/{ROOT}', 'DELETE')
+
+
+def test_without_a_yes_it_shows_the_plan_and_writes_nothing(companion):
+    asked = companion.run('leave')
+    assert asked.code == 1
+    assert 'add --yes' in asked.line
+    assert 'delete provider card' in asked.out
+    assert '-CUSTOM_GOLD' in asked.out
+    assert names(companion) == {'cn1', 'card'}
+    assert 'CUSTOM_GOLD' in traits(companion)
+
+
+def test_a_child_with_allocations_stays_and_one_line_says_so(companion):
+    (card,) = (
+        one['uuid']
+        for one in companion.placement('/resource_providers')[
+            'resource_providers'
+        ]
+        if one['name'] == 'card'
+    )
+    allocations = {
+        'allocations': {card: {'resources': {'CUSTOM_FPGA': 1}}},
+        'project_id': 'project',
+        'user_id': 'user',
+        'consumer_generation': None,
+        'consumer_type': 'INSTANCE',
+    }
+    companion.placement(f'/allocations/{CONSUMER}', 'PUT', allocations)
+    left = companion.run('leave', '--yes')
+    assert left.code == 1
+    assert f'it is allocated to {CONSUMER}' in left.out
+    assert names(companion) == {'cn1', 'card'}
+    assert 'CUSTOM_GOLD' not in traits(companion)
+    companion.placement(f'/allocations/{CONSUMER}', 'DELETE')
+    assert companion.run('leave', '--yes').code == 0
+    assert names(companion) == {'cn1'}
+
+
+def test_it_needs_neither_the_driver_s_answer_nor_a_root(companion):
+    card = next(
+        one['uuid']
+        for one in companion.placement('/resource_providers')[
+            'resource_providers'
+        ]
+        if one['name'] == 'card'
+    )
+    companion.placement(f'/resource_providers/{card}', 'DELETE')
+    companion.placement(f'/resource_providers/{ROOT}', 'DELETE')
+    left = companion.run('leave')
+    assert (left.code, left.err) == (0, '')
+    assert 'nothing of this agent is recorded' in left.out
+    assert companion.run('leave').out == 'no node is recorded\n'
+
+
+def test_an_owner_leaves_its_own_root_too(cli):
+    assert cli.run('sync').code == 0
+    assert cli.run('leave', 'cn1', '--yes').code == 0
+    assert names(cli) == set()
+
+
+def test_it_does_not_run_beside_a_daemon(companion, daemon):
+    running = daemon(companion.config)
+    running.wait_for('describes the node')
+    refused = companion.run('leave', '--yes')
+    assert refused.code == 1
+    assert 'stop the daemon first' in refused.line
+    running.end()
+
+
+@pytest.mark.parametrize(
+    'words',
+    [('provider', 'adopt', 'cn1'), ('provider', 'rename', 'cn1', 'cn2')],
+)
+def test_nova_s_root_is_neither_adopted_nor_renamed(companion, words):
+    refused = companion.run(*words, '--yes')
+    assert refused.code == 1
+    assert "is nova-compute's with [compute_agent] mode" in refused.line
+    assert names(companion) == {'cn1', 'card'}

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""On a host where nova-compute lives, an agent asks before it reports it."""
+
+import pytest
+from agents import NODE
+
+from compute_agent.cycle.resource_tracker import Status
+from compute_agent.ownership.policy import Mode
+from drivers import host_name
+
+UUID = 'aaaaaaaa-1111-4111-8111-111111111111'
+NAME = 'cn1.example'  # as libvirt names the host
+
+
+@pytest.fixture
+def nova(cli, monkeypatch):
+    """nova's compute_id, which is not in the agent's own directory."""
+    monkeypatch.setattr(host_name, 'canonical', lambda: NAME)
+    cli.state_path.mkdir()
+    (cli.state_path / 'compute_id').write_text(UUID)
+    configure(cli)
+    return cli
+
+
+def configure(cli, **agent):
+    own = {'state_path': cli.folder / 'own', **agent}
+    cli.configure(compute_driver='libvirt', host='service', agent=own)
+
+
+def names(cli):
+    found = cli.placement('/resource_providers')['resource_providers']
+    return [(one['name'], one['uuid']) for one in found]
+
+
+@pytest.mark.catches('an owner creates the root where nova-compute runs')
+def test_a_missing_root_waits_until_a_person_decides(nova):
+    planned = nova.run('plan')
+    assert planned.code == 1
+    assert 'nova-compute lives on this host' in planned.out + planned.err
+    synced = nova.run('sync')
+    assert synced.code == 1
+    assert '[compute_agent] mode = companion' in synced.out
+    assert names(nova) == []
+
+
+@pytest.mark.parametrize(
+    ('agent', 'words'),
+    [({'mode': 'owner'}, ()), ({}, ('--yes',))],
+    ids=['the mode', 'a yes'],
+)
+def test_a_person_s_decision_lets_it_go_on(nova, agent, words):
+    configure(nova, **agent)
+    assert nova.run('sync', *words).code == 0
+    assert names(nova) == [('service', UUID)]
+    configure(nova)
+    assert nova.run('sync').code == 0
+
+
+def test_a_companion_finds_the_root_by_libvirt_s_name(nova):
+    """The libvirt driver itself is for owners: it sets the root's inventory."""
+    (nova.state_path / 'compute_id').unlink()
+    configure(nova, mode='companion')
+    waiting = nova.run('plan')
+    assert waiting.code == 1
+    assert f'placement has no root provider {NAME}' in waiting.line
+    nova.placement('/resource_providers', 'POST', {'name': NAME, 'uuid': UUID})
+    planned = nova.run('sync')
+    assert planned.code == 1
+    assert planned.out.startswith(f'{NAME} ({UUID}): failed')
+    assert "which is nova-compute's alone" in planned.out
+    files = [path.name for path in nova.folder.rglob('compute_id*')]
+    assert files == []
+
+
+def root(operator):
+    operator.create(NODE, 'node-1')
+    operator.add_traits('COMPUTE_NODE', 'OWNER_NOVA')
+
+
+def describe(tree, node):
+    tree.update_inventory(node, {'VCPU': {'total': 8}})
+
+
+def test_a_root_of_nova_s_without_inventory_asks_too(agent_factory, operator):
+    root(operator)
+    agent = agent_factory(describe, takes_over=False)
+    result = agent.cycle()
+    assert result.status is Status.WAITING
+    assert '[compute_agent] mode = companion' in result.reason
+    assert operator.inventories() == {}
+    agent_factory(describe, state=agent.state, takes_over=True).done()
+    agent_factory(describe, state=agent.state, takes_over=False).done()
+
+
+def test_the_mode_answers_for_a_root_without_inventory(
+    agent_factory, operator
+):
+    root(operator)
+    agent_factory(describe, takes_over=False, mode=Mode.OWNER).done()
+    assert 'VCPU' in operator.inventories()
