@@ -84,6 +84,16 @@ class ComputeDriver(abc.ABC):
         A driver whose events need a connection must not wait for it here.
         """
 
+    def reload(self) -> None:  # noqa: B027 (most drivers have no files)
+        """Read the files that the driver read when it was made again.
+
+        The daemon calls this on SIGHUP, between two cycles. A set of files
+        comes into force as a whole or not at all.
+
+        :raises errors.ConfigError: a file has a mistake; the last good set
+            stays in force
+        """
+
     def close(self) -> None:  # noqa: B027 (most drivers hold nothing)
         """End the threads and connections of the driver.
 

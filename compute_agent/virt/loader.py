@@ -22,6 +22,7 @@ NAMESPACE = 'compute_agent.drivers'
 # The calls the agent makes, with stand-ins for their arguments.
 _CALLS: Mapping[str, tuple[object, ...]] = {
     'subscribe': ('wake',),
+    'reload': (),
     'close': (),
     'get_available_nodes': (),
     'get_nodenames_by_uuid': (),

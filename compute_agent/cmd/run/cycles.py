@@ -76,6 +76,7 @@ class Cycles:
         mistakes = {
             'configuration': _mistake(self._mutate),
             'provider-config files': _mistake(self._reload),
+            "the driver's files": _mistake(self._agent.reload_driver),
         }
         for name, exc in mistakes.items():
             if exc is not None:

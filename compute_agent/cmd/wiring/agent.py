@@ -87,6 +87,13 @@ class Agent:
         if self.files is not None:
             self.files.reload()
 
+    def reload_driver(self) -> None:
+        """Have the driver read its own files again.
+
+        :raises errors.ConfigError: one of them is wrong
+        """
+        self.driver.reload()
+
 
 def build_agent(
     settings: Settings,

@@ -8,6 +8,7 @@ import pytest
 from oslo_config import cfg
 
 from compute_agent import conf as agent_conf
+from compute_agent import errors
 from compute_agent.cmd.run import cycles
 
 
@@ -80,3 +81,51 @@ def test_without_it_or_with_a_placement_of_its_own_nothing_is_waited_for(
     delay, embedded = options
     assert waits(delay, embedded=embedded) == []
     assert caplog.records == []
+
+
+class HungUp(Requests):
+    """SIGHUP came."""
+
+    def take_reload(self):
+        return True
+
+
+def _reload(conf, reload_driver):
+    """Reload with a driver like this; return the names that were reloaded."""
+    done = []
+    agent = types.SimpleNamespace(
+        reload=lambda settings: done.append('files'),
+        reload_driver=lambda: done.append('driver') or reload_driver(),
+    )
+    work = cycles.Cycles(conf, lambda: conf, agent, HungUp())
+    work.reload_if_requested()
+    return done
+
+
+@pytest.fixture
+def conf(tmp_path):
+    conf = cfg.ConfigOpts()
+    agent_conf.register_opts(conf, agent_conf.groups())
+    conf([])
+    conf.set_override('state_path', str(tmp_path), 'compute_agent')
+    return conf
+
+
+def test_a_reload_tells_the_driver_to_read_its_files_again(conf, caplog):
+    caplog.set_level(logging.INFO)
+    assert _reload(conf, lambda: None) == ['files', 'driver']
+    assert 'reloaded' in caplog.records[-1].getMessage()
+
+
+def test_a_mistake_in_the_driver_s_files_is_told_and_no_other_is(conf, caplog):
+    def wrong():
+        raise errors.ConfigError('rules.yaml:3:1: write it so')
+
+    caplog.set_level(logging.INFO)
+    assert _reload(conf, wrong) == ['files', 'driver']
+    (record,) = caplog.records
+    assert record.levelno == logging.ERROR
+    assert record.getMessage() == (
+        "the driver's files not reloaded, the earlier version stays in force: "
+        'rules.yaml:3:1: write it so'
+    )
