@@ -5,7 +5,6 @@ import dataclasses
 
 import authors as model
 import machine
-import placement_replay as replaying
 import station as stations
 import tally as tallies
 import world
@@ -15,7 +14,7 @@ import world
 class Boot:
     """The world after everybody's first cycle."""
 
-    placement: bytes
+    placement: object
     records: dict[str, bytes]
     authors: model.Authors
 
@@ -36,18 +35,21 @@ def booted(again) -> Boot:
     return Boot(again.database(), records, authors)
 
 
-_KEPT: list[Boot] = []  # it is the same for every test
+_KEPT: dict[type, Boot] = {}  # by kind of placement; the same for every test
 
 
-def machine_on(placement) -> type[machine.Machine]:
-    """Return a machine that acts on this placement."""
-    again = replaying.Replay(placement)
-    if not _KEPT:
-        _KEPT.append(booted(again))
+def machine_on(again, counts=None) -> type[machine.Machine]:
+    """Return a machine that acts on this placement.
+
+    :param again: a ``Replay`` of the real one, its ``Double``, or ``Both``
+    """
+    kind = type(again)
+    if kind not in _KEPT:
+        _KEPT[kind] = booted(again)
 
     class Machine(machine.Machine):
         replay = again
-        boot = _KEPT[0]
-        tally = tallies.Tally()
+        boot = _KEPT[kind]
+        tally = counts or tallies.Tally()
 
     return Machine

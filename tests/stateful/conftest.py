@@ -8,6 +8,7 @@ import typing
 from collections.abc import Iterator
 
 import placement_fixture
+import placement_replay
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -31,7 +32,7 @@ def acting(
 ) -> Iterator[typing.Any]:
     """A machine that is booted, unless False is asked for; driven by hand."""
     booting = importlib.import_module('booting')
-    made = booting.machine_on(quick_placement)()
+    made = booting.machine_on(placement_replay.Replay(quick_placement))()
     made.begin(booted=getattr(request, 'param', True))
     yield made
     made.teardown()

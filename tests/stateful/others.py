@@ -8,11 +8,6 @@ each write the model of who put what takes a look.
 import authors as model
 import world
 
-MICROVERSION = {
-    'X-Auth-Token': 'admin',
-    'X-Roles': 'admin,service',
-    'OpenStack-API-Version': 'placement 1.39',
-}
 CONSUMERS = (
     'c0000000-0000-4000-8000-000000000001',
     'c0000000-0000-4000-8000-000000000002',
@@ -106,7 +101,7 @@ class Others:
         again, and a reshape that was planned for the old one passes.
         """
         path = f'/allocations/{_nth(CONSUMERS, what)}'
-        generation = self._ask('GET', path).json().get('consumer_generation')
+        generation = self._ask('GET', path).body.get('consumer_generation')
         parts = {uuid: {'resources': {rc: 1}}}
         shared = self._authors.now.get(world.SHARED)
         if shared and 'DISK_GB' in shared.inventories:
@@ -246,10 +241,7 @@ class Others:
         )
 
     def _ask(self, method, path, body=None):
-        url = self._replay.url + path
-        answer = self._replay.session.request(
-            method, url, json=body, headers=MICROVERSION
-        )
+        answer = self._replay.call(method, path, body)
         self._authors.look(model.OTHERS)
         return answer
 

@@ -2,27 +2,33 @@
 """Two agents among others, faults and deaths: it converges, it loses nothing.
 
 COMPUTE_AGENT_SEQUENCES is how many sequences are run, COMPUTE_AGENT_SEED what
-they are drawn from, COMPUTE_AGENT_TALLY a file for the counts. To make a failing
+they are drawn from, COMPUTE_AGENT_BATCH the first batch of these that is run,
+COMPUTE_AGENT_TALLY a file for the counts. To make a failing
 sequence short takes minutes; COMPUTE_AGENT_SHRINK=0 prints it as it is. ``make
 test-stateful`` runs many in two processes; here are a few, and some by hand:
 one that once found the model wrong, and one for each thing that is seldom drawn.
 """
 
+import functools
 import os
 import pathlib
 import sys
 
 import booting
 import hypothesis
+import placement_replay
 import pytest
 import quiet
+import tally as tallies
 import world
 from hypothesis import stateful
+from placement_double import both, service
 
 from compute_agent.virt import driver as virt
 
 SEQUENCES = int(os.environ.get('COMPUTE_AGENT_SEQUENCES', '30'))
 SEED = int(os.environ.get('COMPUTE_AGENT_SEED', '20'))
+FIRST_BATCH = int(os.environ.get('COMPUTE_AGENT_BATCH', '0'))
 STEPS = int(os.environ.get('COMPUTE_AGENT_STEPS', '25'))
 # To shrink a failure takes minutes; the steps that led there are printed first.
 PHASES = (
@@ -32,13 +38,35 @@ PHASES = (
 )
 # Hypothesis varies what it drew before rather than draw anew, after ten.
 AT_A_TIME = 10
+# With COMPUTE_AGENT_PLACEMENT=double the sequences ask the real placement's
+# double, which takes a hundredth of the time, and those of one batch in
+# COMPARED ask both: they must agree.
+DOUBLE = os.environ.get('COMPUTE_AGENT_PLACEMENT') == 'double'
+COMPARED = 100
 IDLE = ('no cycle',)
+_PLACEMENTS = {
+    'real': placement_replay.Replay,
+    'double': lambda _: service.Double(),
+    'both': both.Both,
+}
+
+
+def _kind(batch, *, double=DOUBLE):
+    """Return the placement that a batch asks."""
+    if not double:
+        return 'real'
+    return 'both' if batch % COMPARED == COMPARED // 2 else 'double'
 
 
 @pytest.mark.long
 def test_it_converges_and_loses_nothing(quick_placement):
-    acting = booting.machine_on(quick_placement)
-    tally = acting.tally
+    tally = tallies.Tally()
+
+    @functools.cache
+    def acting(kind):
+        again = _PLACEMENTS[kind](quick_placement)
+        return booting.machine_on(again, tally)
+
     settings = hypothesis.settings(
         max_examples=min(AT_A_TIME, SEQUENCES),
         stateful_step_count=STEPS,
@@ -48,19 +76,25 @@ def test_it_converges_and_loses_nothing(quick_placement):
         phases=PHASES,
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-    seed = str(SEED)
+    batch = FIRST_BATCH
     try:
         while tally.sequences < SEQUENCES:
-            seed = f'{SEED}, from {tally.sequences} on'
-            stateful.run_state_machine_as_test(
-                hypothesis.seed(seed)(acting), settings=settings
+            made = hypothesis.seed(f'{SEED}, batch {batch}')(
+                acting(_kind(batch))
             )
+            stateful.run_state_machine_as_test(made, settings=settings)
+            batch += 1
     finally:
-        asked = acting.replay.asked
-        sys.stdout.write(f'{tally}{asked} requests, seed {seed}\n')
+        sys.stdout.write(f'{tally}seed {SEED}, batch {batch}\n')
         if path := os.environ.get('COMPUTE_AGENT_TALLY'):
             tally.write(pathlib.Path(path))
     assert tally.sequences >= SEQUENCES
+
+
+def test_many_sequences_ask_both_now_and_then():
+    kinds = [_kind(batch, double=True) for batch in range(2 * COMPARED)]
+    assert kinds.count('both') == 2
+    assert kinds.count('double') == 2 * (COMPARED - 1)
 
 
 def test_what_a_lost_record_held_may_go_by_an_older_copy_of_it(acting):

@@ -7,6 +7,8 @@ Idle cycles, and what many sequences begin with, cost next to nothing. The
 database itself is brought up to date only when placement is asked.
 """
 
+import dataclasses
+import typing
 import zlib
 
 import placement_contents
@@ -15,6 +17,16 @@ import requests
 
 KEPT_ANSWERS = 20000  # some 60 MB
 KEPT_DATABASES = 2000  # the same
+
+OPERATOR = {'X-Auth-Token': 'admin', 'X-Roles': 'admin,service'}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """A status, and a body or None."""
+
+    status: int
+    body: typing.Any = None
 
 
 class Replay:
@@ -68,6 +80,20 @@ class Replay:
                 self._keep()
         self._state = after
         return self._answers[key]
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        microversion: str = placement_fixture.MICROVERSION,
+    ) -> Answer:
+        """Return placement's answer to a request of an operator."""
+        version = {'OpenStack-API-Version': f'placement {microversion}'}
+        got = self.session.request(
+            method, self.url + path, json=body, headers=OPERATOR | version
+        )
+        return Answer(got.status_code, got.json() if got.content else None)
 
     def _ask(self, sent: requests.PreparedRequest) -> requests.Response:
         self.asked += 1
