@@ -5,7 +5,7 @@ Each input is a recorded host with one to three damaged files. The driver
 describes it over the tree of the sound host, as placement would have it. It
 may raise only ``DriverError``. If the damage cannot be read at all, everything
 in the tree is still there. ``make test`` tries a thousand inputs; with
-COMPUTE_AGENT_EXAMPLES=20 they are 100,000.
+COMPUTE_AGENT_EXAMPLES=10 they are 100,000.
 """
 
 import random
@@ -19,7 +19,7 @@ from examples import examples
 
 from compute_agent import errors
 
-INPUTS = 5000
+INPUTS = 10_000
 # The recording's own files, which no kernel and no libvirt writes, and the
 # machine, for which uname stands in.
 OURS = {'arch', 'expected.yaml', 'host.yaml', 'nova.conf'}
