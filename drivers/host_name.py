@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The name of the host that the agent runs on.
+"""The names of the host that the agent runs on.
 
-It does I/O. The drivers of hosts name their node so where libvirt does not
-answer.
+It does I/O. The drivers of hosts name their node so, as nova-compute does.
 """
 
+import logging
 import socket
+
+from .libvirtd import hypervisor
+
+LOG = logging.getLogger(__name__)
 
 LOCALHOST = 'localhost'
 
@@ -25,3 +29,35 @@ def canonical() -> str:
         return name
     canonical = found[0][3]
     return name if canonical.startswith(LOCALHOST) else canonical or name
+
+
+class HostName:
+    """The names of one host.
+
+    :param libvirt: the libvirt of the host
+    :param configured: ``[DEFAULT] host``; may be empty
+    :param own: the host's own name
+    """
+
+    def __init__(
+        self, libvirt: hypervisor.Hypervisor, configured: str, own: str
+    ) -> None:
+        self.node = configured or own
+        self._libvirt = libvirt
+        self._last = own
+
+    def of_hypervisor(self) -> str:
+        """Return the name that libvirt gives the host, or gave it last.
+
+        nova-compute names its node so. Before libvirt's first answer it is the
+        host's own name.
+        """
+        try:
+            self._last = self._libvirt.hostname()
+        except hypervisor.Unanswered as exc:
+            LOG.debug('%s', exc)
+        return self._last
+
+    def is_of(self, nodename: str) -> bool:
+        """Return True if the node is this host, by either name."""
+        return nodename in {self.node, self.of_hypervisor()}

@@ -2,8 +2,9 @@
 """The driver contract, its optional parts, and the loader that checks it.
 
 Begin with ``driver.py``: the class that every driver subclasses.
-``finding.py`` and ``requested.py`` are optional parts of the contract;
-``loader.py`` finds an installed driver. Driver authors import the first three (``docs/drivers.md``).
+``finding.py``, ``requested.py`` and ``host_facts.py`` are optional parts of the
+contract; ``loader.py`` finds an installed driver. Driver authors import all but
+the loader (``docs/drivers.md``).
 It may import ``tree/``, ``errors.py``, ``extra_specs.py``, oslo.config and
 stevedore.
 """

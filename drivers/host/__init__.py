@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The host driver: facts of a Linux host, beside the driver of its guests.
 
-``facts/`` reads them. It may import the modules of ``compute_agent`` that
+Begin with ``driver.py``. ``facts/`` reads the facts, and ``events.py`` hears that
+devices changed. It may import the modules of ``compute_agent`` that
 ``docs/drivers.md`` lists, and what the drivers of hosts share.
 """

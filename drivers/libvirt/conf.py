@@ -2,38 +2,17 @@
 """Options of nova.conf that change what nova-compute reports for its host.
 
 ``capabilities/conf.py`` has those that decide traits, ``inventory/conf.py``
-those that decide amounts and ``devices/options.py`` those that decide child
-providers. The driver loader registers all of them.
+those that decide amounts, ``devices/options.py`` those that decide child
+providers and ``drivers/libvirtd/options.py`` those that name the libvirt. The
+driver loader registers all of them.
 """
 
 from oslo_config import cfg
 
+from ..libvirtd import options as libvirtd
 from .capabilities import conf as guests
 from .devices import options as devices
 from .inventory import conf as inventory
-
-_OPTS: dict[str, list[cfg.Opt]] = {
-    'libvirt': [
-        cfg.StrOpt(
-            'connection_uri',
-            default='',
-            help='The URI of the libvirt that the driver asks. If it is empty, '
-            'the driver asks lxc:///system for the virt_type lxc, '
-            'parallels:///system for parallels and qemu:///system otherwise. '
-            'Where no libvirt answers, the driver reads the files of the '
-            'kernel.',
-        ),
-    ],
-}
-
-
-_URIS = {'lxc': 'lxc:///system', 'parallels': 'parallels:///system'}
-
-
-def connection_uri(conf: cfg.ConfigOpts) -> str:
-    """Return the URI of libvirt: the option's, or the one for the virt_type."""
-    chosen: str = conf.libvirt.connection_uri
-    return chosen or _URIS.get(conf.libvirt.virt_type, 'qemu:///system')
 
 
 def register_opts(conf: cfg.ConfigOpts) -> None:
@@ -44,7 +23,8 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
 
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return the options by group."""
-    parts = (inventory.OPTS, _OPTS, guests.OPTS, devices.OPTS)
+    hypervisor = {libvirtd.GROUP: libvirtd.OPTS}
+    parts = (inventory.OPTS, hypervisor, guests.OPTS, devices.OPTS)
     groups = sorted({group for opts in parts for group in opts})
     return [
         (group, [opt for opts in parts for opt in opts.get(group, ())])

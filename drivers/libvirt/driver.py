@@ -17,7 +17,9 @@ from compute_agent import errors
 from compute_agent.tree import provider_tree
 from compute_agent.virt import driver, finding
 
+from .. import host_name
 from ..libvirtd import connection, hypervisor
+from ..libvirtd import options as libvirtd_options
 from . import conf as options
 from . import disk_kind, root_traits, sources
 from .capabilities import conf as guest_conf
@@ -35,7 +37,7 @@ LOG = logging.getLogger(__name__)
 class LibvirtDriver(driver.ComputeDriver):
     """Describes the host that the agent runs on.
 
-    :param nodename: the name in ``[DEFAULT] host``, or else the hypervisor's
+    :param nodename: the name in ``[DEFAULT] host``; if empty, the host's own
     :param wanted: the options that decide what guests can have
     :param settings: the options that decide the amounts of the host
     :param devices: the options that decide the child providers
@@ -52,8 +54,8 @@ class LibvirtDriver(driver.ComputeDriver):
         record: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
         devices: device_options.Settings | None = None,
     ) -> None:
-        self._nodename = nodename
-        self._hostname = self._named = of.hostname
+        self._hostname = of.hostname
+        self._name = host_name.HostName(of.libvirt, nodename, of.hostname)
         self._libvirt = of.libvirt
         devices = devices or device_options.Settings()
         self._traits = root_traits.RootTraits(
@@ -77,7 +79,7 @@ class LibvirtDriver(driver.ComputeDriver):
 
         An option that the driver cannot follow is logged once.
         """
-        uri = options.connection_uri(conf)
+        uri = libvirtd_options.connection_uri(conf)
         _warn_without_binding(conf)
         return cls.on_host(conf, sources.of_this_host(conf, uri))
 
@@ -90,7 +92,7 @@ class LibvirtDriver(driver.ComputeDriver):
             if line:
                 LOG.warning('%s', line)
         return cls(
-            nodename=conf.host or of.hostname,
+            nodename=conf.host or '',
             of=of,
             wanted=wanted,
             settings=settings,
@@ -124,15 +126,15 @@ class LibvirtDriver(driver.ComputeDriver):
 
     def get_available_nodes(self) -> Sequence[str]:
         """Return the name of the one host."""
-        return [self._nodename]
+        return [self._name.node]
 
     def get_hypervisor_hostnames(self) -> Mapping[str, str]:
         """Return the name that libvirt, and so nova-compute, gives the host."""
-        return {self._nodename: self._hypervisor_hostname()}
+        return {self._name.node: self._name.of_hypervisor()}
 
     def node_exists(self, nodename: str) -> driver.Existence:
         """Return YES for both names of this host."""
-        if self._is_this_host(nodename):
+        if self._name.is_of(nodename):
             return driver.Existence.YES
         return super().node_exists(nodename)
 
@@ -189,7 +191,7 @@ class LibvirtDriver(driver.ComputeDriver):
         if self._record is None:
             raise errors.DriverError('this driver records nothing')
         return self._record(
-            (self._nodename, self._hypervisor_hostname(), self._hostname)
+            (self._name.node, self._name.of_hypervisor(), self._hostname)
         )
 
     def _note_unanswered(self, tree: provider_tree.ProviderTree) -> None:
@@ -205,24 +207,10 @@ class LibvirtDriver(driver.ComputeDriver):
             )
 
     def _check(self, nodename: str) -> None:
-        if not self._is_this_host(nodename):
+        if not self._name.is_of(nodename):
             raise errors.DriverError(
-                f'this host is {self._nodename}, not {nodename}'
+                f'this host is {self._name.node}, not {nodename}'
             )
-
-    def _is_this_host(self, nodename: str) -> bool:
-        return nodename in {self._nodename, self._hypervisor_hostname()}
-
-    def _hypervisor_hostname(self) -> str:
-        """Return the name that libvirt gives the host, or gave it last.
-
-        Before libvirt's first answer it is the host's own name.
-        """
-        try:
-            self._named = self._libvirt.hostname()
-        except hypervisor.Unanswered as exc:
-            LOG.debug('%s', exc)
-        return self._named
 
     def _reshaped(
         self,

@@ -2,8 +2,8 @@
 """The seam to libvirt: raw answers of one hypervisor.
 
 Begin with ``hypervisor.py``, the Protocol that the drivers of hosts see.
-``connection.py`` asks libvirt through libvirt-python; ``recorded.py`` reads
-the same answers from a folder. ``xml.py`` parses the answers, and
-``guests.py`` tells which of the host's things a guest has. The folder
-imports no driver.
+``options.py`` says which libvirt, ``connection.py`` asks it through
+libvirt-python; ``recorded.py`` reads the same answers from a folder. ``xml.py``
+parses the answers, and ``guests.py`` tells which of the host's things a guest
+has. The folder imports no driver.
 """

@@ -10,16 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+from compute_agent.virt import host_facts
+
 #: Plain data, as in JSON; a sequence is a tuple.
-Value: TypeAlias = (
-    bool
-    | int
-    | float
-    | str
-    | tuple['Value', ...]
-    | Mapping[str, 'Value']
-    | None
-)
+Value: TypeAlias = host_facts.Value
 
 #: The families that have devices.
 DEVICE_FAMILIES = ('block', 'gpu', 'mdev_type', 'net', 'pci', 'usb')

@@ -31,15 +31,6 @@ OPTS: dict[str, list[cfg.Opt]] = {
     ],
     'libvirt': [
         cfg.StrOpt(
-            'virt_type',
-            default='kvm',
-            choices=['kvm', 'lxc', 'qemu', 'parallels'],
-            help='The kind of guests, as in nova.conf. The features that '
-            'their processors get depend on it. The driver knows them for kvm '
-            'and qemu; for other kinds, the CPU traits stay as placement has '
-            'them.',
-        ),
-        cfg.StrOpt(
             'cpu_mode',
             choices=['host-model', 'host-passthrough', 'custom', 'none'],
             help='The processors of guests, as in nova.conf. If it is not '

@@ -23,6 +23,7 @@ from compute_agent import errors
 from drivers.ironic import conf as ironic_conf
 from drivers.libvirt import conf as libvirt_conf
 from drivers.libvirt import driver
+from drivers.libvirtd import options as libvirtd_options
 
 TESTS = pathlib.Path(__file__).parents[3]
 DEPLOYMENTS = TESTS / 'deployments'
@@ -190,7 +191,7 @@ def test_the_address_of_libvirt_is_as_for_nova(options, uri, tmp_path):
     path = tmp_path / 'nova.conf'
     path.write_text(f'[libvirt]\n{options}\n')
     conf = recorded_hosts.configuration(path)
-    assert libvirt_conf.connection_uri(conf) == uri
+    assert libvirtd_options.connection_uri(conf) == uri
 
 
 DECISIONS = yaml.safe_load((TESTS / 'parity/options.yaml').read_text('utf-8'))

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent facts``: what the driver knows of the host."""
+
+import argparse
+import typing
+from collections.abc import Mapping
+
+from .app import listing
+
+#: The driver whose facts are listed if the configured one has none.
+_DRIVER = 'host'
+_SHOWN = 60  # characters of a value in a table
+
+if typing.TYPE_CHECKING:
+    from oslo_config import cfg
+
+    from ..virt import host_facts as virt
+
+
+class Facts(listing.Listing):
+    """List the facts of the host: names, values and their sources.
+
+    A fact that cannot be read is unknown, and its row says why. The formats
+    json and yaml have whole values; the others shorten long ones. Placement is
+    not asked.
+    """
+
+    COLUMNS = ('name', 'value', 'source', 'unknown')
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the pattern."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'pattern',
+            nargs='?',
+            default='*',
+            metavar='PATTERN',
+            help='List only the facts whose names match, for example "cpu.*" '
+            'or "pci.*.driver".',
+        )
+        return parser
+
+    def rows(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[listing.Rows, str | None, int]:
+        """Return the facts, and the lines about refused files."""
+        import fnmatch  # noqa: PLC0415 (quick --help)
+
+        from .app import configuration  # noqa: PLC0415
+
+        conf = configuration.load(self.app.global_options, local=True)
+        found = _facts(conf)
+        is_whole = parsed_args.formatter in ('json', 'yaml')
+        shown = [
+            (
+                row.name,
+                _plain(row.value) if is_whole else _short(row.value),
+                row.source,
+                row.unknown,
+            )
+            for row in found.rows
+            if fnmatch.fnmatchcase(row.name, parsed_args.pattern)
+        ]
+        for line in found.faults:
+            self.say(line)
+        return shown, None, 0
+
+
+def _facts(conf: 'cfg.ConfigOpts') -> 'virt.Listing':
+    """Return the facts of the configured driver, else of the driver ``host``."""
+    from ..virt import host_facts as virt  # noqa: PLC0415 (quick --help)
+    from ..virt import loader  # noqa: PLC0415
+    from .app import configuration  # noqa: PLC0415
+
+    driver = configuration.load_driver(conf)
+    if not isinstance(driver, virt.HostFacts):
+        with configuration.explained():
+            driver = loader.load(_DRIVER, conf)
+    return typing.cast(virt.HostFacts, driver).host_facts()
+
+
+def _plain(value: 'virt.Value') -> typing.Any:
+    """Return a value with lists, as JSON and YAML have them."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _short(value: 'virt.Value') -> str:
+    """Return a value as a text that fits into a table."""
+    import json  # noqa: PLC0415 (quick --help)
+
+    if value is None:
+        return ''
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, tuple) and not any(
+        isinstance(item, (tuple, Mapping)) for item in value
+    ):
+        text = ' '.join(map(str, value))
+    else:
+        text = json.dumps(_plain(value), ensure_ascii=False)
+    if len(text) <= _SHOWN:
+        return text
+    size = f' ({len(value)})' if isinstance(value, (tuple, Mapping)) else ''
+    return f'{text[: _SHOWN - len(size) - 1]}…{size}'

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of the host driver, group ``[facts]``.
+
+The driver loader registers them. The options of libvirt's connection are those
+of nova.conf (``drivers/libvirtd/options.py``).
+"""
+
+from oslo_config import cfg
+
+from ..libvirtd import options as libvirtd
+
+GROUP = 'facts'
+
+OPTS: list[cfg.Opt] = [
+    cfg.ListOpt(
+        'directories',
+        default=[
+            '/etc/compute-agent/facts.d',
+            '/etc/kubernetes/node-feature-discovery/features.d',
+        ],
+        help='The folders with files of facts that your own scripts write, '
+        'separated by commas. A file whose name ends in .yaml or .yml has the '
+        'key "facts" and, optionally, "expires"; another file has lines '
+        'name=value, as for the local source of node-feature-discovery. The '
+        'files are read and never run. A file is refused if it is a symbolic '
+        'link, has more than 65536 bytes, may be written by every user, or '
+        "belongs to another user than root and the agent's. A folder that "
+        'does not exist has no facts.',
+    ),
+]
+
+
+def register_opts(conf: cfg.ConfigOpts) -> None:
+    """Register the options on ``conf``."""
+    conf.register_opts(OPTS, group=GROUP)
+    libvirtd.register_opts(conf)
+
+
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
+    """Return the options by group, for the sample file."""
+    return [(GROUP, OPTS)]

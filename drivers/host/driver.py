@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver of a Linux host's facts, beside the driver of its guests.
+
+It reads facts and declares no traits of its own; the node is the one that
+nova-compute has for the host.
+"""
+
+import typing
+from collections.abc import Callable, Mapping, Sequence
+
+from oslo_config import cfg
+
+from compute_agent import errors
+from compute_agent.tree import provider_tree
+from compute_agent.virt import driver, finding, host_facts
+
+from .. import host_files, host_name
+from ..libvirtd import connection
+from ..libvirtd import options as libvirtd_options
+from . import conf as options
+from . import events
+from .facts import local, reader, rows
+from .facts.devices import ethtool
+
+
+class HostDriver(driver.ComputeDriver):
+    """Describes the host that the agent runs on by its facts.
+
+    :param configured: ``[DEFAULT] host``; may be empty
+    :param hostname: the host's own name
+    :param heard: the events of devices, if ``subscribe`` is to start them
+    """
+
+    def __init__(
+        self,
+        *,
+        configured: str,
+        hostname: str,
+        of: reader.Sources,
+        heard: events.DeviceEvents | None = None,
+    ) -> None:
+        self._name = host_name.HostName(of.libvirt, configured, hostname)
+        self._libvirt = of.libvirt
+        self._facts = reader.FactReader(of)
+        self._events = heard
+
+    @classmethod
+    def register_opts(cls, conf: cfg.ConfigOpts) -> None:
+        """Register the group ``[facts]``, and the options of libvirt's URI."""
+        options.register_opts(conf)
+
+    @classmethod
+    def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
+        """Return the driver of this host."""
+        heard = events.DeviceEvents()
+        return cls(
+            configured=conf.host or '',
+            hostname=host_name.canonical(),
+            of=reader.Sources(
+                files=host_files.HostFiles(),
+                libvirt=connection.Connection(
+                    libvirtd_options.connection_uri(conf)
+                ),
+                offloads=ethtool.Ethtool(),
+                local=local.LocalFacts(conf[options.GROUP].directories),
+                events=heard,
+            ),
+            heard=heard,
+        )
+
+    def subscribe(self, wake: Callable[[], object]) -> None:
+        """Hear the kernel's events of devices; each calls ``wake``."""
+        if self._events is not None:
+            self._events.start(wake)
+
+    def close(self) -> None:
+        """End the events and the connection to libvirt."""
+        if self._events is not None:
+            self._events.close()
+        self._libvirt.close()
+
+    def get_available_nodes(self) -> Sequence[str]:
+        """Return the name of the one host."""
+        return [self._name.node]
+
+    def get_hypervisor_hostnames(self) -> Mapping[str, str]:
+        """Return the name that libvirt, and so nova-compute, gives the host."""
+        return {self._name.node: self._name.of_hypervisor()}
+
+    def node_exists(self, nodename: str) -> driver.Existence:
+        """Return YES for both names of this host."""
+        if self._name.is_of(nodename):
+            return driver.Existence.YES
+        return super().node_exists(nodename)
+
+    def update_provider_tree(
+        self,
+        provider_tree: provider_tree.ProviderTree,
+        nodename: str,
+        allocations: Mapping[str, typing.Any] | None = None,  # noqa: ARG002
+    ) -> None:
+        """Declare no traits; say which files of facts were refused."""
+        for line in self._facts.read().faults:
+            provider_tree.note(line)
+        provider_tree.declare_traits(nodename)
+
+    def evidence(self, nodename: str) -> Sequence[finding.Finding]:
+        """Return a finding without a trait for every fact.
+
+        :raises errors.DriverError: the host has another name
+        """
+        if not self._name.is_of(nodename):
+            raise errors.DriverError(
+                f'this host is {self._name.node}, not {nodename}'
+            )
+        return [
+            finding.Finding(
+                trait=None,
+                found=finding.Found.UNKNOWN
+                if row.unknown
+                else finding.Found.PRESENT,
+                fact=row.name,
+                sources=(row.source,),
+                reason=row.unknown,
+            )
+            for row in self.host_facts().rows
+        ]
+
+    def host_facts(self) -> host_facts.Listing:
+        """Return the facts of the host, by name."""
+        facts = self._facts.read()
+        return host_facts.Listing(
+            rows=tuple(rows.of_facts(facts)), faults=facts.faults
+        )

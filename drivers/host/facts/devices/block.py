@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The disks of a host, by the kernel's name.
+
+It does I/O through ``HostFiles``. Disks without a device (loop devices, RAM
+disks, volumes, multipath maps) are left out. The name of a disk may change
+when the host starts; ``wwid`` does not. ``transport`` follows from the name,
+which the kernel's drivers choose by transport. A disk is one path of a
+multipath disk if a map of the device mapper whose uuid begins with ``mpath-``
+holds it. The texts ``model``, ``vendor``, ``firmware`` and ``wwid`` are empty
+where the driver has no file for them.
+"""
+
+import re
+
+from ....host_files import HostFiles
+from .. import family as family_module
+from .. import parsing
+from ..fact import Device, Fact
+from ..family import Absent, Family
+
+FAMILY = 'block'
+FOLDER = '/sys/block'
+
+_SECTOR = 512  # of ``size``, whatever the disk's
+_ADDRESS = re.compile(r'/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/)')
+_TRANSPORTS = (
+    ('dasd', 'dasd'),
+    ('mmcblk', 'mmc'),
+    ('nvme', 'nvme'),
+    ('pmem', 'nvdimm'),
+    ('sd', 'scsi'),
+    ('sr', 'scsi'),
+    ('vd', 'virtio'),
+    ('xvd', 'xen'),
+)
+
+
+def read(files: HostFiles) -> tuple[Device, ...] | Fact:
+    """Return the disks."""
+    return family_module.devices(
+        FAMILY,
+        FOLDER,
+        files,
+        lambda: files.listed(FOLDER),
+        lambda name: _device(name, files),
+    )
+
+
+def _device(name: str, files: HostFiles) -> Device | None:
+    folder = f'{FOLDER}/{name}'
+    if not files.names(f'{folder}/device'):
+        return None
+    family = Family(FAMILY, files)
+    family.known('transport', _transport(name), folder)
+    family.computed('address', folder, lambda: _address(files, folder))
+    family.file(
+        'size_bytes',
+        f'{folder}/size',
+        lambda text: parsing.integer(text) * _SECTOR,
+    )
+    family.file('removable', f'{folder}/removable', parsing.switch)
+    family.file('read_only', f'{folder}/ro', parsing.switch)
+    _queue(family, f'{folder}/queue')
+    _make(family, folder)
+    family.file('numa_node', f'{folder}/device/numa_node', parsing.integer)
+    family.computed(
+        'multipath', f'{folder}/holders', lambda: _is_path(files, folder)
+    )
+    return family.device(name)
+
+
+def _transport(name: str) -> str:
+    for prefix, transport in _TRANSPORTS:
+        if name.startswith(prefix):
+            return transport
+    return ''
+
+
+def _address(files: HostFiles, folder: str) -> str:
+    """Return the PCI address of the disk's controller, empty without one."""
+    found = _ADDRESS.findall(files.real_path(folder))
+    return found[-1] if found else ''
+
+
+def _queue(family: Family, folder: str) -> None:
+    family.file('rotational', f'{folder}/rotational', parsing.switch)
+    # Linux 4.10 and later have the file for every disk.
+    family.file('zoned', f'{folder}/zoned')
+    family.file('scheduler', f'{folder}/scheduler', _scheduler)
+    family.file('write_cache', f'{folder}/write_cache')
+    family.file('dax', f'{folder}/dax', parsing.switch)
+    family.file(
+        'discard',
+        f'{folder}/discard_max_bytes',
+        lambda text: parsing.integer(text) > 0,
+    )
+    for attribute, name in (
+        ('logical_block_bytes', 'logical_block_size'),
+        ('physical_block_bytes', 'physical_block_size'),
+    ):
+        family.file(attribute, f'{folder}/{name}', parsing.integer)
+
+
+def _scheduler(text: str) -> str:
+    """Return the scheduler in use; without a choice, it is the only word."""
+    return parsing.chosen(text) if '[' in text else parsing.line(text)
+
+
+def _make(family: Family, folder: str) -> None:
+    none = Absent(value='', given=f'{folder}/device')
+    for attribute, names in (
+        ('model', ('device/model',)),
+        ('vendor', ('device/vendor',)),
+        ('firmware', ('device/firmware_rev', 'device/rev')),
+        ('wwid', ('wwid', 'device/wwid')),
+    ):
+        path = next(
+            (
+                f'{folder}/{name}'
+                for name in names
+                if family.files.changed(f'{folder}/{name}') is not None
+            ),
+            f'{folder}/{names[0]}',
+        )
+        family.file(attribute, path, absent=none)
+
+
+def _is_path(files: HostFiles, folder: str) -> bool:
+    return any(
+        files.read(f'{FOLDER}/{holder}/dm/uuid').startswith('mpath-')
+        for holder in files.listed(f'{folder}/holders')
+        if holder.startswith('dm-')
+    )
