@@ -180,19 +180,24 @@ class Journal:
     def earlier_states(
         self, seen: Iterable[provider.Provider]
     ) -> tuple[set[str], set[str]]:
-        """Return the providers that carry our names, and those surely old.
+        """Return the providers that may be in an earlier state, and the proofs.
 
-        A provider is surely in an earlier state if it carries a name of ours
-        and had exactly these contents at its generation.
+        A provider with a name of ours may be; it is a proof if it had exactly
+        these contents at its generation. A lone root that had them may be, and
+        proves nothing: another agent makes it with the same requests.
         """
-        ours, proven = set(), set()
+        ours, proofs = set(), set()
         with self._database.reading() as db:
             for one in seen:
-                if any(history.names_at(db, one).values()):
+                if not any(history.names_at(db, one).values()):
+                    continue
+                is_lone = history.is_lone_root(db, one)
+                is_old = self._snapshot.is_earlier_state(db, one)
+                if is_old or not is_lone:
                     ours.add(one.uuid)
-                    if self._snapshot.is_earlier_state(db, one):
-                        proven.add(one.uuid)
-        return ours, proven
+                if is_old and not is_lone:
+                    proofs.add(one.uuid)
+        return ours, proofs
 
     def restore(self, readings: Iterable[provider.Reading]) -> None:
         """Keep readings of providers that have an earlier state again.

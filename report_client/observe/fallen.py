@@ -120,13 +120,13 @@ class Fallen:
     def _restored(self, found: Readings) -> Collection[str]:
         """Return the providers that have an earlier state again.
 
-        One whose contents are surely old proves a restore. Other providers
-        that fell with it, and carry a name of ours, were restored too.
+        One proof is enough. Other providers that fell with it, and may be in
+        an earlier state, were restored too.
         """
-        ours, proven = self._store.journal.earlier_states(
+        ours, proofs = self._store.journal.earlier_states(
             reading.provider for reading in found.values()
         )
-        if proven:
+        if proofs:
             return [uuid for uuid in found if uuid in ours]
         age = self._clock() - self._restored_at
         if 0 <= age < self._wait:

@@ -70,7 +70,7 @@ class Journal(Protocol):
     def earlier_states(
         self, seen: Iterable[provider.Provider]
     ) -> tuple[set[str], set[str]]:
-        """Return the providers that carry our names, and those surely old."""
+        """Return the providers that may be in an earlier state, and the proofs."""
 
     def restore(self, readings: Iterable[provider.Reading]) -> None:
         """Keep readings of providers that have an earlier state again."""

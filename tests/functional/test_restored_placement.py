@@ -16,6 +16,8 @@ from compute_agent.cycle import resource_tracker
 Status = resource_tracker.Status
 CHILD = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
 TWO = '22222222-2222-4222-8222-222222222222'
+POOL = '66666666-6666-4666-8666-666666666666'
+AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 WAIT = 120
 
 
@@ -204,6 +206,55 @@ def test_a_provider_that_was_created_again_is_not_restored(
     driver.traits = ()
     agent.done()
     assert own(operator) == {'CUSTOM_A'}
+
+
+class WithPool:
+    """A node of an agent, and perhaps the pool that another agent shares too."""
+
+    def __init__(self):
+        self.pools = True
+
+    def __call__(self, tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': 8}})
+        tree.declare_aggregates(node, AGGREGATE)
+        if self.pools:
+            if not tree.exists(POOL):
+                tree.new_root('pool', POOL)
+            tree.declare_traits(POOL, 'MISC_SHARES_VIA_AGGREGATE')
+            tree.declare_aggregates(POOL, AGGREGATE)
+            tree.update_inventory(POOL, {'DISK_GB': {'total': 100}})
+        elif tree.exists(POOL):
+            tree.remove(POOL)
+
+
+@pytest.mark.parametrize('goes_first', [False, True])
+def test_a_pool_that_another_agent_made_again_is_not_restored(
+    agent_factory, operator, clock, caplog, goes_first
+):
+    """Both make it with the same requests: it looks as it did before."""
+    mine, its = WithPool(), WithPool()
+    agent = agent_factory(mine, clock=clock, fall_wait=WAIT)
+    other = agent_factory(its, nodes={TWO: 'two'}, clock=clock)
+    agent.done()
+    other.done()
+    operator.add_traits('CUSTOM_OPERATOR', uuid=POOL)
+    agent.done()
+    if goes_first:  # the agent deletes the pool itself, and knows it was its
+        operator.remove_traits('CUSTOM_OPERATOR', uuid=POOL)
+        mine.pools = False
+        agent.done()
+        assert 'pool' not in operator.holdings()
+    else:
+        operator.delete(POOL)
+    other.done()
+    pool = operator.holdings()['pool']
+    for _ in range(3):
+        agent.sync()
+        clock.now += WAIT
+    mine.pools = False
+    agent.sync()
+    assert operator.holdings()['pool'] == pool
+    assert 'restored from' not in caplog.text
 
 
 def test_all_nodes_of_one_restore_are_said_once(

@@ -152,6 +152,22 @@ def names_at(
     }
 
 
+def is_lone_root(db: sqlite3.Connection, seen: provider.Provider) -> bool:
+    """Return True for a root that is no node, such as a shared pool.
+
+    Other agents may describe it too, and make it with the same requests.
+    """
+    return (
+        seen.parent_uuid is None
+        and not db.execute(
+            'select exists (select 1 from node where uuid = ?1) or exists'
+            ' (select 1 from past_ours where uuid = ?1 and kind = ?2'
+            ' and name = uuid)',
+            (seen.uuid, _PROVIDER),
+        ).fetchone()[0]
+    )
+
+
 def restore(
     db: sqlite3.Connection, site: int, seen: provider.Provider
 ) -> None:
