@@ -338,6 +338,11 @@ class Judge:
 
     def _place(self, uuid):
         if uuid in world.LONE_ROOTS:
+            # Without a node that pools, what the agent put there may go,
+            # though the other agent asserts it too and puts it there again.
+            wanted = (self.driver.wanted[node] for node in self.driver.present)
+            if uuid == world.POOL and not any(each.pools for each in wanted):
+                return None
             return world.LONE_ROOTS[uuid]
         told = self.driver.told.get(world.home(uuid))
         return told.places.get(uuid) if told else None
