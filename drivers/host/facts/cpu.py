@@ -106,15 +106,20 @@ def common_flags(found: Sequence[Block]) -> tuple[str, ...]:
 
 
 def _identity(family: Family) -> None:
-    text = family.files.text(CPUINFO)
-    found = blocks(text or '')
-    family.computed('flags', CPUINFO, lambda: common_flags(found))
-    family.computed('bugs', CPUINFO, lambda: _bugs(found))
+    @functools.cache
+    def found() -> list[Block]:
+        return blocks(family.files.read(CPUINFO))
+
+    def first(keys: tuple[str, ...], parse: Callable[[str], Value]) -> Value:
+        return _first(found(), keys, parse)
+
+    family.computed('flags', CPUINFO, lambda: common_flags(found()))
+    family.computed('bugs', CPUINFO, lambda: _bugs(found()))
     for attribute, (keys, parse) in _IDENTITY.items():
         family.computed(
             attribute,
             CPUINFO,
-            functools.partial(_first, found, keys, parse),
+            functools.partial(first, keys, parse),
         )
 
 

@@ -160,10 +160,12 @@ def devices(
     try:
         found = names()
     except FileNotFoundError:
+        if files.changed(path) is not None:
+            return _unlisted(family, path, 'a device went away meanwhile')
         if files.names('/sys'):
             return ()
         return _unlisted(family, path, 'the host shows no /sys')
-    except OSError as exc:
+    except (OSError, ValueError) as exc:
         return _unlisted(family, path, reason(exc))
     return tuple(
         device for name in found if (device := read(name)) is not None

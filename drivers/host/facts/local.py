@@ -64,7 +64,10 @@ class LocalFacts:
         self._kept: dict[str, _Kept] = {}
 
     def read(self) -> Answer:
-        """Return the facts; of a name in two files, the first one counts."""
+        """Return the facts; of a name in two files, the first counts.
+
+        Of a name that is twice in one file, the last line counts.
+        """
         faults: list[str] = []
         kept: dict[str, _Kept] = {}
         found: dict[str, Fact] = {}
@@ -73,9 +76,13 @@ class LocalFacts:
             kept[path] = reading = self._read(path)
             if reading.fault:
                 faults.append(reading.fault)
-            for fact in reading.facts:
-                if fact.expires is None or at < fact.expires:
-                    _add(found, fact, path, faults)
+            valid = {
+                fact.name: fact
+                for fact in reading.facts
+                if fact.expires is None or at < fact.expires
+            }
+            for fact in valid.values():
+                _add(found, fact, path, faults)
         self._kept = kept
         return Answer(facts=tuple(found.values()), faults=tuple(faults))
 

@@ -47,16 +47,19 @@ def read(files: HostFiles) -> tuple[Fact, ...]:
 
 
 def _amounts(family: Family) -> None:
-    text = family.files.text(MEMINFO)
-    found = parsing.table(text or '')
+    @functools.cache
+    def found() -> dict[str, str]:
+        return parsing.table(family.files.read(MEMINFO))
+
+    def amount(key: str) -> int:
+        return _amount(found(), key)
+
     for attribute, key in (
         ('bytes', 'MemTotal'),
         ('swap_bytes', 'SwapTotal'),
         ('huge_page_bytes', 'Hugepagesize'),
     ):
-        family.computed(
-            attribute, MEMINFO, functools.partial(_amount, found, key)
-        )
+        family.computed(attribute, MEMINFO, functools.partial(amount, key))
 
 
 def _amount(found: dict[str, str], key: str) -> int:

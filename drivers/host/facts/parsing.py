@@ -11,6 +11,8 @@ _HEX = re.compile(r'(?:0x)?([0-9a-f]{1,16})', re.ASCII | re.IGNORECASE)
 _CHOSEN = re.compile(r'\[([^\[\]]+)\]')
 _RANGE = re.compile(r'(\d{1,7})(?:-(\d{1,7}))?', re.ASCII)
 _KIB = re.compile(r'(\d{1,18}) kB', re.ASCII)
+_INTEGER = re.compile(r'-?\d{1,19}', re.ASCII)
+_NUMBER = re.compile(r'\d{1,15}(?:\.\d{1,15})?(?![^ ])', re.ASCII)
 _SIZE = re.compile(r'(\d{1,15})([KMG])', re.ASCII)
 _UNITS = {'K': 2**10, 'M': 2**20, 'G': 2**30}
 _RELEASE = re.compile(r'(\d+)\.(\d+)(?:\.(\d+))?', re.ASCII)
@@ -29,13 +31,19 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def integer(text: str) -> int:
-    """Return a decimal number."""
-    return int(text, 10)
+    """Return a decimal number, of at most 64 bits."""
+    match = _INTEGER.fullmatch(text)
+    if match is None:
+        raise ValueError(f'{text[:40]!r} is no number')
+    return int(text)
 
 
 def number(text: str) -> float:
     """Return the number at the beginning, for example of ``16.0 GT/s``."""
-    return float(text.partition(' ')[0])
+    match = _NUMBER.match(text)
+    if match is None:
+        raise ValueError(f'{text[:40]!r} does not begin with a number')
+    return float(match[0])
 
 
 def hexadecimal(text: str) -> str:

@@ -95,3 +95,14 @@ def test_events_that_cannot_be_heard_are_said_once(problem, caplog):
         )
     ]
     made.close()
+
+
+def test_the_kernel_of_this_host_can_be_heard():
+    """It is pyudev as it is installed; no event has to come."""
+    try:
+        monitor = events.kernel_monitor()
+        monitor.start()
+    except (ImportError, OSError) as exc:
+        pytest.skip(f'no events here: {exc}')
+    found = monitor.poll(timeout=0)
+    assert found is None or found.device_path

@@ -49,7 +49,7 @@ def test_yaml_has_values_with_types(folder, read):
 def test_lines_are_texts_and_a_name_alone_is_true(folder, read):
     (folder / 'licence').write_text(
         '# ours\nvendor.example/licence=gold=x\n\nmaintenance\n'
-        '# +no-feature\nhidden=1\nlast = 2\n'
+        '# +no-feature\nhidden=1\nlast = 1\nlast = 2\n'
     )
     assert read() == (
         {

@@ -84,3 +84,24 @@ def test_the_documentation_has_the_catalogue():
         f'| {entry.unknown} |'
         for entry in catalogue.ENTRIES.values()
     ]
+
+
+@pytest.mark.parametrize(
+    ('family', 'gone'),
+    [
+        ('gpu', 'bus/pci/devices/0000:00:1f.0/class'),
+        (
+            'mdev_type',
+            'bus/pci/devices/0000:41:00.4/mdev_supported_types',
+        ),
+    ],
+)
+def test_a_device_that_goes_away_makes_its_list_unknown_not_empty(
+    tmp_path, family, gone
+):
+    case = recorded_hosts.TESTS / 'host_facts/gpu-host.yaml'
+    host = recorded_hosts.make(case, tmp_path)
+    path = host.root / 'sys' / gone
+    path.rename(host.root / 'elsewhere')
+    row = host.rows()[f'{family}.devices']
+    assert row.unknown == 'a device went away meanwhile'
