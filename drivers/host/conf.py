@@ -27,6 +27,15 @@ OPTS: list[cfg.Opt] = [
         "belongs to another user than root and the agent's. A folder that "
         'does not exist has no facts.',
     ),
+    cfg.StrOpt(
+        'rules_directory',
+        default='/etc/compute-agent/rules.d',
+        help='The directory with your rules: conditions over facts, and the '
+        'traits and child providers that they give. Every file whose name '
+        'ends in .yaml is read when the agent starts and on SIGHUP, beside '
+        'the starter rules that ship with the agent. If you set the option, '
+        'the directory has to exist.',
+    ),
 ]
 
 
@@ -34,6 +43,13 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     """Register the options on ``conf``."""
     conf.register_opts(OPTS, group=GROUP)
     libvirtd.register_opts(conf)
+
+
+def rules_directory(conf: cfg.ConfigOpts) -> tuple[str, bool]:
+    """Return the directory, and True if an operator named it."""
+    found = conf.get_location('rules_directory', GROUP)
+    is_set = found is not None and found.location.is_user_controlled
+    return conf[GROUP].rules_directory, is_set
 
 
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:

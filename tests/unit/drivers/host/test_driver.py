@@ -9,6 +9,7 @@ from compute_agent.tree import provider_tree
 from compute_agent.virt import driver as contract
 from compute_agent.virt import finding, host_facts
 from drivers.host import driver
+from drivers.host.rules.files import rule_files
 from drivers.libvirtd import recorded
 
 ROOT = '3b0b4a5e-62a1-4b6f-9df5-6a7b1f6b9f10'
@@ -22,7 +23,10 @@ def host(tmp_path):
 
 def _driver(host, configured=''):
     return driver.HostDriver(
-        configured=configured, hostname='cn1', of=host.sources()
+        configured=configured,
+        hostname='cn1',
+        of=host.sources(),
+        read_rules=rule_files.RuleSet,
     )
 
 
@@ -43,7 +47,7 @@ def test_without_libvirt_and_option_the_host_s_own_name_is_the_node_s(host):
     assert made.get_hypervisor_hostnames() == {'cn1': 'cn1'}
 
 
-def test_it_declares_no_traits(host):
+def test_without_rules_it_declares_no_traits(host):
     tree = provider_tree.ProviderTree()
     tree.new_root('cn1', ROOT)
     _driver(host).update_provider_tree(tree, 'cn1')

@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Apply rules to the facts of a host.
+
+Pure: no I/O, configuration or logging; the clock is a parameter. A rule gives
+all of its names or none: if its condition, a name or an amount is unknown, the
+rule is unknown. A rule without ``when`` always gives its names. A rule that
+needs a fact of the family ``local`` gives nothing while no file has that fact,
+because a fact that expired must not be kept for ever. An evaluation
+ends by the library's own budget. A rule that goes through many devices ends by
+the time it took, and then it is unknown as a whole.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from compute_agent import errors
+from compute_agent.tree import inventory, names
+
+from ..facts.fact import Device, Fact, Facts
+from .language.expression import Expression, Plain, Unknown, plain
+from .outcome import Gift, Outcome, Verdict
+from .rule import DEVICE, LOCAL, NAME, NODE, Rule
+from .vocabulary import Vocabulary
+
+#: The longest time of one rule, and of all rules, in seconds.
+MAX_SECONDS = 1.0
+MAX_SECONDS_OF_ALL = 5.0
+
+Clock = Callable[[], float]
+
+
+class Evaluation:
+    """One evaluation of rules on one host.
+
+    :param node: the name of the node's root provider
+    :param clock: seconds, from any moment on
+    """
+
+    def __init__(
+        self, facts: Facts, words: Vocabulary, node: str, clock: Clock
+    ) -> None:
+        self._facts = facts
+        self._words = words
+        self._clock = clock
+        self._ends = clock() + MAX_SECONDS_OF_ALL
+        self._values = {**self._of_host(), NODE: node}
+
+    def outcomes(self, rules: Iterable[Rule]) -> Iterator[Outcome]:
+        """Yield the outcomes of the rules that are on, in their order."""
+        for rule in rules:
+            if rule.enabled:
+                yield from self._bounded(rule)
+
+    # --- one rule ------------------------------------------------------------
+
+    def _bounded(self, rule: Rule) -> list[Outcome]:
+        """Return a rule's outcomes; one that is unknown if it is too slow."""
+        ends = min(self._clock() + MAX_SECONDS, self._ends)
+        found = []
+        for outcome in self._of_rule(rule):
+            found.append(outcome)
+            if self._clock() > ends:
+                reason = 'the rule takes too long here; make it simpler'
+                return [_unknown(rule, reason)]
+        return found
+
+    def _of_rule(self, rule: Rule) -> Iterator[Outcome]:
+        if not rule.for_each:
+            yield self._outcome(rule, None)
+            return
+        devices = self._facts.devices.get(rule.for_each, ())
+        if isinstance(devices, Fact):
+            yield _unknown(rule, _why(devices), facts=(devices,))
+            return
+        for device in devices:
+            yield self._outcome(rule, device)
+
+    def _outcome(self, rule: Rule, device: Device | None) -> Outcome:
+        values = {**self._values, **self._of_device(rule, device)}
+        facts = tuple(self._read(rule, device))
+        given: Gift | Unknown | None = _gift(rule, values)
+        reason = given.reason if isinstance(given, Unknown) else ''
+        absent = self._absent_local(rule, facts)
+        if reason in absent:
+            given, reason = None, absent[reason]
+        if isinstance(given, Gift) and absent:
+            given = _without(given, absent)
+        name = device.name if device is not None else ''
+        if isinstance(given, Unknown):
+            child = _child_name(rule, values)
+            return Outcome(
+                rule=rule,
+                verdict=Verdict.UNKNOWN,
+                device=name,
+                child=child if isinstance(child, str) else '',
+                reason=_with_reasons(reason, facts),
+                facts=facts,
+            )
+        return Outcome(
+            rule=rule,
+            verdict=Verdict.DOES_NOT if given is None else Verdict.GIVES,
+            device=name,
+            gift=given,
+            child=given.child if given is not None else '',
+            reason=reason,
+            facts=facts,
+        )
+
+    def _absent_local(
+        self, rule: Rule, facts: Iterable[Fact]
+    ) -> dict[str, str]:
+        """Return the reason of the library → the reason for people.
+
+        Only for local facts that no file has, if every other fact is known.
+        """
+        if any(fact.unknown for fact in facts):
+            return {}
+        return {
+            f'{name} is unknown': f'no file has the fact {name}'
+            for name in rule.references
+            if name.startswith(f'{LOCAL}.') and self._lacks(name)
+        }
+
+    # --- values --------------------------------------------------------------
+
+    def _of_host(self) -> dict[str, Plain]:
+        """Return name → value; a fact that the host does not have is null."""
+        found: dict[str, Plain] = {
+            name: None for name in self._words.facts if self._lacks(name)
+        }
+        found |= _known(self._facts.facts.items())
+        for family, devices in self._facts.devices.items():
+            if not isinstance(devices, Fact):
+                found[family] = [
+                    {NAME: d.name} | self._attributes(d) for d in devices
+                ]
+        for family in self._words.attributes:
+            if family not in self._facts.devices:
+                found[family] = []
+        return found
+
+    def _lacks(self, name: str) -> bool:
+        return self._facts.get(name) is None
+
+    def _attributes(self, device: Device) -> dict[str, Plain]:
+        """Return attribute → value; one that the device lacks is null."""
+        known = self._words.attributes.get(device.family, ())
+        lacking = {name: None for name in known if name not in device.facts}
+        return lacking | _known(device.facts.items())
+
+    def _of_device(
+        self, rule: Rule, device: Device | None
+    ) -> Mapping[str, Plain]:
+        if device is None or not any(
+            name.startswith(f'{DEVICE}.') for name in rule.references
+        ):
+            return {}
+        values = {NAME: device.name} | self._attributes(device)
+        return {f'{DEVICE}.{name}': value for name, value in values.items()}
+
+    def _read(self, rule: Rule, device: Device | None) -> Iterator[Fact]:
+        """Yield the facts behind a rule's references."""
+        for name in rule.references:
+            family, _, attribute = name.partition('.')
+            if family == DEVICE and device is not None:
+                if attribute in device.facts:
+                    yield device.facts[attribute]
+            elif '.' in name:
+                found = self._facts.get(name)
+                if found is not None:
+                    yield found
+            elif isinstance(listed := self._facts.devices.get(name), Fact):
+                yield listed
+
+
+def _without(gift: Gift, absent: Mapping[str, str]) -> Gift:
+    """Return the gift without traits that need an absent local fact."""
+    gone = {trait for trait, why in gift.unknown.items() if why in absent}
+    return dataclasses.replace(
+        gift,
+        absent=gift.absent | gone,
+        unknown={t: w for t, w in gift.unknown.items() if t not in gone},
+    )
+
+
+def _known(facts: Iterable[tuple[str, Fact]]) -> dict[str, Plain]:
+    return {n: plain(fact.value) for n, fact in facts if not fact.unknown}
+
+
+def _unknown(rule: Rule, reason: str, facts: tuple[Fact, ...] = ()) -> Outcome:
+    return Outcome(
+        rule=rule, verdict=Verdict.UNKNOWN, reason=reason, facts=facts
+    )
+
+
+def _why(fact: Fact) -> str:
+    return f'{fact.name} is unknown: {fact.unknown}'
+
+
+def _with_reasons(reason: str, facts: Iterable[Fact]) -> str:
+    """Return the reason, with the cause if it names a fact that is unknown."""
+    unread = [fact for fact in facts if fact.unknown]
+    named = [f for f in unread if reason == f'{f.name} is unknown']
+    if named:
+        return _why(named[0])
+    if not unread or reason.endswith('is unknown'):
+        return reason
+    return f'{reason} ({", ".join(_why(fact) for fact in unread)})'
+
+
+# --- the names of one outcome -------------------------------------------------
+
+
+def _gift(rule: Rule, values: Mapping[str, Plain]) -> Gift | Unknown | None:
+    """Return what a rule gives; None if its condition is false."""
+    if rule.when is not None:
+        holds = _holds(rule.when, values)
+        if isinstance(holds, Unknown):
+            return holds
+        if not holds:
+            return None
+    return _given(rule, values)
+
+
+def _given(rule: Rule, values: Mapping[str, Plain]) -> Gift | Unknown:
+    child = _child_name(rule, values)
+    if isinstance(child, Unknown):
+        return child
+    traits = _traits(rule, values)
+    if isinstance(traits, Unknown):
+        return traits
+    records = _inventory(rule, values)
+    if isinstance(records, Unknown):
+        return records
+    return dataclasses.replace(traits, child=child, inventory=records)
+
+
+def _child_name(rule: Rule, values: Mapping[str, Plain]) -> str | Unknown:
+    if rule.child is None:
+        return ''
+    found = rule.child.results(values)
+    if isinstance(found, Unknown):
+        return found
+    if len(found) != 1:
+        return Unknown(reason=f'{rule.child.text} gives {len(found)} names')
+    try:
+        return names.check_provider_name(found[0])
+    except errors.InvalidName as exc:
+        return Unknown(reason=str(exc))
+
+
+def _traits(rule: Rule, values: Mapping[str, Plain]) -> Gift | Unknown:
+    """Return the traits, by their own conditions."""
+    found: dict[Verdict, set[str]] = {v: set() for v in Verdict}
+    reasons: dict[str, str] = {}
+    for trait in rule.traits:
+        traits = trait.template.traits(values)
+        if isinstance(traits, Unknown):
+            return traits
+        holds = True if trait.when is None else _holds(trait.when, values)
+        if isinstance(holds, Unknown):
+            reasons |= dict.fromkeys(traits, holds.reason)
+        else:
+            verdict = Verdict.GIVES if holds else Verdict.DOES_NOT
+            found[verdict] |= traits
+    given = found[Verdict.GIVES]
+    return Gift(
+        traits=frozenset(given),
+        absent=frozenset(found[Verdict.DOES_NOT] - given - reasons.keys()),
+        unknown={t: why for t, why in reasons.items() if t not in given},
+    )
+
+
+def _holds(when: Expression, values: Mapping[str, Plain]) -> bool | Unknown:
+    holds = when.evaluate(values)
+    if isinstance(holds, (bool, Unknown)):
+        return holds
+    return Unknown(reason='the condition gives neither true nor false')
+
+
+def _inventory(
+    rule: Rule, values: Mapping[str, Plain]
+) -> dict[str, inventory.Record] | Unknown:
+    """Return the records; a class whose total is 0 is left out."""
+    found: dict[str, inventory.Record] = {}
+    for rc, record in rule.inventory.items():
+        amounts: dict[str, int | float] = {}
+        for field, amount in record.items():
+            number = _number(amount, values)
+            if isinstance(number, Unknown):
+                return Unknown(reason=f'{field} of {rc}: {number.reason}')
+            amounts[field] = number
+        if not amounts.get('total'):
+            continue
+        try:
+            inventory.Inventory.from_record(amounts)
+        except errors.TreeError as exc:
+            return Unknown(reason=f'{rc}: {exc}')
+        found[rc] = amounts
+    return found
+
+
+def _number(
+    amount: float | Expression, values: Mapping[str, Plain]
+) -> int | float | Unknown:
+    if not isinstance(amount, Expression):
+        return amount
+    value = amount.evaluate(values)
+    if isinstance(value, Unknown):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int):
+        return Unknown(reason=f'{amount.text} gives no whole number')
+    return value

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions in CEL, and names that contain them.
+
+Begin with ``expression.py``. ``lexing.py`` finds the facts that an expression
+reads and refuses what could use memory without limit; ``template.py`` makes
+names. It may import ``facts/`` and the agent's grammar of names. Only
+``expression.py`` imports the CEL library.
+"""

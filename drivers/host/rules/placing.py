@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Put what rules give into a node's tree.
+
+Pure: no I/O, configuration, logging or clock. The traits of the root and of
+the children are declared, so names of others stay. What a rule that is unknown
+gave before stays: its traits that the provider has, its classes, its children.
+Each child has a trait for each rule that gives it (``CUSTOM_RULE_NAME``), so a
+child of a rule that is gone is found and removed, with or without the agent's
+own record.
+"""
+
+from collections.abc import Mapping
+
+from compute_agent.tree import provider_tree
+
+from . import rule as rule_module
+from .providers import MANY_CHILDREN, Provider, Providers
+
+Tree = provider_tree.ProviderTree
+Data = provider_tree.ProviderData
+
+#: The fields that are the rule's; the ratio is operators', if it gives none.
+_FIELDS = ('total', 'reserved', 'min_unit', 'max_unit', 'step_size')
+_OWNER = 'OWNER_'
+
+
+def place(tree: Tree, root: str, given: Providers, unread: str = '') -> None:
+    """Edit the tree until it has what the rules give.
+
+    :param root: the name or uuid of the root provider
+    :param unread: why rules are missing: a file cannot be used, so nothing
+        that was there before is removed; empty if all rules are there
+    """
+    data = tree.data(root)
+    tree.declare_traits(data.uuid, *_traits(given.root, data))
+    if unread:
+        tree.keep_traits(data.uuid)
+    below = [tree.data(uuid) for uuid in tree.get_provider_uuids(data.uuid)]
+    before = {child.name: child for child in below[1:]}
+    for name, child in sorted(given.children.items()):
+        _place(tree, data.uuid, name, child, before.get(name))
+    _remove(tree, given, before, unread)
+    for fault in given.faults:
+        tree.fault(fault)
+    _note(tree, given, unread)
+
+
+def _traits(given: Provider, before: Data | None) -> set[str]:
+    """Return the traits that rules give, and those they may give and it has."""
+    kept = set()
+    if before is not None:
+        patterns = given.patterns
+        kept = {
+            trait
+            for trait in before.traits
+            if trait in given.unknown_traits
+            or any(pattern.fullmatch(trait) for pattern in patterns)
+        }
+    return given.traits | kept
+
+
+def _place(
+    tree: Tree, root: str, name: str, given: Provider, before: Data | None
+) -> None:
+    """Add or change a child; one that no rule surely gives stays as it is."""
+    if not given.rules:
+        return
+    if before is not None and not _is_ours(before, root):
+        tree.note(
+            f'{name}: left as it is, because another writer made this '
+            f'provider; give the child of {_names(given)} another name'
+        )
+        return
+    if before is None:
+        tree.new_child(name, root)
+    markers = {rule.marker for rule in given.rules.values()}
+    if before is not None:
+        unknown = {o.rule.marker for o in given.unknown}
+        markers |= unknown & set(before.traits)
+    tree.update_inventory(name, _records(given, before))
+    tree.declare_traits(name, *_traits(given, before), *markers)
+
+
+def _records(
+    given: Provider, before: Data | None
+) -> dict[str, Mapping[str, int | float]]:
+    """Return the inventory; a class that is unknown stays as it is."""
+    records: dict[str, Mapping[str, int | float]] = {
+        rc: record for rc, (record, _) in given.classes.items()
+    }
+    current = {} if before is None else before.inventory
+    for rc in given.unknown_classes:
+        records.pop(rc, None)
+        if rc in current:
+            records[rc] = {
+                field: current[rc][field]
+                for field in _FIELDS
+                if field in current[rc]
+            }
+    return records
+
+
+def _remove(
+    tree: Tree, given: Providers, before: Mapping[str, Data], unread: str
+) -> None:
+    """Remove the children that no rule gives any more."""
+    unknown = {rule_module.marker(name) for name in given.unknown_rules}
+    for name, data in before.items():
+        markers = {t for t in data.traits if rule_module.is_marker(t)}
+        surely_gone = not unread and not markers & unknown
+        if markers and name not in given.children and surely_gone:
+            tree.remove(data.uuid)
+
+
+def _is_ours(data: Data, root: str) -> bool:
+    """Return True for a child of a rule, also if the agent died making it."""
+    derived = provider_tree.derived_uuid(root, data.name)
+    is_empty = not data.traits and not data.inventory
+    return any(rule_module.is_marker(trait) for trait in data.traits) or (
+        is_empty and data.uuid == derived
+    )
+
+
+def _note(tree: Tree, given: Providers, unread: str) -> None:
+    if unread:
+        tree.note(
+            f'rules are missing ({unread}), so nothing that rules gave before '
+            'is removed'
+        )
+    count = sum(1 for child in given.children.values() if child.rules)
+    if count > MANY_CHILDREN:
+        tree.note(
+            f'the rules give more than {MANY_CHILDREN} children, and each '
+            'costs nova-compute a request in each of its cycles; let rules '
+            f'match fewer devices, or pool them under one name: {_most(given)}'
+        )
+
+
+def _most(given: Providers) -> str:
+    """Return the rules that give most children."""
+    counts: dict[str, int] = {}
+    for child in given.children.values():
+        for name in child.rules:
+            counts[name] = counts.get(name, 0) + 1
+    most = sorted(counts, key=lambda name: (-counts[name], name))
+    return ', '.join(most[:3])
+
+
+def _names(given: Provider) -> str:
+    return ', '.join(f'rule {name}' for name in given.rules)

@@ -1,0 +1,1 @@
+../drivers/host/rules/starter

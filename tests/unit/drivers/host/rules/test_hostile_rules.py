@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hostile rule files and rules: one line about each, and the rest goes on."""
+
+import itertools
+import os
+import sys
+
+import pytest
+import rule_cases
+
+from compute_agent import errors
+from drivers.host.rules import evaluate, placing, providers, rules
+from drivers.host.rules.files import mistake
+from drivers.host.rules.outcome import Verdict
+
+GOOD = 'rules:\n- name: good\n  traits: [CUSTOM_GOOD]\n'
+MANY = ', '.join(str(number) for number in range(100))
+
+
+def _line(folder, name):
+    """Return the one line about a file; the good file is in force."""
+    found = folder.read()
+    assert [rule.name for rule in found.rules] == ['good']
+    (line,) = found.left_out
+    return line.replace(f'{folder.path}/{name}', 'FILE')
+
+
+def test_a_symbolic_link_is_left_out(folder):
+    folder.write(GOOD)
+    (folder.path / 'b.yaml').symlink_to('/etc/passwd')
+    assert _line(folder, 'b.yaml') == (
+        'FILE is left out: it is a symbolic link; put the file itself there'
+    )
+
+
+def test_a_file_that_everybody_may_write_is_left_out(folder):
+    folder.write(GOOD)
+    folder.write(GOOD.replace('good', 'bad'), 'b.yaml').chmod(0o666)
+    assert _line(folder, 'b.yaml') == (
+        'FILE is left out: everybody may write to it; chmod o-w'
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason='only root gives files away')
+def test_a_file_of_another_user_is_left_out(folder):
+    folder.write(GOOD)
+    os.chown(folder.write(GOOD.replace('good', 'bad'), 'b.yaml'), 4711, 0)
+    assert _line(folder, 'b.yaml') == (
+        'FILE is left out: it belongs to user 4711; chown it to root'
+    )
+
+
+def test_a_file_of_100_megabytes_is_left_out_unread(folder):
+    folder.write(GOOD)
+    with (folder.path / 'b.yaml').open('wb') as file:
+        file.truncate(100_000_000)
+    assert _line(folder, 'b.yaml') == (
+        'FILE is left out: it is larger than 1 MB; divide it'
+    )
+
+
+def test_a_pipe_is_left_out(folder):
+    folder.write(GOOD)
+    os.mkfifo(folder.path / 'b.yaml')
+    assert _line(folder, 'b.yaml') == (
+        'FILE is left out: it is not a regular file'
+    )
+
+
+def test_nothing_is_removed_while_a_file_is_left_out(folder):
+    folder.write(GOOD)
+    (folder.path / 'b.yaml').symlink_to('a.yaml')
+    before = {
+        'traits': ['CUSTOM_OLD'],
+        'children': {'cn1_x': {'traits': ['CUSTOM_RULE_BAD']}},
+    }
+    in_force = rules.Rules(folder.read, folder.words)
+    tree = rule_cases.tree_of(before)
+    in_force.place(tree, rule_cases.NODE, folder.facts)
+    assert tree.exists('cn1_x')
+    (asserted,) = (
+        sources['driver']
+        for (uuid, _), sources in tree.assertions.items()
+        if uuid == rule_cases.ROOT_UUID
+    )
+    assert asserted.keep
+    assert asserted.names == {'CUSTOM_GOOD'}
+    assert 'rules are missing' in tree.notes[0]
+
+
+def _link_to_a(path):
+    path.symlink_to('a.yaml')
+
+
+def _wrong(path):
+    path.write_text('rules: 3')
+
+
+def test_a_reload_takes_all_files_or_none(folder):
+    folder.write(GOOD)
+    in_force = rules.Rules(folder.read, folder.words)
+    for name, make in (
+        ('b.yaml', _link_to_a),
+        ('b.yaml', _wrong),
+    ):
+        make(folder.path / name)
+        (folder.path / 'a.yaml').write_text(GOOD.replace('good', 'other'))
+        with pytest.raises(errors.ConfigError):
+            in_force.reload()
+        (folder.path / name).unlink()
+        results = in_force.results(folder.facts, 'cn1')
+        assert [result.rule for result in results] == ['good']
+    in_force.reload()
+    results = in_force.results(folder.facts, 'cn1')
+    assert [result.rule for result in results] == ['other']
+
+
+def test_without_the_library_no_rule_is_in_force_and_nothing_is_removed(
+    folder, monkeypatch
+):
+    folder.write(f'{GOOD}  when: cpu.cores > 1\n')
+    monkeypatch.setitem(sys.modules, 'cel_expr_python', None)
+    found = folder.read()
+    assert found.rules == ()
+    assert found.left_out == (
+        (
+            'no rule is in force: rules need the package cel-expr-python; '
+            "install 'compute-agent[host]'"
+        ),
+    )
+
+
+def test_a_rule_that_explodes_is_unknown_and_the_others_go_on(folder):
+    nested = f'[{MANY}].all(a, [{MANY}].all(b, a == b || true))'
+    folder.write(
+        f'{GOOD}- name: explodes\n  when: "{nested}"\n  traits: [CUSTOM_X]\n'
+    )
+    good, explodes = folder.outcomes()
+    assert good.verdict is Verdict.GIVES
+    assert explodes.verdict is Verdict.UNKNOWN
+    assert explodes.reason == 'Iteration budget exceeded'
+
+
+@pytest.mark.parametrize(
+    ('when', 'why'),
+    [
+        ("['a'].exists(x, [x + x].exists(y, y == 'a'))", '+ is not allowed'),
+        (
+            "['a'].all(a, ['a'].all(b, ['a'].all(c, ['a'].all(d, true))))",
+            'nest them less',
+        ),
+        (f'{"(" * 200}true{")" * 200}', 'recursion'),
+        (f"'{'a' * 1000}' == 'a'", 'write at most 1000'),
+        ('[1].map(x, [x, x]) == []', 'map() is not allowed'),
+        ("r'\\'.size() == 1 || [1].map(x, [x, x]) == []", 'map()'),
+    ],
+)  # fmt: skip
+def test_a_rule_that_could_grow_without_limit_is_refused(folder, when, why):
+    folder.write(
+        f'{GOOD}- name: grows\n  when: |\n    {when}\n  traits: [CUSTOM_X]\n'
+    )
+    with pytest.raises(mistake.WrongRules) as raised:
+        folder.read()
+    assert why in str(raised.value)
+    assert len(str(raised.value)) < 1000
+
+
+def test_a_pattern_that_backtracks_takes_linear_time(folder):
+    folder.write(
+        f'{GOOD}- name: backtracks\n'
+        f"  when: \"'{'a' * 500}b'.matches('^(a+)+$')\"\n"
+        '  traits: [CUSTOM_X]\n'
+    )
+    _, backtracks = folder.outcomes()
+    assert backtracks.verdict is Verdict.DOES_NOT
+
+
+def test_a_rule_that_takes_too_long_over_many_devices_is_unknown(folder):
+    folder.write(
+        'rules:\n- name: slow\n  for_each: net\n  traits: [CUSTOM_SLOW]\n'
+        '- name: good\n  traits: [CUSTOM_GOOD]\n'
+    )
+    facts = rule_cases.facts_of(
+        {'devices': {'net': {f'ens{n}': {'speed': n} for n in range(100)}}}
+    )
+    words = rule_cases.words_of(facts)
+    ticks = itertools.count(step=0.1)
+    run = evaluate.Evaluation(facts, words, 'cn1', lambda: next(ticks))
+    slow, good = run.outcomes(folder.read().rules)
+    assert slow.verdict is Verdict.UNKNOWN
+    assert slow.reason == 'the rule takes too long here; make it simpler'
+    assert good.verdict is Verdict.GIVES
+
+
+def test_the_plan_warns_of_many_children(folder):
+    folder.write(
+        'rules:\n- name: cards\n  for_each: net\n'
+        "  child: '{node}_{device.name}'\n"
+    )
+    for count, warned in ((32, 0), (33, 1)):
+        facts = rule_cases.facts_of(
+            {'devices': {'net': {f'e{n}': {} for n in range(count)}}}
+        )
+        found = rule_cases.outcomes(facts, folder.read(), folder.words)
+        tree = rule_cases.tree_of({})
+        placing.place(tree, 'cn1', providers.collect(found))
+        assert len(tree.notes) == warned
+    assert tree.notes == [
+        (
+            'the rules give more than 32 children, and each costs nova-compute a '
+            'request in each of its cycles; let rules match fewer devices, or '
+            'pool them under one name: cards'
+        )
+    ]

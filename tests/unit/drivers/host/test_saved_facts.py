@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Facts of another host in a file: what ``facts -f json`` prints."""
+
+import json
+
+import pytest
+
+from compute_agent import errors
+from drivers.host import saved_facts
+
+
+def _row(name, value, unknown=''):
+    return {'name': name, 'value': value, 'source': 'x', 'unknown': unknown}
+
+
+def test_facts_and_devices_come_back(tmp_path):
+    path = tmp_path / 'facts.json'
+    path.write_text(
+        json.dumps(
+            [
+                _row('cpu.flags', ['avx']),
+                _row('dmi.sys_vendor', None, 'permission denied'),
+                _row('net.devices', ['ens1']),
+                _row('net.ens1.driver', 'ice'),
+            ]
+        )
+    )
+    found = saved_facts.read(str(path))
+    assert found.facts['cpu.flags'].value == ('avx',)
+    assert found.facts['dmi.sys_vendor'].unknown == 'permission denied'
+    (device,) = found.devices['net']
+    assert device.facts['driver'].value == 'ice'
+
+
+@pytest.mark.parametrize(
+    ('text', 'why'),
+    [
+        ('{}', 'it is not a list of facts'),
+        ('[1]', 'an item is not a fact with name and value'),
+        ('[{"name": 3, "value": 1}]', '3 has fields that are no texts'),
+        ('[{"name": "CPU", "value": 1}]', "'CPU.' is not the name of a fact"),
+        ('no json', 'Expecting value: line 1 column 1 (char 0)'),
+        ('[' * 100_000, ''),
+    ],
+)
+def test_another_file_is_one_line(tmp_path, text, why):
+    path = tmp_path / 'facts.json'
+    path.write_text(text)
+    with pytest.raises(errors.ConfigError) as raised:
+        saved_facts.read(str(path))
+    line = str(raised.value)
+    assert line.startswith(
+        f'{path} is not the output of "compute-agent facts -f json": {why}'
+    )
+    assert '\n' not in line
+
+
+def test_a_file_of_100_megabytes_is_one_line(tmp_path):
+    path = tmp_path / 'facts.json'
+    with path.open('wb') as file:
+        file.truncate(100_000_000)
+    with pytest.raises(errors.ConfigError, match='it is larger than 16 MB'):
+        saved_facts.read(str(path))
+
+
+def test_a_missing_file_is_one_line(tmp_path):
+    with pytest.raises(errors.ConfigError, match='No such file'):
+        saved_facts.read(str(tmp_path / 'facts.json'))
