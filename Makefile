@@ -37,7 +37,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos parity \
     test-planted mutmut lint types contracts collect wheel-check bench \
-    bench-traits bench-rows bench-ways sample check clean
+    bench-traits bench-rows bench-libvirt bench-ways sample check clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
@@ -171,6 +171,9 @@ bench-traits: .venv/run.stamp  ## Time "trait list" beside OpenStack's client
 
 bench-rows: .venv/run.stamp  ## Time reading a list of providers beside other ways to
 	$(BIN)/python -m benchmarks.row_stream
+
+bench-libvirt: .servers/libvirt.stamp  ## Time the libvirt driver's descriptions of a host
+	PYTHONPATH=.:tests/support $(BIN)/python -m benchmarks.libvirt_host
 
 bench-ways: .venv/run.stamp .servers/placement.stamp  ## Time ways to ask placement that are not used
 	$(BIN)/python -m benchmarks.alternatives

@@ -79,9 +79,13 @@ class HostFiles:
         return None if text is None else text.strip()
 
     def octets(self, path: str, count: int) -> bytes | None:
-        """Return the first octets of a file, None if it cannot be read."""
+        """Return the first octets of a file, None if it cannot be read.
+
+        No more are read: each octet of a PCI device's configuration is asked
+        of the device.
+        """
         try:
-            with self._below(path).open('rb') as file:
+            with self._below(path).open('rb', buffering=0) as file:
                 return file.read(count)
         except OSError:
             return None

@@ -23,8 +23,8 @@ from ..libvirtd import options as libvirtd_options
 from . import conf as options
 from . import disk_kind, root_traits, sources
 from .capabilities import conf as guest_conf
-from .capabilities import guest_options
-from .devices import children, placing
+from .capabilities import guest_options, guests
+from .devices import children, memory_encryption, placing
 from .devices import options as device_options
 from .inventory import disk, root
 from .inventory import options as inventory_options
@@ -155,7 +155,12 @@ class LibvirtDriver(driver.ComputeDriver):
         present = traits.named(finding.Found.PRESENT)
         data = provider_tree.data(nodename)
         current = data.traits
-        decided = self._reshaped(provider_tree, nodename, allocations)
+        decided = self._reshaped(
+            provider_tree,
+            nodename,
+            _about_guests(traits.guests),
+            allocations,
+        )
         provider_tree.update_inventory(
             nodename, decided.amounts.beside(data.inventory)
         )
@@ -176,9 +181,10 @@ class LibvirtDriver(driver.ComputeDriver):
         :raises errors.DriverError: the host has another name
         """
         self._check(nodename)
+        traits = self._traits.read()
         return (
-            *self._traits.read().findings,
-            *self._children.findings(nodename),
+            *traits.findings,
+            *self._children.findings(nodename, _about_guests(traits.guests)),
         )
 
     def raw_evidence(self, nodename: str) -> Mapping[str, str]:
@@ -216,6 +222,7 @@ class LibvirtDriver(driver.ComputeDriver):
         self,
         tree: provider_tree.ProviderTree,
         nodename: str,
+        about: children.AboutGuests,
         allocations: Mapping[str, typing.Any] | None,
     ) -> reshapes.Decision:
         """Return amounts and children; say which amounts cannot be read.
@@ -230,7 +237,7 @@ class LibvirtDriver(driver.ComputeDriver):
         found, nodes = self._inventory.divided(data.name, found)
         decided = self._reshapes.decide(
             found,
-            self._children.below(tree, nodename) + nodes,
+            self._children.below(tree, nodename, about) + nodes,
             data,
             placing.numa_nodes(tree, data.name),
             allocations,
@@ -261,3 +268,13 @@ def _warn_without_binding(conf: cfg.ConfigOpts) -> None:
         connection.load_binding()
     except hypervisor.Unsupported as exc:
         LOG.warning('only libvirt can tell what %s needs: %s', needing, exc)
+
+
+def _about_guests(of: guests.Guests) -> children.AboutGuests:
+    """Return what the children need of libvirt's answers about guests."""
+    return children.AboutGuests(
+        documents=of.documents(
+            memory_encryption.X86_64, memory_encryption.MACHINES
+        ),
+        versions=of.versions,
+    )

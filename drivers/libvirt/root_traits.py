@@ -22,16 +22,21 @@ from .inventory import disk
 _FIRMWARE = ('/usr/share/qemu/firmware', '/etc/qemu/firmware')
 
 
+_Kept = tuple[findings.Facts, tuple[finding.Finding, ...]]
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The findings of one reading.
 
     :ivar findings: a finding for every trait, then the words without one
     :ivar answered: False if no source listed the features of the processors
+    :ivar guests: what guests can have, as libvirt tells
     """
 
     findings: tuple[finding.Finding, ...]
     answered: bool
+    guests: guests.Guests
 
     def named(self, found: finding.Found) -> frozenset[str]:
         """Return the traits with this decision."""
@@ -56,13 +61,14 @@ class RootTraits:
         self._storage = storage
         self._probe = of.probe
         self._guests = guests.GuestReader(of.libvirt, wanted, of.run)
+        self._kept: _Kept | None = None
 
     def read(self) -> Answer:
         """Return what is known now."""
         machine, kernel = self._kernel()
         found = self._guests.read(self._host(machine, kernel))
         facts = self._facts(machine, kernel, found)
-        of_cpu = findings.findings(facts)
+        of_cpu = self._decided(facts)
         of_disk = disk_kind.findings(self._files, self._storage)
         of_ports = remote_ports.read(self._libvirt, self._specs)
         traits = [
@@ -72,7 +78,14 @@ class RootTraits:
         return Answer(
             findings=(*sorted(traits, key=findings.order), *words),
             answered=facts.answered,
+            guests=found,
         )
+
+    def _decided(self, facts: findings.Facts) -> tuple[finding.Finding, ...]:
+        """Return the findings about the processors, as last time if they are."""
+        if self._kept is None or self._kept[0] != facts:
+            self._kept = facts, findings.findings(facts)
+        return self._kept[1]
 
     def _host(
         self, machine: str, kernel: processors.Processors

@@ -19,6 +19,9 @@ from compute_agent import errors
 #: model (libvirt 12.2); an older libvirt refuses it.
 EXPAND_CPU_FEATURES = 2
 
+#: libvirt's name of QEMU, in capitals.
+QEMU = 'QEMU'
+
 Version = tuple[int, int, int]
 
 
@@ -45,6 +48,11 @@ class Versions:
     libvirt: Version
     hypervisor: Version
     kind: str
+
+    @property
+    def qemu(self) -> Version | None:
+        """The release of QEMU; None for another hypervisor."""
+        return self.hypervisor if self.kind.upper() == QEMU else None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ import dataclasses
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from compute_agent import errors
 from compute_agent.virt import finding
@@ -56,10 +56,31 @@ class Host:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Guests:
-    """The processor and the traits that guests of the host can have."""
+    """What guests of the host can have.
+
+    :ivar kinds: the kinds of guests, with libvirt's answers
+    :ivar versions: the releases of libvirt and the hypervisor; None if unknown
+    """
 
     cpu: guest_cpu.GuestCpu
-    traits: tuple[finding.Finding, ...]
+    traits: tuple[finding.Finding, ...] = ()
+    kinds: tuple[domain_capabilities.Kind, ...] = ()
+    versions: hypervisor.Versions | None = None
+
+    def documents(
+        self, arch: str, machines: Collection[str]
+    ) -> list[xml.Element | None]:
+        """Return the domain capabilities of these kinds; None is unknown.
+
+        A kind that this hypervisor does not have is left out.
+        """
+        return [
+            kind.root
+            for kind in self.kinds
+            if kind.request.arch == arch
+            and kind.request.machine in machines
+            and kind.is_possible
+        ]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -123,14 +144,19 @@ class GuestReader:
         except hypervisor.Unanswered as exc:
             cpu = self._without(exc, host.machine)
             traits = compute_findings.findings(known)
-            return Guests(cpu=cpu, traits=traits), 0.0
+            return Guests(cpu=cpu, traits=traits, versions=versions), 0.0
         cpu = self._cpu(described)
         kinds = tuple(self._kinds(described))
         known = dataclasses.replace(
             known, kinds=kinds, listed=True, devices=self._devices(kinds)
         )
-        traits = compute_findings.findings(known)
-        return Guests(cpu=cpu, traits=traits), _seconds(known, cpu)
+        found = Guests(
+            cpu=cpu,
+            traits=compute_findings.findings(known),
+            kinds=kinds,
+            versions=versions,
+        )
+        return found, _seconds(known, cpu)
 
     def _described(self, machine: str) -> host_capabilities.HostCapabilities:
         """Return libvirt's description of the host.

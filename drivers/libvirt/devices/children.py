@@ -7,14 +7,13 @@ not answered makes the children unknown that depend on it, and no others.
 """
 
 import dataclasses
-import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from compute_agent.tree import provider_tree
 from compute_agent.virt import finding
 
 from ...host_files import HostFiles
-from ...libvirtd import guests, hypervisor
+from ...libvirtd import guests, hypervisor, xml
 from . import (
     health,
     mdev,
@@ -30,9 +29,20 @@ from .child import Child, Children, Kind
 from .node_devices import PciDevice
 
 # The releases from which nova lets devices migrate live.
-_LIBVIRT, _QEMU_RELEASE = (10, 0, 0), (8, 2, 2)
-_QEMU = 'QEMU'
-_MACHINES = ('pc', 'q35')
+_LIBVIRT, _QEMU = (10, 0, 0), (8, 2, 2)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class AboutGuests:
+    """What libvirt tells of the guests of the host.
+
+    :ivar documents: the domain capabilities of the x86_64 machine types in
+        ``memory_encryption`` that the host has; None if unknown
+    :ivar versions: the releases of libvirt and the hypervisor; None if unknown
+    """
+
+    documents: Sequence[xml.Element | None] = ()
+    versions: hypervisor.Versions | None = None
 
 
 class ChildProviders:
@@ -50,6 +60,8 @@ class ChildProviders:
         self._libvirt = libvirt
         self._files = files
         self._settings = settings
+        self._documents: Mapping[str, str] = {}
+        self._parsed = node_devices.NodeDevices()  # these documents
         self._last: Children | None = None  # with what placement had
 
     @property
@@ -59,39 +71,50 @@ class ChildProviders:
             traits.DECIDED if self._settings.specs else set()
         )
 
-    def below(self, tree: provider_tree.ProviderTree, root: str) -> Children:
+    def below(
+        self, tree: provider_tree.ProviderTree, root: str, of: AboutGuests
+    ) -> Children:
         """Return the children of a root in a tree, as far as they are known.
 
         :param root: the name or uuid of the root provider
+        :param of: libvirt's answers about the guests of the host
         """
         name = tree.data(root).name
         known = placing.reported(tree, name)
-        self._last = self.describe(name, known.values())
+        self._last = self.describe(name, of, known.values())
         return self._last
 
-    def findings(self, root: str) -> Sequence[finding.Finding]:
+    def findings(
+        self, root: str, of: AboutGuests
+    ) -> Sequence[finding.Finding]:
         """Return the findings about the children, as last described.
 
         Before the first description, they are those of an empty placement.
         """
-        found = self._last or self.describe(root)
+        found = self._last or self.describe(root, of)
         return found.findings()
 
     def describe(
         self,
         root: str,
+        of: AboutGuests,
         reported: Iterable[provider_tree.ProviderData] = (),
     ) -> Children:
         """Return the children of a root, as far as they are known.
 
+        :param of: libvirt's answers about the guests of the host
         :param reported: the providers that placement has below the root
         """
-        return self._of_devices(root, list(reported)) + self._encryption(root)
+        devices = self._of_devices(root, list(reported), of.versions)
+        return devices + self._encryption(root, of)
 
     # --- devices --------------------------------------------------------------
 
     def _of_devices(
-        self, root: str, reported: Sequence[provider_tree.ProviderData]
+        self,
+        root: str,
+        reported: Sequence[provider_tree.ProviderData],
+        versions: hypervisor.Versions | None,
     ) -> Children:
         types, specs = self._settings.types, self._settings.specs
         wanted = {
@@ -102,7 +125,7 @@ class ChildProviders:
         if not kinds:
             return Children()
         try:
-            devices = node_devices.read(self._libvirt.node_devices())
+            devices = self._devices()
         except hypervisor.Unanswered as exc:
             return Children(unknown_kinds=dict.fromkeys(kinds, str(exc)))
         others = placing.claimed(root, reported, devices)
@@ -114,8 +137,22 @@ class ChildProviders:
             found = self._with_troubles(found, root, devices)
         if Kind.PCI in kinds:
             parents = mdev.not_whole(root, devices, types, found, names_now)
-            found += self._pci(root, devices, {**parents, **others})
+            elsewhere = {**parents, **others}
+            found += self._pci(root, devices, elsewhere, versions)
         return found
+
+    def _devices(self) -> node_devices.NodeDevices:
+        """Return the node devices; the same documents are not parsed again.
+
+        All documents are asked for each time: libvirt has neither a number nor
+        an event for each change of a device, for example of the mediated
+        devices that a card still offers.
+        """
+        documents = self._libvirt.node_devices()
+        if documents != self._documents:
+            self._parsed = node_devices.read(documents)
+            self._documents = documents
+        return self._parsed
 
     def _with_troubles(
         self, found: Children, root: str, devices: node_devices.NodeDevices
@@ -151,11 +188,14 @@ class ChildProviders:
         root: str,
         devices: node_devices.NodeDevices,
         elsewhere: dict[str, str],
+        versions: hypervisor.Versions | None,
     ) -> Children:
-        try:
-            refused = self._refused_releases()
-        except hypervisor.Unanswered as exc:
-            return Children(unknown_kinds={Kind.PCI: str(exc)})
+        refused = ''
+        if any(spec.live_migratable for spec in self._settings.specs):
+            if versions is None:
+                why = 'libvirt does not tell its release'
+                return Children(unknown_kinds={Kind.PCI: why})
+            refused = _refused_releases(versions)
         if refused:
             return Children(
                 faults=(refused,), unknown_kinds={Kind.PCI: refused}
@@ -167,26 +207,6 @@ class ChildProviders:
             numa_traits=self._settings.numa_traits,
         )
         return pci.children(root, devices, facts, self._files)
-
-    def _refused_releases(self) -> str | None:
-        """Return why nova would not start with this libvirt, None if it does.
-
-        :raises hypervisor.Unanswered: libvirt does not tell its release
-        """
-        if not any(spec.live_migratable for spec in self._settings.specs):
-            return None
-        found = self._libvirt.versions()
-        if (
-            found.kind.upper() == _QEMU
-            and found.libvirt >= _LIBVIRT
-            and found.hypervisor >= _QEMU_RELEASE
-        ):
-            return None
-        return (
-            'PCI devices are left as they are, because live_migratable in '
-            '[pci] device_spec needs libvirt 10.0.0 and QEMU 8.2.2, and nova '
-            'refuses it with older releases; remove the tag, or upgrade'
-        )
 
     def _assigned(self) -> frozenset[str] | None:
         """Return the PCI addresses that guests have, None if unknown.
@@ -203,45 +223,27 @@ class ChildProviders:
 
     # --- encrypted guests -----------------------------------------------------
 
-    def _encryption(self, root: str) -> Children:
+    def _encryption(self, root: str, of: AboutGuests) -> Children:
         machine = self._files.machine()
         if machine != memory_encryption.X86_64:
             return Children()
         facts = memory_encryption.Facts(
             machine=machine,
-            guests=self._encrypted(),
+            guests=memory_encryption.guests(of.documents),
             files={p: self._files.word(p) for p in memory_encryption.FILES},
-            qemu=self._qemu(),
+            qemu=of.versions.qemu if of.versions else None,
             cpu_mode=self._settings.cpu_mode,
             tdx_guests=self._settings.tdx_guests,
         )
         return memory_encryption.children(root, facts)
 
-    def _encrypted(self) -> memory_encryption.Guests:
-        found = []
-        for machine in _MACHINES:
-            request = hypervisor.DomainCapabilitiesRequest(
-                emulator='',
-                arch=memory_encryption.X86_64,
-                machine=machine,
-                virt_type=self._settings.virt_type,
-            )
-            try:
-                text = self._libvirt.domain_capabilities(request)
-                found.append(_read(text))
-            except hypervisor.Unsupported:
-                continue  # the host has no guests of this machine type
-            except hypervisor.Unanswered:
-                found.append(memory_encryption.Guests())
-        return memory_encryption.together(found)
 
-    def _qemu(self) -> hypervisor.Version | None:
-        try:
-            versions = self._libvirt.versions()
-        except hypervisor.Unanswered:
-            return None
-        return versions.hypervisor if versions.kind.upper() == _QEMU else None
-
-
-# The text is the same in most cycles, and long.
-_read = functools.lru_cache(maxsize=16)(memory_encryption.guests)
+def _refused_releases(versions: hypervisor.Versions) -> str:
+    """Return why nova would not start with these releases, '' if it does."""
+    if versions.libvirt >= _LIBVIRT and (versions.qemu or ()) >= _QEMU:
+        return ''
+    return (
+        'PCI devices are left as they are, because live_migratable in '
+        '[pci] device_spec needs libvirt 10.0.0 and QEMU 8.2.2, and nova '
+        'refuses it with older releases; remove the tag, or upgrade'
+    )

@@ -26,6 +26,8 @@ CAPACITY = '/sys/fs/cgroup/misc.capacity'
 FILES = (SEV, SEV_ES, SEV_SNP, CAPACITY)
 
 X86_64 = 'x86_64'
+#: The machine types that nova asks about.
+MACHINES = ('pc', 'q35')
 HOST_PASSTHROUGH = 'host-passthrough'
 _QEMU_WITH_ES = (8, 0, 0)
 _DIGITS = re.compile(r'[0-9]{1,20}')
@@ -75,14 +77,18 @@ class Facts:
     tdx_guests: int | None = None
 
 
-def guests(domain_capabilities: str) -> Guests:
-    """Return what one document of domain capabilities says.
+def guests(documents: Iterable[xml.Element | None]) -> Guests:
+    """Return the encrypted guests that these domain capabilities allow.
 
-    :raises hypervisor.Unanswered: it cannot be parsed
+    :param documents: of the machine types that the host has; None is unknown
     """
-    root = xml.parse(
-        domain_capabilities, 'domain capabilities', 'domainCapabilities'
+    return _together(
+        [Guests() if one is None else _of_document(one) for one in documents]
     )
+
+
+def _of_document(root: xml.Element) -> Guests:
+    """Return what one document of domain capabilities says."""
     sev = root.find('features/sev')
     launch = root.find('features/launchSecurity')
     tdx = root.find('features/tdx')
@@ -97,7 +103,7 @@ def guests(domain_capabilities: str) -> Guests:
     )
 
 
-def together(found: Sequence[Guests]) -> Guests:
+def _together(found: Sequence[Guests]) -> Guests:
     """Return what a guest of any of these machine types can get."""
     return Guests(
         sev=_most(g.sev for g in found),

@@ -111,9 +111,11 @@ class Mdev:
 Device = PciDevice | VirtualParent | NetDevice | VdpaDevice | Mdev
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NodeDevices:
     """The devices of a host.
+
+    Values are compared by identity, so what follows from one can be kept.
 
     :ivar unreadable: libvirt's name of a device → why it is unknown
     """

@@ -8,6 +8,7 @@ devices is a fault here: the provider concerned stays as it is.
 """
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 
 from compute_agent.tree import names as agent_names
@@ -31,22 +32,22 @@ class Facts:
     :ivar numa_traits: True to report the NUMA node as a trait
     """
 
-    specs: Sequence[DeviceSpec]
+    specs: tuple[DeviceSpec, ...]
     assigned: frozenset[str] | None = None
     elsewhere: Mapping[str, str] = dataclasses.field(default_factory=dict)
     numa_traits: bool = False
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Group:
     """The matched devices of one provider: one device, or VFs of a PF."""
 
     whole: Match | None = None
-    parts: list[Match] = dataclasses.field(default_factory=list)
+    parts: tuple[Match, ...] = ()
 
     @property
-    def matches(self) -> list[Match]:
-        return [self.whole] if self.whole else self.parts
+    def matches(self) -> tuple[Match, ...]:
+        return (self.whole,) if self.whole else self.parts
 
 
 def children(
@@ -80,18 +81,24 @@ def children(
 # --- the devices of each provider ---------------------------------------------
 
 
+# The devices are the same in most cycles, and there may be hundreds.
+@functools.lru_cache(maxsize=1)
 def _groups(
-    devices: NodeDevices, specs: Sequence[DeviceSpec]
-) -> dict[str, _Group]:
+    devices: NodeDevices, specs: tuple[DeviceSpec, ...]
+) -> Mapping[str, _Group]:
     """Return address of the provider's device → the devices it offers."""
-    groups: dict[str, _Group] = {}
-    for device, spec in matches(devices, specs):
-        group = groups.setdefault(_owner(device), _Group())
-        if device.phys_function is None:
-            group.whole = (device, spec)
-        else:
-            group.parts.append((device, spec))
-    return groups
+    owned: dict[str, list[Match]] = {}
+    for match in matches(devices, specs):
+        owned.setdefault(_owner(match[0]), []).append(match)
+    return {address: _group(found) for address, found in owned.items()}
+
+
+def _group(found: Sequence[Match]) -> _Group:
+    whole = [match for match in found if match[0].phys_function is None]
+    return _Group(
+        whole=whole[-1] if whole else None,
+        parts=tuple(match for match in found if match not in whole),
+    )
 
 
 def matches(

@@ -28,6 +28,18 @@ def test_bytes_that_are_no_text_are_no_error(tmp_path):
     assert host_files.HostFiles(tmp_path).word('/model') == 'CPU \ufffd'
 
 
+def test_no_more_octets_are_read_than_asked_for(tmp_path):
+    """A device answers for each octet of its configuration, slowly."""
+    pipe = tmp_path / 'config'
+    os.mkfifo(pipe)
+    with pipe.open('r+b', buffering=0) as other_end:
+        os.set_blocking(other_end.fileno(), False)
+        other_end.write(b'\x86\x80\x01\x00and the rest')
+        found = host_files.HostFiles(tmp_path).octets('/config', 4)
+        assert found == b'\x86\x80\x01\x00'
+        assert other_end.read(100) == b'and the rest'
+
+
 def test_the_kernel_names_the_machine_before_uname_does(hosts):
     files = host_files.HostFiles(hosts / 'riscv64', 'x86_64')
     assert files.machine() == 'riscv64'

@@ -92,7 +92,9 @@ def below(tree):
 
 
 def place(providers, tree):
-    placing.place(tree, ROOT, providers.describe(ROOT, below(tree).values()))
+    nothing = children.AboutGuests()
+    found = providers.describe(ROOT, nothing, below(tree).values())
+    placing.place(tree, ROOT, found)
 
 
 def described(name):

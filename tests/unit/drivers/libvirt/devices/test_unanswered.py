@@ -6,7 +6,9 @@ import shutil
 import pytest
 import recorded_hosts
 
+from compute_agent import errors
 from drivers import host_files
+from drivers.libvirt.capabilities import guest_options, guests
 from drivers.libvirt.devices import (
     child,
     children,
@@ -49,10 +51,41 @@ class Answers:
         return getattr(self._answers, name)
 
 
+def no_programs(argv):
+    raise errors.DriverError(f'{argv[0]} cannot be run')
+
+
+class Providers(children.ChildProviders):
+    """The children of a host, by its answers about guests at the time."""
+
+    def __init__(self, answers, files, settings):
+        super().__init__(answers, files, settings)
+        self._asked = answers
+
+    def guests(self):
+        reader = guests.GuestReader(
+            self._asked, guest_options.GuestOptions(), no_programs
+        )
+        found = reader.read(guests.Host(machine='x86_64'))
+        return children.AboutGuests(
+            documents=found.documents('x86_64', memory_encryption.MACHINES),
+            versions=found.versions,
+        )
+
+    def describe(self, root, of=None, reported=()):
+        return super().describe(root, of or self.guests(), reported)
+
+    def below(self, tree, root):
+        return super().below(tree, root, self.guests())
+
+    def findings(self, root):
+        return super().findings(root, self.guests())
+
+
 def host_of(case, **settings):
     folder = recorded_hosts.HOSTS / case
     answers = Answers(folder)
-    return answers, children.ChildProviders(
+    return answers, Providers(
         answers, host_files.HostFiles(folder), options.Settings(**settings)
     )
 
@@ -195,7 +228,7 @@ class TestADeviceInErrorWhoseFileCannotBeRead:
         """Return the provider of the VF after a cycle; it had this mark."""
         answers = Answers(recorded_hosts.HOSTS / 'gpu-sriov-mdev')
         one = mdev_types.EnabledType(id='nvidia-591')
-        providers = children.ChildProviders(
+        providers = Providers(
             answers,
             host_files.HostFiles(tmp_path),
             options.Settings(types=mdev_types.EnabledTypes.of([one])),
@@ -274,7 +307,7 @@ class TestAnUnknownChildThatPlacementDoesNotHaveIsTold:
             recorded_hosts.HOSTS / 'encryption-tdx', tmp_path / 'host'
         )
         (folder / memory_encryption.CAPACITY[1:]).unlink()
-        providers = children.ChildProviders(
+        providers = Providers(
             Answers(folder),
             host_files.HostFiles(folder),
             options.Settings(cpu_mode='host-passthrough'),
