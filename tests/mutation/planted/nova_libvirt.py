@@ -102,8 +102,8 @@ def _(by_tpm, known):
     children.ChildProviders._of_devices,
     'nova 8: without enabled types, cards are not looked at',
 )
-def _(of_devices, self, root, reported):
-    found = of_devices(self, root, reported)
+def _(of_devices, self, root, reported, versions):
+    found = of_devices(self, root, reported, versions)
     types = self._settings.types
     if types.by_address or types.default:
         return found
