@@ -14,6 +14,7 @@ if typing.TYPE_CHECKING:
     from ..ownership.explanations import explain
     from ..plan.change import Change
     from ..virt import finding
+    from ..virt.drivers import NamedDriver
     from .wiring.agent import Agent, NodeResult
 
 
@@ -68,21 +69,33 @@ class Explain(command.Report):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Evidence:
+    """What one driver knows about the trait.
+
+    :ivar title: the driver in the words of messages
+    :ivar findings: None if the driver gives no evidence, or cannot give it now
+    :ivar failure: the reason why it cannot give evidence now
+    """
+
+    title: str
+    findings: 'Sequence[finding.Finding] | None'
+    failure: str = ''
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
     """The explanation for one node.
 
     :ivar providers: None if the node could not be planned
-    :ivar findings: None if the driver gives no evidence, or cannot give it now
+    :ivar evidence: what each driver knows about the trait
     :ivar lines: the lines of the operator's files that add the trait
-    :ivar failure: the reason why the driver cannot give evidence now
     """
 
     result: 'NodeResult'
     providers: 'Sequence[explain.Explanation] | None'
-    findings: 'Sequence[finding.Finding] | None'
+    evidence: 'Sequence[_Evidence]'
     lines: 'Sequence[finding.Finding]'
     notes: Sequence[str]
-    failure: str = ''
 
     @property
     def is_the_agents(self) -> bool:
@@ -95,13 +108,17 @@ class _Answer:
     @property
     def is_incomplete(self) -> bool:
         """True if part of the answer is unknown."""
-        return self.providers is None or bool(self.failure)
+        return self.providers is None or any(e.failure for e in self.evidence)
+
+    @property
+    def has_findings(self) -> bool:
+        """True if a driver has a finding about the trait."""
+        return any(e.findings for e in self.evidence)
 
 
 def _answer(agent: 'Agent', result: 'NodeResult', trait: str) -> _Answer:
     from ..ownership.explanations import explain  # noqa: PLC0415
 
-    findings, failure = _findings(agent, result.node.name, trait)
     plan = result.plan
     providers = None
     if plan is not None:
@@ -121,27 +138,29 @@ def _answer(agent: 'Agent', result: 'NodeResult', trait: str) -> _Answer:
     return _Answer(
         result=result,
         providers=providers,
-        findings=findings,
+        evidence=[
+            _evidence(one, result.node.name, trait) for one in agent.drivers
+        ],
         lines=[line for line in files if line.trait == trait],
         notes=[note for note in result.notes if _names(note, trait)],
-        failure=failure,
     )
 
 
-def _findings(
-    agent: 'Agent', node: str, trait: str
-) -> 'tuple[Sequence[finding.Finding] | None, str]':
-    """Return the driver's findings about a trait, or why there are none."""
+def _evidence(one: 'NamedDriver', node: str, trait: str) -> _Evidence:
+    """Return a driver's findings about a trait, or why there are none."""
     from .. import errors  # noqa: PLC0415
     from ..virt import finding  # noqa: PLC0415
 
-    if not isinstance(agent.driver, finding.Evidence):
-        return None, ''
+    title = one.title.removeprefix('the ')
+    if not isinstance(one.driver, finding.Evidence):
+        return _Evidence(title=title, findings=None)
     try:
-        findings = agent.driver.evidence(node)
+        findings = one.driver.evidence(node)
     except errors.AgentError as exc:
-        return None, str(exc)
-    return [found for found in findings if found.trait == trait], ''
+        return _Evidence(title=title, findings=None, failure=str(exc))
+    return _Evidence(
+        title=title, findings=[f for f in findings if f.trait == trait]
+    )
 
 
 def _names(note: str, trait: str) -> bool:
@@ -164,7 +183,7 @@ def _check_known(trait: str, answers: Sequence[_Answer]) -> None:
         trait_names.is_known_here(trait)
         or any(
             answer.is_incomplete
-            or answer.findings
+            or answer.has_findings
             or answer.lines
             or answer.notes
             for answer in answers
@@ -193,7 +212,8 @@ def _text(trait: str, answer: _Answer) -> str:
         if explained.claimed_by:
             line += f'; claimed by {", ".join(explained.claimed_by)}'
         lines.append(line)
-    lines += _driver_lines(answer)
+    for evidence in answer.evidence:
+        lines += _driver_lines(evidence, told=answer.is_the_agents)
     if answer.is_the_agents:
         lines.append('  agent: it adds this trait itself')
     lines += [
@@ -204,23 +224,26 @@ def _text(trait: str, answer: _Answer) -> str:
     return '\n'.join(lines)
 
 
-def _driver_lines(answer: _Answer) -> list[str]:
-    """Return what the driver knows about the trait."""
-    lines = []
-    for finding in answer.findings or ():
+def _driver_lines(evidence: _Evidence, *, told: bool) -> list[str]:
+    """Return what a driver knows about the trait.
+
+    :param told: leave out that it knows nothing
+    """
+    lines, title = [], evidence.title
+    for finding in evidence.findings or ():
         seen = f' [{", ".join(finding.sources)}]' if finding.sources else ''
         why = f': {finding.reason}' if finding.reason else ''
         where = f' on {finding.provider}' if finding.provider else ''
         lines.append(
-            f'  driver: {finding.found.value}{where} by {finding.fact}{seen}'
+            f'  {title}: {finding.found.value}{where} by {finding.fact}{seen}'
             f'{why}'
         )
-    if answer.failure:
-        lines.append(f'  driver: unknown: {answer.failure}')
-    elif answer.findings is None:
-        lines.append('  driver: this driver gives no evidence')
-    elif not answer.findings and not answer.is_the_agents:
-        lines.append('  driver: it has no finding about this trait')
+    if evidence.failure:
+        lines.append(f'  {title}: unknown: {evidence.failure}')
+    elif evidence.findings is None:
+        lines.append(f'  {title}: this driver gives no evidence')
+    elif not evidence.findings and not told:
+        lines.append(f'  {title}: it has no finding about this trait')
     return lines
 
 
@@ -244,10 +267,14 @@ def _data(trait: str, answer: _Answer) -> dict[str, typing.Any]:
             }
             for explained in answer.providers or ()
         ],
-        'findings': None
-        if answer.findings is None
-        else [probe.finding_data(found) for found in answer.findings],
+        'findings': [
+            {'driver': e.title, **probe.finding_data(found)}
+            for e in answer.evidence
+            for found in e.findings or ()
+        ]
+        if any(e.findings is not None for e in answer.evidence)
+        else None,
         'files': [probe.finding_data(line) for line in answer.lines],
-        'failure': answer.failure,
+        'failure': '; '.join(e.failure for e in answer.evidence if e.failure),
         'notes': list(answer.notes),
     }

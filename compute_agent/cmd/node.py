@@ -41,22 +41,38 @@ class _NodeCommand(command.Report):
 
         return configuration.load(self.app.global_options, local=True)
 
-    def driver(self, conf: 'cfg.ConfigOpts') -> 'virt.RequestedTraits':
-        """Return the configured driver.
+    def driver(
+        self, conf: 'cfg.ConfigOpts', node: str
+    ) -> 'virt.RequestedTraits':
+        """Return the driver that stages requested traits on a node.
 
-        :raises errors.ConfigError: it cannot stage requested traits
+        If several drivers can, that is the one that has the node.
+
+        :raises errors.ConfigError: no driver can stage requested traits
         """
         from .. import errors  # noqa: PLC0415 (quick --help)
         from ..virt import requested as virt  # noqa: PLC0415
+        from ..virt.driver import Existence  # noqa: PLC0415
         from .app import configuration  # noqa: PLC0415
 
-        driver = configuration.load_driver(conf)
-        if not isinstance(driver, virt.RequestedTraits):
+        every = configuration.load_drivers(conf)
+        found = [
+            one
+            for one in every
+            if isinstance(one.driver, virt.RequestedTraits)
+        ]
+        if not found:
             raise errors.ConfigError(
-                f'driver {conf.compute_driver} cannot stage requested traits '
-                'on its nodes; [DEFAULT] compute_driver = ironic can'
+                f'driver {", ".join(conf.compute_driver)} cannot stage '
+                'requested traits on its nodes; [DEFAULT] compute_driver = '
+                'ironic can'
             )
-        return driver
+        chosen = found[0]
+        if len(found) > 1:
+            yes = Existence.YES
+            having = (o for o in found if o.driver.node_exists(node) is yes)
+            chosen = next(having, chosen)
+        return typing.cast('virt.RequestedTraits', chosen.driver)
 
 
 class NodeStage(_NodeCommand):
@@ -113,7 +129,7 @@ class NodeStage(_NodeCommand):
             )
         )
         conf = self.local_conf()
-        staging = self.driver(conf).stage(
+        staging = self.driver(conf, parsed_args.node).stage(
             parsed_args.node,
             requested,
             parsed_args.instance,
@@ -134,7 +150,7 @@ class NodeUnstage(_NodeCommand):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the traits and capabilities that were taken back."""
-        staging = self.driver(self.local_conf()).unstage(
+        staging = self.driver(self.local_conf(), parsed_args.node).unstage(
             parsed_args.node, parsed_args.instance, dry_run=parsed_args.dry_run
         )
         return _reported(staging, dry_run=parsed_args.dry_run)

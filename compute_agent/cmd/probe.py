@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent probe``: the driver's findings, without placement."""
+"""``compute-agent probe``: the drivers' findings, without placement."""
 
 import argparse
+import dataclasses
 import typing
 from collections.abc import Sequence
 
@@ -13,7 +14,7 @@ if typing.TYPE_CHECKING:
     from oslo_config import cfg
 
     from ..virt import finding as virt
-    from ..virt.driver import ComputeDriver
+    from ..virt.drivers import Drivers, NamedDriver
 
 
 class Probe(command.Report):
@@ -28,6 +29,11 @@ class Probe(command.Report):
         """Return the parser with the nodes and the option for absent traits."""
         parser = super().get_parser(prog_name)
         command.add_nodes(parser, 'Probe only these nodes.')
+        parser.add_argument(
+            '--driver',
+            metavar='NAME',
+            help='Show the findings of this driver only.',
+        )
         parser.add_argument(
             '--all',
             action='store_true',
@@ -46,42 +52,92 @@ class Probe(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the findings of each node."""
-        from .. import errors  # noqa: PLC0415 (quick --help)
-        from ..virt import finding as virt  # noqa: PLC0415
-        from .app import configuration  # noqa: PLC0415
+        from .app import configuration  # noqa: PLC0415 (quick --help)
 
         conf = configuration.load(self.app.global_options, local=True)
-        driver = configuration.load_driver(conf)
-        if not isinstance(driver, virt.Evidence):
-            raise errors.ConfigError(
-                f'driver {conf.compute_driver} gives no evidence for its '
-                'traits; "compute-agent plan" shows what the agent would write'
-            )
-        nodes = node_module.selected(_nodes(driver, conf), parsed_args.nodes)
-        found = [(n.name, n.called, driver.evidence(n.name)) for n in nodes]
+        drivers = configuration.load_drivers(conf)
+        showing = _showing(drivers, parsed_args.driver)
+        probed = [
+            _Probed(driver=one, node=node)
+            for one in showing
+            for node in _nodes(one, drivers, conf)
+        ]
+        selected = node_module.selected(
+            dict.fromkeys(p.node for p in probed), parsed_args.nodes
+        )
+        found = [
+            (each, each.findings())
+            for node in selected
+            for each in probed
+            if each.node == node
+        ]
         data = [
             {
-                'node': title,
-                'name': name,
+                'node': each.node.called,
+                'name': each.node.name,
+                'driver': each.driver.name,
                 'findings': [finding_data(f) for f in findings],
-                **(_raw(driver, name) if parsed_args.raw else {}),
+                **(_raw(each) if parsed_args.raw else {}),
             }
-            for name, title, findings in found
+            for each, findings in found
         ]
         texts = [
-            _text(title, findings, absent=parsed_args.all)
-            for _, title, findings in found
+            _text(
+                each.node.called
+                + f' ({each.driver.title})' * drivers.are_several,
+                findings,
+                absent=parsed_args.all,
+            )
+            for each, findings in found
         ]
         return data, '\n\n'.join(texts) if texts else 'no nodes', 0
 
 
-def _nodes(driver: 'ComputeDriver', conf: 'cfg.ConfigOpts') -> list[Node]:
-    """Return the driver's nodes; a host has no uuid before its first cycle."""
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Probed:
+    """A node, and a driver that gives evidence about it."""
+
+    driver: 'NamedDriver'
+    node: Node
+
+    def findings(self) -> 'Sequence[virt.Finding]':
+        driver = typing.cast('virt.Evidence', self.driver.driver)
+        return driver.evidence(self.node.name)
+
+
+def _showing(drivers: 'Drivers', name: str | None) -> 'list[NamedDriver]':
+    """Return the drivers that give evidence, or the one of this name.
+
+    :raises errors.ConfigError: there is none
+    """
+    from .. import errors  # noqa: PLC0415 (quick --help)
+    from ..virt import finding as virt  # noqa: PLC0415
+
+    chosen = [one for one in drivers if name in {None, one.name}]
+    names = ', '.join(one.name for one in drivers)
+    if not chosen:
+        raise errors.ConfigError(
+            f'--driver: this agent has no driver {name!r}; it has {names}'
+        )
+    found = [one for one in chosen if isinstance(one.driver, virt.Evidence)]
+    if not found:
+        raise errors.ConfigError(
+            f'driver {", ".join(one.name for one in chosen)} gives no '
+            'evidence for its traits; "compute-agent plan" shows what the '
+            'agent would write'
+        )
+    return found
+
+
+def _nodes(
+    one: 'NamedDriver', drivers: 'Drivers', conf: 'cfg.ConfigOpts'
+) -> list[Node]:
+    """Return a driver's nodes; a host has no uuid before its first cycle."""
     from ..identity import identity  # noqa: PLC0415 (quick --help)
     from .wiring import agent_settings  # noqa: PLC0415
 
-    listed = list(driver.get_available_nodes())
-    by_uuid, titles = driver.get_nodenames_by_uuid(), driver.get_titles()
+    listed = list(one.driver.get_available_nodes())
+    by_uuid, titles = one.driver.get_nodenames_by_uuid(), drivers.titles()
     uuids = {name: uuid for uuid, name in by_uuid.items()}
     if identity.has_host_uuid(listed, by_uuid):
         directories = agent_settings.identity_directories(conf)
@@ -92,15 +148,17 @@ def _nodes(driver: 'ComputeDriver', conf: 'cfg.ConfigOpts') -> list[Node]:
     ]
 
 
-def _raw(driver: 'virt.Evidence', nodename: str) -> dict[str, dict[str, str]]:
+def _raw(each: _Probed) -> dict[str, dict[str, str]]:
     from .. import errors  # noqa: PLC0415 (quick --help)
     from ..virt import finding as virt  # noqa: PLC0415
 
+    driver = each.driver.driver
     if not isinstance(driver, virt.RawEvidence):
         raise errors.ConfigError(
-            'the driver keeps no texts behind its evidence; leave out --raw'
+            f'{each.driver.title} keeps no texts behind its evidence; leave '
+            'out --raw, or choose another driver with --driver'
         )
-    return {'raw': dict(driver.raw_evidence(nodename))}
+    return {'raw': dict(driver.raw_evidence(each.node.name))}
 
 
 def finding_data(finding: 'virt.Finding') -> dict[str, typing.Any]:

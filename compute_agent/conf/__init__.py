@@ -56,8 +56,14 @@ def _refuse_empty(group: str, opt: cfg.Opt, value: object) -> None:
     oslo.config would read None for a number, and an empty path would mean the
     directory in which the agent was started.
     """
-    if opt.default not in (None, '') and value in (None, ''):
+    empty: tuple[object, ...] = (None, '', [])
+    if opt.default not in empty and value in empty:
+        default_value = (
+            ','.join(opt.default)
+            if isinstance(opt.default, list)
+            else opt.default
+        )
         raise cfg.Error(
             f'[{group}] {opt.name} is empty: give it a value, or remove the '
-            f'line to use the default, {opt.default}'
+            f'line to use the default, {default_value}'
         )

@@ -25,13 +25,17 @@ _IDENTITY = [
         'provider keeps its name: after a change of this option, run '
         '"compute-agent provider rename".',
     ),
-    cfg.StrOpt(
+    cfg.ListOpt(
         'compute_driver',
-        default='libvirt',
+        default=['libvirt'],
         help='The driver that describes the resources, by the name of its '
         'entry point in the group compute_agent.drivers. The command '
         '"compute-agent driver list" lists the installed drivers. The names '
-        'of nova.conf, such as libvirt.LibvirtDriver, work too.',
+        'of nova.conf, such as libvirt.LibvirtDriver, work too. With several '
+        'drivers, such as libvirt,host, each adds to one tree for each node: '
+        'the first driver of a node describes its root, and each decides only '
+        'what it reports itself. The claims of a driver that you remove from '
+        'the list end: the agent removes what it added for that driver.',
     ),
     cfg.StrOpt(
         'state_path',

@@ -1,68 +1,259 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nodes that a driver has now, with their uuids and titles.
+"""The nodes that the drivers have now, with their uuids and titles.
 
-Every exception of the driver becomes a ``DriverError`` that names the driver.
+A node that several drivers list is one node: they all add to its tree. If one
+of several drivers cannot list its nodes, the nodes that it had stay in the list.
+Every exception of a driver becomes a ``DriverError`` that names the driver.
 The resource tracker asks for the list at the start of each cycle.
 """
 
 import dataclasses
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from .. import errors
+from ..state.known_node import KnownNode
 from ..tree.node import Node
-from ..virt import driver as virt
+from ..virt import drivers
+from ..virt.drivers import NamedDriver
 
 LOG = logging.getLogger(__name__)
 
+# Returns the nodes of these names; the mappings are uuid → name, as far as the
+# driver knows, and name → the hypervisor's name, as far as any driver does.
+Identify = Callable[
+    [Sequence[str], Mapping[str, str], Mapping[str, str]], Sequence[Node]
+]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedBy:
+    """The drivers of one node, in the order of ``compute_driver``.
+
+    :ivar drivers: all drivers of the agent
+    :ivar listing: the drivers whose list has the node
+    :ivar failed: why drivers that may have the node could not list it, by
+        source
+    """
+
+    drivers: drivers.Drivers
+    listing: tuple[NamedDriver, ...]
+    failed: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def concerned(self) -> Iterator[NamedDriver]:
+        """Yield the drivers that have the node, or may have it."""
+        for one in self.drivers:
+            if one in self.listing or one.source in self.failed:
+                yield one
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """The answers of one driver about its nodes."""
+
+    names: list[str]
+    by_uuid: Mapping[str, str]
+    titles: Mapping[str, str]
+    by_nova: Mapping[str, str]
+
 
 class NodeList:
-    """A driver's nodes.
+    """The nodes of all drivers.
 
-    :param identify: returns the nodes of these names, with their uuids
+    :param identify: returns a driver's nodes with their uuids
+    :param known: returns the nodes that drivers had, by uuid
     """
 
     def __init__(
         self,
-        driver: virt.ComputeDriver,
-        identify: Callable[[Sequence[str]], Sequence[Node]],
+        every: drivers.Drivers,
+        identify: Identify,
+        known: Callable[[], Mapping[str, KnownNode]] = dict,
     ) -> None:
-        self._driver = driver
+        self._drivers = every
         self._identify = identify
+        self._known = known
         self._logged = False
+        self._described_by: Mapping[str, DescribedBy] = {}
+        self._by_all = DescribedBy(drivers=every, listing=tuple(every))
 
     def nodes(self) -> Sequence[Node]:
-        """Return the nodes that the driver has now.
+        """Return the nodes that the drivers have now.
 
-        :raises errors.DriverError: it cannot tell
+        :raises errors.AgentError: no driver can tell
         """
-        try:
-            found = self._identify(list(self._driver.get_available_nodes()))
-            titles = self._driver.get_titles()
-            nodes = [
-                dataclasses.replace(node, title=titles[node.name])
-                if node.name in titles
+        answers, failed = self._asked()
+        listed = self._listed(answers, failed)
+        if not listed:
+            raise next(iter(failed.values()))
+        if not self._drivers.are_several:
+            (found,) = listed.values()
+        else:
+            nodes, holders = _union(self._drivers, listed)
+            found = self._with_failed(nodes, holders, failed)
+        self._log(found)
+        return found
+
+    def described_by(self, node: Node) -> DescribedBy:
+        """Return the drivers of a node; all drivers for one not listed."""
+        return self._described_by.get(node.uuid, self._by_all)
+
+    def _with_failed(
+        self,
+        nodes: dict[str, Node],
+        holders: Mapping[str, Sequence[NamedDriver]],
+        failed: Mapping[str, errors.AgentError],
+    ) -> list[Node]:
+        """Add the nodes of the drivers without a list; note who has which."""
+        reasons = {source: str(exc) for source, exc in failed.items()}
+        had = self._had(reasons)
+        for uuid, known in had.items():
+            nodes.setdefault(uuid, known.node(uuid))
+        self._described_by = {
+            uuid: DescribedBy(
+                drivers=self._drivers,
+                listing=tuple(holders.get(uuid, ())),
+                failed=self._failed_for(uuid, reasons, had),
+            )
+            for uuid in nodes
+        }
+        return [*nodes.values()]
+
+    # --- the answers of the drivers -------------------------------------------
+
+    def _asked(
+        self,
+    ) -> tuple[dict[str, _Answer], dict[str, errors.AgentError]]:
+        """Return the answers of the drivers, and the errors of the others."""
+        answers, failed = {}, dict[str, errors.AgentError]()
+        for one in self._drivers:
+            try:
+                answers[one.source] = _answer(one)
+            except errors.AgentError as exc:
+                failed[one.source] = exc
+        return answers, failed
+
+    def _listed(
+        self,
+        answers: Mapping[str, _Answer],
+        failed: dict[str, errors.AgentError],
+    ) -> dict[str, Sequence[Node]]:
+        """Return each driver's nodes; add the drivers whose list is wrong.
+
+        :raises errors.AgentError: the only list is wrong, or placement or this
+            host's uuid cannot be read
+        """
+        by_nova = drivers.merged(a.by_nova for a in answers.values())
+        found = dict[str, Sequence[Node]]()
+        for source, answer in answers.items():
+            try:
+                nodes = self._identify(answer.names, answer.by_uuid, by_nova)
+            except errors.DriverError as exc:
+                if not self._drivers.are_several:
+                    raise
+                failed[source] = exc
+                continue
+            found[source] = [
+                dataclasses.replace(node, title=answer.titles[name])
+                if (name := node.name) in answer.titles
                 else node
-                for node in found
+                for node in nodes
             ]
-        except errors.AgentError:
-            raise
-        except Exception as exc:
-            raise errors.DriverError(
-                f'{type(self._driver).__name__} cannot list its nodes: '
-                f'{type(exc).__name__}: {exc}'
-            ) from exc
-        self._log(nodes)
-        return nodes
+        return found
+
+    def _had(self, failed: Mapping[str, str]) -> dict[str, KnownNode]:
+        """Return the nodes that the drivers without a list had, by uuid."""
+        if not failed:
+            return {}
+        references = {
+            one.reference for one in self._drivers if one.source in failed
+        }
+        return {
+            uuid: node
+            for uuid, node in self._known().items()
+            if node.drivers & references
+        }
+
+    def _failed_for(
+        self,
+        uuid: str,
+        failed: Mapping[str, str],
+        had: Mapping[str, KnownNode],
+    ) -> dict[str, str]:
+        """Return the drivers without a list that may have the node.
+
+        A driver that never had a node may have any of them.
+        """
+        known = frozenset[str]().union(*(n.drivers for n in had.values()))
+        mine = had[uuid].drivers if uuid in had else frozenset()
+        return {
+            one.source: failed[one.source]
+            for one in self._drivers
+            if one.source in failed
+            and (one.reference in mine or one.reference not in known)
+        }
 
     def _log(self, nodes: Sequence[Node]) -> None:
         """Log the number of nodes, once: with the first list."""
         if not self._logged:
             self._logged = True
             LOG.info(
-                '%s describes %s',
-                type(self._driver).__name__,
+                '%s %s %s',
+                ' and '.join(one.class_name for one in self._drivers),
+                'describe' if self._drivers.are_several else 'describes',
                 f'the node {nodes[0]}'
                 if len(nodes) == 1
                 else f'{len(nodes)} nodes',
             )
+
+
+def _answer(one: NamedDriver) -> _Answer:
+    """Return what a driver tells about its nodes.
+
+    :raises errors.AgentError: it cannot tell
+    """
+    try:
+        return _Answer(
+            names=list(one.driver.get_available_nodes()),
+            by_uuid=one.driver.get_nodenames_by_uuid(),
+            titles=one.driver.get_titles(),
+            by_nova=one.driver.get_hypervisor_hostnames(),
+        )
+    except errors.AgentError:
+        raise
+    except Exception as exc:
+        raise errors.DriverError(
+            f'{one.class_name} cannot list its nodes: '
+            f'{type(exc).__name__}: {exc}'
+        ) from exc
+
+
+def _union(
+    every: drivers.Drivers, listed: Mapping[str, Sequence[Node]]
+) -> tuple[dict[str, Node], dict[str, list[NamedDriver]]]:
+    """Return the nodes by uuid, and the drivers that list each of them.
+
+    A node has the name, and the title, that the first of its drivers gives.
+
+    :raises errors.DriverError: two drivers give a name to different nodes
+    """
+    nodes: dict[str, Node] = {}
+    holders: dict[str, list[NamedDriver]] = {}
+    uuids: dict[str, str] = {}
+    for one in every:
+        for node in listed.get(one.source, ()):
+            known = nodes.setdefault(node.uuid, node)
+            if not known.title and node.title:
+                nodes[node.uuid] = dataclasses.replace(known, title=node.title)
+            holders.setdefault(node.uuid, []).append(one)
+    for node in nodes.values():
+        other = uuids.setdefault(node.name, node.uuid)
+        if other != node.uuid:
+            first, second = holders[other][0], holders[node.uuid][0]
+            raise errors.DriverError(
+                f'{first.title} and {second.title} list the node {node.name} '
+                f'with different uuids, {other} and {node.uuid}: give one of '
+                'the nodes another name, or remove one of the drivers from '
+                '[DEFAULT] compute_driver'
+            )
+    return nodes, holders

@@ -32,6 +32,7 @@ class Inputs:
     :ivar claimed_for_others: the names that are claimed for other nodes
     :ivar last_seen: the names that were there before other writers changed
         them
+    :ivar departed: the sources that do not exist any more
     :ivar lists_are_complete: True if an exclusive assertion also removes
         names of other writers
     """
@@ -43,6 +44,7 @@ class Inputs:
     claims: Claims
     claimed_for_others: frozenset[str]
     last_seen: frozenset[str]
+    departed: frozenset[str]
     lists_are_complete: bool
 
 
@@ -76,7 +78,8 @@ def decide(inputs: Inputs, policy: Policy) -> Decision:
     claims = {
         source: _claims_of(source, inputs) - masked for source in sources
     }
-    claimed = union(claims.values()) | inputs.claimed_for_others
+    disputed = union(a.disputed for a in inputs.assertions.values())
+    claimed = union(claims.values()) | inputs.claimed_for_others | disputed
     causes = _causes(inputs, policy, claimed, masked)
     gone = frozenset(causes)
     asserted = union(a.names for a in inputs.assertions.values()) - masked
@@ -88,7 +91,7 @@ def decide(inputs: Inputs, policy: Policy) -> Decision:
         foreign=frozenset(
             name
             for name in gone - inputs.ours
-            if not _is_drivers(inputs, policy, name)
+            if not _is_a_drivers(inputs, policy, name)
         ),
         masked=masked,
         restored=(reasserted & inputs.last_seen) - inputs.before,
@@ -136,9 +139,11 @@ def _cause(
         return _by(Reason.REMOVED, removing)
     if name in inputs.ours:
         claimants = [s for s, names in inputs.claims.items() if name in names]
-        cause = _by(Reason.UNCLAIMED, claimants)
-    elif _driver_omits(inputs, policy, name, is_masked=is_masked):
-        cause = _by(Reason.AUTHORITY, [assertion.DRIVER])
+        gone = claimants and inputs.departed.issuperset(claimants)
+        reason = Reason.DRIVER_GONE if gone else Reason.UNCLAIMED
+        cause = _by(reason, claimants)
+    elif deciding := _omitting(inputs, policy, name, is_masked=is_masked):
+        cause = _by(Reason.AUTHORITY, deciding)
     elif not is_protected(name) and (sources := _complete_lists(inputs)):
         cause = _by(Reason.COMPLETE_LIST, sources)
     elif name in policy.orders.prune:
@@ -152,25 +157,28 @@ def _by(reason: Reason, sources: Iterable[str]) -> Cause:
     return Cause(reason=reason, sources=tuple(sorted(sources)))
 
 
-def _driver_omits(
+def _omitting(
     inputs: Inputs, policy: Policy, name: str, *, is_masked: bool
-) -> bool:
-    """Return True if the driver decides the trait and left it out.
+) -> list[str]:
+    """Return the drivers that decide the trait and left it out.
 
     A driver leaves a trait out if it gave all its names, or all names of the
     provider, without this one. Adding or removing other traits says nothing.
     """
-    driver = inputs.assertions.get(assertion.DRIVER)
-    return (
-        driver is not None
-        and (is_masked or driver.ends_claims)
-        and _is_drivers(inputs, policy, name)
+    return [
+        source
+        for source, asserted in inputs.assertions.items()
+        if (is_masked or asserted.ends_claims)
+        and inputs.kind is assertion.Kind.TRAIT
+        and policy.decides(source, name)
+    ]
+
+
+def _is_a_drivers(inputs: Inputs, policy: Policy, name: str) -> bool:
+    """Return True if the name is a trait that a driver alone decides."""
+    return inputs.kind is assertion.Kind.TRAIT and any(
+        policy.decides(source, name) for source in policy.authority
     )
-
-
-def _is_drivers(inputs: Inputs, policy: Policy, name: str) -> bool:
-    """Return True if the name is a trait that the driver alone decides."""
-    return inputs.kind is assertion.Kind.TRAIT and policy.decides(name)
 
 
 def _complete_lists(inputs: Inputs) -> list[str]:
@@ -194,8 +202,8 @@ def _claims_of(source: str, inputs: Inputs) -> frozenset[str]:
     earlier = inputs.claims.get(source, _NO_NAMES)
     asserted = inputs.assertions.get(source, assertion.NOTHING)
     if asserted.ends_claims:
-        earlier = _NO_NAMES
-    elif source == assertion.DRIVER and not asserted.keep:
+        earlier &= asserted.disputed
+    elif assertion.is_driver(source) and not asserted.keep:
         earlier &= inputs.before
     return (earlier | asserted.names) - asserted.removed
 

@@ -10,7 +10,8 @@ import enum
 import fnmatch
 import functools
 import re
-from collections.abc import Collection, Iterable, Sequence
+import typing
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from .. import errors
 from ..limits import contention
@@ -68,14 +69,17 @@ class Mode(enum.Enum):
 class Policy:
     """The rules for one node's providers.
 
-    :ivar authority: the traits and prefixes that the driver alone decides
+    :ivar authority: the traits and prefixes that each driver alone decides, by
+        the driver's name as a source
     :ivar contended: the items that stay as they are, because another writer
         undoes the agent's changes
     :ivar is_companion: True if the root is nova-compute's
     """
 
     node_uuid: str
-    authority: Sequence[str] = ()
+    authority: Mapping[str, Sequence[str]] = dataclasses.field(
+        default_factory=dict
+    )
     ratios: Ratios = dataclasses.field(default_factory=Ratios)
     orders: Orders = NO_ORDERS
     contended: Collection[contention.Item] = ()
@@ -86,17 +90,17 @@ class Policy:
 
         :raises errors.DriverError: it is not a sequence of names and prefixes
         """
-        given: object = self.authority
-        if isinstance(given, Iterable) and not isinstance(given, str):
-            given = tuple(given)  # a copy: the driver may change its own later
-            object.__setattr__(self, 'authority', given)
-        _check_authority(given)
+        checked = {
+            source: check_authority(given)
+            for source, given in self.authority.items()
+        }
+        object.__setattr__(self, 'authority', checked)
 
-    def decides(self, trait: str) -> bool:
-        """Return True if the driver alone decides this trait."""
+    def decides(self, source: str, trait: str) -> bool:
+        """Return True if this driver alone decides this trait."""
         return not is_protected(trait) and any(
             trait.startswith(a[:-1]) if a.endswith('*') else trait == a
-            for a in self.authority
+            for a in self.authority.get(source, ())
         )
 
     def masks(self, trait: str) -> bool:
@@ -104,6 +108,17 @@ class Policy:
         return any(
             fnmatch.fnmatchcase(trait, mask) for mask in self.orders.masked
         )
+
+
+def check_authority(given: object) -> tuple[str, ...]:
+    """Return a copy of an authority: the driver may change its own later.
+
+    :raises errors.DriverError: it may claim more than the driver meant
+    """
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        given = tuple(given)
+    _check_authority(given)
+    return typing.cast(tuple[str, ...], given)
 
 
 @functools.lru_cache(maxsize=1024)

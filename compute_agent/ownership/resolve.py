@@ -138,6 +138,8 @@ class _Resolver:
         source = self._tree.removed_by.get(uuid, assertion.DRIVER)
         if source == assertion.AGENT:
             return Cause(reason=Reason.NODE_GONE)
+        if source in self._tree.departed:
+            return Cause(reason=Reason.DRIVER_GONE, sources=(source,))
         return Cause(reason=Reason.REMOVED, sources=(source,))
 
     def _wanted(
@@ -199,6 +201,7 @@ class _Resolver:
             claims=record.claims.get(key, {}),
             claimed_for_others=record.claimed_for_other_nodes(key),
             last_seen=last_seen.names_of(kind),
+            departed=frozenset(self._tree.departed),
             lists_are_complete=kind is Kind.INVENTORY
             or old.uuid in self._trusted,
         )
@@ -266,13 +269,20 @@ class _Resolver:
         """
         if self._policy.is_companion and one.uuid not in self._record.created:
             return  # no advice to remove what may be nova's
-        driver = inputs.assertions.get(assertion.DRIVER, assertion.NOTHING)
-        if not (driver.ends_claims or driver.keep):
+        if not any(
+            asserted.ends_claims or asserted.keep
+            for source, asserted in inputs.assertions.items()
+            if assertion.is_driver(source)
+        ):
             return
         if self._takes_over(one.uuid, inputs):
             self._note(_TAKEN_OVER, one, decision.unclaimed)
         else:
-            reported = inputs.claims.get(assertion.DRIVER, frozenset())
+            reported = claims.union(
+                names
+                for source, names in inputs.claims.items()
+                if assertion.is_driver(source)
+            )
             self._note(_DROPPED, one, decision.unclaimed & reported)
 
     def _takes_over(self, uuid: str, inputs: claims.Inputs) -> bool:
@@ -285,7 +295,7 @@ class _Resolver:
             inputs.kind is Kind.TRAIT
             and uuid in self._home
             and uuid not in self._record.created
-            and assertion.DRIVER not in inputs.claims
+            and not any(map(assertion.is_driver, inputs.claims))
         )
 
     def _note(

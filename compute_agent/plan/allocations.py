@@ -96,6 +96,12 @@ class Allocations:
         }
         self.described: dict[str, Any] = copy.deepcopy(self._given)
 
+    def copy(self) -> 'Allocations':
+        """Return the same allocations, to be edited alone."""
+        made = copy.copy(self)
+        made.described = copy.deepcopy(self.described)
+        return made
+
     def moves(self) -> tuple[Move, ...]:
         """Return a move for each consumer, changed or not.
 

@@ -30,6 +30,8 @@ class Reason(enum.Enum):
     MASKED = 'masked'
     #: A source's complete list does not contain the name.
     COMPLETE_LIST = 'complete_list'
+    #: The driver that reported it is not in compute_driver any more.
+    DRIVER_GONE = 'driver_gone'
     #: The operator ordered the removal with --prune.
     PRUNED = 'pruned'
     #: The node that the provider was created for is gone.
@@ -51,7 +53,7 @@ class Cause:
 
     def __str__(self) -> str:
         """Return the cause in the words that operators read."""
-        sources = ' and '.join(_TITLES.get(s, s) for s in self.sources)
+        sources = ' and '.join(map(assertion.title, self.sources))
         if self.reason is Reason.UNCLAIMED and sources:
             verb = 'reports' if len(self.sources) == 1 else 'report'
             return f'{sources} no longer {verb} it'
@@ -104,13 +106,13 @@ class Causes:
 NO_CAUSES = Causes()
 _SOURCE_UNKNOWN = Cause(reason=Reason.UNCLAIMED)
 
-_TITLES = {assertion.DRIVER: 'the driver', assertion.AGENT: 'the agent'}
 _WORDS = {
     Reason.UNCLAIMED: 'no source claims it any more',
     Reason.REMOVED: 'removed by {}',
-    Reason.AUTHORITY: 'the driver decides it and does not report it',
+    Reason.AUTHORITY: '{} decides it and does not report it',
     Reason.MASKED: 'masked by masked_traits',
     Reason.COMPLETE_LIST: 'not in the complete list of {}',
+    Reason.DRIVER_GONE: 'compute_driver does not name {} any more',
     Reason.PRUNED: 'removed by --prune',
     Reason.NODE_GONE: 'its node is gone',
     Reason.PROVIDER_DELETED: 'its provider is deleted',

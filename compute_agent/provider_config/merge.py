@@ -197,18 +197,23 @@ class _Merge:
         )
 
     def _driver_classes(self, uuid: str) -> frozenset[str]:
-        """Return the classes that the driver claims, for any node."""
+        """Return the classes that a driver claims, for any node."""
         key = (uuid, assertion.Kind.INVENTORY)
-        driver = assertion.DRIVER
-        asserted = self._tree.assertions.get(key, {}).get(driver)
+        asserted = self._tree.assertions.get(key, {})
         others = self._record.others.get(key, {}).items()
-        claimed = [names for (source, _), names in others if source == driver]
-        if asserted is not None:
-            claimed.append(asserted.names)
-        if asserted is None or not asserted.ends_claims:
-            before = self._record.claims.get(key, {})
-            claimed.append(before.get(driver, frozenset()))
-        return frozenset[str]().union(*claimed)
+        before = self._record.claims.get(key, {}).items()
+        claimed = [
+            *((source, names) for (source, _), names in others),
+            *((s, a.names | a.disputed) for s, a in asserted.items()),
+            *(
+                (source, names)
+                for source, names in before
+                if source not in asserted or not asserted[source].ends_claims
+            ),
+        ]
+        return frozenset[str]().union(
+            *(n for source, n in claimed if assertion.is_driver(source))
+        )
 
     def _note_remaining(
         self, uuid: str, kind: assertion.Kind, claims: Claims

@@ -14,6 +14,8 @@ from ..virt import driver as virt
 class KnownNode:
     """A node that a driver lists, or once listed.
 
+    :ivar drivers: the classes of the drivers that list it, or once listed it,
+        each as ``module:Class``
     :ivar answer: the driver's last answer whether the node exists; None while
         the driver lists it
     :ivar asked_at: when the driver answered, in seconds since the epoch
@@ -26,6 +28,7 @@ class KnownNode:
 
     name: str
     title: str = ''
+    drivers: frozenset[str] = frozenset()
     answer: virt.Existence | None = None
     asked_at: float = 0.0
     left_at: float | None = None

@@ -6,12 +6,15 @@ transaction of ``handover/handover.py``.
 """
 
 import dataclasses
+import functools
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from .. import errors
+from ..tree import assertion
 from ..tree.node import Node
 from ..virt import driver as virt
+from ..virt.drivers import Drivers
 from .database.database import Database
 from .known_node import KnownNode
 from .record.records import Records
@@ -34,7 +37,6 @@ class _Row:
     """A row of the table ``node``."""
 
     uuid: str
-    driver: str
     known: KnownNode
 
     @property
@@ -54,12 +56,17 @@ class Nodes:
         self._snapshot = snapshot
         self._rows: Sequence[_Row] | None = None
 
-    def of_driver(self, driver: str) -> dict[str, KnownNode]:
-        """Return the nodes that this driver reported, by uuid."""
+    def of_drivers(self, drivers: Collection[str]) -> dict[str, KnownNode]:
+        """Return the nodes that one of these drivers reported, by uuid."""
+        wanted = frozenset(drivers)
         with self._database.reading() as db:
             if self._rows is None:
                 self._rows = _read(db)
-            return {r.uuid: r.known for r in self._rows if r.driver == driver}
+            return {
+                row.uuid: row.known
+                for row in self._rows
+                if not wanted.isdisjoint(row.known.drivers)
+            }
 
     def all(self) -> list[Node]:
         """Return the nodes that any driver reported."""
@@ -88,13 +95,41 @@ class Nodes:
     def drivers(self) -> set[str]:
         """Return the drivers that reported a node."""
         with self._database.reading() as db:
-            return {driver for (driver,) in db.execute(_DRIVERS)}
+            return {
+                driver
+                for (drivers,) in db.execute(_DRIVERS)
+                for driver in split(drivers)
+            }
 
-    def keep(self, driver: str, known: Mapping[str, KnownNode]) -> None:
-        """Record that the driver has these nodes, and when it was asked."""
+    def keep(self, known: Mapping[str, KnownNode]) -> None:
+        """Record these nodes, their drivers, and when these were asked."""
         with self._database.writing() as db:
             for uuid, node in known.items():
-                self.record(db, uuid, driver, node)
+                self.record(db, uuid, node)
+
+    def settle_sources(self, drivers: Drivers) -> None:
+        """Give the claims of these drivers the names of their sources.
+
+        The source of the only driver of an agent is ``driver``, that of each
+        of several is ``driver:NAME``. If the number changes, the claims go
+        along. Call it before anything else is done with the database.
+        """
+        before, *_ = (
+            [assertion.DRIVER]
+            if drivers.are_several
+            else [f'{assertion.DRIVER_PREFIX}{one.name}' for one in drivers]
+        )
+        with self._database.reading() as db:
+            if not self._records.has_claims_of(db, before):
+                return
+        with self._database.writing() as db:
+            if not drivers.are_several:
+                self._records.rename_source(db, before, assertion.DRIVER)
+                return
+            of_node = dict(db.execute('select uuid, driver from node'))
+            for one in drivers:
+                nodes = {u for u, d in of_node.items() if d == one.reference}
+                self._records.rename_source(db, before, one.source, nodes)
 
     def forget(self, uuids: Iterable[str]) -> None:
         """Drop nodes; the record of their providers stays.
@@ -113,7 +148,7 @@ class Nodes:
         return [row.node for row in _read(db)]
 
     def driver_of(self, db: sqlite3.Connection, node: Node) -> str:
-        """Return the class that described a node, as ``module:Class``.
+        """Return the classes that described a node, with commas between.
 
         :raises errors.ConfigError: no driver reported the node
         """
@@ -124,9 +159,9 @@ class Nodes:
         return str(row[0])
 
     def record(
-        self, db: sqlite3.Connection, uuid: str, driver: str, known: KnownNode
+        self, db: sqlite3.Connection, uuid: str, known: KnownNode
     ) -> None:
-        """Record that a driver has this node, and its last answer."""
+        """Record that drivers have this node, and their last answer."""
         self._rows = None
         answer = None if known.answer is None else known.answer.value
         db.execute(
@@ -135,7 +170,7 @@ class Nodes:
                 uuid,
                 known.name,
                 known.title,
-                driver,
+                ','.join(sorted(known.drivers)),
                 answer,
                 known.asked_at,
                 known.left_at,
@@ -151,6 +186,12 @@ class Nodes:
         self._records.drop_claims(db, uuid)
 
 
+@functools.lru_cache(maxsize=1024)
+def split(drivers: str) -> frozenset[str]:
+    """Return the classes of drivers that have commas between them."""
+    return frozenset(drivers.split(','))
+
+
 def _read(db: sqlite3.Connection) -> list[_Row]:
     """Return every driver's nodes, each with its last answer."""
     rows = db.execute(
@@ -161,15 +202,15 @@ def _read(db: sqlite3.Connection) -> list[_Row]:
     return [
         _Row(
             uuid,
-            driver,
             KnownNode(
                 name=name,
                 title=title,
+                drivers=split(drivers),
                 answer=None if answer is None else virt.Existence(answer),
                 asked_at=asked_at,
                 left_at=left_at,
                 left_of=left_of,
             ),
         )
-        for uuid, name, title, driver, answer, asked_at, left_at, left_of in rows
+        for uuid, name, title, drivers, answer, asked_at, left_at, left_of in rows
     ]

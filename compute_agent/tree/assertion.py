@@ -25,11 +25,26 @@ Key = tuple[str, Kind]
 Claims = Mapping[str, frozenset[str]]
 
 
-# The sources of assertions: the driver, the agent itself, and "file:<path>"
-# for each of the operator's files.
+# The sources of assertions: the driver ("driver:<name>" for each of several),
+# the agent itself, and "file:<path>" for each of the operator's files.
 DRIVER = 'driver'
+DRIVER_PREFIX = 'driver:'
 AGENT = 'agent'
 FILE_PREFIX = 'file:'
+
+
+def is_driver(source: str) -> bool:
+    """Return True if the source is a driver."""
+    return source == DRIVER or source.startswith(DRIVER_PREFIX)
+
+
+def title(source: str) -> str:
+    """Return a source in the words of messages."""
+    if source in {DRIVER, AGENT}:
+        return f'the {source}'
+    if is_driver(source):
+        return f'driver {source.removeprefix(DRIVER_PREFIX)}'
+    return source
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +58,8 @@ class Assertion:
     :ivar declared: these are all names of this source (``declare_*``)
     :ivar exclusive: these are all names of the provider (``update_*``)
     :ivar keep: it cannot tell this time; its earlier claims stay
+    :ivar disputed: the names that another driver reports otherwise: they stay
+        as they are
     """
 
     names: frozenset[str] = frozenset()
@@ -50,6 +67,7 @@ class Assertion:
     declared: bool = False
     exclusive: bool = False
     keep: bool = False
+    disputed: frozenset[str] = frozenset()
 
     @property
     def ends_claims(self) -> bool:
@@ -89,6 +107,15 @@ class Assertion:
     def keeping(self) -> 'Assertion':
         """Return this assertion with the source's earlier claims kept."""
         return dataclasses.replace(self, keep=True)
+
+    def disputing(self, names: frozenset[str]) -> 'Assertion':
+        """Return this assertion without an opinion about these names."""
+        return dataclasses.replace(
+            self,
+            names=self.names - names,
+            removed=self.removed - names,
+            disputed=self.disputed | names,
+        )
 
     def _with(
         self, names: frozenset[str], removed: frozenset[str]

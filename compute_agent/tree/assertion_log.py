@@ -5,8 +5,7 @@ Pure: no I/O, configuration, logging or clock. Only ``provider_tree.py`` uses
 it: each edit of names adds to the assertion of the source that is current.
 """
 
-import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from . import assertion
 
@@ -26,14 +25,12 @@ class AssertionLog:
         self.by_key: Assertions = {}
         self.current_source = assertion.DRIVER
 
-    @contextlib.contextmanager
-    def source(self, source: str) -> Iterator[None]:
-        """Make this the current source inside the ``with`` block."""
-        before, self.current_source = self.current_source, source
-        try:
-            yield
-        finally:
-            self.current_source = before
+    def copy(self) -> 'AssertionLog':
+        """Return a log of the same assertions, to record others in."""
+        made = AssertionLog()
+        made.by_key = {key: dict(by) for key, by in self.by_key.items()}
+        made.current_source = self.current_source
+        return made
 
     def add(
         self, uuid: str, kind: assertion.Kind, names: Iterable[str]
@@ -62,6 +59,16 @@ class AssertionLog:
     def keep(self, uuid: str, kind: assertion.Kind) -> None:
         """Record that the source cannot tell in this cycle."""
         self._record(uuid, kind, self._current(uuid, kind).keeping())
+
+    def keep_only(self, uuid: str, kind: assertion.Kind) -> None:
+        """Record that the source says nothing else of this kind."""
+        self._record(uuid, kind, assertion.NOTHING.keeping())
+
+    def dispute(
+        self, uuid: str, kind: assertion.Kind, names: frozenset[str]
+    ) -> None:
+        """Take back what the source says of these names."""
+        self._record(uuid, kind, self._current(uuid, kind).disputing(names))
 
     def names(self, uuid: str, kind: assertion.Kind) -> frozenset[str]:
         """Return the names that the source asserted in this cycle."""

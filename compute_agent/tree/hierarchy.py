@@ -7,6 +7,7 @@ break this, leave a member without its parent or form a cycle is refused before
 anything changes. Only the ProviderTree uses it: drivers get copies of members.
 """
 
+import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -47,6 +48,17 @@ class Member:
             aggregates=set(seen.aggregates),
         )
 
+    def copy(self) -> 'Member':
+        """Return a member with the same contents, to be edited alone."""
+        return dataclasses.replace(
+            self,
+            children=self.children.copy(),
+            inventory={rc: dict(r) for rc, r in self.inventory.items()},
+            traits=self.traits.copy(),
+            aggregates=self.aggregates.copy(),
+            resources=copy.deepcopy(self.resources),
+        )
+
 
 class Hierarchy:
     """One or more trees of members, indexed by uuid and by name."""
@@ -55,6 +67,15 @@ class Hierarchy:
         self._members: dict[str, Member] = {}
         self._uuids: dict[str, str] = {}
         self._order: list[str] | None = None
+
+    def copy(self) -> 'Hierarchy':
+        """Return the same trees, to be edited alone."""
+        made = copy.copy(self)
+        vars(made).update(
+            _members={u: m.copy() for u, m in self._members.items()},
+            _uuids=self._uuids.copy(),
+        )
+        return made
 
     def __contains__(self, name_or_uuid: object) -> bool:
         return name_or_uuid in self._members or name_or_uuid in self._uuids

@@ -14,10 +14,11 @@ each source asserted (``assertion.py``). It has no lock, because every cycle
 owns its copy.
 """
 
+import copy
 import shlex
 import uuid as uuidlib
 from collections.abc import Container, Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from .. import errors
 from . import assertion, hierarchy, names, provider, tree_contents
@@ -37,6 +38,7 @@ class ProviderTree(tree_contents.TreeContents):
         edited tree can be compared with them
     :ivar detached: uuids of roots whose parent is outside this tree
     :ivar removed_by: uuid of a removed provider → the source that removed it
+    :ivar departed: the sources that do not exist any more
     :ivar notes: lines for the operator
     :ivar faults: lines for the operator; a node with faults does not count as
         done
@@ -46,10 +48,13 @@ class ProviderTree(tree_contents.TreeContents):
         super().__init__()
         self.detached: set[str] = set()
         self.removed_by: dict[str, str] = {}
+        self.departed: set[str] = set()
         self.notes: list[str] = []
         self.faults: list[str] = []
         # The uuids given as detached, for ``discard_edits``.
         self._detached_from_start = frozenset[str]()
+        # The tree that this one is a copy of.
+        self._original: ProviderTree | None = None
         # The providers of the baseline that no edit removed or replaced.
         self._untouched: set[str] = set()
 
@@ -86,10 +91,38 @@ class ProviderTree(tree_contents.TreeContents):
         tree._detached_from_start = frozenset(tree.detached)
         return tree
 
+    def copy(self) -> Self:
+        """Return the tree with its edits so far, to be edited alone.
+
+        This tree must not be edited while the copy is in use.
+        """
+        made = copy.copy(self)
+        vars(made).update(
+            detached=self.detached.copy(),
+            removed_by=self.removed_by.copy(),
+            departed=self.departed.copy(),
+            notes=self.notes.copy(),
+            faults=self.faults.copy(),
+            _hierarchy=self._hierarchy.copy(),
+            _log=self._log.copy(),
+            _untouched=self._untouched.copy(),
+            _original=self,
+        )
+        return made
+
     def discard_edits(self) -> None:
-        """Undo every edit: the tree shows its baseline, nothing is asserted."""
-        fresh = self.from_snapshot(self.baseline, self._detached_from_start)
+        """Undo every edit; in a copy, every edit since it was made.
+
+        A tree that is no copy then shows its baseline, and nothing is asserted.
+        """
+        source = self._log.current_source
+        fresh = (
+            self.from_snapshot(self.baseline, self._detached_from_start)
+            if self._original is None
+            else self._original.copy()
+        )
         self.__dict__.update(vars(fresh))
+        self._log.current_source = source
 
     # --- lines for the operator ----------------------------------------------
 

@@ -38,8 +38,11 @@ class TreeContents(tree_queries.TreeQueries):
     @contextlib.contextmanager
     def asserting(self, source: str) -> Iterator[Self]:
         """Record the edits made inside as this source's, not the driver's."""
-        with self._log.source(source):
+        before, self._log.current_source = self._log.current_source, source
+        try:
             yield self
+        finally:  # the log may be another one by now
+            self._log.current_source = before
 
     @property
     def assertions(self) -> assertion_log.Assertions:
@@ -230,6 +233,20 @@ class TreeContents(tree_queries.TreeQueries):
     ) -> None:
         """Put another assertion in the place of a source's."""
         self._log.by_key.setdefault((uuid, kind), {})[source] = asserted
+
+    def keep_only(self, name_or_uuid: str, kind: assertion.Kind) -> None:
+        """Have the source say nothing of this kind, and keep its claims."""
+        self._log.keep_only(self._hierarchy[name_or_uuid].uuid, kind)
+
+    def release(self, name_or_uuid: str, kind: assertion.Kind) -> None:
+        """End all claims of the source on this kind of names."""
+        self._log.declare(self._hierarchy[name_or_uuid].uuid, kind, ())
+
+    def dispute(
+        self, name_or_uuid: str, kind: assertion.Kind, names: frozenset[str]
+    ) -> None:
+        """Have the source say nothing of these names, and keep its claims."""
+        self._log.dispute(self._hierarchy[name_or_uuid].uuid, kind, names)
 
     def _keep(self, name_or_uuid: str, kind: assertion.Kind) -> None:
         self._log.keep(self._hierarchy[name_or_uuid].uuid, kind)

@@ -3,8 +3,8 @@
 
 Begin with ``driver.py``: the class that every driver subclasses.
 ``finding.py``, ``requested.py`` and ``host_facts.py`` are optional parts of the
-contract; ``loader.py`` finds an installed driver. Driver authors import all but
-the loader (``docs/drivers.md``).
+contract; driver authors import these four (``docs/drivers.md``). ``loader.py``
+finds the installed drivers, and ``drivers.py`` has those of one agent.
 It may import ``tree/``, ``errors.py``, ``extra_specs.py``, oslo.config and
 stevedore.
 """

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find a driver by its entry point and check it against the contract.
+"""Find drivers by their entry points and check them against the contract.
 
 A driver that breaks the contract is refused when it is loaded, not in the
 middle of a cycle. The message names the driver, its class and its
-distribution. Only the configured driver is imported.
+distribution. Only the configured drivers are imported.
 """
 
 import dataclasses
+import difflib
 import importlib.metadata
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oslo_config import cfg
 
 from .. import errors
 from . import driver as virt
+from . import drivers
 
 NAMESPACE = 'compute_agent.drivers'
 
@@ -68,21 +70,52 @@ def installed() -> list[Installed]:
     return sorted(found, key=lambda i: (i.name, i.distribution))
 
 
+def load_all(names: Sequence[str], conf: cfg.ConfigOpts) -> drivers.Drivers:
+    """Return the drivers of these names, with their options registered.
+
+    A driver keeps its name whichever of its entry points is given.
+
+    :raises errors.ConfigError: as for ``load``; a driver is named twice, or
+        none is
+    """
+    every = installed()
+    if not names:
+        raise errors.ConfigError(
+            '[DEFAULT] compute_driver names no driver; installed drivers: '
+            f'{_listed(every)}'
+        )
+    chosen: dict[str, Installed] = {}
+    for found in [_find(name, every) for name in names]:
+        plain = _plain_name(found, every)
+        if plain in chosen:
+            raise errors.ConfigError(
+                f'[DEFAULT] compute_driver names the driver {plain} twice '
+                f'({", ".join(names)}): name each driver once'
+            )
+        chosen[plain] = found
+    return drivers.Drivers(
+        {plain: _load(found, conf) for plain, found in chosen.items()}
+    )
+
+
 def load(name: str, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
     """Return the driver of that name, with its options registered.
 
     :raises errors.ConfigError: no driver or several have this name, it cannot
         be imported, it breaks the contract, or one of its options is wrong
     """
-    found = _find(name)
-    driver_class = _import(found)
+    return _load(_find(name, installed()), conf)
+
+
+def _load(found: Installed, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
+    name, driver_class = found.name, _import(found)
     problems = _problems(driver_class)
     if problems:
         raise errors.ConfigError(
             f'driver {name} ({found}) breaks the driver contract: '
             f'{"; ".join(problems)}'
         )
-    driver_class.register_opts(conf)
+    _register(name, driver_class, conf)
     try:
         return driver_class.from_conf(conf)
     except (errors.AgentError, cfg.Error):
@@ -94,14 +127,27 @@ def load(name: str, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
         ) from exc
 
 
-def _find(name: str) -> Installed:
-    drivers = installed()
-    found = [driver for driver in drivers if driver.name == name]
-    if not found:
-        known = ', '.join(sorted({driver.name for driver in drivers}))
+def _register(
+    name: str, driver_class: type[virt.ComputeDriver], conf: cfg.ConfigOpts
+) -> None:
+    try:
+        driver_class.register_opts(conf)
+    except cfg.DuplicateOptError as exc:
         raise errors.ConfigError(
-            f'[DEFAULT] compute_driver: no driver {name!r} is installed; '
-            f'installed drivers: {known or "none"}'
+            f'driver {name} cannot be used with the others in [DEFAULT] '
+            f'compute_driver: the option {exc.opt_name} means something else '
+            'to one of them'
+        ) from exc
+
+
+def _find(name: str, every: Sequence[Installed]) -> Installed:
+    found = [driver for driver in every if driver.name == name]
+    if not found:
+        close = difflib.get_close_matches(name, [d.name for d in every], n=1)
+        meant = f' (did you mean {close[0]!r}?)' if close else ''
+        raise errors.ConfigError(
+            f'[DEFAULT] compute_driver: no driver {name!r} is installed'
+            f'{meant}; installed drivers: {_listed(every)}'
         )
     if len(found) > 1:
         rivals = ' and '.join(str(driver) for driver in found)
@@ -110,6 +156,21 @@ def _find(name: str) -> Installed:
             f'{rivals}; uninstall all except one'
         )
     return found[0]
+
+
+def _listed(every: Sequence[Installed]) -> str:
+    return ', '.join(sorted({driver.name for driver in every})) or 'none'
+
+
+def _plain_name(found: Installed, every: Sequence[Installed]) -> str:
+    """Return the shortest name of a driver, such as ``libvirt``."""
+    names = (
+        each.name
+        for each in every
+        if (each.target, each.distribution)
+        == (found.target, found.distribution)
+    )
+    return min(names, key=lambda name: (len(name), name))
 
 
 def _import(found: Installed) -> type[virt.ComputeDriver]:

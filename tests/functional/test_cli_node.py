@@ -8,7 +8,7 @@ import yaml
 
 from compute_agent import errors
 from compute_agent.cmd.app import configuration
-from compute_agent.virt import requested
+from compute_agent.virt import drivers, requested
 
 UUID = '1be26c0b-03f2-4d2e-ae87-c02d7f33c123'
 INSTANCE = '0f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
@@ -67,7 +67,9 @@ class FakeDriver:
 def driver(monkeypatch):
     """The configured driver, whatever the configuration names."""
     fake = FakeDriver()
-    monkeypatch.setattr(configuration, 'load_driver', lambda _: fake)
+    monkeypatch.setattr(
+        configuration, 'load_drivers', lambda _: drivers.Drivers.only(fake)
+    )
     return fake
 
 

@@ -483,4 +483,4 @@ def test_a_record_makes_the_state_it_is_the_first_of(commands):
         state.State.open_copy(commands.directory('b'))
     ) as b:
         assert b.records.record([NODE], NODE).created == {NODE}
-        assert list(b.nodes.of_driver('rack:Rack')) == [NODE]
+        assert list(b.nodes.of_drivers(['rack:Rack'])) == [NODE]

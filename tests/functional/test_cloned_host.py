@@ -9,6 +9,7 @@ from compute_agent.cmd.wiring.agent import build_agent
 from compute_agent.cmd.wiring.agent_settings import Settings
 from compute_agent.cycle import resource_tracker
 from compute_agent.state import state
+from compute_agent.virt import drivers
 from report_client.http import placement as placement_api
 
 Status = resource_tracker.Status
@@ -53,7 +54,7 @@ def start(placement, tmp_path):
         states.append(state.State.open(folder, 'test'))
         return build_agent(
             Settings(identity_directories=[folder]),
-            driver=Host(name),
+            drivers=drivers.Drivers.only(Host(name)),
             service=service,
             state=states[-1],
         )

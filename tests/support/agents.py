@@ -28,6 +28,7 @@ from compute_agent.provider_config import files
 from compute_agent.state import state
 from compute_agent.tree import allocation_ratios, host_inventory, provider_tree
 from compute_agent.virt import driver as virt
+from compute_agent.virt import drivers
 from report_client.http import placement
 from report_client.plan import diff
 
@@ -97,7 +98,7 @@ class Agent:
     """One wired agent."""
 
     def __init__(self, wired: agent.Agent) -> None:
-        self.driver = wired.driver
+        self.driver = wired.drivers.first
         self.state = wired.state
         self.client = wired.client
         self.tracker = wired.tracker
@@ -152,7 +153,7 @@ class AgentFactory:
 
     def __call__(
         self,
-        driver: virt.ComputeDriver | Describe,
+        driver: virt.ComputeDriver | drivers.Drivers | Describe,
         *,
         state: state.State | pathlib.Path | None = None,
         nodes: collections.abc.Mapping[str, str] | None = None,
@@ -175,7 +176,8 @@ class AgentFactory:
     ) -> Agent:
         """Return an agent.
 
-        :param driver: a driver, or a function that describes a node
+        :param driver: a driver, several drivers, or a function that
+            describes a node
         :param state: a state, its directory, or None for a new state
         :param nodes: uuid → name; only for a function, like ``authority``
         :param max_deletions: None lifts all limits, like ``--yes``
@@ -183,7 +185,7 @@ class AgentFactory:
             writer's provider; most tests are not about that
         :param max_capacity_loss_percent: not limited unless a test is about it
         """
-        if not isinstance(driver, virt.ComputeDriver):
+        if not isinstance(driver, virt.ComputeDriver | drivers.Drivers):
             driver = Driver(driver, nodes=nodes, authority=authority)
         settings = Settings(
             identity_directories=[NO_DIRECTORY],
@@ -200,7 +202,9 @@ class AgentFactory:
         return Agent(
             build_agent(
                 settings,
-                driver=driver,
+                drivers=drivers.Drivers.only(driver)
+                if isinstance(driver, virt.ComputeDriver)
+                else driver,
                 service=self._placement(),
                 state=self._state(state),
                 files=files,

@@ -10,8 +10,7 @@ from oslo_config import cfg
 
 from ... import conf as agent_conf
 from ... import error_text, errors
-from ...virt import driver as virt
-from ...virt import loader
+from ...virt import drivers, loader
 from . import main
 
 PROJECT = 'compute-agent'
@@ -87,14 +86,14 @@ def _check_text(path: str) -> None:
         return  # oslo.config names it
 
 
-def load_driver(conf: cfg.ConfigOpts) -> virt.ComputeDriver:
-    """Return the configured driver.
+def load_drivers(conf: cfg.ConfigOpts) -> drivers.Drivers:
+    """Return the configured drivers.
 
-    :raises errors.ConfigError: the driver cannot be loaded, or an option is
+    :raises errors.ConfigError: a driver cannot be loaded, or an option is
         wrong
     """
     with explained():
-        return loader.load(conf.compute_driver, conf)
+        return loader.load_all(conf.compute_driver, conf)
 
 
 @contextlib.contextmanager

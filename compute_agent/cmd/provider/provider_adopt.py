@@ -107,7 +107,7 @@ def _proposal(
     host = host_adoption.host_adoption(
         provider,
         nodes,
-        agent.driver.get_nodenames_by_uuid,
+        agent.drivers.nodenames_by_uuid,
         lambda uuid: service.list_providers(
             provider_query.ProviderQuery(uuid=uuid)
         ),

@@ -62,7 +62,7 @@ def _started(conf: cfg.ConfigOpts) -> str:
     rhythm = 'one cycle' if interval < 0 else 'a cycle every {} s'
     return (
         f'compute-agent {importlib.metadata.version("compute-agent")} starts '
-        f'as process {os.getpid()}: driver {conf.compute_driver}, '
+        f'as process {os.getpid()}: driver {", ".join(conf.compute_driver)}, '
         f'{placement.found_at(conf)}, state in '
         f'{agent_settings.state_path(conf)}, '
         f'{rhythm.format(interval or DEFAULT_INTERVAL)}'

@@ -86,7 +86,7 @@ class Run(command.AgentCommand):
                     first_tree.show(results)
 
             worker = _Worker(work, requests, done)
-            agent.driver.subscribe(requests.hint)
+            agent.drivers.subscribe(requests.hint)
             worker.start()
             requests.wait_for_stop()
             worker.join(GRACE)

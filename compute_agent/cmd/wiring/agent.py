@@ -12,7 +12,7 @@ import functools
 import gc
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from oslo_config import cfg
@@ -33,9 +33,10 @@ from ...limits import approval, contention
 from ...ownership import adoption, policy
 from ...ownership.pruning import NOTHING, Prune
 from ...provider_config import files as provider_config
+from ...state.known_node import KnownNode
 from ...state.state import State
 from ...tree.node import Node
-from ...virt import driver as virt
+from ...virt.drivers import Drivers
 from ..app import configuration
 from . import agent_settings, placement, throttled_session
 from .agent_settings import CurrentSettings, Settings
@@ -54,13 +55,14 @@ NodeResult: TypeAlias = node_result.NodeResult[Operation]
 class Agent:
     """An agent whose objects are connected.
 
+    :ivar drivers: the drivers that describe the nodes
     :ivar state: the state database
     :ivar files: the operator's additions to the driver's description; None
         if there are none
     """
 
     current: CurrentSettings
-    driver: virt.ComputeDriver
+    drivers: Drivers
     client: client.SchedulerReportClient
     tracker: resource_tracker.ResourceTracker[Operation]
     state: State
@@ -88,17 +90,17 @@ class Agent:
             self.files.reload()
 
     def reload_driver(self) -> None:
-        """Have the driver read its own files again.
+        """Have the drivers read their own files again.
 
         :raises errors.ConfigError: one of them is wrong
         """
-        self.driver.reload()
+        self.drivers.reload()
 
 
 def build_agent(
     settings: Settings,
     *,
-    driver: virt.ComputeDriver,
+    drivers: Drivers,
     service: placement_api.Placement,
     state: State,
     files: provider_config.ProviderConfigFiles | None = None,
@@ -112,6 +114,8 @@ def build_agent(
         an empty memory of contention
     """
     current = CurrentSettings(settings)
+    state.nodes.settle_sources(drivers)
+    nodes = _node_list(settings, drivers, service, state)
     report_client = client.SchedulerReportClient(
         service,
         state,
@@ -122,7 +126,7 @@ def build_agent(
         fall_wait=settings.fall_wait,
     )
     planner = node_planner.NodePlanner(
-        driver,
+        nodes,
         report_client,
         state.records,
         settings=node_planner.Settings(
@@ -144,9 +148,10 @@ def build_agent(
     tracker = resource_tracker.ResourceTracker(
         report_client,
         planner,
-        _node_list(settings, driver, service, state),
+        nodes,
         gone=departed_nodes.Departures(
-            driver,
+            drivers,
+            nodes,
             state.records,
             state.nodes,
             clock=clock,
@@ -162,7 +167,7 @@ def build_agent(
     )
     return Agent(
         current=current,
-        driver=driver,
+        drivers=drivers,
         client=report_client,
         tracker=tracker,
         state=state,
@@ -189,8 +194,9 @@ def open_agent(
     """
     gc.set_threshold(*GARBAGE)
     with contextlib.ExitStack() as stack:
-        driver = configuration.load_driver(conf)
-        stack.callback(driver.close)
+        drivers = configuration.load_drivers(conf)
+        for one in drivers:
+            stack.callback(one.driver.close)
         service = placement.placement_service(conf, wait)
         for line in misspelled.lines(conf):
             LOG.warning('%s', line)
@@ -199,7 +205,7 @@ def open_agent(
         state = stack.enter_context(contextlib.closing(open_state(path, site)))
         yield build_agent(
             agent_settings.from_conf(conf, unlimited=unlimited, prune=prune),
-            driver=driver,
+            drivers=drivers,
             service=service,
             state=state,
             files=provider_config.ProviderConfigFiles(
@@ -214,47 +220,48 @@ def open_agent(
 
 def _node_list(
     settings: Settings,
-    driver: virt.ComputeDriver,
+    drivers: Drivers,
     service: placement_api.Placement,
     state: State,
 ) -> node_list.NodeList:
-    """Return the list of the driver's nodes, each with its uuid and name."""
+    """Return the list of the drivers' nodes, each with its uuid and name."""
     api = providers.Providers(service)
     query = provider_query.ProviderQuery
 
     def by_name(name: str) -> Sequence[adoption.ListedProvider]:
         return api.list_providers(query(name=name))
 
+    def known() -> Mapping[str, KnownNode]:
+        return state.nodes.of_drivers(drivers.references)
+
     if settings.is_companion:
         return node_list.NodeList(
-            driver, _novas_nodes(settings, driver, by_name, state)
+            drivers, _novas_nodes(settings, by_name, state), known
         )
     own, *others = settings.identity_directories
     host_name = host_names.HostName(
         lambda uuid: api.list_providers(query(uuid=uuid)), by_name
     )
 
-    def identify(names: Sequence[str]) -> list[Node]:
+    def identify(
+        names: Sequence[str],
+        by_uuid: Mapping[str, str],
+        by_nova: Mapping[str, str],
+    ) -> list[Node]:
         nodes = identity.identify(
-            names,
-            driver.get_nodenames_by_uuid(),
-            lambda: identity.host_uuid(own, others),
+            names, by_uuid, lambda: identity.host_uuid(own, others)
         )
-        by_nova = driver.get_hypervisor_hostnames()
         return [
             host_name.of(node, by_nova.get(node.name, node.name))
             for node in nodes
         ]
 
-    return node_list.NodeList(driver, identify)
+    return node_list.NodeList(drivers, identify, known)
 
 
 def _novas_nodes(
-    settings: Settings,
-    driver: virt.ComputeDriver,
-    by_name: nova_root.Listed,
-    state: State,
-) -> Callable[[Sequence[str]], list[Node]]:
+    settings: Settings, by_name: nova_root.Listed, state: State
+) -> node_list.Identify:
     """Return what finds the nodes that nova-compute reports."""
     root = nova_root.NovaRoot(
         functools.partial(
@@ -264,13 +271,13 @@ def _novas_nodes(
         lambda uuid: bool(state.snapshot.readings([uuid])),
     )
 
-    def identify(names: Sequence[str]) -> list[Node]:
-        by_nova = driver.get_hypervisor_hostnames()
+    def identify(
+        names: Sequence[str],
+        by_uuid: Mapping[str, str],
+        by_nova: Mapping[str, str],
+    ) -> list[Node]:
         named = [by_nova.get(name, name) for name in names]
-        by_uuid = {
-            uuid: by_nova.get(name, name)
-            for uuid, name in driver.get_nodenames_by_uuid().items()
-        }
-        return identity.identify(named, by_uuid, lambda: root.uuid(named[0]))
+        known = {u: by_nova.get(name, name) for u, name in by_uuid.items()}
+        return identity.identify(named, known, lambda: root.uuid(named[0]))
 
     return identify

@@ -25,7 +25,8 @@ from ...state.known_node import KnownNode
 from ...tree import provider
 from ...tree.node import Node
 from ...virt import driver as virt
-from .. import report_client
+from ...virt import drivers
+from .. import node_list, report_client
 from . import batches, questions
 
 MOVED = (
@@ -37,8 +38,8 @@ MOVED = (
 class Nodes(Protocol):
     """The nodes that each driver reported; see ``state/nodes.py``."""
 
-    def of_driver(self, driver: str) -> Mapping[str, KnownNode]:
-        """Return the driver's nodes by uuid."""
+    def of_drivers(self, drivers: Collection[str]) -> Mapping[str, KnownNode]:
+        """Return the nodes of any of these drivers, by uuid."""
 
     def unrecorded(self) -> Mapping[str, str]:
         """Return nodes with providers but without a record: uuid to name."""
@@ -46,7 +47,7 @@ class Nodes(Protocol):
     def drivers(self) -> Collection[str]:
         """Return the drivers that reported a node."""
 
-    def keep(self, driver: str, known: Mapping[str, KnownNode]) -> None:
+    def keep(self, known: Mapping[str, KnownNode]) -> None:
         """Record these nodes."""
 
     def forget(self, uuids: Iterable[str]) -> None:
@@ -73,26 +74,29 @@ class Departed:
 
 
 class Departures:
-    """Remembers a driver's nodes, and asks about those that left its list.
+    """Remembers the drivers' nodes, and asks about those that left the lists.
 
-    :param interval: seconds after which the driver is asked again about a node
-        that exists
+    :param listed: tells which drivers have a node
+    :param interval: seconds after which the drivers are asked again about a
+        node that exists
     """
 
     def __init__(
         self,
-        driver: virt.ComputeDriver,
+        every: drivers.Drivers,
+        listed: node_list.NodeList,
         records: report_client.Records,
         nodes: Nodes,
         *,
         clock: Callable[[], float],
         interval: float,
     ) -> None:
-        self._questions = questions.Questions(driver, clock, interval)
+        self._questions = questions.Questions(every, clock, interval)
+        self._listed = listed
         self._records = records
         self._nodes = nodes
         self._clock = clock
-        self._source = f'{type(driver).__module__}:{type(driver).__name__}'
+        self._drivers = every.references
 
     def record(self, nodes: Sequence[Node]) -> None:
         """Record the nodes of a cycle, before it writes for one of them.
@@ -100,9 +104,13 @@ class Departures:
         A node that is not recorded would be forgotten, and its providers
         offered for ever, if it left the list after a cycle that was cut short.
         """
-        known = self._nodes.of_driver(self._source)
+        known = self._known()
         present = {
-            node.uuid: KnownNode(name=node.name, title=node.title)
+            node.uuid: KnownNode(
+                name=node.name,
+                title=node.title,
+                drivers=self._drivers_of(node, known.get(node.uuid)),
+            )
             for node in nodes
         }
         changed = {u: n for u, n in present.items() if known.get(u) != n}
@@ -116,7 +124,7 @@ class Departures:
         present = {node.uuid for node in nodes}
         return [
             uuid
-            for uuid, node in self._nodes.of_driver(self._source).items()
+            for uuid, node in self._known().items()
             if uuid not in present and node.answer is virt.Existence.NO
         ]
 
@@ -126,7 +134,7 @@ class Departures:
         :param nodes: the nodes of the list, which are recorded
         """
         present = {node.uuid for node in nodes}
-        known = self._nodes.of_driver(self._source)
+        known = self._known()
         missing = {u: node for u, node in known.items() if u not in present}
         asked, unknown = self._questions.ask_due(missing)
         missing |= asked
@@ -150,7 +158,7 @@ class Departures:
 
     def approve(self, node_uuids: Collection[str]) -> None:
         """Record that a person approved these departures."""
-        known = self._nodes.of_driver(self._source)
+        known = self._known()
         self._keep(
             {
                 uuid: dataclasses.replace(known[uuid], left_of=0)
@@ -164,8 +172,9 @@ class Departures:
 
         :raises errors.UnknownState: the node exists, or the driver cannot tell
         """
-        known = self._nodes.of_driver(self._source).get(
-            node.uuid, KnownNode(name=node.name, title=node.title)
+        known = self._known().get(
+            node.uuid,
+            KnownNode(name=node.name, title=node.title, drivers=self._drivers),
         )
         answer, why = self._questions.ask(known)
         if answer is not virt.Existence.NO:
@@ -224,10 +233,26 @@ class Departures:
         left = {
             uuid: name for uuid, name in found.items() if uuid not in present
         }
-        if not left or set(self._nodes.drivers()) - {self._source}:
+        if not left or set(self._nodes.drivers()) - self._drivers:
             return {}
-        return {uuid: KnownNode(name=name) for uuid, name in left.items()}
+        return {
+            uuid: KnownNode(name=name, drivers=self._drivers)
+            for uuid, name in left.items()
+        }
+
+    def _known(self) -> Mapping[str, KnownNode]:
+        return self._nodes.of_drivers(self._drivers)
+
+    def _drivers_of(
+        self, node: Node, known: KnownNode | None
+    ) -> frozenset[str]:
+        """Return the drivers that have a node, or had it."""
+        if len(self._drivers) == 1:
+            return self._drivers
+        had = self._drivers & known.drivers if known else frozenset[str]()
+        listing = self._listed.described_by(node).listing
+        return had.union(one.reference for one in listing)
 
     def _keep(self, known: Mapping[str, KnownNode]) -> None:
         if known:
-            self._nodes.keep(self._source, known)
+            self._nodes.keep(known)

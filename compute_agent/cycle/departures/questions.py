@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The questions to a driver about nodes that its list does not have.
+"""The questions to the drivers about nodes that no list has.
 
-The driver is asked in each cycle about a node for which it could not tell, and
+A driver is asked in each cycle about a node for which it could not tell, and
 about a node that exists again after ``interval`` seconds. A node that is gone
-is asked about once more, just before its providers are deleted.
+is asked about once more, just before its providers are deleted. A node of
+several drivers is gone if all of them say so.
 ``departed_nodes.py`` calls it and records the answers.
 """
 
@@ -14,6 +15,7 @@ from ... import errors
 from ...state.known_node import KnownNode
 from ...tree.node import Node
 from ...virt import driver as virt
+from ...virt import drivers
 
 ASKED_AT_ONCE = 100  # in one cycle, so that many moves do not delay it
 CANNOT_TELL = (
@@ -23,7 +25,7 @@ CANNOT_TELL = (
 
 
 class Questions:
-    """Asks one driver about missing nodes.
+    """Asks the drivers about missing nodes.
 
     :param clock: seconds since the epoch
     :param interval: seconds after which the driver is asked again about a node
@@ -32,11 +34,11 @@ class Questions:
 
     def __init__(
         self,
-        driver: virt.ComputeDriver,
+        every: drivers.Drivers,
         clock: Callable[[], float],
         interval: float,
     ) -> None:
-        self._driver = driver
+        self._drivers = every
         self._clock = clock
         self._interval = interval
 
@@ -70,12 +72,28 @@ class Questions:
         return asked, unknown
 
     def ask(self, node: KnownNode) -> tuple[virt.Existence, str]:
-        """Return the driver's answer, and the reason if the answer is unknown.
+        """Return the drivers' answer, and the reason if it is unknown.
 
-        :raises errors.Unavailable: the driver's service is away
+        Only the drivers that had the node are asked.
+
+        :raises errors.Unavailable: a driver's service is away
         """
+        answers = dict(
+            self._ask(one.driver, node)
+            for one in self._drivers
+            if one.reference in node.drivers or not node.drivers
+        )
+        for answer in (virt.Existence.YES, virt.Existence.UNKNOWN):
+            if answer in answers:
+                return answer, answers[answer]
+        gone = virt.Existence.NO in answers
+        return virt.Existence.NO if gone else virt.Existence.UNKNOWN, ''
+
+    def _ask(
+        self, driver: virt.ComputeDriver, node: KnownNode
+    ) -> tuple[virt.Existence, str]:
         try:
-            return self._driver.node_exists(node.name), ''
+            return driver.node_exists(node.name), ''
         except errors.Unavailable:
             raise
         except errors.AgentError as exc:

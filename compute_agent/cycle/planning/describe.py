@@ -91,6 +91,15 @@ def equal(
         return facts is others or bool(facts == others)
 
 
+def denies(driver: virt.ComputeDriver, node: Node) -> bool:
+    """Return True if the driver says that it has no such node any more."""
+    try:
+        with _asking(driver, node):
+            return driver.node_exists(node.name) is virt.Existence.NO
+    except errors.DriverError:
+        return False
+
+
 def authority(driver: virt.ComputeDriver, node: Node) -> Sequence[str]:
     """Return the traits and prefixes that the driver alone decides now.
 

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The described trees: what each node should have, by all its sources.
 
-The driver, the operators' files and the agent itself edit a copy of the
-observed tree, in this order. ``describe.py`` speaks to the driver;
-``node_planner.py`` asks for the descriptions, from several threads.
+The drivers, the operators' files and the agent itself edit a copy of the
+observed tree, in this order. ``driver_turns.py`` has the drivers describe the
+node, ``describe.py`` speaks to one of them; ``node_planner.py`` asks for the
+descriptions, from several threads.
 """
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Generic
+from typing import Generic, TypeAlias
 
 from ... import errors
-from ...ownership import moved_away
+from ...ownership import absent_drivers, moved_away, policy
 from ...ownership.beside_nova import companion, given_up
 from ...ownership.record import Record
 from ...plan import allocations as alloc
@@ -19,13 +21,30 @@ from ...plan.plan import Op
 from ...tree import host_inventory
 from ...tree.node import Node
 from ...tree.provider_tree import ProviderTree
-from ...virt import driver as virt
-from .. import report_client
-from . import describe
+from .. import node_list, report_client
+from . import describe, driver_turns
+
+# The facts of each driver of a node, by its source.
+Facts: TypeAlias = Mapping[str, object]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """The description of a node.
+
+    :ivar allocations: as the drivers moved them; None without a reshape
+    :ivar authority: the traits that each driver alone decides, by source
+    :ivar is_complete: True if no driver failed
+    """
+
+    tree: ProviderTree
+    allocations: alloc.Allocations | None
+    authority: Mapping[str, Sequence[str]]
+    is_complete: bool
 
 
 class Descriptions(Generic[Op]):
-    """Describes the nodes of one driver.
+    """Describes the nodes of an agent's drivers.
 
     :param files: the operators' additions to the driver's descriptions
     :param reserved: the part of a host that is not for its guests
@@ -34,7 +53,7 @@ class Descriptions(Generic[Op]):
 
     def __init__(
         self,
-        driver: virt.ComputeDriver,
+        nodes: node_list.NodeList,
         client: report_client.ReportClient[Op],
         records: report_client.Records,
         *,
@@ -42,7 +61,7 @@ class Descriptions(Generic[Op]):
         reserved: host_inventory.Reserved,
         is_companion: bool = False,
     ) -> None:
-        self._driver = driver
+        self._nodes = nodes
         self._client = client
         self._records = records
         self._files = files
@@ -64,34 +83,75 @@ class Descriptions(Generic[Op]):
         if self._files is not None:
             self._files.log_unmatched(node_uuids)
 
-    def describe(
-        self, node: Node, seen: Observation
-    ) -> tuple[ProviderTree, alloc.Allocations | None]:
-        """Return the described tree, and the allocations for a reshape."""
-        tree = seen.tree()
-        try:
-            self._describe_with(tree, node, seen, None)
-        except errors.ReshapeNeeded:
-            tree = seen.tree()
-            allocations = self._client.allocations(seen)
-            self._describe_with(tree, node, seen, allocations.described)
-            return tree, allocations
-        return tree, None
+    def facts(self, node: Node, seen: Observation) -> Facts | None:
+        """Return the facts the description depends on; None if unknown.
 
-    def _describe_with(
-        self,
-        tree: ProviderTree,
-        node: Node,
-        seen: Observation,
-        allocations: Mapping[str, Any] | None,
-    ) -> None:
-        """Have driver, operators' files and agent edit the tree."""
-        describe.describe(
-            self._driver, tree, node, self._reserved, allocations
+        :raises errors.DriverError: the only driver failed
+        """
+        by = self._nodes.described_by(node)
+        if by.failed or self._is_claimed_by_absent(by, node, seen):
+            return None
+        found = {}
+        for one in by.listing:
+            try:
+                found[one.source] = describe.facts(one.driver, node)
+            except errors.DriverError:
+                if not by.drivers.are_several:
+                    raise
+                return None
+        return None if any(v is None for v in found.values()) else found
+
+    def equal(self, node: Node, facts: Facts, others: Facts) -> bool:
+        """Return True if the facts of all drivers are the same or equal.
+
+        :raises errors.DriverError: the only driver's cannot be compared
+        """
+        by = self._nodes.described_by(node)
+        try:
+            return facts.keys() == others.keys() and all(
+                describe.equal(
+                    one.driver, node, facts[one.source], others[one.source]
+                )
+                for one in by.listing
+            )
+        except errors.DriverError:
+            if not by.drivers.are_several:
+                raise
+            return False
+
+    def authority(self, node: Node) -> Mapping[str, Sequence[str]]:
+        """Return the traits that each driver of a node alone decides now.
+
+        :raises errors.DriverError: the only driver failed
+        """
+        by, found = self._nodes.described_by(node), {}
+        for one in by.listing:
+            try:
+                given = describe.authority(one.driver, node)
+                found[one.source] = policy.check_authority(given)
+            except errors.DriverError:
+                if not by.drivers.are_several:
+                    raise
+        return found
+
+    def describe(self, node: Node, seen: Observation) -> Described:
+        """Return the tree as drivers, operators' files and agent describe it.
+
+        :raises errors.DriverError: no driver could describe the node
+        """
+        turns = driver_turns.DriverTurns(
+            node,
+            seen,
+            self._nodes.described_by(node),
+            reserved=self._reserved,
+            recorded=lambda: self._recorded(node, seen),
+            ask=lambda: self._client.allocations(seen),
         )
+        tree = turns.run()
         if tree.exists(node.uuid):
             uuids = {*seen.providers, *tree.get_provider_uuids()}
             record = self._record(uuids, node)
+            turns.settle_absent(tree, record, is_companion=self._is_companion)
             if self._files is not None:
                 self._files.merge(tree, node.uuid, record)
             if self._is_companion:
@@ -99,6 +159,12 @@ class Descriptions(Generic[Op]):
             else:
                 describe.assert_own_traits(tree, node, record)
             moved_away.leave(tree, node.uuid, record)
+        return Described(
+            tree=tree,
+            allocations=turns.allocations,
+            authority=turns.authority,
+            is_complete=turns.is_complete,
+        )
 
     def _record(self, uuids: Collection[str], node: Node) -> Record:
         """Return the record; give up what an owner had of nova's before."""
@@ -110,3 +176,15 @@ class Descriptions(Generic[Op]):
             return record
         self._records.give_up(node.uuid, given)
         return self._records.record(uuids, node.uuid)
+
+    def _recorded(self, node: Node, seen: Observation) -> Record:
+        return self._records.record(seen.providers, node.uuid)
+
+    def _is_claimed_by_absent(
+        self, by: node_list.DescribedBy, node: Node, seen: Observation
+    ) -> bool:
+        """Return True if a driver that does not list the node claims names."""
+        if len(by.listing) == len(by.drivers):
+            return False
+        claimants = absent_drivers.claimants(self._recorded(node, seen))
+        return not claimants <= {one.source for one in by.listing}

@@ -10,7 +10,7 @@ memo; its threads each work on a different node.
 """
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Generic
 
 from ...ownership.policy import Policy
@@ -26,15 +26,15 @@ from .node_plan import NodePlan
 class Inputs:
     """Everything that a node's plan follows from.
 
-    :ivar facts: the driver's facts, on which its description depends; None if
-        the driver cannot tell
+    :ivar facts: the facts of each driver, on which its description depends;
+        None if a driver cannot tell
     :ivar edition: the number of the set of operators' files in force
     :ivar uuids: the recorded providers
     :ivar description: the described tree, as a value
     """
 
     node: Node
-    facts: object
+    facts: Mapping[str, object] | None
     edition: int
     seen: Observation
     uuids: frozenset[str]

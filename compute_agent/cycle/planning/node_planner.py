@@ -19,10 +19,9 @@ from ...plan.plan import Op, Wanted
 from ...tree import host_inventory
 from ...tree.allocation_ratios import Ratios
 from ...tree.node import Node
-from ...virt import driver as virt
-from .. import report_client
-from . import consumers, describe
-from .descriptions import Descriptions
+from .. import node_list, report_client
+from . import consumers
+from .descriptions import Descriptions, Facts
 from .empty_plans import EmptyPlans, Inputs
 from .node_plan import NodePlan
 from .root_checks import RootChecks
@@ -60,8 +59,9 @@ class Settings:
 
 
 class NodePlanner(Generic[Op]):
-    """Makes the plans for one driver's nodes.
+    """Makes the plans for the nodes of an agent's drivers.
 
+    :param nodes: tells which drivers describe a node
     :param files: the operators' additions to the driver's descriptions
     :param names: tells renamed hosts from cloned ones, if it is given
     :param lost: the roots that other writers deleted, if it is given
@@ -69,7 +69,7 @@ class NodePlanner(Generic[Op]):
 
     def __init__(
         self,
-        driver: virt.ComputeDriver,
+        nodes: node_list.NodeList,
         client: report_client.ReportClient[Op],
         records: report_client.Records,
         *,
@@ -78,7 +78,6 @@ class NodePlanner(Generic[Op]):
         names: report_client.AgreedNames | None = None,
         lost: report_client.LostRoots | None = None,
     ) -> None:
-        self._driver = driver
         self._client = client
         self._records = records
         self._settings = settings
@@ -92,7 +91,7 @@ class NodePlanner(Generic[Op]):
             is_companion=self._is_companion,
         )
         self._descriptions = Descriptions(
-            driver,
+            nodes,
             client,
             records,
             files=files,
@@ -156,25 +155,26 @@ class NodePlanner(Generic[Op]):
 
         # If nothing changed since an empty or waiting plan, use it again.
         last = self._empty_plans.take(node.uuid)
-        facts = describe.facts(self._driver, node)
+        facts = self._descriptions.facts(node, seen)
         if last is not None and self._still_holds(
             last.inputs, node, facts, seen, contended
         ):
             return self._keep(last.inputs, last.made)
 
-        # Describe: driver, operators' files and agent edit the tree.
+        # Describe: drivers, operators' files and agent edit the tree.
         self._roots.check_identity(node, seen)
-        tree, allocations = self._descriptions.describe(node, seen)
+        described = self._descriptions.describe(node, seen)
+        tree, allocations = described.tree, described.allocations
         self._roots.note_nova(tree, node)
         self._client.watch_sharing(seen.asserted_elsewhere(tree))
 
         # Record and policy also decide which names may be removed.
         uuids = frozenset([*seen.providers, *tree.get_provider_uuids()])
         record = self._records.record(uuids, node.uuid)
-        decides = self._policy(node, contended)
+        decides = self._policy(node, contended, described.authority)
         inputs = Inputs(
             node=node,
-            facts=facts,
+            facts=facts if described.is_complete else None,
             edition=self._descriptions.edition,
             seen=seen,
             uuids=uuids,
@@ -238,7 +238,8 @@ class NodePlanner(Generic[Op]):
             is_reported=takeover.is_reported(record, node.uuid),
         )
         self._client.watch_sharing(seen.asserted_elsewhere(tree))
-        decides = self._policy(node, contended)
+        authority = self._descriptions.authority(node)
+        decides = self._policy(node, contended, authority)
         wanted, left = self._wanted.decide(tree, seen, record, decides, None)
         return NodePlan(plan=self._client.plan(seen, wanted), contended=left)
 
@@ -270,24 +271,26 @@ class NodePlanner(Generic[Op]):
         self,
         last: Inputs,
         node: Node,
-        facts: object,
+        facts: Facts | None,
         seen: Observation,
         contended: Collection[contention.Item],
     ) -> bool:
         """Return True if the last plan holds without describing the node.
 
-        It does if the driver returns facts, and neither these nor any other
+        It does if its drivers return facts, and neither these nor any other
         input changed.
         """
         return (
             facts is not None
             and last.facts is not None
             and (last.node, last.edition) == (node, self._descriptions.edition)
-            and describe.equal(self._driver, node, last.facts, facts)
+            and self._descriptions.equal(node, last.facts, facts)
             and last.rest_on(
                 seen,
                 self._records.record(last.uuids, node.uuid),
-                self._policy(node, contended),
+                self._policy(
+                    node, contended, self._descriptions.authority(node)
+                ),
             )
         )
 
@@ -296,19 +299,19 @@ class NodePlanner(Generic[Op]):
         return made
 
     def _policy(
-        self, node: Node, contended: Collection[contention.Item]
+        self,
+        node: Node,
+        contended: Collection[contention.Item],
+        authority: Mapping[str, Sequence[str]],
     ) -> policy.Policy:
-        """Return the policy for a node, with the driver's current authority.
+        """Return the policy for a node, with its drivers' current authority.
 
-        The driver is asked for its authority here and nowhere else. A driver
-        of a single node may derive it from its findings, so a plan uses the
-        authority as it is after the description.
+        A driver of a single node may derive it from its findings, so a plan
+        uses the authority as it is after the description.
         """
         return policy.Policy(
             node_uuid=node.uuid,
-            authority=()
-            if self._is_companion
-            else describe.authority(self._driver, node),
+            authority={} if self._is_companion else authority,
             is_companion=self._is_companion,
             ratios=self._settings.ratios,
             orders=self._orders(node),

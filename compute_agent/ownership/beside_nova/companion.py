@@ -75,7 +75,8 @@ class _Confinement:
                 assertion.FILE_PREFIX
             ):
                 raise errors.DriverError(
-                    f'the driver sets the inventory of {self._title(root)}, '
+                    f'{assertion.title(source)} sets the inventory of '
+                    f'{self._title(root)}, '
                     "which is nova-compute's alone with [compute_agent] mode "
                     '= companion: configure a driver that gives inventory to '
                     'children only, or set mode = owner where nova-compute '

@@ -16,7 +16,7 @@ from ..cache import Cache
 from ..database.database import Database
 from ..journal import Journal
 from ..known_node import KnownNode
-from ..nodes import Nodes
+from ..nodes import Nodes, split
 from ..record.records import Records
 from ..snapshot import history
 from ..snapshot.snapshot import Snapshot
@@ -92,10 +92,14 @@ class Handover:
         agent wrote to these providers, so this one may, too.
         """
         node = handed.node
-        known = KnownNode(name=node.name, title=node.title)
+        known = KnownNode(
+            name=node.name,
+            title=node.title,
+            drivers=split(handed.driver),
+        )
         with self._database.writing() as db:
             self._cache.clear()
-            self._nodes.record(db, node.uuid, handed.driver, known)
+            self._nodes.record(db, node.uuid, known)
             record = dataclasses.replace(
                 handed.record, taken_over=frozenset(handed.providers)
             )

@@ -30,7 +30,8 @@ _FEW = 3  # names that an error lists
 class NodeRecord:
     """A node, and everything recorded of its providers.
 
-    :ivar driver: the class that described the node, as ``module:Class``
+    :ivar driver: the class that described the node, as ``module:Class``; the
+        classes of several drivers have commas between them
     """
 
     node: Node

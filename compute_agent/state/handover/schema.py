@@ -33,6 +33,7 @@ def _by_kind(description: str, content: Mapping[str, Any]) -> dict[str, Any]:
 
 # JSON can spell lone surrogates, which SQLite refuses.
 _SURROGATES = r'\ud800-\udfff'
+_CLASS = rf'[^\s:,{_SURROGATES}]+:[^\s:,{_SURROGATES}]+'
 _TEXT = {
     'type': 'string',
     'maxLength': names.MAX_NAME,
@@ -49,7 +50,7 @@ _CLAIMS = {
     'type': 'object',
     'propertyNames': {
         'description': 'a source: driver, agent, or file: and a path',
-        'pattern': rf'^(driver|agent|file:[^\n{_SURROGATES}]+)\Z',
+        'pattern': rf'^(driver|agent|(driver|file):[^\n{_SURROGATES}]+)\Z',
     },
     'additionalProperties': _NAMES,
 }
@@ -67,7 +68,7 @@ SCHEMA = _object(
                 'driver': {
                     'description': 'a class as module:Class',
                     'type': 'string',
-                    'pattern': rf'^[^\s:{_SURROGATES}]+:[^\s:{_SURROGATES}]+\Z',
+                    'pattern': rf'^{_CLASS}(,{_CLASS})*\Z',
                 },
             },
         ),

@@ -256,6 +256,34 @@ class Records:
             query = f'delete from {table} where uuid = ?'  # noqa: S608 (constants)
             db.execute(query, (uuid,))
 
+    def has_claims_of(self, db: sqlite3.Connection, source: str) -> bool:
+        """Return True if the source claims names, for any node."""
+        query = 'select 1 from held where source = ? limit 1'
+        return db.execute(query, (source,)).fetchone() is not None
+
+    def rename_source(
+        self,
+        db: sqlite3.Connection,
+        old: str,
+        new: str,
+        node_uuids: Iterable[str] | None = None,
+    ) -> None:
+        """Give the claims of a source to another name of it.
+
+        :param node_uuids: only the claims for these nodes; None for all nodes
+        """
+        query = 'select uuid, node_uuid from held where source = ?'
+        found = db.execute(query, (old,)).fetchall()
+        wanted = None if node_uuids is None else set(node_uuids)
+        for uuid, node_uuid in found:
+            if wanted is None or node_uuid in wanted:
+                self._cache.drop(uuid)
+                db.execute(
+                    'update or replace held set source = ?'
+                    ' where uuid = ? and source = ? and node_uuid = ?',
+                    (new, uuid, old, node_uuid),
+                )
+
     def drop_claims(self, db: sqlite3.Connection, node_uuid: str) -> None:
         """Drop all claims that were made for a node."""
         for (uuid,) in db.execute(

@@ -5,7 +5,13 @@ import dataclasses
 
 from compute_agent.cycle.planning import node_plan
 from compute_agent.identity import identity
-from compute_agent.ownership import claims, lost_roots, policy, undeletable
+from compute_agent.ownership import (
+    absent_drivers,
+    claims,
+    lost_roots,
+    policy,
+    undeletable,
+)
 from compute_agent.plan import intents
 from compute_agent.tree import allocation_ratios, assertion, names
 from tests.mutation.planted.catalogue import plant
@@ -111,3 +117,28 @@ def _(_maybe_cloned, node, root, _agreed, _file):
 )
 def _(_reason_to_wait, _uuid, **_what):
     return ''
+
+
+@plant(absent_drivers.keep, "a failing driver's names are removed")
+def _(_keep, tree, record, sources):
+    for (uuid, kind), by_source in record.claims.items():
+        for source in by_source.keys() & sources:
+            if tree.exists(uuid):
+                with tree.asserting(source):
+                    tree.release(uuid, kind)
+
+
+@plant(
+    policy.Policy.decides,
+    'the authority of one driver applies where another speaks',
+)
+def _(decides, self, _source, trait):
+    return any(decides(self, source, trait) for source in self.authority)
+
+
+@plant(
+    absent_drivers.release,
+    'the claims of a driver that was removed stay for ever',
+)
+def _(_release, tree, record, _node_uuid, sources, _only=None):
+    absent_drivers.keep(tree, record, sources)

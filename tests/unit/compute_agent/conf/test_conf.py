@@ -33,7 +33,7 @@ def load(tmp_path):
 
 def test_an_empty_file_is_a_configuration(load):
     conf = load()
-    assert conf.compute_driver == 'libvirt'
+    assert conf.compute_driver == ['libvirt']
     assert conf.update_resources_interval == 0
     assert conf.periodic_fuzzy_delay == 60
     assert conf.cpu_allocation_ratio is None

@@ -23,6 +23,7 @@ from compute_agent.state.known_node import KnownNode
 from compute_agent.tree import assertion, provider
 from compute_agent.tree.node import Node
 from compute_agent.virt import driver as virt
+from compute_agent.virt import drivers
 
 NODES = {
     f'{number * 8}-1111-4111-8111-111111111111': name
@@ -136,7 +137,7 @@ class Records:
 
 
 class Nodes:
-    def of_driver(self, driver):
+    def of_drivers(self, drivers):
         return {}
 
     def unrecorded(self):
@@ -145,7 +146,7 @@ class Nodes:
     def drivers(self):
         return set()
 
-    def keep(self, driver, known):
+    def keep(self, known):
         pass
 
     def forget(self, uuids):
@@ -180,24 +181,26 @@ def tracker(client):
     """Return a maker of trackers, wired as ``cmd`` wires them."""
 
     def tracker(driver=None, files=None, **how):
-        driver = driver or Driver()
+        every = drivers.Drivers.only(driver or Driver())
+        nodes = node_list.NodeList(
+            every,
+            lambda names, by_uuid, _: identity.identify(
+                names, by_uuid, lambda: A
+            ),
+        )
         return resource_tracker.ResourceTracker(
             client,
             node_planner.NodePlanner(
-                driver,
+                nodes,
                 client,
                 Records(),
                 settings=node_planner.Settings(),
                 files=files,
             ),
-            node_list.NodeList(
-                driver,
-                lambda names: identity.identify(
-                    names, driver.get_nodenames_by_uuid(), lambda: A
-                ),
-            ),
+            nodes,
             gone=departed_nodes.Departures(
-                driver,
+                every,
+                nodes,
                 Records(),
                 Nodes(),
                 clock=lambda: 1.0,
@@ -840,7 +843,7 @@ def test_a_node_with_something_contended_waits_and_says_what(client, tracker):
 class Remembering(Nodes):
     """One more node than the driver has; it is gone."""
 
-    def of_driver(self, driver):
+    def of_drivers(self, drivers):
         return {C: KnownNode(name='c', answer=virt.Existence.NO)}
 
 
@@ -854,7 +857,7 @@ class Remembering(Nodes):
 def test_gone_nodes_that_cannot_be_observed_leave_the_others_results(
     client, tracker, monkeypatch, raised, end
 ):
-    monkeypatch.setattr(Nodes, 'of_driver', Remembering.of_driver)
+    monkeypatch.setattr(Nodes, 'of_drivers', Remembering.of_drivers)
     observe = client.observe
 
     def failing(uuids):
@@ -869,7 +872,7 @@ def test_gone_nodes_that_cannot_be_observed_leave_the_others_results(
 
 
 def test_a_gone_node_is_planned_once(client, tracker, monkeypatch):
-    monkeypatch.setattr(Nodes, 'of_driver', Remembering.of_driver)
+    monkeypatch.setattr(Nodes, 'of_drivers', Remembering.of_drivers)
     monkeypatch.setattr(
         Driver, 'node_exists', lambda _self, _name: virt.Existence.NO
     )

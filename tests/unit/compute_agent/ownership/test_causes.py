@@ -43,7 +43,7 @@ def resolve(edit, record=OURS, authority=(), **orders):
     edit(tree)
     decides = Policy(
         node_uuid=ROOT,
-        authority=authority,
+        authority={'driver': authority},
         orders=policy.Orders(**orders),
     )
     return ownership.resolve(tree, record, decides)

@@ -30,7 +30,7 @@ class World:
             uuid=ROOT, name='root', traits=frozenset(traits)
         )
         self.record = Record()
-        self.policy = Policy(node_uuid=ROOT, authority=authority)
+        self.policy = Policy(node_uuid=ROOT, authority={'driver': authority})
 
     def change(self, kind, names):
         """Let others set the names of one kind."""

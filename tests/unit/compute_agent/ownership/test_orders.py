@@ -34,7 +34,7 @@ def resolve(edit, traits=(), record=None, authority=(), **orders):
         record or Record(),
         Policy(
             node_uuid=ROOT,
-            authority=authority,
+            authority={'driver': authority},
             orders=policy.Orders(**orders),
         ),
     )

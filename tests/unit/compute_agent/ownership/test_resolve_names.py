@@ -165,7 +165,7 @@ def check(kind, whose, said, fate, source, who, it, authority=()):
     wanted = resolve.resolve(
         tree,
         record,
-        Policy(node_uuid=ROOT, authority=authority),
+        Policy(node_uuid=ROOT, authority={'driver': authority}),
     )
 
     if fate == 'clear':

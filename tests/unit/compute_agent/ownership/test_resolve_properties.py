@@ -26,7 +26,7 @@ ROOT = UUIDS[0]
 NAMES = ['root', 'a', 'b', 'c', 'd']
 TRAITS = ['CUSTOM_A', 'HW_CPU_X86_AVX', 'OWNER_CYBORG']
 CLASSES = ['VCPU', 'CUSTOM_GOLD']
-POLICY = Policy(node_uuid=ROOT, authority=('HW_CPU_*',))
+POLICY = Policy(node_uuid=ROOT, authority={'driver': ('HW_CPU_*',)})
 
 who = st.sampled_from(NAMES)
 traits = st.lists(st.sampled_from(TRAITS), max_size=2)
@@ -187,7 +187,7 @@ def test_a_name_goes_only_if_it_is_ours_or_decided_or_marked(world, script):
             marked = wanted.foreign.get((uuid, kind), frozenset())
             assert marked <= gone
             for name in gone - marked:
-                decided = kind is Kind.TRAIT and POLICY.decides(name)
+                decided = kind is Kind.TRAIT and POLICY.decides('driver', name)
                 assert decided or name in record.ours[uuid, kind]
 
 

@@ -225,13 +225,15 @@ def test_without_a_record_names_are_added_and_none_removed(seen):
 
 
 def test_authority_is_a_name_or_the_beginning_of_one():
-    policy = Policy(node_uuid=ROOT, authority=('HW_CPU_*', 'COMPUTE_NODE'))
-    assert policy.decides('HW_CPU_X86_AVX')
-    assert policy.decides('COMPUTE_NODE')
-    assert not policy.decides('HW_GPU_API_VULKAN')
-    assert not policy.decides('HW_CPUS')
-    assert not policy.decides('COMPUTE_NODE_X')
-    assert not Policy(node_uuid=ROOT).decides('HW_CPU_X86_AVX')
+    policy = Policy(
+        node_uuid=ROOT, authority={'driver': ('HW_CPU_*', 'COMPUTE_NODE')}
+    )
+    assert policy.decides('driver', 'HW_CPU_X86_AVX')
+    assert policy.decides('driver', 'COMPUTE_NODE')
+    assert not policy.decides('driver', 'HW_GPU_API_VULKAN')
+    assert not policy.decides('driver', 'HW_CPUS')
+    assert not policy.decides('driver', 'COMPUTE_NODE_X')
+    assert not Policy(node_uuid=ROOT).decides('driver', 'HW_CPU_X86_AVX')
 
 
 @pytest.mark.parametrize(
@@ -250,15 +252,15 @@ def test_authority_is_a_name_or_the_beginning_of_one():
 )
 def test_an_authority_that_claims_what_nobody_meant_is_refused(authority):
     with pytest.raises(errors.DriverError, match='^authority .* is neither'):
-        Policy(node_uuid=ROOT, authority=authority)
+        Policy(node_uuid=ROOT, authority={'driver': authority})
 
 
 def test_an_authority_that_its_driver_changes_is_another_in_the_next_cycle():
     given = ['HW_CPU_*']
-    policy = Policy(node_uuid=ROOT, authority=given)
+    policy = Policy(node_uuid=ROOT, authority={'driver': given})
     given.append('CUSTOM_*')
-    assert policy != Policy(node_uuid=ROOT, authority=given)
-    assert not policy.decides('CUSTOM_A')
+    assert policy != Policy(node_uuid=ROOT, authority={'driver': given})
+    assert not policy.decides('driver', 'CUSTOM_A')
 
 
 @pytest.mark.parametrize(
@@ -266,9 +268,10 @@ def test_an_authority_that_its_driver_changes_is_another_in_the_next_cycle():
 )
 def test_no_authority_decides_by_what_others_decide(name):
     policy = Policy(
-        node_uuid=ROOT, authority=(name, f'{name[:8]}*', f'{name[:4]}*')
+        node_uuid=ROOT,
+        authority={'driver': (name, f'{name[:8]}*', f'{name[:4]}*')},
     )
-    assert not policy.decides(name)
+    assert not policy.decides('driver', name)
 
 
 def test_authority_reaches_no_further_than_the_kind_and_where_it_spoke(seen):
@@ -283,7 +286,7 @@ def test_authority_reaches_no_further_than_the_kind_and_where_it_spoke(seen):
             tree.declare_aggregates('root'),
             tree.declare_inventory('root', {'HW_NEW': {'total': 1}}),
         ),
-        authority=('HW_*', 'VCPU'),
+        authority={'driver': ('HW_*', 'VCPU')},
     )
     assert wanted.after[ROOT].traits == {'A'}
     assert wanted.after[ROOT].aggregates == {AGG}
@@ -312,7 +315,7 @@ def test_a_class_that_is_named_like_a_decided_trait_is_still_anothers(seen):
     wanted = resolve(
         seen,
         lambda tree: tree.update_inventory('root', {}),
-        authority=('VCPU', 'VC*'),
+        authority={'driver': ('VCPU', 'VC*')},
     )
     assert wanted.after[ROOT].inventories == {}
     assert wanted.foreign == {

@@ -21,7 +21,7 @@ def notes(describe, record=None, authority=(), traits=TRAITS):
     return resolve.resolve(
         tree,
         record or Record(),
-        Policy(node_uuid=ROOT, authority=authority),
+        Policy(node_uuid=ROOT, authority={'driver': authority}),
     ).notes
 
 

@@ -131,14 +131,17 @@ def test_the_number_of_providers_is_kept_by_site(tmp_path):
 
 
 def test_the_nodes_are_cached_until_they_are_written(kept):
-    known = KnownNode(name='node-1')
-    kept.nodes.keep('rack:Rack', {NODE: known})
-    assert kept.nodes.of_driver('rack:Rack') == {NODE: known}
-    assert kept.nodes.of_driver('other:Driver') == {}
-    kept.nodes.keep('other:Driver', {OTHER: known})
-    assert kept.nodes.of_driver('other:Driver') == {OTHER: known}
+    known, other = (
+        KnownNode(name='node-1', drivers=frozenset({driver}))
+        for driver in ('rack:Rack', 'other:Driver')
+    )
+    kept.nodes.keep({NODE: known})
+    assert kept.nodes.of_drivers(['rack:Rack']) == {NODE: known}
+    assert kept.nodes.of_drivers(['other:Driver']) == {}
+    kept.nodes.keep({OTHER: other})
+    assert kept.nodes.of_drivers(['other:Driver']) == {OTHER: other}
     kept.nodes.forget([NODE])
-    assert kept.nodes.of_driver('rack:Rack') == {}
+    assert kept.nodes.of_drivers(['rack:Rack']) == {}
 
 
 @pytest.mark.parametrize(
@@ -147,7 +150,7 @@ def test_the_nodes_are_cached_until_they_are_written(kept):
         lambda s: s.nodes.forget([OTHER]),
         lambda s: s.records.pass_on(SHARED, OTHER, OTHER),
         lambda s: s.journal.adopt(OTHER, {OTHER: 1}),
-        lambda s: s.nodes.keep('rack:Rack', {}),
+        lambda s: s.nodes.keep({}),
     ],
     ids=['forget nodes', 'pass on', 'adopt', 'keep nodes'],
 )

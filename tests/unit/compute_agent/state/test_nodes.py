@@ -21,43 +21,43 @@ DRIVER = 'rack:Rack'
 HERE = Node(uuid=NODE, name='node-1')
 
 
-def known(name, asked_at=0.0):
-    return KnownNode(name=name, asked_at=asked_at)
+def known(name, asked_at=0.0, drivers=(DRIVER,)):
+    return KnownNode(name=name, asked_at=asked_at, drivers=frozenset(drivers))
 
 
 def test_a_new_state_knows_no_node(state):
-    assert state.nodes.of_driver(DRIVER) == {}
+    assert state.nodes.of_drivers([DRIVER]) == {}
     assert state.nodes.all() == []
 
 
 def test_nodes_come_back_as_they_were_kept(state):
     given = {NODE: known('node-1'), OTHER: known('nöde "4"', 1e9 + 0.25)}
-    state.nodes.keep(DRIVER, given)
-    assert state.nodes.of_driver(DRIVER) == given
+    state.nodes.keep(given)
+    assert state.nodes.of_drivers([DRIVER]) == given
 
 
 def test_a_node_that_is_kept_again_is_the_new_one(state):
-    state.nodes.keep(DRIVER, {NODE: known('old', 5.0), OTHER: known('4')})
-    state.nodes.keep(DRIVER, {NODE: known('new')})
-    assert state.nodes.of_driver(DRIVER) == {
+    state.nodes.keep({NODE: known('old', 5.0), OTHER: known('4')})
+    state.nodes.keep({NODE: known('new')})
+    assert state.nodes.of_drivers([DRIVER]) == {
         NODE: known('new'),
         OTHER: known('4'),
     }
 
 
 def test_nodes_are_their_driver_s_and_a_node_has_one_driver(state):
-    state.nodes.keep(DRIVER, {NODE: known('node-1')})
-    state.nodes.keep('other:Driver', {OTHER: known('node-4')})
-    assert set(state.nodes.of_driver(DRIVER)) == {NODE}
-    assert set(state.nodes.of_driver('other:Driver')) == {OTHER}
-    state.nodes.keep('other:Driver', {NODE: known('node-1')})
-    assert state.nodes.of_driver(DRIVER) == {}
-    assert set(state.nodes.of_driver('other:Driver')) == {NODE, OTHER}
+    state.nodes.keep({NODE: known('node-1')})
+    state.nodes.keep({OTHER: known('node-4', drivers=['other:Driver'])})
+    assert set(state.nodes.of_drivers([DRIVER])) == {NODE}
+    assert set(state.nodes.of_drivers(['other:Driver'])) == {OTHER}
+    state.nodes.keep({NODE: known('node-1', drivers=['other:Driver'])})
+    assert state.nodes.of_drivers([DRIVER]) == {}
+    assert set(state.nodes.of_drivers(['other:Driver'])) == {NODE, OTHER}
 
 
 def test_every_driver_s_nodes_are_known_by_name(state):
-    state.nodes.keep('other:Driver', {OTHER: known('a', 5.0)})
-    state.nodes.keep(DRIVER, {NODE: known('node-1')})
+    state.nodes.keep({OTHER: known('a', 5.0, ['other:Driver'])})
+    state.nodes.keep({NODE: known('node-1')})
     assert state.nodes.all() == [
         Node(uuid=OTHER, name='a'),
         HERE,
@@ -65,18 +65,18 @@ def test_every_driver_s_nodes_are_known_by_name(state):
 
 
 def test_forgotten_nodes_are_known_no_more_and_their_record_stays(state):
-    state.nodes.keep(DRIVER, {NODE: known('node-1'), OTHER: known('node-4')})
+    state.nodes.keep({NODE: known('node-1'), OTHER: known('node-4')})
     state.journal.adopt(NODE, {NODE: 1})
     state.nodes.forget([NODE, CHILD])
-    assert set(state.nodes.of_driver(DRIVER)) == {OTHER}
+    assert set(state.nodes.of_drivers([DRIVER])) == {OTHER}
     assert state.records.record([NODE], NODE).created == {NODE}
 
 
 def test_nodes_outlast_their_providers(state):
     """The driver may still have a node whose provider was deleted."""
-    state.nodes.keep(DRIVER, {NODE: known('node-1')})
+    state.nodes.keep({NODE: known('node-1')})
     state.journal.forget([NODE])
-    assert set(state.nodes.of_driver(DRIVER)) == {NODE}
+    assert set(state.nodes.of_drivers([DRIVER])) == {NODE}
 
 
 def test_a_state_that_cannot_be_read_knows_nothing_rather_than_no_node(
@@ -86,7 +86,7 @@ def test_a_state_that_cannot_be_read_knows_nothing_rather_than_no_node(
     with sqlite3.connect(tmp_path / 'state.sqlite') as db:
         db.execute('drop table node')
     db.close()
-    for look in (state.nodes.all, lambda: state.nodes.of_driver(DRIVER)):
+    for look in (state.nodes.all, lambda: state.nodes.of_drivers([DRIVER])):
         with pytest.raises(errors.ConfigError, match='cannot be read'):
             look()
     state.close()

@@ -36,7 +36,7 @@ def case(request, caplog):
     )
     conf = configuration.load(options)
     with caplog.at_level(logging.WARNING):
-        made = loader.load(conf.compute_driver, conf)
+        made = loader.load_all(conf.compute_driver, conf).first
     said = [
         record.getMessage()
         for record in caplog.records

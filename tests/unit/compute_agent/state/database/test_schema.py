@@ -265,7 +265,11 @@ insert into reading values
 insert into known values (2, '["CUSTOM_X"]', '["VCPU"]', 1.0);
 pragma user_version = 1;
 """
-KNOWN = {NODE: KnownNode(name='node-1', asked_at=2.5)}
+KNOWN = {
+    NODE: KnownNode(
+        name='node-1', asked_at=2.5, drivers=frozenset({'rack:Rack'})
+    )
+}
 
 
 @pytest.fixture
@@ -299,20 +303,20 @@ def version(directory):
 def test_a_file_of_version_1_keeps_its_record_and_learns_nodes(version_1):
     with opened(version_1) as one:
         check_record_of_version_1(one)
-        assert one.nodes.of_driver('rack:Rack') == {}
-        one.nodes.keep('rack:Rack', KNOWN)
+        assert one.nodes.of_drivers(['rack:Rack']) == {}
+        one.nodes.keep(KNOWN)
     assert version(version_1) == schema.SCHEMA_VERSION
     with opened(version_1) as one:
         check_record_of_version_1(one)
-        assert one.nodes.of_driver('rack:Rack') == KNOWN
+        assert one.nodes.of_drivers(['rack:Rack']) == KNOWN
 
 
 def test_a_look_at_a_file_of_version_1_leaves_it_one(version_1):
     before = (version_1 / 'state.sqlite').read_bytes()
     with looked(version_1) as one:
         check_record_of_version_1(one)
-        one.nodes.keep('rack:Rack', KNOWN)
-        assert one.nodes.of_driver('rack:Rack') == KNOWN
+        one.nodes.keep(KNOWN)
+        assert one.nodes.of_drivers(['rack:Rack']) == KNOWN
     assert (version_1 / 'state.sqlite').read_bytes() == before
     assert version(version_1) == 1
 

@@ -94,10 +94,15 @@ def test_its_record_is_there(state):
 
 
 def test_its_nodes_are_there(state):
-    assert state.nodes.of_driver('rack:Rack') == {
-        NODE: KnownNode(name='node-1', title='rack1'),
+    assert state.nodes.of_drivers(['rack:Rack']) == {
+        NODE: KnownNode(
+            name='node-1', title='rack1', drivers=frozenset({'rack:Rack'})
+        ),
         OTHER: KnownNode(
-            name='node-2', answer=virt.Existence.NO, asked_at=1700000000.5
+            name='node-2',
+            drivers=frozenset({'rack:Rack'}),
+            answer=virt.Existence.NO,
+            asked_at=1700000000.5,
         ),
     }
     assert [node.called for node in state.nodes.all()] == ['rack1', 'node-2']

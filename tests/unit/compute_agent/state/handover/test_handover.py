@@ -34,7 +34,7 @@ def other():
 
 
 def known(name, asked_at=0.0):
-    return KnownNode(name=name, asked_at=asked_at)
+    return KnownNode(name=name, asked_at=asked_at, drivers=frozenset({DRIVER}))
 
 
 def creation(uuid):
@@ -72,7 +72,7 @@ def remember(state, node_uuid, *done, claims=None):
 @pytest.fixture
 def full(state):
     """A node with a child and a sharing provider, and another node."""
-    state.nodes.keep(DRIVER, {NODE: known('node-1', 9.0), OTHER: known('4')})
+    state.nodes.keep({NODE: known('node-1', 9.0), OTHER: known('4')})
     state.journal.save(
         [reading(NODE), reading(CHILD), reading(SHARED, SHARED)]
     )
@@ -115,7 +115,7 @@ def test_an_export_is_the_same_whichever_placement_is_looked_at(tmp_path):
         one.journal.save([reading(CHILD)])
         one.close()
     one = state_module.State.open(tmp_path)
-    one.nodes.keep(DRIVER, {NODE: known('node-1')})
+    one.nodes.keep({NODE: known('node-1')})
     remember(one, NODE, adding(CHILD, 'CUSTOM_Y'))
     assert one.handover.export_record(HERE).providers == [CHILD]
     one.close()
@@ -127,7 +127,7 @@ def test_a_provider_that_moved_to_another_tree_is_that_one_s(tmp_path):
         one.journal.save([reading(CHILD, root, read_at=when)])
         one.close()
     one = state_module.State.open(tmp_path)
-    one.nodes.keep(DRIVER, {NODE: known('node-1'), OTHER: known('node-4')})
+    one.nodes.keep({NODE: known('node-1'), OTHER: known('node-4')})
     remember(one, NODE, adding(NODE, 'CUSTOM_X'), adding(CHILD, 'CUSTOM_Y'))
     assert one.handover.export_record(HERE).providers == [NODE]
     there = dataclasses.replace(HERE, uuid=OTHER)
@@ -159,7 +159,7 @@ def test_another_node_s_unconfirmed_write_is_no_hindrance(full):
 
 
 def test_a_node_of_which_nothing_is_recorded_is_not_exported(state):
-    state.nodes.keep(DRIVER, {NODE: known('node-1')})
+    state.nodes.keep({NODE: known('node-1')})
     state.journal.save([reading(NODE)])
     with pytest.raises(errors.ConfigError, match='nothing is recorded of'):
         state.handover.export_record(HERE)
@@ -182,7 +182,7 @@ def tables(directory):
 def test_what_was_exported_is_there_after_the_import(state):
     state.handover.import_record(HANDED)
     assert state.records.record([NODE, CHILD, SHARED], NODE) == IMPORTED
-    assert state.nodes.of_driver(DRIVER) == {NODE: known('node-1')}
+    assert state.nodes.of_drivers([DRIVER]) == {NODE: known('node-1')}
     assert state.records.created_for([NODE]).get(NODE, []) == [SHARED]
 
 
@@ -239,11 +239,11 @@ def test_an_import_adds_to_what_is_there(state):
 
 
 def test_an_import_leaves_other_nodes_alone(state):
-    state.nodes.keep(DRIVER, {OTHER: known('4', 5.0)})
+    state.nodes.keep({OTHER: known('4', 5.0)})
     remember(state, OTHER, creation(OTHER), adding(OTHER, 'CUSTOM_Z'))
     state.journal.save([reading(OTHER, OTHER, ['CUSTOM_Z'])])
     state.handover.import_record(HANDED)
-    assert state.nodes.of_driver(DRIVER)[OTHER] == known('4', 5.0)
+    assert state.nodes.of_drivers([DRIVER])[OTHER] == known('4', 5.0)
     assert state.records.record([OTHER], NODE).ours == {
         (OTHER, TRAIT): {'CUSTOM_Z'}
     }
@@ -278,7 +278,7 @@ def test_half_an_import_is_none(tmp_path):
 
 def test_a_node_that_moved_leaves_nothing_and_the_others_all(full):
     full.handover.forget_with_record(NODE)
-    assert set(full.nodes.of_driver(DRIVER)) == {OTHER}
+    assert set(full.nodes.of_drivers([DRIVER])) == {OTHER}
     assert full.records.record([NODE, CHILD, SHARED], NODE) == Record()
     assert set(full.snapshot.readings([NODE, CHILD, SHARED, OTHER])) == {OTHER}
     assert full.records.record([OTHER], NODE).created == {OTHER}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The drivers of one agent: their names as sources, and calls of each."""
+
+import types
+
+import pytest
+
+from compute_agent import errors
+from compute_agent.virt import drivers
+
+
+def said(message=None):
+    """Return a driver whose reload raises, if there is a message."""
+    calls = []
+
+    def reload():
+        calls.append('reload')
+        if message:
+            raise errors.ConfigError(message)
+
+    return types.SimpleNamespace(
+        reload=reload, subscribe=calls.append, calls=calls
+    )
+
+
+@pytest.mark.parametrize(
+    ('names', 'sources'),
+    [
+        (['libvirt'], ['driver']),
+        (['libvirt', 'host'], ['driver:libvirt', 'driver:host']),
+    ],
+)
+def test_only_several_drivers_are_named_as_sources(names, sources):
+    made = drivers.Drivers({name: said() for name in names})
+    assert [one.source for one in made] == sources
+
+
+def test_every_driver_is_subscribed_and_reloaded_whatever_another_says():
+    one, two = said('rules.yaml:3: wrong'), said()
+    made = drivers.Drivers({'a': one, 'b': two})
+    made.subscribe('wake')
+    with pytest.raises(errors.ConfigError, match='^driver a: rules.yaml:3'):
+        made.reload()
+    assert one.calls == two.calls == ['wake', 'reload']
+
+
+def test_the_mistake_of_the_only_driver_is_told_as_it_is():
+    with pytest.raises(errors.ConfigError, match='^rules.yaml:3: wrong$'):
+        drivers.Drivers({'a': said('rules.yaml:3: wrong')}).reload()
+
+
+def test_the_first_value_counts_when_mappings_are_merged():
+    merged = drivers.merged([{'a': 1, 'b': 2}, {'b': 3, 'c': 4}])
+    assert merged == {'a': 1, 'b': 2, 'c': 4}
