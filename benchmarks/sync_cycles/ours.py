@@ -24,7 +24,9 @@ def serve(config: str, nodes: int, tree_size: int) -> None:
     )
     conf = configuration.load(options)
     with open_agent(conf, read_only=False) as agent:
-        driver = typing.cast(synthetic_driver.SyntheticDriver, agent.drivers.first)
+        driver = typing.cast(
+            synthetic_driver.SyntheticDriver, agent.drivers.first
+        )
 
         def prepare(order: child.Order) -> Callable[[], object]:
             driver.source = cloud.listing(nodes, tree_size, order.change)

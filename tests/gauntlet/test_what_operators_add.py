@@ -49,9 +49,9 @@ def files_of(folder):
 # --- removal, and reading again -----------------------------------------------
 
 
-def _lets_nothing_go(tree, node_uuid, record, *args):
+def _lets_nothing_go(tree, node_uuid, record, *args, **how):
     """Merge, and keep what any file ever gave."""
-    found = _merge(tree, node_uuid, record, *args)
+    found = _merge(tree, node_uuid, record, *args, **how)
     for (uuid, kind), held in record.claims.items():
         for source in held:
             here = source.startswith('file:') and tree.exists(uuid)
@@ -121,11 +121,11 @@ def test_a_file_that_is_gone_leaves_nothing_behind(bench):
 # --- others' providers --------------------------------------------------------
 
 
-def _owned_if_there(tree, *args):
+def _owned_if_there(tree, *args, **how):
     """Take a class that is there for the driver's, whoever put it there."""
     if tree.exists(CHILD) and 'CUSTOM_FPGA' in tree.data(CHILD).inventory:
         raise errors.DriverError('CUSTOM_FPGA is owned by the driver')
-    return _merge(tree, *args)
+    return _merge(tree, *args, **how)
 
 
 @against(
@@ -152,11 +152,11 @@ def test_a_card_that_another_agent_made_is_described_in_every_cycle(
         assert 'CUSTOM_FPGA_CARD' in bench.operator.traits(CHILD)
 
 
-def _warns_per_node(tree, *args):
+def _warns_per_node(tree, *args, **how):
     """Warn of each entry that is not of this very node."""
     if not tree.exists('node-2'):
         LOG.warning('there is no provider node-2')
-    return _merge(tree, *args)
+    return _merge(tree, *args, **how)
 
 
 LOG = logging.getLogger('compute_agent.variant')
