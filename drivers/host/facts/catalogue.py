@@ -33,6 +33,7 @@ block.vendor | text | | /sys/block/*/device/vendor | never
 block.write_cache | text | write back, write through | /sys/block/*/queue/write_cache | before Linux 4.7
 block.wwid | text | | /sys/block/*/wwid, device/wwid | never
 block.zoned | text | none, host-aware, host-managed | /sys/block/*/queue/zoned | before Linux 4.10
+block.zones | int | 0: not zoned | /sys/block/*/queue/nr_zones | before Linux 4.20
 cpu.arch | text | as uname -m | /proc/sys/kernel/arch, uname | never
 cpu.bugs | list of text | | /proc/cpuinfo | the kernel lists none on this architecture
 cpu.cache_bytes | map of int | l1d, l1i, l2, … → bytes | /sys/devices/system/cpu/cpu0/cache | the kernel knows no caches (guests)
@@ -46,6 +47,7 @@ cpu.frequency_governors | list of text | | …/cpufreq/policy*/scaling_governor 
 cpu.frequency_max_khz | int | kHz | …/cpufreq/policy0/cpuinfo_max_freq | there is no frequency driver
 cpu.frequency_min_khz | int | kHz | …/cpufreq/policy0/cpuinfo_min_freq | there is no frequency driver
 cpu.idle_driver | text | | …/cpuidle/current_driver | never
+cpu.idle_states | list of text | POLL, C1, … | /sys/devices/system/cpu/cpu0/cpuidle | never
 cpu.isolated | list of int | processors | /sys/devices/system/cpu/isolated | never
 cpu.microcode | text | | /proc/cpuinfo | the architecture has none
 cpu.model | int | ARM: the part | /proc/cpuinfo | the architecture has none
@@ -84,6 +86,7 @@ gpu.class | text | six hexadecimal digits | /sys/bus/pci/devices/*/class | never
 gpu.device | text | hexadecimal | /sys/bus/pci/devices/*/device | never
 gpu.driver | text | empty: none | /sys/bus/pci/devices/*/driver | never
 gpu.iommu_group | text | empty: none | /sys/bus/pci/devices/*/iommu_group | never
+gpu.iommu_type | text | DMA, DMA-FQ, identity; empty: none | /sys/bus/pci/devices/*/iommu_group/type | never
 gpu.is_virtual_function | bool | | /sys/bus/pci/devices/*/physfn | never
 gpu.mdev_types | list of text | | /sys/bus/pci/devices/*/mdev_supported_types | never
 gpu.memory_bytes | int | bytes | /sys/bus/pci/devices/*/mem_info_vram_total | the driver is not amdgpu
@@ -107,6 +110,7 @@ kernel.clock_source | text | | …/clocksource0/current_clocksource | never
 kernel.command_line | map of text | parameter → value | /proc/cmdline | never
 kernel.command_line_text | text | | /proc/cmdline | never
 kernel.config | map of text | option without CONFIG_ → value | /boot/config-RELEASE, /proc/config.gz | the distribution installs no such file
+kernel.kvm | bool | | /sys/class/misc | never
 kernel.kvm_amd_nested | bool | | /sys/module/kvm_amd/parameters/nested | never
 kernel.kvm_intel_nested | bool | | /sys/module/kvm_intel/parameters/nested | never
 kernel.modules | list of text | loaded modules | /proc/modules | the kernel has no modules
@@ -181,6 +185,7 @@ pci.class | text | six hexadecimal digits | /sys/bus/pci/devices/*/class | never
 pci.device | text | hexadecimal | /sys/bus/pci/devices/*/device | never
 pci.driver | text | empty: none | /sys/bus/pci/devices/*/driver | never
 pci.iommu_group | text | empty: none | /sys/bus/pci/devices/*/iommu_group | never
+pci.iommu_type | text | DMA, DMA-FQ, identity; empty: none | /sys/bus/pci/devices/*/iommu_group/type | never
 pci.is_virtual_function | bool | | /sys/bus/pci/devices/*/physfn | never
 pci.link_width | int | lanes | /sys/bus/pci/devices/*/current_link_width | no PCI Express
 pci.max_link_speed_gts | float | GT/s | /sys/bus/pci/devices/*/max_link_speed | no PCI Express

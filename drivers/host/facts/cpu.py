@@ -229,7 +229,32 @@ def _frequency(family: Family) -> None:
         family.file(attribute, f'{policy}/{name}', parsing.integer)
     family.file('pstate', f'{CPUS}/intel_pstate/status', absent=none)
     family.computed('turbo', CPUS, lambda: _turbo(family.files))
+    family.computed(
+        'idle_states',
+        f'{CPUS}/cpu0/cpuidle',
+        lambda: _idle_states(family.files),
+    )
     family.file('idle_driver', f'{CPUS}/cpuidle/current_driver', absent=none)
+
+
+def _idle_states(files: HostFiles) -> tuple[str, ...]:
+    """Return the idle states of the first processor, in the kernel's order."""
+    folder = f'{CPUS}/cpu0/cpuidle'
+    prefix = 'state'
+    try:
+        names = files.listed(folder)
+    except FileNotFoundError:
+        files.listed(CPUS)
+        return ()
+    numbers = sorted(
+        parsing.integer(name.removeprefix(prefix))
+        for name in names
+        if name.startswith(prefix)
+    )
+    return tuple(
+        files.read(f'{folder}/{prefix}{number}/name').strip()
+        for number in numbers
+    )
 
 
 def _governors(files: HostFiles) -> tuple[str, ...]:

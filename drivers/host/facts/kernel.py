@@ -19,6 +19,7 @@ from .family import Absent, Family
 RELEASE = '/proc/sys/kernel/osrelease'
 CONFIG_GZ = '/proc/config.gz'
 COMMAND_LINE = '/proc/cmdline'
+_MISC = '/sys/class/misc'
 _LSM = '/sys/kernel/security/lsm'
 _LARGEST = 4 * 2**20  # bytes of a configuration; real ones have 300,000
 _OS_RELEASE = ('/etc/os-release', '/usr/lib/os-release')
@@ -50,6 +51,7 @@ def read(files: HostFiles) -> tuple[Fact, ...]:
         'clock_source',
         '/sys/devices/system/clocksource/clocksource0/current_clocksource',
     )
+    family.computed('kvm', _MISC, lambda: _has_kvm(files))
     for module in ('kvm_intel', 'kvm_amd'):
         family.file(
             f'{module}_nested',
@@ -111,6 +113,11 @@ def options(text: str) -> dict[str, Value]:
         key.removeprefix(prefix): value.strip('"')
         for key, value in found.items()
     }
+
+
+def _has_kvm(files: HostFiles) -> bool:
+    """Return True if the kernel runs guests: KVM then has a device."""
+    return 'kvm' in files.listed(_MISC)
 
 
 def _words(text: str) -> list[str]:

@@ -86,6 +86,7 @@ def _queue(family: Family, folder: str) -> None:
     family.file('rotational', f'{folder}/rotational', parsing.switch)
     # Linux 4.10 and later have the file for every disk.
     family.file('zoned', f'{folder}/zoned')
+    family.file('zones', f'{folder}/nr_zones', parsing.integer)
     family.file('scheduler', f'{folder}/scheduler', _scheduler)
     family.file('write_cache', f'{folder}/write_cache')
     family.file('dax', f'{folder}/dax', parsing.switch)

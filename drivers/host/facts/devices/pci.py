@@ -3,7 +3,8 @@
 
 It does I/O through ``HostFiles``. The kernel's documentation (Documentation/
 ABI/testing/sysfs-bus-pci) says what a missing file of a device means: no
-``driver`` link, no driver; no ``iommu_group``, no IOMMU for it; no ``physfn``,
+``driver`` link, no driver; no ``iommu_group``, no IOMMU for it
+(its type has a file since Linux 5.11); no ``physfn``,
 no virtual function; no ``sriov_totalvfs``, no SR-IOV. A device outside PCI
 Express has no ``max_link_*``, and a kernel without NUMA no ``numa_node``: they
 are unknown.
@@ -52,6 +53,11 @@ def add_identity(family: Family, folder: str) -> None:
     family.link('driver', f'{folder}/driver', Absent(value='', given=folder))
     family.link(
         'iommu_group', f'{folder}/iommu_group', Absent(value='', given=folder)
+    )
+    family.file(
+        'iommu_type',
+        f'{folder}/iommu_group/type',
+        absent=Absent(value='', given=folder),
     )
     family.file('numa_node', f'{folder}/numa_node', parsing.integer)
 
