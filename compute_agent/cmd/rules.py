@@ -64,15 +64,15 @@ class RulesTest(command.Report):
 
 
 def _driver(conf: 'cfg.ConfigOpts') -> '_DriverWithRules':
-    """Return the configured driver if it has rules, else the driver ``host``."""
+    """Return the configured driver that has rules, else the driver ``host``."""
     from ..virt import loader, rule_results  # noqa: PLC0415 (quick --help)
     from .app import configuration  # noqa: PLC0415
 
-    driver = configuration.load_driver(conf)
-    if not isinstance(driver, rule_results.TriesRules):
-        with configuration.explained():
-            driver = loader.load(_DRIVER, conf)
-    return typing.cast('_DriverWithRules', driver)
+    for one in configuration.load_drivers(conf):
+        if isinstance(one.driver, rule_results.TriesRules):
+            return typing.cast('_DriverWithRules', one.driver)
+    with configuration.explained():
+        return typing.cast('_DriverWithRules', loader.load(_DRIVER, conf))
 
 
 def _chosen(
