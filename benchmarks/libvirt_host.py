@@ -20,9 +20,9 @@ from collections.abc import Sequence
 
 import local_libvirt
 import recorded_hosts
+import recorded_libvirt
 
 from drivers.libvirt import driver, sources
-from drivers.libvirtd import recorded
 
 HOST = recorded_hosts.HOSTS / 'intel-sapphire-rapids'
 CARDS, FUNCTIONS = 8, 50
@@ -218,7 +218,7 @@ def hosts(
     """Yield the hosts, in turn."""
     title = f'{HOST.name}, recorded, with {CARDS * (1 + FUNCTIONS)} devices'
     yield Host(title=title, of=many_devices(folder))
-    nothing = recorded.Recorded(folder / 'nothing')
+    nothing = recorded_libvirt.Recorded(folder / 'nothing')
     for title in ('py-cpuinfo asked', "py-cpuinfo's answer kept"):
         of = dataclasses.replace(this_host(folder, ''), libvirt=nothing)
         yield Host(title=f'this machine without libvirt, {title}', of=of)

@@ -3,7 +3,7 @@
 
 Begin with ``hypervisor.py``, the Protocol that the drivers of hosts see.
 ``options.py`` says which libvirt, ``connection.py`` asks it through
-libvirt-python; ``recorded.py`` reads the same answers from a folder. ``xml.py``
+libvirt-python; ``recording.py`` keeps the answers as files. ``xml.py``
 parses the answers, and ``guests.py`` tells which of the host's things a guest
 has. The folder imports no driver.
 """

@@ -1,16 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keeps the answers of a hypervisor as the files of a recorded host.
 
-It does no I/O of its own: it asks the hypervisor that it is given. The paths
-are those that ``recorded.py`` reads, so that module answers later what was
-answered here.
+It does no I/O of its own: it asks the hypervisor that it is given. The tests
+read the same files, so that a recorded host answers what was answered here:
+
+* ``host.yaml``: hostname, versions, memory_mib, processors
+* ``capabilities.xml``
+* ``domain_capabilities/ARCH-MACHINE-VIRTTYPE.xml``, and with ``-expanded``
+  before ``.xml`` what EXPAND_CPU_FEATURES gives; MACHINE is ``default`` if the
+  question names none
+* ``baseline_hypervisor_cpu/MODEL.xml``, ``baseline_cpu/MODEL.xml``, and with
+  ``-expanded``: MODEL is the model in the question, or ``none``
+* ``node_devices/NAME.xml``, ``domains/*.xml``
 """
 
 from collections.abc import Callable, Mapping, Sequence
 
 import yaml
 
-from . import hypervisor, recorded
+from . import hypervisor, xml
+
+EXPANDED = '-expanded'
+HOST = 'host.yaml'
+CAPABILITIES = 'capabilities.xml'
+OF_HYPERVISOR = 'baseline_hypervisor_cpu'
+OF_CPUS = 'baseline_cpu'
+NODE_DEVICES = 'node_devices'
+DOMAINS = 'domains'
+#: A file in an empty folder: the list was asked for, and is empty.
+ASKED = '.asked'
+
+
+def of_request(
+    request: hypervisor.DomainCapabilitiesRequest, flags: int
+) -> str:
+    """Return the path of the domain capabilities for a question."""
+    if flags & ~hypervisor.EXPAND_CPU_FEATURES:
+        raise hypervisor.Unsupported(f'flags {flags} are not recorded')
+    machine = request.machine or 'default'
+    name = f'{request.arch}-{machine}-{request.virt_type}'
+    return f'domain_capabilities/{name}{_suffix(expand=bool(flags))}.xml'
+
+
+def of_cpu(folder: str, cpu_xml: str, *, expand: bool) -> str:
+    """Return the path of a baseline for the model of a CPU."""
+    return f'{folder}/{_model(cpu_xml)}{_suffix(expand=expand)}.xml'
 
 
 class Recording:
@@ -62,14 +96,14 @@ class Recording:
 
     def capabilities(self) -> str:
         """Return the XML of the host's capabilities."""
-        return self._keep(recorded.CAPABILITIES, self._asked.capabilities())
+        return self._keep(CAPABILITIES, self._asked.capabilities())
 
     def domain_capabilities(
         self, request: hypervisor.DomainCapabilitiesRequest, flags: int = 0
     ) -> str:
         """Return the XML of what a guest of this kind can have."""
         found = self._asked.domain_capabilities(request, flags)
-        return self._keep(recorded.of_request(request, flags), found)
+        return self._keep(of_request(request, flags), found)
 
     def baseline_hypervisor_cpu(
         self,
@@ -82,13 +116,13 @@ class Recording:
         found = self._asked.baseline_hypervisor_cpu(
             request, cpu_xml, expand=expand
         )
-        path = recorded.of_cpu(recorded.OF_HYPERVISOR, cpu_xml, expand=expand)
+        path = of_cpu(OF_HYPERVISOR, cpu_xml, expand=expand)
         return self._keep(path, found)
 
     def baseline_cpu(self, cpu_xml: Sequence[str], *, expand: bool) -> str:
         """Return the CPU that all these CPUs contain, as XML."""
         found = self._asked.baseline_cpu(cpu_xml, expand=expand)
-        path = recorded.of_cpu(recorded.OF_CPUS, cpu_xml[0], expand=expand)
+        path = of_cpu(OF_CPUS, cpu_xml[0], expand=expand)
         return self._keep(path, found)
 
     def memory_mib(self) -> int:
@@ -109,17 +143,15 @@ class Recording:
 
     def node_devices(self) -> Mapping[str, str]:
         """Return libvirt's name of a device → XML."""
-        return self._keep_all(
-            recorded.NODE_DEVICES, self._asked.node_devices()
-        )
+        return self._keep_all(NODE_DEVICES, self._asked.node_devices())
 
     def domains(self) -> Mapping[str, str]:
         """Return uuid → XML of the guests that are defined or running."""
-        return self._keep_all(recorded.DOMAINS, self._asked.domains())
+        return self._keep_all(DOMAINS, self._asked.domains())
 
     def _remember(self, key: str, value: object) -> None:
         self._host[key] = value
-        self.texts[recorded.HOST] = yaml.safe_dump(self._host)
+        self.texts[HOST] = yaml.safe_dump(self._host)
 
     def _keep(self, path: str, text: str) -> str:
         self.texts[path] = text
@@ -129,7 +161,7 @@ class Recording:
         self, folder: str, found: Mapping[str, str]
     ) -> Mapping[str, str]:
         # The mark tells an empty list from one that nobody asked for.
-        self.texts[f'{folder}/{recorded.ASKED}'] = ''
+        self.texts[f'{folder}/{ASKED}'] = ''
         for name, text in found.items():
             self.texts[f'{folder}/{name}.xml'] = text
         return found
@@ -141,3 +173,11 @@ def _dotted(version: hypervisor.Version) -> str:
 
 def _listed(numbers: frozenset[int]) -> str:
     return ','.join(map(str, sorted(numbers)))
+
+
+def _suffix(*, expand: bool) -> str:
+    return EXPANDED if expand else ''
+
+
+def _model(cpu_xml: str) -> str:
+    return xml.parse(cpu_xml, 'a CPU').findtext('model') or 'none'

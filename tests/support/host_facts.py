@@ -14,11 +14,11 @@ import shutil
 import typing
 from collections.abc import Collection, Mapping
 
+import recorded_libvirt
 import yaml
 
 from drivers import host_files
 from drivers.host.facts import local, reader, rows
-from drivers.libvirtd import recorded
 
 TESTS = pathlib.Path(__file__).parents[1]
 CASES = sorted((TESTS / 'host_facts').glob('*.yaml'))
@@ -39,7 +39,7 @@ class Recorded:
         """Return the sources of its facts; it has no local files."""
         return reader.Sources(
             files=host_files.HostFiles(self.root, 'x86_64'),
-            libvirt=recorded.Recorded(self.root / 'libvirt'),
+            libvirt=recorded_libvirt.Recorded(self.root / 'libvirt'),
             offloads=self.offloads,
             local=local.LocalFacts([]),
             events=events or reader.NoEvents(),

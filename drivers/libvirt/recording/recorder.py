@@ -2,8 +2,12 @@
 """Remembers what a description reads, as the files of a recorded host.
 
 It does no I/O of its own: each part asks the source that it is given, and
-keeps the answer in one mapping, path → text. ``recorded_host.py`` reads the
-same files.
+keeps the answer in one mapping, path → text. The host is a folder: ``proc/``
+and ``sys/`` with files of the kernel, ``libvirt/`` with libvirt's answers
+(``libvirtd/recording.py``), and files for what is no text of the host:
+``file_systems.yaml`` (path → bytes), ``pycpuinfo.json``, and in ``programs/``
+what the programs print, each in a file of the program's name. Whatever is not
+there could not be read.
 """
 
 import json
@@ -15,9 +19,24 @@ from ... import host_files
 from ...libvirtd import recording
 from .. import command, disk_kind, sources
 from ..cpu import findings, pycpuinfo
-from . import recorded_host
+
+LIBVIRT = 'libvirt'
+FILE_SYSTEMS = 'file_systems.yaml'
+PYCPUINFO = 'pycpuinfo.json'
+PROGRAMS = 'programs'
+OCTETS = '.hex'  # the ending of a file that is no text
 
 Texts = dict[str, str]
+
+
+def used_by(folder: str) -> str:
+    """Return the key of the size of a folder's files."""
+    return f'files of {folder}'
+
+
+def program(argv: Sequence[str]) -> str:
+    """Return the path, below their folder, of what a program printed."""
+    return argv[0].lstrip('/')
 
 
 class Recorder:
@@ -37,7 +56,7 @@ class Recorder:
     def texts(self) -> Texts:
         """Return path → text of everything that was read so far."""
         of_libvirt = {
-            f'{recorded_host.LIBVIRT}/{path}': text
+            f'{LIBVIRT}/{path}': text
             for path, text in self._libvirt.texts.items()
         }
         return self._texts | of_libvirt
@@ -46,9 +65,7 @@ class Recorder:
 def _programs(asked: command.Runner, texts: Texts) -> command.Runner:
     def run(argv: Sequence[str]) -> str:
         found = asked(argv)
-        texts[f'{recorded_host.PROGRAMS}/{recorded_host.program(argv)}'] = (
-            found
-        )
+        texts[f'{PROGRAMS}/{program(argv)}'] = found
         return found
 
     return run
@@ -78,7 +95,7 @@ class _Files(host_files.HostFiles):
         """Return the first octets of a file, None if it cannot be read."""
         found = self._asked.octets(path, count)
         if found is not None:
-            kept = path.lstrip('/') + recorded_host.OCTETS
+            kept = path.lstrip('/') + OCTETS
             self._texts[kept] = f'{found.hex()}\n'
         return found
 
@@ -110,11 +127,11 @@ class _Files(host_files.HostFiles):
     def used_bytes(self, folder: str, beside: str) -> int:
         """Return what the files of a folder take from a file system."""
         found = self._asked.used_bytes(folder, beside)
-        return self._sized(recorded_host.used_by(folder), found)
+        return self._sized(used_by(folder), found)
 
     def _sized(self, key: str, found: int) -> int:
         self._sizes[key] = found
-        self._texts[recorded_host.FILE_SYSTEMS] = yaml.safe_dump(self._sizes)
+        self._texts[FILE_SYSTEMS] = yaml.safe_dump(self._sizes)
         return found
 
 
@@ -132,5 +149,5 @@ class _Probe:
                 'vendor_id_raw': found.vendor,
             }
             text = json.dumps(answer, indent=1)
-            self._texts[recorded_host.PYCPUINFO] = f'{text}\n'
+            self._texts[PYCPUINFO] = f'{text}\n'
         return found

@@ -8,6 +8,8 @@ of the twenty has a defect here, and some have two.
 import dataclasses
 import json
 
+import recorded_libvirt
+
 from compute_agent import errors
 from compute_agent.virt import finding
 from drivers.libvirt import root_traits
@@ -31,7 +33,7 @@ from drivers.libvirt.devices import (
 )
 from drivers.libvirt.inventory import amounts, disk, root
 from drivers.libvirt.reshapes import moves
-from drivers.libvirtd import hypervisor, recorded
+from drivers.libvirtd import hypervisor
 from tests.mutation.planted.catalogue import plant
 
 _RATIOS = {'VCPU': 4.0, 'MEMORY_MB': 1.0, 'DISK_GB': 1.0}
@@ -131,7 +133,7 @@ def _(read, documents):
 
 
 @plant(
-    recorded.Recorded.node_devices,
+    recorded_libvirt.Recorded.node_devices,
     'nova 10: a list of devices that fails is empty',
 )
 def _(node_devices, self):

@@ -3,6 +3,7 @@
 
 import host_facts as recorded_hosts
 import pytest
+import recorded_libvirt
 
 from compute_agent import errors
 from compute_agent.tree import provider_tree
@@ -10,7 +11,6 @@ from compute_agent.virt import driver as contract
 from compute_agent.virt import finding, host_facts
 from drivers.host import driver
 from drivers.host.rules.files import rule_files
-from drivers.libvirtd import recorded
 
 ROOT = '3b0b4a5e-62a1-4b6f-9df5-6a7b1f6b9f10'
 
@@ -31,7 +31,7 @@ def _driver(host, configured=''):
 
 
 def test_the_node_has_the_names_of_nova(host):
-    of_libvirt = recorded.Recorded(host.root / 'libvirt').hostname()
+    of_libvirt = recorded_libvirt.Recorded(host.root / 'libvirt').hostname()
     made = _driver(host, 'cn1-service')
     assert made.get_available_nodes() == ['cn1-service']
     assert made.get_hypervisor_hostnames() == {'cn1-service': of_libvirt}

@@ -6,6 +6,7 @@ import pathlib
 import typing
 
 import pytest
+import recorded_libvirt
 from oslo_config import cfg
 
 from compute_agent import errors
@@ -18,7 +19,6 @@ from drivers.libvirt import driver, sources
 from drivers.libvirt.capabilities import guest_options
 from drivers.libvirt.cpu import pycpuinfo
 from drivers.libvirt.inventory import disk, options
-from drivers.libvirtd import recorded
 
 HOSTS = pathlib.Path(__file__).parents[3] / 'hosts'
 NODE = 'compute1'
@@ -51,7 +51,7 @@ def make_driver(
         return driver.LibvirtDriver(
             nodename=NODE,
             of=sources.Sources(
-                libvirt=recorded.Recorded(tmp_path / 'no-libvirt'),
+                libvirt=recorded_libvirt.Recorded(tmp_path / 'no-libvirt'),
                 files=host_files.HostFiles(folder, machine),
                 probe=pycpuinfo.CachedProbe(
                     tmp_path / 'cpuinfo.json', lambda: answer

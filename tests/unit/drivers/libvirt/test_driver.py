@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 import recorded_hosts
+import recorded_libvirt
 
 from compute_agent import errors
 from compute_agent.tree import assertion
@@ -16,7 +17,7 @@ from drivers.libvirt import driver
 from drivers.libvirt.capabilities import guest_options
 from drivers.libvirt.cpu import guest_cpu
 from drivers.libvirt.inventory import options
-from drivers.libvirtd import connection, hypervisor, recorded
+from drivers.libvirtd import connection, hypervisor
 
 NODE = 'compute1'
 CUSTOM_AND_PCI = """
@@ -252,7 +253,7 @@ def test_the_amounts_of_a_host_in_placement_stay_while_they_are_unreadable(
     assert tree.faults == ['/proc/meminfo cannot be read']
 
 
-class Restarting(recorded.Recorded):
+class Restarting(recorded_libvirt.Recorded):
     """A recorded libvirt that may be away."""
 
     away: type[hypervisor.Unanswered] | None = None

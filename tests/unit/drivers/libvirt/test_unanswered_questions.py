@@ -12,9 +12,10 @@ import types
 
 import pytest
 import recorded_hosts
+import recorded_libvirt
 
 from drivers.libvirt import driver
-from drivers.libvirtd import bounded_calls, connection, hypervisor, recorded
+from drivers.libvirtd import bounded_calls, connection, hypervisor
 
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
 ERRORS = (
@@ -48,7 +49,7 @@ class Opened:
     """A connection to the libvirt of a recorded host."""
 
     def __init__(self, folder):
-        self._answers = recorded.Recorded(folder)
+        self._answers = recorded_libvirt.Recorded(folder)
         self.before = lambda: None  # the answer about a kind of guest
 
     def isAlive(self):  # noqa: N802 libvirt's name

@@ -9,6 +9,7 @@ import re
 
 import os_traits
 import pytest
+import recorded_libvirt
 
 from compute_agent import errors
 from compute_agent.virt import finding
@@ -19,7 +20,7 @@ from drivers.libvirt.capabilities import (
     option_findings,
 )
 from drivers.libvirt.cpu import guest_cpu
-from drivers.libvirtd import hypervisor, recorded
+from drivers.libvirtd import hypervisor
 
 PRESENT, ABSENT, UNKNOWN = (
     finding.Found.PRESENT,
@@ -98,7 +99,7 @@ class Case:
         self.help = HELP
         self.runs = 0
         self.now = 0.0
-        self.libvirt = recorded.Recorded(folder)
+        self.libvirt = recorded_libvirt.Recorded(folder)
         self.write('host.yaml', HOST)
         self.write('capabilities.xml', CAPABILITIES)
         for name in ('x86_64-pc', 'x86_64-q35'):

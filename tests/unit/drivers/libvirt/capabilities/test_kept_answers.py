@@ -6,12 +6,13 @@ restart (fault 15).
 """
 
 import pytest
+import recorded_libvirt
 
 from compute_agent import errors
 from compute_agent.virt import finding
 from drivers.libvirt.capabilities import guest_options, guests
 from drivers.libvirt.cpu import guest_cpu
-from drivers.libvirtd import hypervisor, recorded
+from drivers.libvirtd import hypervisor
 
 HOST = guests.Host(machine='x86_64', identity=('boot-1', 'microcode-1'))
 CAPABILITIES = """
@@ -33,7 +34,7 @@ CUSTOM = """
 """
 
 
-class Libvirt(recorded.Recorded):
+class Libvirt(recorded_libvirt.Recorded):
     """A libvirt that counts the questions about guests."""
 
     def __init__(self, folder):

@@ -8,12 +8,13 @@ than the host has: nova reports the host's.
 import pathlib
 
 import pytest
+import recorded_libvirt
 
 from compute_agent import errors
 from compute_agent.virt import finding
 from drivers.libvirt.capabilities import guest_options, guests
 from drivers.libvirt.cpu import findings, guest_cpu, processors
-from drivers.libvirtd import hypervisor, recorded
+from drivers.libvirtd import hypervisor, recording
 
 PRESENT, ABSENT, UNKNOWN = (
     finding.Found.PRESENT,
@@ -103,7 +104,7 @@ class Case:
     def traits(self, libvirt=None, **options):
         """Return trait → finding, beside a kernel that lists AVX-512."""
         reader = guests.GuestReader(
-            libvirt or recorded.Recorded(self._folder),
+            libvirt or recorded_libvirt.Recorded(self._folder),
             guest_options.GuestOptions(cpu=guest_cpu.CpuOptions(**options)),
             no_programs,
         )
@@ -121,7 +122,7 @@ class Case:
 @pytest.fixture
 def case(tmp_path: pathlib.Path):
     case = Case(tmp_path)
-    case.domain(EXPANDED, recorded.EXPANDED)
+    case.domain(EXPANDED, recording.EXPANDED)
     return case
 
 
@@ -212,7 +213,7 @@ def test_an_answer_that_fails_leaves_all_unknown(case, tmp_path, question):
     """No other source may step in, or traits would flap with libvirtd."""
     case.remove('domain_capabilities/x86_64-pc-kvm-expanded.xml')
     case.domain(EXPANDED)
-    libvirt = recorded.Recorded(tmp_path)
+    libvirt = recorded_libvirt.Recorded(tmp_path)
 
     def fail(*words, **options):
         raise hypervisor.Unanswered('libvirtd is restarting')
@@ -356,13 +357,13 @@ def test_the_vendor_is_the_guests(case):
     case.baseline('Nehalem', require=['pcid'])
     traits = case.traits(mode='custom', models=('Nehalem',))
     assert traits['HW_CPU_X86_INTEL_PCID'].found is PRESENT
-    case.domain({'require': ['pcid']}, recorded.EXPANDED)
+    case.domain({'require': ['pcid']}, recording.EXPANDED)
     assert case.traits()['HW_CPU_X86_INTEL_PCID'].found is ABSENT
 
 
 def test_libvirt_tells_the_bits_that_the_kernel_hides(case):
     names = {'require': ['ibpb', 'amd-ssbd'], 'disable': ['amd-no-ssb']}
-    case.domain(names, recorded.EXPANDED)
+    case.domain(names, recording.EXPANDED)
     traits = case.traits()
     assert traits['HW_CPU_X86_AMD_IBPB'].found is PRESENT
     assert traits['HW_CPU_X86_AMD_SSBD'].found is PRESENT
@@ -381,7 +382,7 @@ def test_on_aarch64_the_kernel_lists_what_kvm_guests_get(
     name = f'domain_capabilities/aarch64-virt-{virt_type}.xml'
     case.write(name, text)
     reader = guests.GuestReader(
-        recorded.Recorded(tmp_path),
+        recorded_libvirt.Recorded(tmp_path),
         guest_options.GuestOptions(
             cpu=guest_cpu.CpuOptions(virt_type=virt_type)
         ),
@@ -407,7 +408,7 @@ def test_on_power_the_model_is_the_feature(case, tmp_path):
         DOMAIN.format(features='').replace('EPYC', 'POWER9'),
     )
     reader = guests.GuestReader(
-        recorded.Recorded(tmp_path),
+        recorded_libvirt.Recorded(tmp_path),
         guest_options.GuestOptions(),
         no_programs,
     )

@@ -8,6 +8,7 @@ driver edit a tree that has all children of the host.
 import copy
 
 import recorded_hosts
+import recorded_libvirt
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +22,6 @@ from drivers.libvirt.devices import (
     pci_specs,
     placing,
 )
-from drivers.libvirtd import recorded
 
 ROOT = 'compute1'
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
@@ -79,7 +79,7 @@ class Changed:
 
 def host_of(name):
     folder = recorded_hosts.HOSTS / name
-    answers = recorded.Recorded(folder / 'libvirt')
+    answers = recorded_libvirt.Recorded(folder / 'libvirt')
     changed = Changed(answers, dict(answers.node_devices()))
     return changed, children.ChildProviders(
         changed, host_files.HostFiles(folder), CONFIGURED[name]

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 import recorded_hosts
+import recorded_libvirt
 
 from compute_agent import errors
 from drivers import host_files
@@ -21,7 +22,7 @@ from drivers.libvirt.devices import (
     placing,
     traits,
 )
-from drivers.libvirtd import hypervisor, recorded
+from drivers.libvirtd import hypervisor
 
 ROOT = 'compute1'
 
@@ -30,7 +31,7 @@ class Answers:
     """The answers of a recorded host, some of which a test replaces."""
 
     def __init__(self, folder):
-        self._answers = recorded.Recorded(folder / 'libvirt')
+        self._answers = recorded_libvirt.Recorded(folder / 'libvirt')
         self.machines = {}
         self.devices = {}
         self.problem = None

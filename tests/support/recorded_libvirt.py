@@ -1,17 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a hypervisor's answers from the files of a recorded host.
 
-It does I/O. The folder has these files; for one that is missing, the answer is
-``Unsupported``, as from a libvirt that does not know the question:
-
-* ``host.yaml``: hostname, versions, memory_mib, processors
-* ``capabilities.xml``
-* ``domain_capabilities/ARCH-MACHINE-VIRTTYPE.xml``, and with ``-expanded``
-  before ``.xml`` what EXPAND_CPU_FEATURES gives; MACHINE is ``default`` if the
-  question names none
-* ``baseline_hypervisor_cpu/MODEL.xml``, ``baseline_cpu/MODEL.xml``, and with
-  ``-expanded``: MODEL is the model in the question, or ``none``
-* ``node_devices/NAME.xml``, ``domains/*.xml``
+It does I/O. ``drivers/libvirtd/recording.py`` describes the files. For a file
+that is missing, the answer is ``Unsupported``, as from a libvirt that does not
+know the question.
 """
 
 import pathlib
@@ -20,33 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import yaml
 
-from . import hypervisor, xml
-
-EXPANDED = '-expanded'
-HOST = 'host.yaml'
-CAPABILITIES = 'capabilities.xml'
-OF_HYPERVISOR = 'baseline_hypervisor_cpu'
-OF_CPUS = 'baseline_cpu'
-NODE_DEVICES = 'node_devices'
-DOMAINS = 'domains'
-#: A file in an empty folder: the list was asked for, and is empty.
-ASKED = '.asked'
-
-
-def of_request(
-    request: hypervisor.DomainCapabilitiesRequest, flags: int
-) -> str:
-    """Return the path of the domain capabilities for a question."""
-    if flags & ~hypervisor.EXPAND_CPU_FEATURES:
-        raise hypervisor.Unsupported(f'flags {flags} are not recorded')
-    machine = request.machine or 'default'
-    name = f'{request.arch}-{machine}-{request.virt_type}'
-    return f'domain_capabilities/{name}{_suffix(expand=bool(flags))}.xml'
-
-
-def of_cpu(folder: str, cpu_xml: str, *, expand: bool) -> str:
-    """Return the path of a baseline for the model of a CPU."""
-    return f'{folder}/{_model(cpu_xml)}{_suffix(expand=expand)}.xml'
+from drivers.libvirtd import hypervisor, recording, xml
 
 
 class Recorded:
@@ -78,27 +44,31 @@ class Recorded:
 
     def capabilities(self) -> str:
         """Return the XML of the host's capabilities."""
-        return self._text(CAPABILITIES)
+        return self._text(recording.CAPABILITIES)
 
     def domain_capabilities(
         self, request: hypervisor.DomainCapabilitiesRequest, flags: int = 0
     ) -> str:
         """Return the XML of what a guest of this kind can have."""
-        return self._text(of_request(request, flags))
+        return self._text(recording.of_request(request, flags))
 
     def baseline_hypervisor_cpu(
         self,
-        request: hypervisor.DomainCapabilitiesRequest,  # noqa: ARG002
+        request: hypervisor.DomainCapabilitiesRequest,
         cpu_xml: str,
         *,
         expand: bool,
     ) -> str:
         """Return the CPU that the hypervisor gives such a guest, as XML."""
-        return self._text(of_cpu(OF_HYPERVISOR, cpu_xml, expand=expand))
+        return self._text(
+            recording.of_cpu(recording.OF_HYPERVISOR, cpu_xml, expand=expand)
+        )
 
     def baseline_cpu(self, cpu_xml: Sequence[str], *, expand: bool) -> str:
         """Return the CPU that all these CPUs contain, as XML."""
-        return self._text(of_cpu(OF_CPUS, cpu_xml[0], expand=expand))
+        return self._text(
+            recording.of_cpu(recording.OF_CPUS, cpu_xml[0], expand=expand)
+        )
 
     def memory_mib(self) -> int:
         """Return the host's memory."""
@@ -113,12 +83,12 @@ class Recorded:
 
     def node_devices(self) -> Mapping[str, str]:
         """Return libvirt's name of a device → XML."""
-        return self._documents(NODE_DEVICES)
+        return self._documents(recording.NODE_DEVICES)
 
     def domains(self) -> Mapping[str, str]:
         """Return uuid → XML of the guests that are defined or running."""
         found = {}
-        for name, text in self._documents(DOMAINS).items():
+        for name, text in self._documents(recording.DOMAINS).items():
             uuid = xml.parse(text, name).findtext('uuid')
             found[uuid or name] = text
         return found
@@ -135,9 +105,11 @@ class Recorded:
         """Do nothing."""
 
     def _host(self, key: str) -> typing.Any:
-        kept = yaml.safe_load(self._text(HOST))
+        kept = yaml.safe_load(self._text(recording.HOST))
         if key not in kept:
-            raise hypervisor.Unsupported(f'{HOST} does not record {key}')
+            raise hypervisor.Unsupported(
+                f'{recording.HOST} does not record {key}'
+            )
         return kept[key]
 
     def _text(self, name: str) -> str:
@@ -168,11 +140,3 @@ def _numbers(text: object) -> frozenset[int]:
         first, _, last = part.partition('-')
         numbers.update(range(int(first), int(last or first) + 1))
     return frozenset(numbers)
-
-
-def _suffix(*, expand: bool) -> str:
-    return EXPANDED if expand else ''
-
-
-def _model(cpu_xml: str) -> str:
-    return xml.parse(cpu_xml, 'a CPU').findtext('model') or 'none'

@@ -2,8 +2,9 @@
 """A recorded host answers from its files, and from nothing else."""
 
 import pytest
+import recorded_libvirt
 
-from drivers.libvirtd import hypervisor, recorded
+from drivers.libvirtd import hypervisor
 
 HOST = """
 hostname: cn1.example
@@ -30,7 +31,7 @@ def write(tmp_path):
 @pytest.fixture
 def libvirt(tmp_path, write):
     write('host.yaml', HOST)
-    return recorded.Recorded(tmp_path)
+    return recorded_libvirt.Recorded(tmp_path)
 
 
 def test_the_host_is_a_yaml_file(libvirt):
@@ -84,4 +85,4 @@ def test_devices_and_guests_are_folders(libvirt, write):
 )
 def test_what_is_not_recorded_is_unsupported(tmp_path, question):
     with pytest.raises(hypervisor.Unsupported, match='not recorded'):
-        question(recorded.Recorded(tmp_path))
+        question(recorded_libvirt.Recorded(tmp_path))
