@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fixtures of all tests; they live in ``tests/support``."""
 
+import gc
 import importlib
 import importlib.util
 import pathlib
@@ -81,6 +82,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action='store_true',
         help='run the tests that must notice planted defects, with them',
     )
+
+
+def pytest_collection_finish() -> None:
+    """Take what is there before the first test out of Python's collections.
+
+    Tests and imports are some million objects that stay to the end. To look
+    through them again and again took a good part of the whole run.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,10 +9,11 @@ import pytest
 
 COMMANDS = [
     ('complete',),
-    ('--help',),
-    ('--version',),
     ('driver', 'list', '-f', 'json'),
-    ('plan', '--help'),
+    *(
+        pytest.param(words, marks=pytest.mark.long)
+        for words in (('--help',), ('--version',), ('plan', '--help'))
+    ),
 ]
 PROGRAM = (sys.executable, '-m', 'compute_agent.cmd.app.main')
 

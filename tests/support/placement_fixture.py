@@ -9,6 +9,7 @@ a test that builds one by itself.
 """
 
 import collections.abc
+import contextlib
 import dataclasses
 import fnmatch
 import importlib
@@ -116,7 +117,9 @@ class InProcessPlacement:
         self._release = app.release
         self._app = app.create_app('sqlite://')
         quick = importlib.import_module('quick_placement')
-        self._undo = quick.keep_validators()
+        self._undo = contextlib.ExitStack()
+        self._undo.callback(quick.keep_validators())
+        self._undo.callback(quick.keep_aliases())
         engine = app.db_api.get_placement_engine()
         quick.spare_pauses(engine)
         lent = engine.raw_connection()
@@ -151,7 +154,7 @@ class InProcessPlacement:
         """Release the process's one placement."""
         self.session.close()
         self._operator.close()
-        self._undo()
+        self._undo.close()
         self._release()
 
     def before_request(self, hook: Hook) -> None:
