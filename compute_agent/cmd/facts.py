@@ -69,14 +69,9 @@ class Facts(listing.Listing):
 def _facts(conf: 'cfg.ConfigOpts') -> 'virt.Listing':
     """Return the facts of a configured driver, else of the driver ``host``."""
     from ..virt import host_facts as virt  # noqa: PLC0415 (quick --help)
-    from ..virt import loader  # noqa: PLC0415
     from .app import configuration  # noqa: PLC0415
 
-    for one in configuration.load_drivers(conf):
-        if isinstance(one.driver, virt.HostFacts):
-            return one.driver.host_facts()
-    with configuration.explained():
-        driver = loader.load(_DRIVER, conf)
+    driver = configuration.load_driver_of(conf, virt.HostFacts, _DRIVER)
     return typing.cast(virt.HostFacts, driver).host_facts()
 
 

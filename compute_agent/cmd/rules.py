@@ -64,15 +64,14 @@ class RulesTest(command.Report):
 
 
 def _driver(conf: 'cfg.ConfigOpts') -> '_DriverWithRules':
-    """Return the configured driver that has rules, else the driver ``host``."""
-    from ..virt import loader, rule_results  # noqa: PLC0415 (quick --help)
+    """Return the configured driver if it has rules, else the driver ``host``."""
+    from ..virt import rule_results  # noqa: PLC0415 (quick --help)
     from .app import configuration  # noqa: PLC0415
 
-    for one in configuration.load_drivers(conf):
-        if isinstance(one.driver, rule_results.TriesRules):
-            return typing.cast('_DriverWithRules', one.driver)
-    with configuration.explained():
-        return typing.cast('_DriverWithRules', loader.load(_DRIVER, conf))
+    driver = configuration.load_driver_of(
+        conf, rule_results.TriesRules, _DRIVER
+    )
+    return typing.cast('_DriverWithRules', driver)
 
 
 def _chosen(

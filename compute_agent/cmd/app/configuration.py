@@ -10,7 +10,7 @@ from oslo_config import cfg
 
 from ... import conf as agent_conf
 from ... import error_text, errors
-from ...virt import drivers, loader
+from ...virt import driver, drivers, loader
 from . import main
 
 PROJECT = 'compute-agent'
@@ -94,6 +94,23 @@ def load_drivers(conf: cfg.ConfigOpts) -> drivers.Drivers:
     """
     with explained():
         return loader.load_all(conf.compute_driver, conf)
+
+
+def load_driver_of(
+    conf: cfg.ConfigOpts, kind: type, otherwise: str
+) -> driver.ComputeDriver:
+    """Return the first configured driver of a kind, else a named driver.
+
+    :param kind: an optional protocol of drivers
+    :param otherwise: the entry point of a driver that has it
+    :raises errors.ConfigError: a driver cannot be loaded, or an option is
+        wrong
+    """
+    for one in load_drivers(conf):
+        if isinstance(one.driver, kind):
+            return one.driver
+    with explained():
+        return loader.load(otherwise, conf)
 
 
 @contextlib.contextmanager
