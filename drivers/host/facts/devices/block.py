@@ -6,11 +6,13 @@ disks, volumes, multipath maps) are left out. The name of a disk may change
 when the host starts; ``wwid`` does not. ``transport`` follows from the name,
 which the kernel's drivers choose by transport. A disk is one path of a
 multipath disk if a map of the device mapper whose uuid begins with ``mpath-``
-holds it. The texts ``model``, ``vendor``, ``firmware`` and ``wwid`` are empty
+holds it, or if several controllers of NVMe have it. The kernel's own paths of
+such an NVMe disk are hidden, and left out. The texts ``model``, ``vendor``, ``firmware`` and ``wwid`` are empty
 where the driver has no file for them.
 """
 
 import re
+from collections.abc import Sequence
 
 from ....host_files import HostFiles
 from .. import family as family_module
@@ -23,6 +25,7 @@ FOLDER = '/sys/block'
 
 _SECTOR = 512  # of ``size``, whatever the disk's
 _ADDRESS = re.compile(r'/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/)')
+_CONTROLLER = re.compile(r'nvme\d+', re.ASCII)
 _TRANSPORTS = (
     ('dasd', 'dasd'),
     ('mmcblk', 'mmc'),
@@ -48,11 +51,14 @@ def read(files: HostFiles) -> tuple[Device, ...] | Fact:
 
 def _device(name: str, files: HostFiles) -> Device | None:
     folder = f'{FOLDER}/{name}'
-    if not files.names(f'{folder}/device'):
+    if not files.names(f'{folder}/device') or _is_hidden(files, folder):
         return None
+    controllers = _controllers(files, folder)
     family = Family(FAMILY, files)
     family.known('transport', _transport(name), folder)
-    family.computed('address', folder, lambda: _address(files, folder))
+    family.computed(
+        'address', folder, lambda: _address(files, (folder, *controllers))
+    )
     family.file(
         'size_bytes',
         f'{folder}/size',
@@ -62,9 +68,11 @@ def _device(name: str, files: HostFiles) -> Device | None:
     family.file('read_only', f'{folder}/ro', parsing.switch)
     _queue(family, f'{folder}/queue')
     _make(family, folder)
-    family.file('numa_node', f'{folder}/device/numa_node', parsing.integer)
+    family.file('numa_node', _numa_path(folder, controllers), parsing.integer)
     family.computed(
-        'multipath', f'{folder}/holders', lambda: _is_path(files, folder)
+        'multipath',
+        f'{folder}/holders',
+        lambda: len(controllers) > 1 or _is_path(files, folder),
     )
     return family.device(name)
 
@@ -76,10 +84,34 @@ def _transport(name: str) -> str:
     return ''
 
 
-def _address(files: HostFiles, folder: str) -> str:
-    """Return the PCI address of the disk's controller, empty without one."""
-    found = _ADDRESS.findall(files.real_path(folder))
-    return found[-1] if found else ''
+def _is_hidden(files: HostFiles, folder: str) -> bool:
+    """Return True for a path that the kernel uses itself (Linux 4.15)."""
+    return files.word(f'{folder}/hidden') == '1'
+
+
+def _controllers(files: HostFiles, folder: str) -> tuple[str, ...]:
+    """Return the controllers of an NVMe disk that may have several.
+
+    Its device is then not a controller but the subsystem, which lists them.
+    """
+    device = f'{folder}/device'
+    return tuple(
+        f'{device}/{name}'
+        for name in files.names(device) or ()
+        if _CONTROLLER.fullmatch(name)
+    )
+
+
+def _address(files: HostFiles, places: Sequence[str]) -> str:
+    """Return the PCI address of the one controller, empty without one."""
+    found = [_ADDRESS.findall(f'{files.real_path(p)}/') for p in places]
+    addresses = {addresses[-1] for addresses in found if addresses}
+    return addresses.pop() if len(addresses) == 1 else ''
+
+
+def _numa_path(folder: str, controllers: Sequence[str]) -> str:
+    only = controllers[0] if len(controllers) == 1 else f'{folder}/device'
+    return f'{only}/numa_node'
 
 
 def _queue(family: Family, folder: str) -> None:

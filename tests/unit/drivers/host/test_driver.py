@@ -70,3 +70,31 @@ def test_it_lists_its_facts(host):
     assert isinstance(made, host_facts.HostFacts)
     rows = {row.name: row for row in made.host_facts().rows}
     assert rows['cpu.arch'].value == 'aarch64'
+
+
+class Heard:
+    """Events of devices that remember what the driver does with them."""
+
+    def __init__(self):
+        self.calls = []
+
+    def start(self, wake):
+        self.calls.append(wake)
+
+    def close(self):
+        self.calls.append('closed')
+
+
+def test_events_of_devices_wake_the_agent_until_the_driver_is_closed(host):
+    heard = Heard()
+    made = driver.HostDriver(
+        configured='',
+        hostname='cn1',
+        of=host.sources(),
+        read_rules=rule_files.RuleSet,
+        heard=heard,
+    )
+    assert heard.calls == []
+    made.subscribe(print)
+    made.close()
+    assert heard.calls == [print, 'closed']
