@@ -15,6 +15,7 @@ from .. import host_files
 from . import disk_kind, remote_ports, sources
 from .capabilities import guest_options, guests, option_findings
 from .cpu import cpu_traits, findings, guest_cpu, processors, pycpuinfo
+from .cpu.facts import Facts, ReportedFlags
 from .devices.pci_specs import DeviceSpec
 from .inventory import disk
 
@@ -22,7 +23,7 @@ from .inventory import disk
 _FIRMWARE = ('/usr/share/qemu/firmware', '/etc/qemu/firmware')
 
 
-_Kept = tuple[findings.Facts, tuple[finding.Finding, ...]]
+_Kept = tuple[Facts, tuple[finding.Finding, ...]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,7 @@ class RootTraits:
             guests=found,
         )
 
-    def _decided(self, facts: findings.Facts) -> tuple[finding.Finding, ...]:
+    def _decided(self, facts: Facts) -> tuple[finding.Finding, ...]:
         """Return the findings about the processors, as last time if they are."""
         if self._kept is None or self._kept[0] != facts:
             self._kept = facts, findings.findings(facts)
@@ -105,9 +106,9 @@ class RootTraits:
         machine: str,
         kernel: processors.Processors,
         found: guests.Guests,
-    ) -> findings.Facts:
+    ) -> Facts:
         family = cpu_traits.family(machine)
-        return findings.Facts(
+        return Facts(
             machine=machine,
             kernel=kernel,
             reported=self._reported(kernel, family, found.cpu),
@@ -128,12 +129,12 @@ class RootTraits:
         kernel: processors.Processors,
         family: str | None,
         guest: guest_cpu.GuestCpu,
-    ) -> findings.ReportedFlags:
+    ) -> ReportedFlags:
         if not guest.leaves_to_kernel:
             # It takes more than a second, and would decide nothing.
-            return findings.ReportedFlags(reason='libvirt decides')
+            return ReportedFlags(reason='libvirt decides')
         if not cpu_traits.asks_pycpuinfo(family):
-            return findings.ReportedFlags(
+            return ReportedFlags(
                 reason='py-cpuinfo is no source of its own on this machine'
             )
         key = pycpuinfo.Key(

@@ -14,7 +14,8 @@ from oslo_config import cfg
 from .. import host_files, host_name
 from ..libvirtd import connection, hypervisor
 from . import command
-from .cpu import findings, pycpuinfo
+from .cpu import pycpuinfo
+from .cpu.facts import ReportedFlags
 
 CACHE_NAME = 'cpuinfo.json'
 
@@ -22,7 +23,7 @@ CACHE_NAME = 'cpuinfo.json'
 class Probe(typing.Protocol):
     """py-cpuinfo, or its recorded answer."""
 
-    def reported(self, key: pycpuinfo.Key) -> findings.ReportedFlags:
+    def reported(self, key: pycpuinfo.Key) -> ReportedFlags:
         """Return the flags that py-cpuinfo reports on the host of this key."""
         ...
 

@@ -15,7 +15,8 @@ import yaml
 from compute_agent import errors
 from drivers import host_files
 from drivers.libvirt import command, sources
-from drivers.libvirt.cpu import findings, pycpuinfo
+from drivers.libvirt.cpu import pycpuinfo
+from drivers.libvirt.cpu.facts import ReportedFlags
 from drivers.libvirt.recording import recorder
 from drivers.libvirtd import hypervisor
 
@@ -81,7 +82,7 @@ class _Probe:
     def __init__(self, folder: pathlib.Path) -> None:
         self._path = folder / recorder.PYCPUINFO
 
-    def reported(self, key: pycpuinfo.Key) -> findings.ReportedFlags:
+    def reported(self, key: pycpuinfo.Key) -> ReportedFlags:
         """Return the flags that py-cpuinfo reported."""
         try:
             kept = json.loads(self._path.read_text('utf-8'))

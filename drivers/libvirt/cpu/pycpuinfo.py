@@ -18,7 +18,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 
-from . import findings
+from .facts import ReportedFlags
 
 LOG = logging.getLogger(__name__)
 
@@ -68,16 +68,16 @@ class CachedProbe:
         self._path = path
         self._ask = asking
         self._lock = threading.Lock()
-        self._last: tuple[Key, findings.ReportedFlags] | None = None
+        self._last: tuple[Key, ReportedFlags] | None = None
 
-    def reported(self, key: Key) -> findings.ReportedFlags:
+    def reported(self, key: Key) -> ReportedFlags:
         """Return the flags that py-cpuinfo reports on the host of this key."""
         with self._lock:
             if self._last is None or self._last[0] != key:
                 self._last = key, self._load(key) or self._fresh(key)
             return self._last[1]
 
-    def _load(self, key: Key) -> findings.ReportedFlags | None:
+    def _load(self, key: Key) -> ReportedFlags | None:
         if not key.boot_id:
             return None
         try:
@@ -96,12 +96,12 @@ class CachedProbe:
         reported = read_answer(kept.get('answer'))
         return reported if reported.flags is not None else None
 
-    def _fresh(self, key: Key) -> findings.ReportedFlags:
+    def _fresh(self, key: Key) -> ReportedFlags:
         try:
             answer = self._ask()
         except Exception as exc:  # noqa: BLE001 it raises Exception
             LOG.warning('py-cpuinfo failed: %s', exc)
-            return findings.ReportedFlags(reason=f'py-cpuinfo failed: {exc}')
+            return ReportedFlags(reason=f'py-cpuinfo failed: {exc}')
         reported = read_answer(answer)
         if key.boot_id and reported.flags is not None:
             self._save(key, reported.flags, reported.vendor)
@@ -121,16 +121,16 @@ class CachedProbe:
             )
 
 
-def read_answer(answer: object) -> findings.ReportedFlags:
+def read_answer(answer: object) -> ReportedFlags:
     """Return the flags and vendor of an answer, or why it is unusable."""
     if not isinstance(answer, dict):
-        return findings.ReportedFlags(reason='py-cpuinfo gave no answer')
+        return ReportedFlags(reason='py-cpuinfo gave no answer')
     flags = answer.get('flags')
     vendor = answer.get('vendor_id_raw', '')
     sound = isinstance(flags, list) and all(isinstance(f, str) for f in flags)
     if not flags or not sound or not isinstance(vendor, str):
-        return findings.ReportedFlags(reason='py-cpuinfo gave no flags')
-    return findings.ReportedFlags(flags=frozenset(flags), vendor=vendor)
+        return ReportedFlags(reason='py-cpuinfo gave no flags')
+    return ReportedFlags(flags=frozenset(flags), vendor=vendor)
 
 
 def _plain(key: Key) -> dict[str, str]:

@@ -61,7 +61,7 @@ def children(
     reason = _unknown_share(devices, types)
     if reason:
         return Children(unknown_kinds={Kind.MDEV: reason})
-    found = Children(notes=tuple(_not_used(types)))
+    found = Children(notes=types.notes)
     left = _Limits(types, devices)
     parents = sorted(_parents(devices), key=lambda p: (not p.existing, p.name))
     for parent in parents:
@@ -74,15 +74,6 @@ def children(
         if names.is_mdev_parent(device)
     }
     return found + Children(unknown=unknown)
-
-
-def _not_used(types: EnabledTypes) -> Iterable[str]:
-    for one in types.dropped:
-        first = types.default.id if types.default else ''
-        yield (
-            f'the mdev type {one.id} is not used, because {first} is for all '
-            f'parents without a type; set [mdev_{one.id}] device_addresses'
-        )
 
 
 def _unknown_share(devices: NodeDevices, types: EnabledTypes) -> str:

@@ -75,6 +75,16 @@ class EnabledTypes:
         """
         return self.by_address.get(address, self.default)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A line for each type that is not used."""
+        first = self.default.id if self.default else ''
+        return tuple(
+            f'the mdev type {one.id} is not used, because {first} is for all '
+            f'parents without a type; set [mdev_{one.id}] device_addresses'
+            for one in self.dropped
+        )
+
     def limited(self) -> list[EnabledType]:
         """Return the types with a limit for the whole host."""
         types = (*self.by_address.values(), self.default)

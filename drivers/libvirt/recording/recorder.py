@@ -18,7 +18,8 @@ import yaml
 from ... import host_files
 from ...libvirtd import recording
 from .. import command, disk_kind, sources
-from ..cpu import findings, pycpuinfo
+from ..cpu import pycpuinfo
+from ..cpu.facts import ReportedFlags
 
 LIBVIRT = 'libvirt'
 FILE_SYSTEMS = 'file_systems.yaml'
@@ -140,7 +141,7 @@ class _Probe:
         self._asked = asked
         self._texts = texts
 
-    def reported(self, key: pycpuinfo.Key) -> findings.ReportedFlags:
+    def reported(self, key: pycpuinfo.Key) -> ReportedFlags:
         """Return the flags that py-cpuinfo reports on the host of this key."""
         found = self._asked.reported(key)
         if found.flags is not None:

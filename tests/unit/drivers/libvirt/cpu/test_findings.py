@@ -7,6 +7,7 @@ import pytest
 
 from compute_agent.virt import finding
 from drivers.libvirt.cpu import cpu_traits, findings, processors
+from drivers.libvirt.cpu.facts import Facts, ReportedFlags
 
 PRESENT, ABSENT, UNKNOWN = (
     finding.Found.PRESENT,
@@ -19,7 +20,7 @@ SMT = '/sys/devices/system/cpu/smt/active'
 
 
 def facts(words='', *, reported=None, vendor='GenuineIntel', **switches):
-    return findings.Facts(
+    return Facts(
         machine='x86_64',
         kernel=kernel(words, vendor),
         reported=answer_of(reported),
@@ -36,8 +37,8 @@ def kernel(words, vendor='GenuineIntel'):
 
 def answer_of(flags):
     if flags is None:
-        return findings.ReportedFlags(reason='py-cpuinfo gave no flags')
-    return findings.ReportedFlags(flags=frozenset(flags.split()))
+        return ReportedFlags(reason='py-cpuinfo gave no flags')
+    return ReportedFlags(flags=frozenset(flags.split()))
 
 
 def of(trait, facts):
@@ -158,7 +159,7 @@ def test_ssbd_is_decided_by_the_maker(vendor, intel, amd):
 def test_the_maker_is_taken_from_py_cpuinfo_if_the_kernel_is_silent():
     seen = dataclasses.replace(
         facts(None, vendor=''),
-        reported=findings.ReportedFlags(
+        reported=ReportedFlags(
             flags=frozenset({'vmx'}), vendor='GenuineIntel'
         ),
     )
@@ -230,7 +231,7 @@ def test_traits_of_other_processors_are_absent():
 
 
 def test_x86_traits_are_absent_on_arm_even_with_the_same_word():
-    seen = findings.Facts(machine='aarch64', kernel=kernel('aes', ''))
+    seen = Facts(machine='aarch64', kernel=kernel('aes', ''))
     assert of('HW_CPU_AARCH64_AES', seen).found is PRESENT
     assert of('HW_CPU_X86_AESNI', seen).found is ABSENT
     assert of('HW_CPU_X86_ASF', seen).found is ABSENT
@@ -248,14 +249,14 @@ def test_x86_traits_are_absent_on_arm_even_with_the_same_word():
     ],
 )
 def test_the_machine_name_gives_the_architecture(machine, trait):
-    seen = findings.Facts(machine=machine, kernel=kernel(None))
+    seen = Facts(machine=machine, kernel=kernel(None))
     present = [f.trait for f in findings.findings(seen) if f.found is PRESENT]
     assert present == [trait]
 
 
 @pytest.mark.parametrize('machine', ['riscv64', 'loongarch64'])
 def test_a_machine_without_a_trait_says_so(machine):
-    seen = findings.Facts(machine=machine, kernel=kernel(None))
+    seen = Facts(machine=machine, kernel=kernel(None))
     (found,) = [f for f in findings.findings(seen) if f.trait is None]
     assert found.fact == machine
     assert 'os-traits has no' in found.reason

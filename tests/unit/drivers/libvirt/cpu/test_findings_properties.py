@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from compute_agent.virt import finding
 from drivers.libvirt.cpu import cpu_traits, findings, processors
+from drivers.libvirt.cpu.facts import Facts, ReportedFlags
 
 ROWS = cpu_traits.ROWS[cpu_traits.X86]
 WORDS = sorted({w for r in ROWS for w in (*r.kernel, *r.pycpuinfo)})
@@ -25,12 +26,12 @@ switches = st.fixed_dictionaries(
     }
 )
 reported = st.builds(
-    findings.ReportedFlags,
+    ReportedFlags,
     flags=st.none() | words,
     vendor=st.sampled_from(['', 'X']),
 )
 facts = st.builds(
-    findings.Facts,
+    Facts,
     machine=st.sampled_from(['x86_64', 'i686']),
     kernel=st.builds(
         processors.Processors,

@@ -14,6 +14,7 @@ from compute_agent import errors
 from compute_agent.virt import finding
 from drivers.libvirt.capabilities import guest_options, guests
 from drivers.libvirt.cpu import findings, guest_cpu, processors
+from drivers.libvirt.cpu.facts import Facts
 from drivers.libvirtd import hypervisor, recording
 
 PRESENT, ABSENT, UNKNOWN = (
@@ -108,7 +109,7 @@ class Case:
             guest_options.GuestOptions(cpu=guest_cpu.CpuOptions(**options)),
             no_programs,
         )
-        facts = findings.Facts(
+        facts = Facts(
             machine='x86_64',
             kernel=processors.Processors(
                 words=frozenset({'avx512f', 'avx2', 'pni'}),
@@ -388,7 +389,7 @@ def test_on_aarch64_the_kernel_lists_what_kvm_guests_get(
         ),
         no_programs,
     )
-    facts = findings.Facts(
+    facts = Facts(
         machine='aarch64',
         kernel=processors.Processors(words=frozenset({'asimd'})),
         guest=reader.read(guests.Host(machine='aarch64')).cpu,
@@ -412,7 +413,7 @@ def test_on_power_the_model_is_the_feature(case, tmp_path):
         guest_options.GuestOptions(),
         no_programs,
     )
-    facts = findings.Facts(
+    facts = Facts(
         machine='ppc64le',
         kernel=processors.Processors(words=frozenset({'POWER8'})),
         guest=reader.read(guests.Host(machine='ppc64le')).cpu,
