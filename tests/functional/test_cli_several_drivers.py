@@ -109,3 +109,24 @@ def test_a_list_of_drivers_that_cannot_be_is_one_line(cli, named, said):
     result = cli.run('plan')
     assert result.code == 1
     assert said in result.line
+
+
+def test_the_drivers_libvirt_and_host_describe_this_machine_together(cli):
+    rules = cli.state_path.parent / 'rules.d'
+    rules.mkdir(mode=0o755)
+    (rules / 'threads.yaml').write_text(
+        'rules:\n'
+        '  - name: any-thread\n'
+        '    when: "cpu.threads > 0"\n'
+        '    traits: [CUSTOM_HAS_A_THREAD]\n'
+    )
+    cli.configure(compute_driver='libvirt,host', host='cn1')
+    with cli.config.open('a') as config:
+        config.write(f'\n[facts]\nrules_directory = {rules}\n')
+    result = cli.run('sync')
+    assert result.code == 0, result.err
+    (root,) = cli.placement('/resource_providers')['resource_providers']
+    path = f'/resource_providers/{root["uuid"]}/traits'
+    traits = cli.placement(path)['traits']
+    assert {'HW_CPU_X86_SSE2', 'CUSTOM_HAS_A_THREAD'} <= set(traits)
+    assert cli.run('plan').code == 0

@@ -9,6 +9,7 @@ from agents import NAME, NODE, Driver, sent
 
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
+from compute_agent.ownership import policy
 from compute_agent.tree.assertion import Kind
 from compute_agent.virt import driver as virt
 from compute_agent.virt.drivers import Drivers
@@ -504,3 +505,24 @@ def test_one_name_with_two_uuids_is_refused(agent_factory, placement):
     with pytest.raises(errors.DriverError, match='driver a and driver b list'):
         agent.sync()
     assert placement.writes == []
+
+
+def test_a_companion_leaves_the_children_of_a_removed_driver(
+    pair, agent_factory, operator
+):
+    """Nova-compute may have taken them over; ``leave`` removes them."""
+    both = pair(host(AVX), extra('CUSTOM_RACK'))
+    both.done()
+    before = operator.holdings()['nic']
+    there = Driver(lambda tree, node: tree.declare_traits(node, 'CUSTOM_A'))
+    companion = agent_factory(
+        there, state=both.agent.state, mode=policy.Mode.COMPANION
+    )
+    companion.done()
+    after = operator.holdings()
+    assert after['nic']['inventories'] == before['inventories']
+    assert after['nic']['traits'] == before['traits'] - {'OWNER_NOVA'}
+    assert set(after[NAME]['inventories']) == {'VCPU', 'CUSTOM_TOKEN'}
+    assert 'CUSTOM_RACK' not in after[NAME]['traits']
+    (quiet,) = companion.done()
+    assert quiet.applied == ()
