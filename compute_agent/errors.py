@@ -3,6 +3,7 @@
 
 AgentError
 ├── ConfigError     fix the configuration, or the file it names, and restart
+│   ├── SeveralMistakes  the same; each has a line of its own
 │   └── StateInUse  leave the state directory to the process that uses it
 ├── DriverError     the driver's answer is unusable: skip the node, report it
 ├── ReshapeNeeded   the driver must move allocations: call it again with them
@@ -19,6 +20,8 @@ The report client's errors (``report_client/errors.py``) are children of
 Replan, ReplanOnce, UnknownState, Unavailable, Refused and ConfigError, so the
 loop needs only this file. The project raises no other errors of its own.
 """
+
+from collections.abc import Iterable
 
 
 class AgentError(Exception):
@@ -37,6 +40,17 @@ class AgentError(Exception):
 
 class ConfigError(AgentError):
     """An option or a file is wrong; the message says which, and the remedy."""
+
+
+class SeveralMistakes(ConfigError):
+    """Several mistakes in options or files.
+
+    :ivar lines: a line for each
+    """
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.lines = tuple(lines)
+        super().__init__('; '.join(self.lines))
 
 
 class StateInUse(ConfigError):

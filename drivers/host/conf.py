@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of the host driver, group ``[facts]``.
+"""The options of the host driver, groups ``[facts]`` and ``[rules]``.
 
 The driver loader registers them. The options of libvirt's connection are those
 of nova.conf (``drivers/libvirtd/options.py``).
@@ -27,8 +27,13 @@ OPTS: list[cfg.Opt] = [
         "belongs to another user than root and the agent's. A folder that "
         'does not exist has no facts.',
     ),
+]
+
+RULES = 'rules'
+
+RULE_OPTS: list[cfg.Opt] = [
     cfg.StrOpt(
-        'rules_directory',
+        'directory',
         default='/etc/compute-agent/rules.d',
         help='The directory with your rules: conditions over facts, and the '
         'traits and child providers that they give. Every file whose name '
@@ -42,16 +47,17 @@ OPTS: list[cfg.Opt] = [
 def register_opts(conf: cfg.ConfigOpts) -> None:
     """Register the options on ``conf``."""
     conf.register_opts(OPTS, group=GROUP)
+    conf.register_opts(RULE_OPTS, group=RULES)
     libvirtd.register_opts(conf)
 
 
 def rules_directory(conf: cfg.ConfigOpts) -> tuple[str, bool]:
     """Return the directory, and True if an operator named it."""
-    found = conf.get_location('rules_directory', GROUP)
+    found = conf.get_location('directory', RULES)
     is_set = found is not None and found.location.is_user_controlled
-    return conf[GROUP].rules_directory, is_set
+    return conf[RULES].directory, is_set
 
 
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return the options by group, for the sample file."""
-    return [(GROUP, OPTS)]
+    return [(GROUP, OPTS), (RULES, RULE_OPTS)]

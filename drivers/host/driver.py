@@ -55,7 +55,7 @@ class HostDriver(driver.ComputeDriver):
 
     @classmethod
     def register_opts(cls, conf: cfg.ConfigOpts) -> None:
-        """Register the group ``[facts]``, and the options of libvirt's URI."""
+        """Register ``[facts]``, ``[rules]`` and the options of libvirt's URI."""
         options.register_opts(conf)
 
     @classmethod

@@ -33,6 +33,9 @@ class AgentCommand(command.Command):
             return int(super().run(parsed_args) or 0)
         except BrokenPipeError:
             raise
+        except errors.SeveralMistakes as exc:
+            for line in exc.lines:
+                self._fail(line, exc)
         except (errors.AgentError, output.CannotWrite) as exc:
             self._fail(str(exc), exc)
         except Exception as exc:  # noqa: BLE001 (printed; --debug shows it)

@@ -56,7 +56,7 @@ class Rules:
         """
         found = self._read()
         if found.left_out:
-            raise errors.ConfigError('\n'.join(found.left_out))
+            raise errors.SeveralMistakes(found.left_out)
         self._set = found
         self.edition += 1
 

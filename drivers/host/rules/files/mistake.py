@@ -24,9 +24,9 @@ class Mistake:
         return f'{self.path}:{self.line}:{self.column}: {self.problem}'
 
 
-class WrongRules(errors.ConfigError):
-    """Rule files have mistakes; each is one line of the text."""
+class WrongRules(errors.SeveralMistakes):
+    """Rule files have mistakes; each is a line."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes = tuple(sorted(set(mistakes)))
-        super().__init__('\n'.join(map(str, self.mistakes)))
+        super().__init__(map(str, self.mistakes))

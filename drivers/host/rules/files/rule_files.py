@@ -174,12 +174,12 @@ def _operators(location: str, *, given: bool) -> list[pathlib.Path]:
         if not given:
             return []
         raise errors.ConfigError(
-            f'[host] rules_directory: the directory {folder} does not exist; '
+            f'[rules] directory: the directory {folder} does not exist; '
             'create it or correct the option'
         ) from exc
     except OSError as exc:
         raise errors.ConfigError(
-            f'[host] rules_directory: {folder} cannot be read '
+            f'[rules] directory: {folder} cannot be read '
             f'({exc.strerror}); give this user the right to read it, or write '
             'another directory'
         ) from exc

@@ -158,7 +158,7 @@ def test_a_switch_without_a_rule_and_a_doubt_are_mistakes(folder):
     )
     with pytest.raises(mistake.WrongRules) as raised:
         folder.read()
-    assert str(raised.value).splitlines() == [
+    assert list(raised.value.lines) == [
         f'{path}:1:12: there is no rule fast-disks: did you mean fast-disk?',
         (
             f'{path}:1:24: rule fast-disk is also under enabled at {path}:2; '
