@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An agent's way to the double, without HTTP libraries where nothing goes wrong.
 
-They take a third of a sequence's time. A request that a fault may meet goes
-through all of them, so what they make of the fault is what the agent sees.
+They take a third of a sequence's time. A request that a fault hits goes through
+all of them, so what they make of the fault is what the agent sees.
 """
 
 import collections.abc
@@ -32,20 +32,17 @@ class Shortcut:
         **how: typing.Any,
     ) -> typing.Any:
         """Send one request."""
-        if self._wire.awaits_fault:
+        request = placement_fixture.Request(
+            method=method,
+            path=url,
+            body=_sent(json),
+            microversion=microversion,
+        )
+        if self._wire.meets(request):
             return self._slow.request(
                 url, method, json=json, microversion=microversion, **how
             )
-        return Response(
-            *self._wire.quick(
-                placement_fixture.Request(
-                    method=method,
-                    path=url,
-                    body=_sent(json),
-                    microversion=microversion,
-                )
-            )
-        )
+        return Response(*self._wire.quick(request))
 
 
 class Response:

@@ -95,6 +95,7 @@ class Wire:
         self.fault: Fault | None = None
         self.at_death: collections.abc.Callable[[], object] = lambda: None
         self.writes: list[str] = []
+        self._is_due = False  # a fault hits the request that is under way
 
     def begin(self, fault: Fault | None) -> None:
         """Start the account of another cycle."""
@@ -106,15 +107,20 @@ class Wire:
             return shortcut.Shortcut(self, adapter)
         return adapter
 
-    @property
-    def awaits_fault(self) -> bool:
-        """Whether a fault may meet the next request."""
+    def meets(self, request) -> bool:
+        """Whether a fault hits a request; somebody may act just before it."""
+        if request.method != 'GET':
+            self.writes.append(f'{request} {request.body}')
         fault = self.fault
-        return fault is not None and (fault.again or not fault.hit)
+        hit = fault is not None and fault.takes(request)
+        if hit and fault.meanwhile is not None:
+            fault.meanwhile()
+            hit = False
+        self._is_due = hit
+        return hit
 
     def quick(self, request):
-        """Return status and body of an answer that nothing disturbs."""
-        self._note(request)
+        """Return status and body of an answer that no fault hits."""
         self._judge.before(request)
         got = self._replay.answer(
             request.method, request.path, request.body, request.microversion
@@ -122,20 +128,12 @@ class Wire:
         self._judge.after(request, got.status, got.body, lost=False)
         return got.status, got.body
 
-    def _note(self, request) -> None:
-        if request.method != 'GET':
-            self.writes.append(f'{request} {request.body}')
-
     def _answer(self, sent: requests.PreparedRequest) -> requests.Response:
         request = placement_fixture._read(sent)
-        self._note(request)
-        fault = self.fault
-        hit = fault is not None and fault.takes(request)
-        if hit and fault.meanwhile is not None:
-            fault.meanwhile()
-            hit = False
+        hit = self._is_due or self.meets(request)
+        self._is_due = False
         self._judge.before(request)
-        outcome, commit = FAULTS[fault.kind] if hit else (None, True)
+        outcome, commit = FAULTS[self.fault.kind] if hit else (None, True)
         body = status = None
         if commit:
             response = self._replay.ask(sent)
