@@ -186,11 +186,10 @@ class DriverTurns:
 
         :raises errors.DriverError: the first driver of the node failed
         """
+        if not self._failed or self._node.uuid in self._seen.providers:
+            return
         first = next(iter(self._drivers.concerned()))
-        if (
-            first.source in self._failed
-            and self._node.uuid not in self._seen.providers
-        ):
+        if first.source in self._failed:
             raise errors.DriverError('; '.join(self._reasons()))
 
     def _reasons(self) -> Iterator[str]:
