@@ -36,7 +36,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos parity \
-    test-planted mutmut lint types contracts collect wheel-check bench \
+    companion test-planted mutmut lint types contracts collect wheel-check bench \
     bench-traits bench-rows bench-libvirt bench-ways sample check clean
 
 help:  ## List the targets
@@ -74,7 +74,7 @@ $(BIN)/python:
 # A real libvirtd for tests/full/libvirt: daemon and emulator come from the
 # distribution, and libvirt-python is built with its library.
 LIBVIRT_PACKAGES = libvirt-daemon libvirt-daemon-driver-qemu qemu-system-x86 \
-    swtpm-tools libvirt-dev pkg-config gcc python3-dev
+    qemu-utils swtpm-tools libvirt-dev pkg-config gcc python3-dev
 .servers/libvirt.stamp: .venv/dev.stamp
 	@PATH="$$PATH:/usr/sbin"; \
 	for program in libvirtd qemu-system-x86_64 swtpm_setup pkg-config gcc; do \
@@ -120,7 +120,7 @@ demo-ironic: .venv/run.stamp $(IRONIC)  ## The agent on a real Ironic with 20 fa
 test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minutes
 	$(QUICK) $(addprefix --ignore=,$(SLOW_TESTS))
 
-test-full: .venv/dev.stamp $(IRONIC) .servers/libvirt.stamp  ## Every test, all examples, real servers, coverage
+test-full: .venv/dev.stamp $(IRONIC) .servers/nova-libvirt.stamp  ## Every test, all examples, real servers, coverage
 	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
 
 test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and other writers
@@ -134,6 +134,10 @@ chaos: .venv/dev.stamp .servers/placement.stamp  ## An agent among churn, faults
 
 parity: .servers/libvirt.stamp .servers/nova-libvirt.stamp  ## The libvirt driver beside nova-compute, ten minutes (CASES='swtpm …' for less)
 	PYTHONPATH=.:tests/support $(BIN)/python tests/parity/parity.py $(CASES)
+
+companion: .servers/nova-libvirt.stamp  ## A companion beside the real nova-compute, half an hour
+	COMPUTE_AGENT_COMPANION_INTERVAL=10 COMPUTE_AGENT_COMPANION_SECONDS=1800 \
+	    $(PYTEST) -s tests/full/companion
 
 test-planted: .venv/dev.stamp  ## Plant known defects: does the test meant for each fail?
 	$(PYTEST) $(PARALLEL) --planted $(addprefix --ignore=,$(SLOW_TESTS))

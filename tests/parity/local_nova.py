@@ -139,10 +139,14 @@ class LocalNova:
         for file in self._folder.glob('*.sqlite'):
             shutil.copy(file, self._template)
 
-    def _forget(self) -> None:
-        """Make nova as it is on a new host."""
-        shutil.rmtree(self._folder / 'state', ignore_errors=True)
-        (self._folder / 'state' / 'instances').mkdir(parents=True)
+    def forget(self, *, keeps_identity: bool = False) -> None:
+        """Make nova as it is on a new host.
+
+        :param keeps_identity: True to forget what its databases have only
+        """
+        if not keeps_identity:
+            shutil.rmtree(self._folder / 'state', ignore_errors=True)
+            (self._folder / 'state' / 'instances').mkdir(parents=True)
         for file in self._template.iterdir():
             shutil.copy(file, self._folder)
 
@@ -152,7 +156,7 @@ class LocalNova:
         :raises errors.ConfigError: it reports nothing, or something, contrary
             to the case
         """
-        self._forget()
+        self.forget()
         log = self._folder / f'{case.name}.log'
         output = self._folder / f'{case.name}.out'
         command = [
