@@ -36,6 +36,8 @@ class Reason(enum.Enum):
     PRUNED = 'pruned'
     #: The node that the provider was created for is gone.
     NODE_GONE = 'node_gone'
+    #: The operator ordered the agent to leave the node.
+    LEFT = 'left'
     #: The provider that has the name is deleted.
     PROVIDER_DELETED = 'provider_deleted'
 
@@ -102,6 +104,17 @@ class Causes:
             },
         )
 
+    def all_because(self, reason: Reason) -> 'Causes':
+        """Return the same removals, with one reason for all of them."""
+        cause = Cause(reason=reason)
+        return Causes(
+            names={
+                key: dict.fromkeys(causes, cause)
+                for key, causes in self.names.items()
+            },
+            providers=dict.fromkeys(self.providers, cause),
+        )
+
 
 NO_CAUSES = Causes()
 _SOURCE_UNKNOWN = Cause(reason=Reason.UNCLAIMED)
@@ -115,5 +128,6 @@ _WORDS = {
     Reason.DRIVER_GONE: 'compute_driver does not name {} any more',
     Reason.PRUNED: 'removed by --prune',
     Reason.NODE_GONE: 'its node is gone',
+    Reason.LEFT: 'the agent leaves the node',
     Reason.PROVIDER_DELETED: 'its provider is deleted',
 }

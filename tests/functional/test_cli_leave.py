@@ -69,7 +69,8 @@ def test_without_a_yes_it_shows_the_plan_and_writes_nothing(companion):
     assert asked.code == 1
     assert 'add --yes' in asked.line
     assert 'delete provider card' in asked.out
-    assert '-CUSTOM_GOLD' in asked.out
+    assert '-CUSTOM_GOLD (the agent leaves the node)' in asked.out
+    assert 'is gone' not in asked.out
     assert names(companion) == {'cn1', 'card'}
     assert 'CUSTOM_GOLD' in traits(companion)
 

@@ -16,6 +16,7 @@ from ...limits import contention
 from ...ownership import leaving, orphans, policy, takeover
 from ...plan.observation import Observation
 from ...plan.plan import Op, Wanted
+from ...plan.removal import Reason
 from ...tree import host_inventory
 from ...tree.allocation_ratios import Ratios
 from ...tree.node import Node
@@ -255,6 +256,8 @@ class NodePlanner(Generic[Op]):
         leaving.describe(tree, node.uuid, record)
         decides = policy.Policy(node_uuid=node.uuid, contended=contended)
         wanted, left = self._wanted.decide(tree, seen, record, decides, None)
+        causes = wanted.causes.all_because(Reason.LEFT)
+        wanted = dataclasses.replace(wanted, causes=causes)
         return NodePlan(plan=self._client.plan(seen, wanted), contended=left)
 
     def wait(self, node: Node) -> None:

@@ -36,6 +36,30 @@ update_resources_interval = {interval}
 [compute]
 resource_provider_association_refresh = {refresh}
 """
+_HOST = """\
+[DEFAULT]
+compute_driver = host
+host = a-service-s-name
+state_path = {folder}
+[compute_agent]
+mode = companion
+[compute]
+provider_config_location = {files}
+[placement]
+auth_type = admin_token
+endpoint = {placement}
+token = admin
+[libvirt]
+connection_uri = {libvirt}
+"""
+_FILE = """\
+meta: {schema_version: '1.0'}
+providers:
+  - identification: {uuid: $COMPUTE_NODE}
+    traits: {additional: [CUSTOM_RACK_8]}
+"""
+# What the companion says while there is no root.
+WAITS = 'nova-compute creates it'
 # What nova says, at the level for debugging, when it reads a root anew.
 _REFRESHES = 'Refreshing trait associations for resource provider'
 
@@ -58,6 +82,7 @@ class HostWithNova:
         libvirtd: local_libvirt.LocalLibvirt,
     ) -> None:
         self.cli = cli
+        self._libvirtd = libvirtd
         libvirt = local_libvirt.binding()
         with contextlib.closing(libvirt.open(libvirtd.uri)) as connection:
             self.name: str = connection.getHostname()
@@ -144,6 +169,39 @@ class HostWithNova:
         assert done.returncode == 0, done.stdout
         return done.stdout
 
+    def plan_with_host_driver(self) -> str:
+        """Return the plan of the driver ``host`` with a provider-config file.
+
+        The agent has a new state and does not see nova's ``compute_id``, so
+        it finds the root by libvirt's name for the host.
+        """
+        folder = self.cli.folder / 'host'
+        files = folder / 'provider_config'
+        files.mkdir(parents=True)
+        (files / 'rack.yaml').write_text(_FILE)
+        conf = folder / 'agent.conf'
+        conf.write_text(
+            _HOST.format(
+                folder=folder,
+                files=files,
+                placement=self.cli.url,
+                libvirt=self._libvirtd.uri,
+            )
+        )
+        done = subprocess.run(
+            [
+                *(sys.executable, '-m', 'compute_agent.cmd.app.start'),
+                *('--config-file', str(conf), 'plan'),
+            ],
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert done.returncode == 2, done.stdout  # there are changes
+        assert not list(folder.rglob('compute_id'))
+        return done.stdout
+
     def run_nova(self, *words: str) -> None:
         """Run a program of nova's environment.
 
@@ -193,6 +251,10 @@ class HostWithNova:
             return set()
         path = f'/resource_providers/{one["uuid"]}/traits'
         return set(self.cli.placement(path)['traits'])
+
+    def agent_waits(self) -> bool:
+        """Return True if the companion said that it waits for the root."""
+        return WAITS in self.agent_log.read_text()
 
     def is_complete(self) -> bool:
         """Return True if both reported all that they have."""
