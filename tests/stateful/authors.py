@@ -13,6 +13,8 @@ import world
 OTHERS = 'others'
 EITHER = 'either'
 Key = tuple[str, str, str]
+# Who created which provider and added which name, and what may be either's.
+Backup = tuple[dict[str, str], dict[Key, str], set[Key | str]]
 
 
 class Authors:
@@ -92,18 +94,19 @@ class Authors:
         self.blurred.discard(uuid)
         self._ever.add((agent, uuid))
 
-    def backup(self) -> tuple[dict[str, str], dict[Key, str]]:
+    def backup(self) -> Backup:
         """Return who put what is there, to be kept with placement's copy."""
-        return dict(self.creator), dict(self.author)
+        return dict(self.creator), dict(self.author), set(self.blurred)
 
-    def restored(self, kept: tuple[dict[str, str], dict[Key, str]]) -> None:
+    def restored(self, kept: Backup) -> None:
         """Placement is back at an earlier copy.
 
         What an agent had taken away since is its own again, but for nodes
         that departed: their record is gone.
         """
         since = {**self.creator, **self.author}
-        self.creator, self.author = map(dict, kept)
+        self.creator, self.author = map(dict, kept[:2])
+        self.blurred |= kept[2]  # also what was taken away since
         self.now, self.added, self.gone = self._replay.contents(), set(), {}
         self._unconfirmed.clear()
         for key, who in {**self.creator, **self.author}.items():

@@ -122,3 +122,12 @@ def test_one_name_is_removed_and_no_other(acting):
     acting.step(change=removed, then=JUDGED)
     carried = acting.authors.now[world.child(world.N1, 'a')].traits
     assert carried & both == {'CUSTOM_GOLD'}
+
+
+def test_what_may_be_either_s_may_be_so_again_after_a_restore(acting):
+    key = (world.N1, 'aggregate', world.AGGREGATE)
+    acting.authors.blurred.add(key)
+    backup = acting.authors.backup()
+    acting.authors.blurred.discard(key)
+    acting.authors.restored(backup)
+    assert acting.authors.may_own('two', key)
