@@ -247,8 +247,16 @@ class Judge:
                 name not in certain, request, f'{name} went on an unknown'
             )
         else:
+            # A driver that adds what is missing says nothing of a name that a
+            # restore brought back, of which the claim is lost: it goes once.
+            unsaid = (
+                said.form == 'once'
+                and self._authors.gone.get(key) == model.EITHER
+            )
             self._require(
-                name not in said.asserted, request, f'{name} is asserted'
+                unsaid or name not in said.asserted,
+                request,
+                f'{name} is asserted',
             )
         if self._was(key):
             return
