@@ -122,7 +122,7 @@ def test_the_drivers_libvirt_and_host_describe_this_machine_together(cli):
     )
     cli.configure(compute_driver='libvirt,host', host='cn1')
     with cli.config.open('a') as config:
-        config.write(f'\n[facts]\nrules_directory = {rules}\n')
+        config.write(f'\n[rules]\ndirectory = {rules}\n')
     result = cli.run('sync')
     assert result.code == 0, result.err
     (root,) = cli.placement('/resource_providers')['resource_providers']

@@ -39,14 +39,8 @@ def test_probe_names_the_provider_in_its_data():
 
 
 def test_explain_names_the_child():
-    answer = explain._Answer(
-        result=None,
-        providers=(),
-        findings=[CHILD, ROOT],
-        lines=(),
-        notes=(),
-    )
-    assert explain._driver_lines(answer) == [
+    evidence = explain._Evidence(title='driver', findings=[CHILD, ROOT])
+    assert explain._driver_lines(evidence, told=False) == [
         '  driver: present on cn1_0000:81:00.0 by virt_functions [libvirt]',
         '  driver: present by avx2 [kernel]',
     ]
