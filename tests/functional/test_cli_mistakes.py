@@ -24,7 +24,7 @@ def test_an_unknown_driver_names_those_installed(cli, command):
     result = cli.run(command)
     assert result.code == 1
     assert "no driver 'vmware' is installed" in result.line
-    assert 'fake, fake.FakeDriver, ironic' in result.line
+    assert 'fake, fake.FakeDriver, host, ironic' in result.line
 
 
 @pytest.mark.usefixtures('nothing_written')
