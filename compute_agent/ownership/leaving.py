@@ -9,11 +9,17 @@ compute service only if nobody's allocations are left below it. The command
 
 from ..tree import assertion, provider, provider_tree
 from ..tree.assertion import Kind
+from .beside_nova import given_up
 from .record import Record
+from .undeletable import is_derived
 
 
 def describe(
-    tree: provider_tree.ProviderTree, node_uuid: str, record: Record
+    tree: provider_tree.ProviderTree,
+    node_uuid: str,
+    record: Record,
+    *,
+    is_companion: bool = False,
 ) -> None:
     """Edit the tree until it has nothing more of this agent.
 
@@ -21,15 +27,21 @@ def describe(
     is below them. On all other providers, every source gives up its names;
     those that this agent added then go, the others stay. Providers that it
     created elsewhere, such as sharing providers, stay: other nodes may use
-    them.
+    them. A companion leaves the root, its inventory and the children that
+    nova-compute took over.
     """
     home = provider.descendants(tree.baseline, node_uuid)
+    novas = _novas(tree, node_uuid, record) if is_companion else frozenset()
     with tree.asserting(assertion.AGENT):
         for uuid in home:
-            if uuid in record.created and tree.exists(uuid):
+            if uuid in record.created - novas and tree.exists(uuid):
                 tree.remove(uuid)
     for (uuid, kind), claims in sorted(record.claims.items()):
         if tree.exists(uuid) and uuid in home:
+            if uuid in novas and not (
+                uuid == node_uuid and kind is not Kind.INVENTORY
+            ):
+                continue
             for source in sorted(claims):
                 _give_up(tree, uuid, kind, source)
     for uuid in sorted(record.created - set(home)):
@@ -39,6 +51,25 @@ def describe(
                 'of this node and other nodes may use it; if it should go, run '
                 f'"compute-agent provider delete {uuid}"'
             )
+
+
+def _novas(
+    tree: provider_tree.ProviderTree, node_uuid: str, record: Record
+) -> frozenset[str]:
+    """Return the root, and the children of nova-compute; note the children.
+
+    Only a child that this agent created is worth a note.
+    """
+    before = tree.baseline
+    children = given_up.novas_children(record, before)
+    for uuid in sorted(children):
+        if uuid in record.created or is_derived(before, uuid):
+            tree.note(
+                f'{before[uuid]}: stays, because nova-compute has taken it '
+                'over (its traits say so); if nova-compute does not report it, '
+                f'run "compute-agent provider delete {uuid}"'
+            )
+    return children | {node_uuid}
 
 
 def _give_up(

@@ -17,6 +17,7 @@ from ..plan.removal import NO_CAUSES, Cause, Causes, Reason
 from ..tree import assertion, inventory, provider, provider_tree
 from ..tree.assertion import Assertion, Claims, Key, Kind
 from . import claims, undeletable
+from .beside_nova import given_up
 from .policy import Policy
 from .record import Record
 
@@ -91,7 +92,9 @@ class _Resolver:
         if not self._policy.is_companion:  # it does not take over nova's
             self._notes += notes
         reserved, faults = undeletable.stranded(
-            self._before, staying, self._record.created
+            self._before,
+            [u for u in staying if not self._is_novas_child(u)],
+            self._record.created,
         )
         kept = {u: reserved.get(u, self._before[u]) for u in staying}
         wanted = {}
@@ -119,6 +122,12 @@ class _Resolver:
     def _is_writable(self, uuid: str) -> bool:
         """Return False for a sharing provider that another writer created."""
         return uuid in self._home or uuid in self._trusted
+
+    def _is_novas_child(self, uuid: str) -> bool:
+        """Return True for a child that a companion gave up to nova-compute."""
+        return self._policy.is_companion and uuid in given_up.novas_children(
+            self._record, {uuid: self._before[uuid]}
+        )
 
     def _note_read_only(self, before: provider.Provider) -> None:
         kinds = [k for k in Kind if self._assertions(before.uuid, k)]

@@ -9,6 +9,7 @@ from agents import NAME, NODE
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.ownership.policy import Mode
 from compute_agent.provider_config import files as provider_config
+from compute_agent.tree.node import Node
 from compute_agent.virt import driver as virt
 
 CARD = '33333333-3333-4333-8333-333333333333'
@@ -331,3 +332,69 @@ def test_a_companion_that_becomes_an_owner_asks_before_the_first_write(
     again.done()
     assert operator.inventories()['VCPU']['total'] == 2
     assert card(operator)['traits'] == {'CUSTOM_FAST', 'OWNER_NOVA'}
+
+
+def test_a_child_that_nova_took_over_is_given_up(agent_factory, operator):
+    owner = agent_factory(owner_s, mode=Mode.OWNER)
+    owner.done()
+    child = card(operator)['uuid']
+    operator.add_traits('COMPUTE_MANAGED_PCI_DEVICE', uuid=child)
+    before = card(operator)
+    agent = agent_factory(describe, state=owner.state, mode=Mode.COMPANION)
+    (result,) = agent.done()
+    assert card(operator) == before
+    assert any('nova-compute has taken it over' in n for n in result.notes)
+    record = agent.state.records.record([NODE, child], NODE)
+    assert record.created == frozenset()
+    agent.driver.describe = lambda tree, _node: tree.remove('card')
+    agent.done()
+    assert card(operator) == before
+
+
+@pytest.mark.parametrize('sees_one_cycle', [False, True])
+def test_leaving_after_the_change_keeps_all_of_nova_s(
+    agent_factory, operator, sees_one_cycle
+):
+    owner = agent_factory(owner_s, mode=Mode.OWNER)
+    owner.done()
+    operator.add_traits(
+        'COMPUTE_MANAGED_PCI_DEVICE', uuid=card(operator)['uuid']
+    )
+    before = operator.holdings()
+    agent = agent_factory(
+        lambda tree, node: tree.declare_traits(node, 'CUSTOM_RACK_7'),
+        state=owner.state,
+        mode=Mode.COMPANION,
+    )
+    if sees_one_cycle:
+        agent.done()
+    node = Node(uuid=NODE, name=NAME)
+    (result,) = agent.tracker.leave([node], writing=True)
+    assert result.status is Status.DONE, result
+    after = operator.holdings()
+    assert after['card'] == before['card']
+    assert after[NAME]['inventories'] == before[NAME]['inventories']
+    gone = before[NAME]['traits'] - after[NAME]['traits']
+    assert gone == {'CUSTOM_RACK_7'}
+    (note,) = result.notes
+    assert 'card' in note
+    assert 'nova-compute has taken it over' in note
+
+
+@pytest.mark.parametrize('allocated', [False, True])
+def test_leaving_at_once_neither_deletes_nor_reserves_the_root(
+    agent_factory, operator, allocated
+):
+    owner = agent_factory(owner_s, mode=Mode.OWNER)
+    owner.done()
+    before = operator.holdings()
+    if allocated:
+        operator.allocate(CARD, 'VCPU')
+    agent = agent_factory(describe, state=owner.state, mode=Mode.COMPANION)
+    node = Node(uuid=NODE, name=NAME)
+    (result,) = agent.tracker.leave([node], writing=True)
+    assert result.status is Status.DONE, result
+    after = operator.holdings()
+    assert set(after) == {NAME}
+    assert after[NAME]['inventories'] == before[NAME]['inventories']
+    assert 'OWNER_NOVA' in after[NAME]['traits']

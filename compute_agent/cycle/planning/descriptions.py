@@ -150,7 +150,7 @@ class Descriptions(Generic[Op]):
         tree = turns.run()
         if tree.exists(node.uuid):
             uuids = {*seen.providers, *tree.get_provider_uuids()}
-            record = self._record(uuids, node)
+            record = self._record(uuids, node, seen)
             turns.settle_absent(tree, record, is_companion=self._is_companion)
             if self._files is not None:
                 self._files.merge(tree, node.uuid, record)
@@ -166,12 +166,14 @@ class Descriptions(Generic[Op]):
             is_complete=turns.is_complete,
         )
 
-    def _record(self, uuids: Collection[str], node: Node) -> Record:
+    def _record(
+        self, uuids: Collection[str], node: Node, seen: Observation
+    ) -> Record:
         """Return the record; give up what an owner had of nova's before."""
         record = self._records.record(uuids, node.uuid)
         if not self._is_companion:
             return record
-        given = given_up.given_up(record, node.uuid)
+        given = given_up.given_up(record, node.uuid, seen.providers)
         if given == Record():
             return record
         self._records.give_up(node.uuid, given)

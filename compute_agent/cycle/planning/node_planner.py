@@ -14,6 +14,7 @@ from typing import Generic
 from ... import errors
 from ...limits import contention
 from ...ownership import leaving, orphans, policy, takeover
+from ...ownership.beside_nova import given_up
 from ...plan.observation import Observation
 from ...plan.plan import Op, Wanted
 from ...plan.removal import Reason
@@ -253,7 +254,12 @@ class NodePlanner(Generic[Op]):
         """Return the plan that takes off all that this agent added."""
         tree = seen.tree()
         record = self._records.record(seen.providers, node.uuid)
-        leaving.describe(tree, node.uuid, record)
+        if self._is_companion:
+            given = given_up.given_up(record, node.uuid, seen.providers)
+            record = given_up.left(record, given)
+        leaving.describe(
+            tree, node.uuid, record, is_companion=self._is_companion
+        )
         decides = policy.Policy(node_uuid=node.uuid, contended=contended)
         wanted, left = self._wanted.decide(tree, seen, record, decides, None)
         causes = wanted.causes.all_because(Reason.LEFT)

@@ -17,7 +17,7 @@ from ...tree import assertion, provider, provider_tree
 from ...tree.assertion import Assertion, Key, Kind
 from ..record import Record
 from ..undeletable import is_derived
-from . import nova_traits
+from . import given_up, nova_traits
 
 _FEW = 5  # names that a note lists
 
@@ -25,12 +25,16 @@ _FEW = 5  # names that a note lists
 def is_own(
     tree: provider_tree.ProviderTree, record: Record, uuid: str
 ) -> bool:
-    """Return True if this agent created a provider, or creates it now."""
-    return (
-        uuid not in tree.baseline
-        or uuid in record.created
-        or is_derived(tree.baseline, uuid)
-    )
+    """Return True if this agent created a provider, or creates it now.
+
+    A child that nova-compute took over is not the agent's any more.
+    """
+    before = tree.baseline
+    if uuid not in before:
+        return True
+    if given_up.novas_children(record, {uuid: before[uuid]}):
+        return False
+    return uuid in record.created or is_derived(before, uuid)
 
 
 def confine(
@@ -141,8 +145,9 @@ class _Confinement:
         if asserted:
             self.tree.note(
                 f'{self._title(uuid)}: left as it is, because this agent did '
-                'not create it and a companion writes only to children of its '
-                f'own; a driver or a file asserted its {", ".join(asserted)}'
+                'not create it, or nova-compute has taken it over, and a '
+                'companion writes only to children of its own; a driver or a '
+                f'file asserted its {", ".join(asserted)}'
             )
 
     def _of(self, uuid: str, kind: Kind) -> Mapping[str, Assertion]:

@@ -4,33 +4,46 @@
 Pure: no I/O, configuration, logging or clock. An agent that becomes a
 companion gives the root back to nova-compute. Nothing is removed in placement:
 the agent only stops to count the root, its inventory and nova's traits as its
-own. ``cycle/planning/descriptions.py`` has the record changed.
+own. The same goes for a child that nova-compute took over.
+``cycle/planning/descriptions.py`` has the record changed, and
+``node_planner.py`` leaves a node without what is given up.
 """
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 
-from ...tree.assertion import Kind
+from ...tree import assertion, provider
+from ...tree.assertion import Claims, Key, Kind
 from ..record import Record
 from . import nova_traits
 
 
-def given_up(record: Record, node_uuid: str) -> Record:
-    """Return the record of the root that is nova's while it is companion's.
+def given_up(
+    record: Record, node_uuid: str, providers: provider.Snapshot
+) -> Record:
+    """Return the part of a companion's record that is about nova's.
 
-    The names stay in placement: nova-compute keeps or removes them.
+    It is about the root, its inventory and the traits that nova decides, and
+    about the children that nova-compute took over. The names stay in
+    placement: nova-compute keeps or removes them.
     """
+    taken = novas_children(record, providers) & record.created
     traits = (node_uuid, Kind.TRAIT)
     classes = (node_uuid, Kind.INVENTORY)
     ours = {
         traits: _novas(record.ours.get(traits, ())),
         classes: record.ours.get(classes, frozenset()),
+        **{
+            key: names for key, names in record.ours.items() if key[0] in taken
+        },
     }
-    claims = {
+    claims: dict[Key, Claims] = {
         traits: _only_novas(record.claims.get(traits, {})),
         classes: record.claims.get(classes, {}),
+        **{key: by for key, by in record.claims.items() if key[0] in taken},
     }
     return Record(
-        created=record.created & {node_uuid},
+        created=record.created & {node_uuid, *taken},
         taken_over=record.taken_over & {node_uuid},
         ours={key: names for key, names in ours.items() if names},
         claims={
@@ -38,6 +51,57 @@ def given_up(record: Record, node_uuid: str) -> Record:
             for key, by_source in claims.items()
             if any(by_source.values())
         },
+    )
+
+
+def left(record: Record, given: Record) -> Record:
+    """Return a record without the part that is given up."""
+    return dataclasses.replace(
+        record,
+        created=record.created - given.created,
+        taken_over=record.taken_over - given.taken_over,
+        ours={
+            key: names - given.ours.get(key, frozenset())
+            for key, names in record.ours.items()
+        },
+        claims={
+            key: {
+                source: names - given.claims.get(key, {}).get(source, set())
+                for source, names in by_source.items()
+            }
+            for key, by_source in record.claims.items()
+        },
+    )
+
+
+def novas_children(
+    record: Record, providers: provider.Snapshot
+) -> frozenset[str]:
+    """Return the children that have a trait by which nova knows its own.
+
+    The OWNER_NOVA that the agent itself adds to an owner's children is no
+    such sign. One that a driver reports is: it says that nova gives the device
+    to guests, and nova-compute finds that child by its name.
+    """
+    return frozenset(
+        uuid
+        for uuid, one in providers.items()
+        if one.parent_uuid is not None
+        and any(
+            nova_traits.says_nova(trait)
+            and not _is_the_agents(record, uuid, trait)
+            for trait in one.traits
+        )
+    )
+
+
+def _is_the_agents(record: Record, uuid: str, trait: str) -> bool:
+    """Return True if the agent added a trait, and no other source claims it."""
+    key = (uuid, Kind.TRAIT)
+    return trait in record.ours.get(key, ()) and not any(
+        trait in names
+        for source, names in record.claims.get(key, {}).items()
+        if source != assertion.AGENT
     )
 
 

@@ -47,7 +47,7 @@ def _(_is_own, _tree, _record, _uuid):
     given_up.given_up,
     "an owner that becomes a companion removes what is nova's",
 )
-def _(_given_up, _record, _node_uuid):
+def _(_given_up, _record, _node_uuid, _providers):
     return Record()
 
 
