@@ -13,7 +13,7 @@ import yaml
 
 from compute_agent.tree import provider_tree
 from drivers.host.facts import fact
-from drivers.host.rules import evaluate, placing, providers, vocabulary
+from drivers.host.rules import evaluate, placing, vocabulary
 from drivers.host.rules.files import rule_files
 from drivers.host.rules.outcome import Outcome
 
@@ -129,7 +129,7 @@ def placed(
 ) -> provider_tree.ProviderTree:
     """Return the tree with what the outcomes give."""
     tree = tree_of(before)
-    placing.place(tree, NODE, providers.collect(found), unread)
+    placing.place(tree, NODE, found, unread)
     return tree
 
 

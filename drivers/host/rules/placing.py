@@ -6,14 +6,20 @@ the children are declared, so names of others stay. What a rule that is unknown
 gave before stays: its traits that the provider has, its classes, its children.
 Each child has a trait for each rule that gives it (``CUSTOM_RULE_NAME``), so a
 child of a rule that is gone is found and removed, with or without the agent's
-own record.
+own record. The same trait tells that a rule whose children cannot all be named
+gave a child before. While a file of rules is left out, it may have switched
+any rule off, so only rules that gave a child before change children, and they
+only add.
 """
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
 
-from compute_agent.tree import provider_tree
+from compute_agent.tree import inventory, provider_tree
 
+from . import providers
 from . import rule as rule_module
+from .outcome import Outcome
 from .providers import MANY_CHILDREN, Provider, Providers
 
 Tree = provider_tree.ProviderTree
@@ -24,7 +30,9 @@ _FIELDS = ('total', 'reserved', 'min_unit', 'max_unit', 'step_size')
 _OWNER = 'OWNER_'
 
 
-def place(tree: Tree, root: str, given: Providers, unread: str = '') -> None:
+def place(
+    tree: Tree, root: str, outcomes: Iterable[Outcome], unread: str = ''
+) -> None:
     """Edit the tree until it has what the rules give.
 
     :param root: the name or uuid of the root provider
@@ -32,17 +40,53 @@ def place(tree: Tree, root: str, given: Providers, unread: str = '') -> None:
         that was there before is removed; empty if all rules are there
     """
     data = tree.data(root)
+    below = [tree.data(uuid) for uuid in tree.get_provider_uuids(data.uuid)]
+    before = {child.name: child for child in below[1:]}
+    if unread:
+        outcomes = _given_before(outcomes, data, before.values())
+    given = providers.collect(outcomes)
+    _doubt(given, before)
     tree.declare_traits(data.uuid, *_traits(given.root, data))
     if unread:
         tree.keep_traits(data.uuid)
-    below = [tree.data(uuid) for uuid in tree.get_provider_uuids(data.uuid)]
-    before = {child.name: child for child in below[1:]}
     for name, child in sorted(given.children.items()):
         _place(tree, data.uuid, name, child, before.get(name))
+        if unread and name in before and _is_ours(before[name], data.uuid):
+            _only_add(tree, name, before[name])
     _remove(tree, given, before, unread)
     for fault in given.faults:
         tree.fault(fault)
     _note(tree, given, unread)
+
+
+def _given_before(
+    outcomes: Iterable[Outcome], root: Data, children: Iterable[Data]
+) -> Iterator[Outcome]:
+    """Yield the outcomes without what their rules did not give before.
+
+    A child's marker proves that its rule gave something. The root has no
+    markers, so it gets no trait that it does not have.
+    """
+    proven = set().union(*(child.traits for child in children))
+    for outcome in outcomes:
+        gift = outcome.gift
+        if gift is not None and not gift.child:
+            has = gift.traits & root.traits
+            gift = dataclasses.replace(gift, traits=frozenset(has))
+            yield dataclasses.replace(outcome, gift=gift)
+        elif gift is None or outcome.rule.marker in proven:
+            yield outcome
+
+
+def _doubt(given: Providers, before: Mapping[str, Data]) -> None:
+    """Count rules whose children are not all known as unknown for theirs."""
+    for name, child in given.children.items():
+        if name in before:
+            child.unknown += [
+                rule
+                for rule in given.unknown_rules
+                if rule.marker in before[name].traits
+            ]
 
 
 def _traits(given: Provider, before: Data | None) -> set[str]:
@@ -75,7 +119,7 @@ def _place(
         tree.new_child(name, root)
     markers = {rule.marker for rule in given.rules.values()}
     if before is not None:
-        unknown = {o.rule.marker for o in given.unknown}
+        unknown = {rule.marker for rule in given.unknown}
         markers |= unknown & set(before.traits)
     tree.update_inventory(name, _records(given, before))
     tree.declare_traits(name, *_traits(given, before), *markers)
@@ -92,19 +136,30 @@ def _records(
     for rc in given.unknown_classes:
         records.pop(rc, None)
         if rc in current:
-            records[rc] = {
-                field: current[rc][field]
-                for field in _FIELDS
-                if field in current[rc]
-            }
+            records[rc] = _as_it_is(current[rc])
     return records
+
+
+def _as_it_is(record: inventory.Record) -> dict[str, int | float]:
+    """Return the fields of a record that rules decide."""
+    return {field: record[field] for field in _FIELDS if field in record}
+
+
+def _only_add(tree: Tree, name: str, before: Data) -> None:
+    """Give a child back what it lost, and each total that became smaller."""
+    records = dict(tree.data(name).inventory)
+    for rc, record in before.inventory.items():
+        if rc not in records or records[rc]['total'] < record['total']:
+            records[rc] = _as_it_is(record)
+    tree.update_inventory(name, records)
+    tree.keep_traits(name)
 
 
 def _remove(
     tree: Tree, given: Providers, before: Mapping[str, Data], unread: str
 ) -> None:
     """Remove the children that no rule gives any more."""
-    unknown = {rule_module.marker(name) for name in given.unknown_rules}
+    unknown = {rule.marker for rule in given.unknown_rules}
     for name, data in before.items():
         markers = {t for t in data.traits if rule_module.is_marker(t)}
         surely_gone = not unread and not markers & unknown

@@ -30,6 +30,7 @@ class Provider:
     :ivar rules: the names of the rules that give it
     :ivar classes: resource class → its record, and the rule that gives it
     :ivar contradicted: the classes that two rules give differently
+    :ivar unknown: the rules that may give it, or more to it
     """
 
     rules: dict[str, Rule] = dataclasses.field(default_factory=dict)
@@ -39,19 +40,19 @@ class Provider:
         default_factory=dict
     )
     contradicted: set[str] = dataclasses.field(default_factory=set)
-    unknown: list[Outcome] = dataclasses.field(default_factory=list)
+    unknown: list[Rule] = dataclasses.field(default_factory=list)
 
     @property
     def patterns(self) -> list[re.Pattern[str]]:
         """The traits that rules which are unknown may give."""
         return [
-            t.template.pattern() for o in self.unknown for t in o.rule.traits
+            t.template.pattern() for rule in self.unknown for t in rule.traits
         ]
 
     @property
     def unknown_classes(self) -> set[str]:
         """The classes that stay as they are."""
-        found = {rc for o in self.unknown for rc in o.rule.inventory}
+        found = {rc for rule in self.unknown for rc in rule.inventory}
         return found | self.contradicted
 
 
@@ -59,12 +60,12 @@ class Provider:
 class Providers:
     """All that rules give to one node.
 
-    :ivar unknown_rules: the names of rules whose children cannot all be told
+    :ivar unknown_rules: the rules whose children cannot all be named
     """
 
     root: Provider
     children: Mapping[str, Provider]
-    unknown_rules: frozenset[str]
+    unknown_rules: tuple[Rule, ...]
     faults: tuple[str, ...]
 
 
@@ -72,20 +73,20 @@ def collect(outcomes: Iterable[Outcome]) -> Providers:
     """Return the root and the children that these outcomes give."""
     root = Provider()
     children: dict[str, Provider] = {}
-    unknown_rules: set[str] = set()
+    unknown_rules: dict[str, Rule] = {}
     pooled: dict[tuple[str, str], tuple[Rule, Gift]] = {}
     for outcome in outcomes:
+        rule = outcome.rule
         if outcome.verdict is Verdict.UNKNOWN:
-            if outcome.rule.child is None:
-                root.unknown.append(outcome)
+            if rule.child is None:
+                root.unknown.append(rule)
             elif outcome.child:
-                children.setdefault(outcome.child, Provider()).unknown.append(
-                    outcome
-                )
+                child = children.setdefault(outcome.child, Provider())
+                child.unknown.append(rule)
             else:
-                unknown_rules.add(outcome.rule.name)
+                unknown_rules[rule.name] = rule
         elif outcome.gift is not None:
-            _pool(pooled, outcome.rule, outcome.gift)
+            _pool(pooled, rule, outcome.gift)
     faults: list[str] = []
     for rule, gift in pooled.values():
         provider = children.setdefault(gift.child, Provider())
@@ -94,7 +95,7 @@ def collect(outcomes: Iterable[Outcome]) -> Providers:
     return Providers(
         root=root,
         children=children,
-        unknown_rules=frozenset(unknown_rules),
+        unknown_rules=tuple(unknown_rules.values()),
         faults=tuple(faults),
     )
 

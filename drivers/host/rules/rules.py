@@ -15,7 +15,7 @@ from compute_agent.tree import provider_tree
 from compute_agent.virt import finding, rule_results
 
 from ..facts.fact import Facts
-from . import evaluate, findings, placing, providers
+from . import evaluate, findings, placing
 from .files import rule_files
 from .outcome import Outcome
 from .vocabulary import Vocabulary
@@ -79,7 +79,7 @@ class Rules:
         """Put what the rules give into the node's tree."""
         found = self.outcomes(facts, tree.data(nodename).name)
         unread = '; '.join(self._set.left_out)
-        placing.place(tree, nodename, providers.collect(found), unread)
+        placing.place(tree, nodename, found, unread)
 
     def findings(self, facts: Facts, node: str) -> list[finding.Finding]:
         """Return the evidence for each trait of the rules."""

@@ -9,7 +9,7 @@ import pytest
 import rule_cases
 
 from compute_agent import errors
-from drivers.host.rules import evaluate, placing, providers, rules
+from drivers.host.rules import evaluate, placing, rules
 from drivers.host.rules.files import mistake
 from drivers.host.rules.outcome import Verdict
 
@@ -71,7 +71,7 @@ def test_nothing_is_removed_while_a_file_is_left_out(folder):
     folder.write(GOOD)
     (folder.path / 'b.yaml').symlink_to('a.yaml')
     before = {
-        'traits': ['CUSTOM_OLD'],
+        'traits': ['CUSTOM_OLD', 'CUSTOM_GOOD'],
         'children': {'cn1_x': {'traits': ['CUSTOM_RULE_BAD']}},
     }
     in_force = rules.Rules(folder.read, folder.words)
@@ -192,6 +192,31 @@ def test_a_rule_that_takes_too_long_over_many_devices_is_unknown(folder):
     assert good.verdict is Verdict.GIVES
 
 
+def test_a_rule_that_takes_too_long_takes_nothing_from_a_child(folder):
+    folder.write(
+        "rules:\n- name: slow\n  for_each: net\n  child: '{node}_a'\n"
+        '  inventory: {CUSTOM_B: 1}\n'
+        "- name: good\n  child: '{node}_a'\n  traits: [CUSTOM_GOOD]\n"
+    )
+    facts = rule_cases.facts_of(
+        {'devices': {'net': {f'ens{n}': {'speed': n} for n in range(100)}}}
+    )
+    ticks = itertools.count(step=0.1)
+    run = evaluate.Evaluation(facts, folder.words, 'cn1', lambda: next(ticks))
+    before = {
+        'traits': ['CUSTOM_RULE_SLOW', 'CUSTOM_RULE_GOOD'],
+        'inventory': {'CUSTOM_B': {'total': 100}},
+    }
+    tree = rule_cases.placed(
+        list(run.outcomes(folder.read().rules)),
+        {'children': {'cn1_a': before}},
+    )
+    assert rule_cases.described(tree)['children']['cn1_a'] == {
+        'traits': ['CUSTOM_GOOD', 'CUSTOM_RULE_GOOD', 'CUSTOM_RULE_SLOW'],
+        'inventory': before['inventory'],
+    }
+
+
 def test_the_plan_warns_of_many_children(folder):
     folder.write(
         'rules:\n- name: cards\n  for_each: net\n'
@@ -203,7 +228,7 @@ def test_the_plan_warns_of_many_children(folder):
         )
         found = rule_cases.outcomes(facts, folder.read(), folder.words)
         tree = rule_cases.tree_of({})
-        placing.place(tree, 'cn1', providers.collect(found))
+        placing.place(tree, 'cn1', found)
         assert len(tree.notes) == warned
     assert tree.notes == [
         (
