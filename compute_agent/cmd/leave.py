@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``compute-agent leave``: take off nodes all that this agent added to them.
 
-The command uses the record, and needs no answer of the driver: a host may be
-half taken down already. A running daemon would add everything again, so the
+The command uses the record, and needs no answer of the driver, nor a driver
+that could start: a host may be half taken down already. A running daemon would add everything again, so the
 command refuses to run beside it.
 """
 
@@ -56,7 +56,7 @@ class Leave(command.Report):
         try:
             with (
                 lock.hold(agent_settings.state_path(conf)),
-                open_agent(conf, read_only=False) as agent,
+                open_agent(conf, read_only=False, describes=False) as agent,
             ):
                 recorded = agent.state.nodes.all()
                 return self._leave(

@@ -10,6 +10,7 @@ import dataclasses
 import difflib
 import importlib.metadata
 import inspect
+import typing
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -70,11 +71,15 @@ def installed() -> list[Installed]:
     return sorted(found, key=lambda i: (i.name, i.distribution))
 
 
-def load_all(names: Sequence[str], conf: cfg.ConfigOpts) -> drivers.Drivers:
+def load_all(
+    names: Sequence[str], conf: cfg.ConfigOpts, *, by_name: bool = False
+) -> drivers.Drivers:
     """Return the drivers of these names, with their options registered.
 
     A driver keeps its name whichever of its entry points is given.
 
+    :param by_name: return only stand-ins, which have the names of the drivers
+        and answer nothing; the values of options do not matter to them
     :raises errors.ConfigError: as for ``load``; a driver is named twice, or
         none is
     """
@@ -93,8 +98,9 @@ def load_all(names: Sequence[str], conf: cfg.ConfigOpts) -> drivers.Drivers:
                 f'({", ".join(names)}): name each driver once'
             )
         chosen[plain] = found
+    make = _stand_in if by_name else _load
     return drivers.Drivers(
-        {plain: _load(found, conf) for plain, found in chosen.items()}
+        {plain: make(found, conf) for plain, found in chosen.items()}
     )
 
 
@@ -105,6 +111,34 @@ def load(name: str, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
         be imported, it breaks the contract, or one of its options is wrong
     """
     return _load(_find(name, installed()), conf)
+
+
+class _StandIn(virt.ComputeDriver):
+    """A driver that is only known by name."""
+
+    @classmethod
+    def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:  # noqa: ARG003
+        """Return it; no option matters."""
+        return cls()
+
+    def get_available_nodes(self) -> Sequence[str]:
+        """Refuse to answer.
+
+        :raises errors.DriverError: always
+        """
+        raise errors.DriverError('the driver was not started')
+
+
+def _stand_in(found: Installed, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
+    """Return a driver with the name of another one's class."""
+    driver_class = _import(found)
+    _register(found.name, driver_class, conf)
+    stand_in: type[_StandIn] = type(
+        driver_class.__name__,
+        (_StandIn,),
+        {'__module__': driver_class.__module__},
+    )
+    return stand_in()
 
 
 def _load(found: Installed, conf: cfg.ConfigOpts) -> virt.ComputeDriver:

@@ -141,3 +141,22 @@ def test_nova_s_root_is_neither_adopted_nor_renamed(companion, words):
     assert refused.code == 1
     assert "is nova-compute's with [compute_agent] mode" in refused.line
     assert names(companion) == {'cn1', 'card'}
+
+
+@pytest.mark.parametrize('wrong', ['rules', 'driver file', 'provider config'])
+def test_a_mistake_in_a_driver_s_files_does_not_keep_a_host(companion, wrong):
+    if wrong == 'rules':
+        companion.configure(
+            compute_driver='fake,host', agent={'mode': 'companion'}
+        )
+        with companion.config.open('a') as config:
+            config.write('\n[rules]\ndirectory = /nonexistent/rules.d\n')
+    elif wrong == 'driver file':
+        companion.fake_file.write_text('nodes: [')
+    else:
+        (companion.provider_configs / 'wrong.yaml').write_text('meta: [')
+    assert companion.run('plan').code == 1
+    left = companion.run('leave', '--yes')
+    assert (left.code, left.err) == (0, '')
+    assert names(companion) == {'cn1'}
+    assert traits(companion) == {'COMPUTE_NODE', 'OWNER_NOVA', 'CUSTOM_THEIRS'}

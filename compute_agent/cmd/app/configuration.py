@@ -86,14 +86,17 @@ def _check_text(path: str) -> None:
         return  # oslo.config names it
 
 
-def load_drivers(conf: cfg.ConfigOpts) -> drivers.Drivers:
+def load_drivers(
+    conf: cfg.ConfigOpts, *, by_name: bool = False
+) -> drivers.Drivers:
     """Return the configured drivers.
 
+    :param by_name: return stand-ins that answer nothing
     :raises errors.ConfigError: a driver cannot be loaded, or an option is
         wrong
     """
     with explained():
-        return loader.load_all(conf.compute_driver, conf)
+        return loader.load_all(conf.compute_driver, conf, by_name=by_name)
 
 
 def load_driver_of(

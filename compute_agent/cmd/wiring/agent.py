@@ -183,6 +183,7 @@ def open_agent(
     unlimited: bool = False,
     prune: Prune = NOTHING,
     wait: throttled_session.Wait | None = None,
+    describes: bool = True,
 ) -> Iterator[Agent]:
     """Build the agent that the configuration describes; close it at the end.
 
@@ -190,11 +191,13 @@ def open_agent(
     :param unlimited: lift the limits on removals, and allow takeovers
     :param prune: names to remove although the agent did not record them
     :param wait: waits until a throttled request may be sent
+    :param describes: False if only the record counts; then neither the
+        drivers are started nor the operator's files read
     :raises errors.ConfigError: an option is wrong, or the state is unusable
     """
     gc.set_threshold(*GARBAGE)
     with contextlib.ExitStack() as stack:
-        drivers = configuration.load_drivers(conf)
+        drivers = configuration.load_drivers(conf, by_name=not describes)
         for one in drivers:
             stack.callback(one.driver.close)
         service = placement.placement_service(conf, wait)
@@ -214,7 +217,9 @@ def open_agent(
                 ),
                 is_companion=agent_settings.mode(conf)
                 is policy.Mode.COMPANION,
-            ),
+            )
+            if describes
+            else None,
         )
 
 
