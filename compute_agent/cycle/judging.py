@@ -25,6 +25,7 @@ from ..limits import (
     blast_radius,
     capacity,
     judgement,
+    removal_case,
     removal_subjects,
 )
 from ..tree import provider
@@ -59,7 +60,7 @@ class Nodes:
     """
 
     cycles: Sequence[NodeCycle[Any]]
-    batches: Mapping[str, judgement.Batch] = dataclasses.field(
+    batches: Mapping[str, removal_case.Batch] = dataclasses.field(
         default_factory=dict
     )
     others: Callable[[], Mapping[str, provider.Snapshot]] = dict
@@ -183,11 +184,11 @@ class Judge:
     def _case(
         self,
         cycle: NodeCycle[Any],
-        batches: Mapping[str, judgement.Batch],
-    ) -> judgement.Case:
+        batches: Mapping[str, removal_case.Batch],
+    ) -> removal_case.Case:
         uuid = cycle.node.uuid
         batch = batches.get(uuid) if cycle.departed else None
-        return judgement.Case(
+        return removal_case.Case(
             node_uuid=uuid,
             removals=cycle.removals,
             since=batch.left_at
@@ -209,7 +210,7 @@ def _by_words(
         yield _WORDS[kind], approval.persons(by_kind[kind])
 
 
-def _seen(before: Mapping[str, provider.Snapshot]) -> judgement.Seen:
+def _seen(before: Mapping[str, provider.Snapshot]) -> removal_case.Seen:
     """Return what the listed nodes see in placement.
 
     :param before: the providers of each node
@@ -219,4 +220,4 @@ def _seen(before: Mapping[str, provider.Snapshot]) -> judgement.Seen:
         names |= blast_radius.name_counts(providers)
         home = provider.descendants(providers, uuid)
         totals |= effects.totals_of({u: providers[u] for u in home})
-    return judgement.Seen(names=names, totals=totals, is_empty=not before)
+    return removal_case.Seen(names=names, totals=totals, is_empty=not before)

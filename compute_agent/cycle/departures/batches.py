@@ -10,7 +10,7 @@ a parameter.
 import dataclasses
 from collections.abc import Mapping
 
-from ...limits import judgement
+from ...limits import removal_case
 from ...state.known_node import KnownNode
 from ...virt import driver as virt
 
@@ -43,17 +43,17 @@ def newly_left(
     }
 
 
-def batches(missing: Mapping[str, KnownNode]) -> dict[str, judgement.Batch]:
+def batches(missing: Mapping[str, KnownNode]) -> dict[str, removal_case.Batch]:
     """Return for each departed node the batch that it left with."""
     together: dict[tuple[float, int], set[str]] = {}
     for uuid, node in missing.items():
         if node.left_at is not None:
             key = node.left_at, node.left_of
             together.setdefault(key, set()).add(uuid)
-    found: dict[str, judgement.Batch] = {}
+    found: dict[str, removal_case.Batch] = {}
     for (left_at, of), uuids in together.items():
         answers = [missing[uuid].answer for uuid in uuids]
-        batch = judgement.Batch(
+        batch = removal_case.Batch(
             left_at=left_at,
             nodes=frozenset(uuids),
             unasked=sum(answer is not virt.Existence.NO for answer in answers),

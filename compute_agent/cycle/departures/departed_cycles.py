@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Generic
 
 from ... import errors
-from ...limits import judgement
+from ...limits import removal_case
 from ...ownership import orphans
 from ...plan.observation import Observation
 from ...plan.plan import Op
@@ -37,7 +37,7 @@ class Begun(Generic[Op]):
 
     others: Sequence[NodeResult[Op]] = ()
     cycles: Sequence[NodeCycle[Op]] = ()
-    batches: Mapping[str, judgement.Batch] = dataclasses.field(
+    batches: Mapping[str, removal_case.Batch] = dataclasses.field(
         default_factory=dict
     )
 

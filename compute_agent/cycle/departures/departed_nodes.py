@@ -19,7 +19,7 @@ from collections.abc import (
 from typing import Protocol
 
 from ... import errors
-from ...limits import judgement
+from ...limits import removal_case
 from ...ownership import orphans
 from ...state.known_node import KnownNode
 from ...tree import provider
@@ -68,7 +68,7 @@ class Departed:
     gone: Sequence[Node] = ()
     moved: Sequence[Node] = ()
     unknown: Sequence[tuple[Node, str]] = ()
-    batches: Mapping[str, judgement.Batch] = dataclasses.field(
+    batches: Mapping[str, removal_case.Batch] = dataclasses.field(
         default_factory=dict
     )
 

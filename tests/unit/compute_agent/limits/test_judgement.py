@@ -3,7 +3,12 @@
 
 import pytest
 
-from compute_agent.limits import approval, blast_radius, judgement
+from compute_agent.limits import (
+    approval,
+    blast_radius,
+    judgement,
+    removal_case,
+)
 from compute_agent.tree import assertion
 
 LIMITS = blast_radius.Limits()
@@ -11,7 +16,7 @@ Kind = approval.Kind
 
 
 def case(uuid, *, deleted=0, names=0, totals=None, since=0.0, batch=None):
-    return judgement.Case(
+    return removal_case.Case(
         node_uuid=uuid,
         removals=blast_radius.Removals(
             deleted=frozenset(f'{uuid}-{n}' for n in range(deleted)),
@@ -27,7 +32,7 @@ def case(uuid, *, deleted=0, names=0, totals=None, since=0.0, batch=None):
 
 
 def batch(count, of, left_at=1.0, unasked=0):
-    return judgement.Batch(
+    return removal_case.Batch(
         left_at=left_at,
         nodes=frozenset(f'gone-{left_at}-{n}' for n in range(count)),
         unasked=unasked,
@@ -44,7 +49,7 @@ def departed(together, deleted=1):
 
 def seen(providers=100, names=1000, **more):
     count = {str(n): 0 for n in range(providers)}
-    return judgement.Seen(names={**count, '0': names}, **more)
+    return removal_case.Seen(names={**count, '0': names}, **more)
 
 
 def judge(cases, view=None, limits=LIMITS, approved=()):
