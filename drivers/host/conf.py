@@ -23,9 +23,10 @@ OPTS: list[cfg.Opt] = [
         'key "facts" and, optionally, "expires"; another file has lines '
         'name=value, as for the local source of node-feature-discovery. The '
         'files are read and never run. A file is refused if it is a symbolic '
-        'link, has more than 65536 bytes, may be written by every user, or '
-        "belongs to another user than root and the agent's. A folder that "
-        'does not exist has no facts.',
+        'link, has more than 65536 bytes, belongs to another user than '
+        "root and the agent's, or may be written by its group or by "
+        'everybody; a folder is refused for the same owners and permissions. '
+        'A folder that does not exist has no facts.',
     ),
 ]
 

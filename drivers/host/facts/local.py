@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from compute_agent import yaml_file
 
+from .. import trust
 from . import local_file
 from .fact import Fact
 
@@ -89,7 +90,7 @@ class LocalFacts:
     def _paths(self, faults: list[str]) -> Iterator[str]:
         for folder in self._folders:
             try:
-                problem = _distrust(os.stat(folder))  # noqa: PTH116 (as below)
+                problem = trust.distrust(os.stat(folder))  # noqa: PTH116 (as below)
                 names = sorted(os.listdir(folder))  # noqa: PTH208
             except FileNotFoundError:
                 continue
@@ -172,19 +173,7 @@ def _unfit(status: os.stat_result) -> str:
         return 'it is no regular file'
     if status.st_size > LARGEST:
         return f'it has more than {LARGEST} bytes'
-    return _distrust(status)
-
-
-def _distrust(status: os.stat_result) -> str:
-    """Return why others than the agent and root could have written it."""
-    if status.st_uid not in {0, os.geteuid()}:
-        return (
-            f'it belongs to the user with the number {status.st_uid}; make it '
-            "root's or the agent's"
-        )
-    if status.st_mode & stat.S_IWOTH:
-        return 'every user may write it; take the permission away (chmod o-w)'
-    return ''
+    return trust.distrust(status)
 
 
 def _why(exc: OSError) -> str:

@@ -3,9 +3,9 @@
 
 It reads files. A set of rules is in force as a whole: a set with a mistake is
 refused and never replaces a good one. A file that the agent must not trust (a
-link, another user's, one that everybody may write, a very large one) is left
+link, another user's, one that others may write, a very large one) is left
 out at the start, with one line, and nothing that rules gave before is then
-removed; on a reload it refuses the set. The driver calls this.
+removed or begun; on a reload it refuses the set. The driver calls this.
 """
 
 import dataclasses
@@ -13,12 +13,12 @@ import errno
 import logging
 import os
 import pathlib
-import pwd
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 
 from compute_agent import error_text, errors, yaml_file
 
+from ... import trust
 from ..language import expression
 from ..rule import Rule
 from ..vocabulary import Vocabulary
@@ -33,7 +33,6 @@ STARTER = pathlib.Path(__file__).parents[1] / 'starter'
 SUFFIX = '.yaml'
 MAX_SIZE = 1_000_000
 MAX_RULES = 1000
-_ROOT = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,8 +186,9 @@ def _operators(location: str, *, given: bool) -> list[pathlib.Path]:
 
 def _paths(folder: pathlib.Path) -> Iterator[pathlib.Path]:
     """Yield the rule files of a directory, by name."""
-    if stat.S_IMODE(folder.stat().st_mode) & stat.S_IWOTH:
-        raise OSError(errno.EPERM, 'everybody may write to it; chmod o-w')
+    problem = '' if folder == STARTER else trust.distrust(folder.stat())
+    if problem:
+        raise OSError(errno.EPERM, problem)
     for name in sorted(os.listdir(folder)):  # noqa: PTH208 (names)
         if name.endswith(SUFFIX) and not name.startswith('.'):
             yield folder / error_text.printable(name)
@@ -221,23 +221,12 @@ def _distrust(found: os.stat_result) -> str:
     """Return why a file must not be trusted; empty if it may be."""
     if not stat.S_ISREG(found.st_mode):
         return 'it is not a regular file'
-    if found.st_uid not in {os.geteuid(), _ROOT}:
-        return f'it belongs to {_user(found.st_uid)}; chown it to root'
-    if found.st_mode & stat.S_IWOTH:
-        return 'everybody may write to it; chmod o-w'
     if found.st_size > MAX_SIZE:
         return f'it is larger than {MAX_SIZE // 1_000_000} MB; divide it'
-    return ''
+    return trust.distrust(found)
 
 
 def _why(exc: OSError) -> str:
     if exc.errno == errno.ELOOP:
         return 'it is a symbolic link; put the file itself there'
     return str(exc.strerror)
-
-
-def _user(uid: int) -> str:
-    try:
-        return f'user {pwd.getpwuid(uid).pw_name}'
-    except KeyError:
-        return f'user {uid}'

@@ -99,7 +99,7 @@ def test_one_refused_file_leaves_the_rest(folder, read, tmp_path):
     (tmp_path / 'elsewhere').write_text('y=1\n')
     (folder / 'link').symlink_to(tmp_path / 'elsewhere')
     (folder / 'open').write_text('z=1\n')
-    (folder / 'open').chmod(0o666)
+    (folder / 'open').chmod(0o664)
     os.mkfifo(folder / 'pipe')
     (folder / 'subfolder').mkdir()
     (folder / 'binary').write_bytes(b'x=\xff\n')
@@ -114,8 +114,8 @@ def test_one_refused_file_leaves_the_rest(folder, read, tmp_path):
         'huge is not read: it has more than 65536 bytes',
         'link is not read: it is a symbolic link; put the file itself there',
         (
-            'open is not read: every user may write it; take the permission away '
-            '(chmod o-w)'
+            'open is not read: users other than its owner may write to it; '
+            'chmod go-w'
         ),
         'pipe is not read: it is no regular file',
         'subfolder is not read: it is no regular file',
@@ -132,17 +132,18 @@ def test_the_file_of_another_user_is_refused(folder, read):
     os.chown(folder / 'a', 4711, -1)
     found, (line,) = read()
     assert found == {}
-    assert 'it belongs to the user with the number 4711' in line
+    assert 'it belongs to user 4711' in line
 
 
-def test_the_files_of_a_folder_that_every_user_may_write_are_refused(
-    folder, read
+@pytest.mark.parametrize('mode', [0o775, 0o757])
+def test_the_files_of_a_folder_that_others_may_write_are_refused(
+    folder, read, mode
 ):
     (folder / 'a').write_text('x=1\n')
-    folder.chmod(0o777)
+    folder.chmod(mode)
     found, (line,) = read()
     assert found == {}
-    assert line.startswith(f'{folder} is not read: every user may write it')
+    assert line.startswith(f'{folder} is not read: users other than')
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,35 @@ def test_a_symbolic_link_is_left_out(folder):
     )
 
 
-def test_a_file_that_everybody_may_write_is_left_out(folder):
+@pytest.mark.parametrize('mode', [0o664, 0o646])
+def test_a_file_that_others_may_write_is_left_out(folder, mode):
     folder.write(GOOD)
-    folder.write(GOOD.replace('good', 'bad'), 'b.yaml').chmod(0o666)
+    folder.write(GOOD.replace('good', 'bad'), 'b.yaml').chmod(mode)
     assert _line(folder, 'b.yaml') == (
-        'FILE is left out: everybody may write to it; chmod o-w'
+        'FILE is left out: users other than its owner may write to it; '
+        'chmod go-w'
     )
+
+
+def _given_away(path):
+    if os.geteuid() != 0:
+        pytest.skip('only root gives folders away')
+    os.chown(path, 4711, -1)
+
+
+@pytest.mark.parametrize(
+    ('spoil', 'why'),
+    [
+        (lambda path: path.chmod(0o775), 'users other than its owner'),
+        (lambda path: path.chmod(0o757), 'users other than its owner'),
+        (_given_away, 'it belongs to user 4711'),
+    ],
+)
+def test_a_folder_that_others_may_change_is_refused(folder, spoil, why):
+    folder.write(GOOD)
+    spoil(folder.path)
+    with pytest.raises(errors.ConfigError, match=why):
+        folder.read()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason='only root gives files away')
