@@ -164,25 +164,31 @@ def host_uuid(
         file cannot be written
     """
     private_files.check_link(state_path / FILE_NAME)
-    found = existing_host_uuid((state_path, *others))
-    return found or _write(state_path / FILE_NAME)
+    found = existing_files((state_path, *others))
+    return next(iter(found), '') or _write(state_path / FILE_NAME)
 
 
-def existing_host_uuid(directories: Iterable[pathlib.Path]) -> str:
-    """Return this host's uuid from its files, or '' if there is none.
+def existing_files(
+    directories: Iterable[pathlib.Path], unreadable: list[str] | None = None
+) -> dict[str, list[pathlib.Path]]:
+    """Return this host's uuid with its files; empty if there is none.
 
+    :param unreadable: gets a line for each file that this user may not read;
+        without it, such a file is an error
     :raises errors.ConfigError: a file holds no uuid, or copies differ
     """
-    found: dict[str, pathlib.Path] = {}
-    for path, uuid in _files_in(directories):
-        found.setdefault(uuid, path)
+    found: dict[str, list[pathlib.Path]] = {}
+    for path, uuid in _files_in(directories, unreadable):
+        found.setdefault(uuid, []).append(path)
     if len(found) > 1:
-        where = ' and '.join(f'{u} in {p}' for u, p in sorted(found.items()))
+        where = ' and '.join(
+            f'{u} in {p[0]}' for u, p in sorted(found.items())
+        )
         raise errors.ConfigError(
             f'this host has more than one uuid: {where}; keep the one that '
             'placement knows and remove the other file'
         )
-    return next(iter(found), '')
+    return found
 
 
 def known_host_uuid(directories: Iterable[pathlib.Path]) -> str:
@@ -235,9 +241,18 @@ def _files(
 
 def _files_in(
     directories: Iterable[pathlib.Path],
+    unreadable: list[str] | None = None,
 ) -> Iterator[tuple[pathlib.Path, str]]:
     for path in dict.fromkeys(d / FILE_NAME for d in directories):
-        if uuid := _read(path):
+        try:
+            uuid = _read(path)
+        except errors.ConfigError as exc:
+            is_secret = isinstance(exc.__cause__, PermissionError)
+            if unreadable is None or not is_secret:
+                raise
+            unreadable.append(str(exc))
+            continue
+        if uuid:
             yield path, uuid
 
 

@@ -3,34 +3,73 @@
 
 nova-compute keeps the uuid of its host in a file ``compute_id`` and names the
 provider by libvirt's host name. A companion reads that file, and asks placement
-for the name if it cannot. It never writes the file. The list of nodes calls
+for the name if it cannot, or if placement does not have that uuid. It never
+writes the file. The list of nodes calls
 this module; ``cycle/planning/root_checks.py`` checks what is found.
 """
 
+import dataclasses
 import logging
+import pathlib
 from collections.abc import Callable, Sequence
 
 from .. import errors
 from ..ownership import adoption
 from ..tree import provider
 from ..tree.node import Node
+from . import identity
 
 LOG = logging.getLogger(__name__)
 
 Listed = Callable[[str], Sequence[adoption.ListedProvider]]
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HostFile:
+    """The uuid in the file ``compute_id``.
+
+    :ivar uuid: empty if there is no file, or if none can be read
+    :ivar path: the file, or the first of its copies
+    :ivar is_own: True if it is only in the agent's own directory, so the agent
+        may have written it before it was a companion
+    :ivar unreadable: a line for each file that this user may not read
+    """
+
+    uuid: str = ''
+    path: str = ''
+    is_own: bool = False
+    unreadable: tuple[str, ...] = ()
+
+
+def host_file(directories: Sequence[pathlib.Path]) -> HostFile:
+    """Return the uuid in the files of this host.
+
+    :param directories: the agent's own first
+    :raises errors.ConfigError: a file holds no uuid, or copies differ
+    """
+    unreadable: list[str] = []
+    found = identity.existing_files(directories, unreadable)
+    for uuid, paths in found.items():
+        return HostFile(
+            uuid=uuid,
+            path=str(paths[0]),
+            is_own={path.parent for path in paths} == {directories[0]},
+            unreadable=tuple(unreadable),
+        )
+    return HostFile(unreadable=tuple(unreadable))
+
+
 class NovaRoot:
     """Finds the root of this host.
 
-    :param from_file: returns the uuid in nova's file, or ''
+    :param from_file: returns the uuid in nova's file
     :param by_name: returns the providers that placement has under a name
     :param is_there: tells if placement had a root when it was read last
     """
 
     def __init__(
         self,
-        from_file: Callable[[], str],
+        from_file: Callable[[], HostFile],
         by_name: Listed,
         is_there: Callable[[str], bool],
     ) -> None:
@@ -38,6 +77,7 @@ class NovaRoot:
         self._by_name = by_name
         self._is_there = is_there
         self._found: dict[str, str] = {}
+        self._told: set[str] = set()
 
     def uuid(self, name: str) -> str:
         """Return the uuid of the root with this name.
@@ -45,19 +85,54 @@ class NovaRoot:
         Placement is asked until it has the root, and again after it was
         deleted, because nova-compute may then give it another uuid.
 
-        :raises errors.UnknownState: neither nova's file nor placement has it
+        :raises errors.UnknownState: neither nova's file nor placement has it,
+            or they differ
         :raises errors.AgentError: placement cannot be asked
         """
-        if uuid := self._from_file():
-            return uuid
+        file = self._from_file()
+        for line in file.unreadable:
+            self._tell(f'{line}; placement is asked for the name of the host')
+        if file.uuid and self._is_there(file.uuid):
+            return file.uuid
+        found = self._known_by(name)
+        if not file.uuid:
+            if not found:
+                raise errors.UnknownState(missing(name))
+            return found
+        if found in {'', file.uuid}:
+            return file.uuid
+        differ = (
+            f'placement has the root provider {name} ({found}), but '
+            f'{file.path} says {file.uuid}'
+        )
+        if not file.is_own:
+            raise errors.UnknownState(
+                f'{differ}: nothing is written until they agree; nova-compute '
+                'reports the host only if its file has the uuid that placement '
+                'knows'
+            )
+        self._tell(
+            f'{differ}: the agent wrote that file, and adds to the provider '
+            'that placement has; remove the file'
+        )
+        return found
+
+    def _known_by(self, name: str) -> str:
+        """Return the uuid of the root with this name in placement, or ''."""
         found = self._found.get(name)
         if found is not None and self._is_there(found):
             return found
         roots = [p for p in self._by_name(name) if p.parent_uuid is None]
         if not roots:
-            raise errors.UnknownState(missing(name))
+            return ''
         self._found[name] = roots[0].uuid
         return roots[0].uuid
+
+    def _tell(self, line: str) -> None:
+        """Log a line once."""
+        if line not in self._told:
+            self._told.add(line)
+            LOG.warning('%s', line)
 
 
 def missing(name: str) -> str:

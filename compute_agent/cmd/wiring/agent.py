@@ -269,9 +269,7 @@ def _novas_nodes(
 ) -> node_list.Identify:
     """Return what finds the nodes that nova-compute reports."""
     root = nova_root.NovaRoot(
-        functools.partial(
-            identity.existing_host_uuid, settings.identity_directories
-        ),
+        functools.partial(nova_root.host_file, settings.identity_directories),
         by_name,
         lambda uuid: bool(state.snapshot.readings([uuid])),
     )
