@@ -17,7 +17,7 @@ from compute_agent import errors
 from compute_agent.tree import inventory, names
 
 from ..facts.fact import Device, Fact, Facts
-from .language.expression import Expression, Plain, Unknown, plain
+from .language.expression import Expression, Partly, Plain, Unknown, plain
 from .outcome import Gift, Outcome, Verdict
 from .rule import DEVICE, LOCAL, NAME, NODE, Rule
 from .vocabulary import Vocabulary
@@ -131,9 +131,11 @@ class Evaluation:
         found |= _known(self._facts.facts.items())
         for family, devices in self._facts.devices.items():
             if not isinstance(devices, Fact):
-                found[family] = [
+                listed = [
                     {NAME: d.name} | self._attributes(d) for d in devices
                 ]
+                known = all(map(_is_known, devices))
+                found[family] = listed if known else Partly(listed)
         for family in self._words.attributes:
             if family not in self._facts.devices:
                 found[family] = []
@@ -185,6 +187,10 @@ def _without(gift: Gift, absent: Mapping[str, str]) -> Gift:
 
 def _known(facts: Iterable[tuple[str, Fact]]) -> dict[str, Plain]:
     return {n: plain(fact.value) for n, fact in facts if not fact.unknown}
+
+
+def _is_known(device: Device) -> bool:
+    return not any(fact.unknown for fact in device.facts.values())
 
 
 def _unknown(rule: Rule, reason: str, facts: tuple[Fact, ...] = ()) -> Outcome:

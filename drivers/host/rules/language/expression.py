@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...facts import fact
-from . import lexing
+from . import lexing, whole_devices
 
 if TYPE_CHECKING:
     from cel_expr_python import cel
@@ -29,6 +29,10 @@ _ERROR = re.compile(
 _UNDECLARED = re.compile(r"undeclared reference to '(?P<name>[^']*)'")
 _NO_KEY = re.compile(r'Key not found in map : "(?P<name>[^"]*)"')
 _NO_VALUE = re.compile(r'No value with name "(?P<name>[^"]*)"')
+
+
+class Partly(list[Plain]):
+    """The devices of a family, if an attribute of one is unknown."""
 
 
 class LibraryMissing(Exception):
@@ -55,11 +59,13 @@ class Expression:
     """A compiled expression.
 
     :ivar references: the names of the facts that it reads
+    :ivar by_attributes: it reads devices by their attributes alone
     """
 
     text: str
     references: tuple[str, ...]
     program: 'cel.Expression' = dataclasses.field(repr=False, compare=False)
+    by_attributes: bool = True
 
     def evaluate(self, values: Mapping[str, Plain]) -> Plain | Unknown:
         """Return the value, or ``Unknown`` if it cannot be decided.
@@ -67,6 +73,17 @@ class Expression:
         :param values: the facts that are known, as the library takes them
         """
         data = {n: values[n] for n in self.references if n in values}
+        partly = {n for n, v in data.items() if isinstance(v, Partly)}
+        for name in partly:
+            data[name] = list(data[name])  # the library takes no subclass
+        withheld = set() if self.by_attributes else partly
+        result = self._result({n: data[n] for n in data.keys() - withheld})
+        for name in sorted(withheld):
+            if result == Unknown(reason=f'{name} is unknown'):
+                return _of_whole_device(name)
+        return result
+
+    def _result(self, data: Mapping[str, Plain]) -> Plain | Unknown:
         try:
             result = self.program.eval(data=data)
             value = result.plain_value()
@@ -103,7 +120,13 @@ def compile_expression(
     found = list(_wrong_patterns(words))
     if found:
         raise Invalid(found)
-    return Expression(text=text, references=tuple(names), program=program)
+    families = names.keys() & set(fact.DEVICE_FAMILIES)
+    return Expression(
+        text=text,
+        references=tuple(names),
+        program=program,
+        by_attributes=whole_devices.by_attributes(words, families),
+    )
 
 
 def plain(value: fact.Value) -> Plain:
@@ -210,6 +233,13 @@ def _mistake(
 def _offset(text: str, line: int, column: int) -> int:
     lines = text.splitlines(keepends=True)
     return max(sum(map(len, lines[: max(line - 1, 0)])) + column - 1, 0)
+
+
+def _of_whole_device(family: str) -> Unknown:
+    return Unknown(
+        reason=f'an attribute of a device of {family} is unknown, and the '
+        'expression looks at a whole device; compare attributes'
+    )
 
 
 def _reason(message: str) -> str:

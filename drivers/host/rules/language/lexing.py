@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_COMPREHENSIONS = frozenset({'all', 'exists', 'exists_one', 'filter'})
+COMPREHENSIONS = frozenset({'all', 'exists', 'exists_one', 'filter'})
 # Each makes values of any size from small ones.
 _GROWING = frozenset({'map', 'transformList', 'transformMap', 'bind'})
 
@@ -118,7 +118,7 @@ def problems(
 
 
 def _opens(before: Token) -> bool:
-    return before.kind == 'path' and _last(before) in _COMPREHENSIONS
+    return before.kind == 'path' and _last(before) in COMPREHENSIONS
 
 
 def _last(token: Token) -> str:
