@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The disks of a host, by the kernel's name.
 
-It does I/O through ``HostFiles``. Disks without a device (loop devices, RAM
-disks, volumes, multipath maps) are left out. The name of a disk may change
-when the host starts; ``wwid`` does not. ``transport`` follows from the name,
-which the kernel's drivers choose by transport. A disk is one path of a
-multipath disk if a map of the device mapper whose uuid begins with ``mpath-``
-holds it, or if several controllers of NVMe have it. The kernel's own paths of
-such an NVMe disk are hidden, and left out. The texts ``model``, ``vendor``, ``firmware`` and ``wwid`` are empty
-where the driver has no file for them.
+It does I/O through ``HostFiles``. The module leaves out block devices that are
+no hardware: loop devices, RAM disks, volumes and multipath maps.
+
+The name of a disk may change when the host starts; its ``wwid`` stays. The
+kernel's drivers name a disk by its transport, so the module reads
+``transport`` from the name. ``model``, ``vendor``, ``firmware`` and ``wwid``
+are empty if the disk's driver has no file for them.
+
+``multipath`` is true if a multipath map of the device mapper holds the disk
+(the map's uuid begins with ``mpath-``), or if several NVMe controllers have
+it. The kernel hides its own paths to such an NVMe disk, and the module leaves
+them out.
 """
 
 import re
