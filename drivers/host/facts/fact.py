@@ -36,6 +36,19 @@ class Fact:
     source: str
     unknown: str = ''
 
+    def __eq__(self, other: object) -> bool:
+        """Return True for the same fact; 1, 1.0 and true are different."""
+        if not isinstance(other, Fact):
+            return NotImplemented
+        return (self.name, self.source, self.unknown) == (
+            other.name,
+            other.source,
+            other.unknown,
+        ) and _same(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.source, self.unknown))
+
     def __post_init__(self) -> None:
         """Refuse a name that no rule can write.
 
@@ -56,6 +69,19 @@ class Fact:
     def attribute(self) -> str:
         """The part of the name after the dot."""
         return self.name.partition('.')[2]
+
+
+def _same(one: Value, other: Value) -> bool:
+    """Return True for equal values of equal types, inner ones included."""
+    if one is other:
+        return True
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(
+            _same(value, other[key]) for key, value in one.items()
+        )
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return type(one) is type(other) and one == other
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,19 +9,25 @@ from typing import Any
 
 from compute_agent.tree import inventory
 
+from ..language import lexing
 from ..rule import FAMILIES
 
 RULE_NAME = '[a-z0-9]+(-[a-z0-9]+)*'
 CLASS = '[A-Z0-9_]{1,255}'
+_LONGEST = lexing.MAX_LENGTH
+_AT_MOST = f'of at most {_LONGEST} characters'
 
 _AMOUNT: dict[str, Any] = {
-    'description': 'a whole number, or an expression that gives one',
+    'description': 'a whole number, or an expression that gives one, '
+    f'{_AT_MOST}',
     'type': ['integer', 'string'],
+    'maxLength': _LONGEST,
 }
 _RECORD: dict[str, Any] = {
-    'description': 'an amount, or a mapping of inventory fields, total among '
-    'them',
+    'description': f'an amount {_AT_MOST}, or a mapping of inventory fields, '
+    'total among them',
     'type': ['integer', 'string', 'object'],
+    'maxLength': _LONGEST,
     'properties': {
         field: {'type': 'number', 'description': 'a number'}
         if field == 'allocation_ratio'
@@ -34,15 +40,21 @@ _RECORD: dict[str, Any] = {
 _TRAIT: dict[str, Any] = {
     'description': 'a standard trait, or CUSTOM_ and a name, where '
     '{expression} stands for a value; or a mapping of one trait to its '
-    'condition',
+    f'condition; each {_AT_MOST}',
     'type': ['string', 'object'],
     'minLength': 1,
+    'maxLength': _LONGEST,
+    'propertyNames': {
+        'description': f'a trait {_AT_MOST}',
+        'maxLength': _LONGEST,
+    },
     'minProperties': 1,
     'maxProperties': 1,
     'additionalProperties': {
-        'description': 'a condition in CEL, in quotes',
+        'description': f'a condition in CEL, in quotes, {_AT_MOST}',
         'type': 'string',
         'minLength': 1,
+        'maxLength': _LONGEST,
     },
 }
 _NAMES: dict[str, Any] = {
@@ -65,18 +77,21 @@ RULE: dict[str, Any] = {
         'description': {'description': 'a text', 'type': 'string'},
         'enabled': {'description': 'true or false', 'type': 'boolean'},
         'when': {
-            'description': 'a condition in CEL, in quotes',
+            'description': f'a condition in CEL, in quotes, {_AT_MOST}',
             'type': 'string',
             'minLength': 1,
+            'maxLength': _LONGEST,
         },
         'for_each': {
             'description': f'a family of devices: {", ".join(FAMILIES)}',
             'enum': list(FAMILIES),
         },
         'child': {
-            'description': 'the name of the child provider, with {node} in it',
+            'description': 'the name of the child provider, with {node} in '
+            f'it, {_AT_MOST}',
             'type': 'string',
             'minLength': 1,
+            'maxLength': _LONGEST,
         },
         'traits': {
             'description': 'a list of traits',

@@ -105,9 +105,12 @@ def compile_expression(
     :raises LibraryMissing: the library is not installed
     """
     cel = _library()
+    too_long = lexing.too_long(text)
+    if too_long is not None:
+        raise Invalid([too_long])
     words = lexing.tokens(text)
     names = lexing.references(words, known)
-    found = list(lexing.problems(text, words, known))
+    found = list(lexing.problems(words, known))
     if found:
         raise Invalid(found)
     env = cel.NewEnv(variables=dict.fromkeys(names, cel.Type.DYN))

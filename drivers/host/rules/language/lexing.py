@@ -51,6 +51,19 @@ class Problem:
     text: str
 
 
+def too_long(text: str) -> Problem | None:
+    """Return the reason to refuse a long text before its words are sought.
+
+    The time of all that follows grows with the square of the length.
+    """
+    if len(text) <= MAX_LENGTH:
+        return None
+    return Problem(
+        offset=0,
+        text=f'it has {len(text)} characters; write at most {MAX_LENGTH}',
+    )
+
+
 def tokens(text: str) -> list[Token]:
     """Return the words of an expression, comments left out."""
     found = [
@@ -96,14 +109,9 @@ def _reference(path: str, known: Container[str]) -> str:
 
 
 def problems(
-    text: str, words: Sequence[Token], known: Container[str]
+    words: Sequence[Token], known: Container[str]
 ) -> Iterator[Problem]:
     """Yield the reasons to refuse an expression before it is compiled."""
-    if len(text) > MAX_LENGTH:
-        yield Problem(
-            offset=0,
-            text=f'it has {len(text)} characters; write at most {MAX_LENGTH}',
-        )
     bound = _bound(words)
     stack: list[bool] = []
     for number, token in enumerate(words):

@@ -11,6 +11,7 @@ import rule_cases
 from compute_agent import errors
 from drivers.host.rules import evaluate, placing, rules
 from drivers.host.rules.files import mistake
+from drivers.host.rules.language import expression, lexing
 from drivers.host.rules.outcome import Verdict
 
 GOOD = 'rules:\n- name: good\n  traits: [CUSTOM_GOOD]\n'
@@ -173,7 +174,7 @@ def test_a_rule_that_explodes_is_unknown_and_the_others_go_on(folder):
             'nest them less',
         ),
         (f'{"(" * 200}true{")" * 200}', 'recursion'),
-        (f"'{'a' * 1000}' == 'a'", 'write at most 1000'),
+        (f"'{'a' * 1000}' == 'a'", 'of at most 1000 characters'),
         ('[1].map(x, [x, x]) == []', 'map() is not allowed'),
         ("r'\\'.size() == 1 || [1].map(x, [x, x]) == []", 'map()'),
     ],
@@ -186,6 +187,49 @@ def test_a_rule_that_could_grow_without_limit_is_refused(folder, when, why):
         folder.read()
     assert why in str(raised.value)
     assert len(str(raised.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    'part',
+    [
+        'when: "{}"\n  traits: [CUSTOM_X]',
+        'traits: [{{CUSTOM_X: "{}"}}]',
+        'traits: ["CUSTOM_{{{}}}"]',
+        "child: '{{node}}_{{{}}}'",
+        "child: '{{node}}'\n  inventory: {{VCPU: '{}'}}",
+        "child: '{{node}}'\n  inventory: {{VCPU: {{total: '{}'}}}}",
+    ],
+)
+def test_a_long_expression_is_refused_by_its_length_alone(
+    folder, part, monkeypatch
+):
+    monkeypatch.setattr(lexing, 'tokens', None)
+    folder.write(f'rules:\n- name: one\n  {part.format("(" * 50_000)}\n')
+    with pytest.raises(mistake.WrongRules, match='at most 1000 characters'):
+        folder.read()
+
+
+def test_a_long_text_is_refused_before_its_words_are_sought(monkeypatch):
+    monkeypatch.setattr(lexing, 'tokens', None)
+    with pytest.raises(expression.Invalid, match='write at most 1000'):
+        expression.compile_expression('(' * 1001, [])
+
+
+@pytest.mark.parametrize(
+    ('one', 'other'),
+    [(1, True), (1, 1.0), ((1,), (True,)), ({'a': 0}, {'a': False})],
+)
+def test_a_change_of_type_is_a_change(folder, one, other):
+    folder.write("rules:\n- name: one\n  traits: ['CUSTOM_{local.x}']\n")
+    in_force = rules.Rules(folder.read, folder.words)
+    seen = [
+        in_force.outcomes(
+            rule_cases.facts_of({'facts': {'local.x': value}}), 'cn1'
+        )
+        for value in (one, other, other)
+    ]
+    assert seen[0] is not seen[1]
+    assert seen[1] is seen[2]
 
 
 def test_a_pattern_that_backtracks_takes_linear_time(folder):
