@@ -12,6 +12,7 @@ AgentError
 ├── Replan          placement changed meanwhile: read, describe and plan again
 │   └── ReplanOnce  the provider or name does not exist: do so once only
 ├── UnknownState    a read failed or makes no sense: change nothing this cycle
+│   └── NotYet      another program must act first: wait for it
 ├── Unavailable     the service is down: back off
 └── Refused         the server refused and would refuse again: report it
     └── Renamed     a provider has another name than its driver gives it
@@ -105,6 +106,10 @@ class ReplanOnce(Replan):
 
 class UnknownState(AgentError):
     """There is no complete answer; this never counts as an empty answer."""
+
+
+class NotYet(UnknownState):
+    """Another program, such as nova-compute or libvirt, must act first."""
 
 
 class Unavailable(AgentError):

@@ -45,6 +45,7 @@ class HostName:
         self.node = configured or own
         self._libvirt = libvirt
         self._last = own
+        self._is_told = False
 
     def of_hypervisor(self) -> str:
         """Return the name that libvirt gives the host, or gave it last.
@@ -54,9 +55,17 @@ class HostName:
         """
         try:
             self._last = self._libvirt.hostname()
+            self._is_told = True
         except hypervisor.Unanswered as exc:
+            # If libvirt never answers here, the host's own name is the name.
+            self._is_told |= isinstance(exc, hypervisor.Unsupported)
             LOG.debug('%s', exc)
         return self._last
+
+    def by_nova(self) -> dict[str, str]:
+        """Return the node's name with nova's; empty until libvirt told it."""
+        name = self.of_hypervisor()
+        return {self.node: name if self._is_told else ''}
 
     def is_of(self, nodename: str) -> bool:
         """Return True if the node is this host, by either name."""

@@ -134,7 +134,12 @@ class Service:
         now = self._clock()
         if self._away_since is None:
             self._away_since = self._outage_logged = now
-            LOG.error('%s; retrying until it is mended', exc)
+            if isinstance(exc, errors.NotYet):
+                LOG.info('%s', exc)
+            else:
+                LOG.error('%s; retrying until it is mended', exc)
+        elif isinstance(exc, errors.NotYet):
+            LOG.debug('still: %s', exc)
         elif now - self._outage_logged >= REPEAT:
             self._outage_logged = now
             LOG.error(

@@ -97,7 +97,7 @@ class NovaRoot:
         found = self._known_by(name)
         if not file.uuid:
             if not found:
-                raise errors.UnknownState(missing(name))
+                raise errors.NotYet(missing(name))
             return found
         if found in {'', file.uuid}:
             return file.uuid
@@ -154,8 +154,7 @@ def check(node: Node, root: provider.Provider) -> None:
             f'placement knows provider {node.uuid} as {root.name}, but '
             f"nova-compute's name for this host is {node.name} now: nothing "
             'of it is written until nova-compute reports it under that name; '
-            'give the host its old name again, or delete the compute service '
-            'and restart nova-compute'
+            'if the host was renamed, give it its old name again'
         )
     if root.parent_uuid is not None:
         raise errors.Refused(

@@ -128,7 +128,8 @@ class ComputeDriver(abc.ABC):
     def get_hypervisor_hostnames(self) -> Mapping[str, str]:
         """Return node name → the name that nova-compute gives to the node.
 
-        Only nodes for which the two may differ. If placement knows a node by
+        Only nodes for which the two may differ. The name is empty while the
+        hypervisor has not told it. If placement knows a node by
         nova's name, the agent uses that name in all later calls.
         """
         return {}

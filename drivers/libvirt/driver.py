@@ -130,7 +130,7 @@ class LibvirtDriver(driver.ComputeDriver):
 
     def get_hypervisor_hostnames(self) -> Mapping[str, str]:
         """Return the name that libvirt, and so nova-compute, gives the host."""
-        return {self._name.node: self._name.of_hypervisor()}
+        return self._name.by_nova()
 
     def node_exists(self, nodename: str) -> driver.Existence:
         """Return YES for both names of this host."""

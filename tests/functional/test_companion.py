@@ -6,6 +6,7 @@ import json
 import pytest
 from agents import NAME, NODE
 
+from compute_agent import errors
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.ownership.policy import Mode
 from compute_agent.provider_config import files as provider_config
@@ -398,3 +399,17 @@ def test_leaving_at_once_neither_deletes_nor_reserves_the_root(
     assert set(after) == {NAME}
     assert after[NAME]['inventories'] == before[NAME]['inventories']
     assert 'OWNER_NOVA' in after[NAME]['traits']
+
+
+def test_it_waits_until_libvirt_told_the_name_of_the_host(
+    companion, placement
+):
+    agent = companion()
+    agent.driver.get_hypervisor_hostnames = lambda: {NAME: ''}
+    placement.clear()
+    with pytest.raises(errors.NotYet) as caught:
+        agent.cycle()
+    assert "libvirt has not told the host's name yet" in str(caught.value)
+    assert placement.writes == []
+    del agent.driver.get_hypervisor_hostnames
+    agent.done()

@@ -22,6 +22,7 @@ from report_client.api import provider_query, providers
 from report_client.http import placement as placement_api
 from report_client.operations.operations import Operation
 
+from ... import errors
 from ...conf import misspelled
 from ...cycle import judging, node_list, resource_tracker
 from ...cycle.departures import departed_nodes
@@ -257,7 +258,7 @@ def _node_list(
             names, by_uuid, lambda: identity.host_uuid(own, others)
         )
         return [
-            host_name.of(node, by_nova.get(node.name, node.name))
+            host_name.of(node, by_nova.get(node.name) or node.name)
             for node in nodes
         ]
 
@@ -279,6 +280,11 @@ def _novas_nodes(
         by_uuid: Mapping[str, str],
         by_nova: Mapping[str, str],
     ) -> list[Node]:
+        if any(by_nova.get(name) == '' for name in names):
+            raise errors.NotYet(
+                "libvirt has not told the host's name yet, by which "
+                'nova-compute knows it; nothing is written until then'
+            )
         named = [by_nova.get(name, name) for name in names]
         known = {u: by_nova.get(name, name) for u, name in by_uuid.items()}
         return identity.identify(named, known, lambda: root.uuid(named[0]))

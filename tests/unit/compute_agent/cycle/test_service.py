@@ -497,3 +497,11 @@ def test_when_a_refusal_is_tried_again_is_said_once(run, said):
         f'{ONE}: failed: no; again in about 60 s',
         f'{ONE}: no trouble any more',
     ]
+
+
+def test_what_another_program_must_do_first_is_said_once_at_info(run, said):
+    waits = errors.NotYet('placement has no root provider')
+    run(*[waits] * 3, [node()])
+    assert said()[0] == ('INFO', 'placement has no root provider')
+    assert [line for _, line in said()].count(str(waits)) == 1
+    assert 'ERROR' not in {level for level, _ in said()}

@@ -117,6 +117,6 @@ def test_a_root_that_was_deleted_is_looked_for_again():
 
 
 def test_a_child_of_that_name_is_no_root():
-    with pytest.raises(errors.UnknownState) as caught:
+    with pytest.raises(errors.NotYet) as caught:
         Found(parent=SECOND).root().uuid('cn1')
     assert 'nova-compute creates it' in str(caught.value)

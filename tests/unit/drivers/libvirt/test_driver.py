@@ -343,3 +343,12 @@ def test_options_that_need_libvirt_are_named_where_its_binding_is_missing(
     said = [record.getMessage() for record in caplog.records]
     assert len(said) == bool(named)
     assert all(named in line and 'no_such_binding' in line for line in said)
+
+
+def test_until_libvirt_told_its_name_a_host_has_none(restarting):
+    libvirt, described = restarting
+    libvirt.away = hypervisor.Unanswered
+    assert list(described.get_hypervisor_hostnames().values()) == ['']
+    assert described.get_available_nodes() == ['short']
+    libvirt.away = None
+    assert '' not in described.get_hypervisor_hostnames().values()
