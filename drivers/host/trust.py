@@ -6,9 +6,13 @@ to change their files, or to put files into their folders. Pure but for the
 names of users. ``rules/files/`` and ``facts/local.py`` call this.
 """
 
+import errno
 import os
 import pwd
 import stat
+
+#: Flags that open a file, but no symbolic link, and wait for no other program.
+READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 _ROOT = 0
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -21,6 +25,25 @@ def distrust(found: os.stat_result) -> str:
     if found.st_mode & _OTHERS_WRITE:
         return 'users other than its owner may write to it; chmod go-w'
     return ''
+
+
+def distrust_file(found: os.stat_result, largest: int) -> str:
+    """Return why an open file is not read; empty if it may be.
+
+    :param largest: the most bytes that it may have
+    """
+    if not stat.S_ISREG(found.st_mode):
+        return 'it is not a regular file'
+    if found.st_size > largest:
+        return f'it has more than {largest} bytes; divide it'
+    return distrust(found)
+
+
+def why_unread(exc: OSError) -> str:
+    """Return why a file could not be opened with ``READ_FLAGS``, or read."""
+    if exc.errno == errno.ELOOP:
+        return 'it is a symbolic link; put the file itself there'
+    return exc.strerror or type(exc).__name__
 
 
 def _user(uid: int) -> str:

@@ -9,9 +9,7 @@ that has expired, or that no file gives, does not exist.
 
 import dataclasses
 import datetime as dt
-import errno
 import os
-import stat
 from collections.abc import Callable, Iterator, Sequence
 
 from compute_agent import yaml_file
@@ -22,7 +20,6 @@ from .fact import Fact
 
 LARGEST = 64 * 1024  # bytes of a file, as in node-feature-discovery
 MOST = 256  # files of a folder
-_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Clock = Callable[[], dt.datetime]
 _Key = tuple[int, int, int, int, int]
@@ -111,9 +108,11 @@ class LocalFacts:
     def _read(self, path: str) -> _Kept:
         """Return the facts of a file; a file that did not change is kept."""
         try:
-            descriptor = os.open(path, _FLAGS)
+            descriptor = os.open(path, trust.READ_FLAGS)
         except OSError as exc:
-            return _Kept(key=(0,) * 5, fault=_refused(path, _why(exc)))
+            return _Kept(
+                key=(0,) * 5, fault=_refused(path, trust.why_unread(exc))
+            )
         try:
             return self._opened(path, descriptor)
         finally:
@@ -131,7 +130,7 @@ class LocalFacts:
         before = self._kept.get(path)
         if before is not None and before.key == key:
             return before
-        problem = _unfit(status)
+        problem = trust.distrust_file(status, LARGEST)
         if problem:
             return _Kept(key=key, fault=_refused(path, problem))
         try:
@@ -143,7 +142,9 @@ class LocalFacts:
         except UnicodeDecodeError:
             return _Kept(key=key, fault=_refused(path, 'it is not UTF-8'))
         except OSError as exc:
-            return _Kept(key=(0,) * 5, fault=_refused(path, _why(exc)))
+            return _Kept(
+                key=(0,) * 5, fault=_refused(path, trust.why_unread(exc))
+            )
 
 
 def _add(
@@ -166,20 +167,6 @@ def _content(descriptor: int) -> bytes:
     """Return the content; a file that grew meanwhile is cut."""
     with os.fdopen(descriptor, 'rb', closefd=False) as file:
         return file.read(LARGEST)
-
-
-def _unfit(status: os.stat_result) -> str:
-    if not stat.S_ISREG(status.st_mode):
-        return 'it is no regular file'
-    if status.st_size > LARGEST:
-        return f'it has more than {LARGEST} bytes'
-    return trust.distrust(status)
-
-
-def _why(exc: OSError) -> str:
-    if exc.errno == errno.ELOOP:
-        return 'it is a symbolic link; put the file itself there'
-    return exc.strerror or type(exc).__name__
 
 
 def _refused(path: str, why: str) -> str:

@@ -13,7 +13,6 @@ import errno
 import logging
 import os
 import pathlib
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 
 from compute_agent import error_text, errors, yaml_file
@@ -73,7 +72,7 @@ def _read(
         try:
             text = _text(path)
         except OSError as exc:
-            left_out.append(f'{path} is left out: {_why(exc)}')
+            left_out.append(f'{path} is left out: {trust.why_unread(exc)}')
             continue
         try:
             files.append(_parsed(path, text, words))
@@ -203,9 +202,9 @@ def _text(path: pathlib.Path) -> str:
     """
     if path.parent == STARTER:
         return path.read_text('utf-8')
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    with open(os.open(path, flags), 'rb') as file:  # noqa: PTH123 (flags)
-        problem = _distrust(os.fstat(file.fileno()))
+    descriptor = os.open(path, trust.READ_FLAGS)
+    with open(descriptor, 'rb') as file:  # noqa: PTH123 (a descriptor)
+        problem = trust.distrust_file(os.fstat(descriptor), MAX_SIZE)
         if problem:
             raise OSError(errno.EPERM, problem)
         content = file.read(MAX_SIZE + 1)
@@ -215,18 +214,3 @@ def _text(path: pathlib.Path) -> str:
         raise OSError(
             errno.EILSEQ, f'byte {exc.start} is not UTF-8; save it as UTF-8'
         ) from exc
-
-
-def _distrust(found: os.stat_result) -> str:
-    """Return why a file must not be trusted; empty if it may be."""
-    if not stat.S_ISREG(found.st_mode):
-        return 'it is not a regular file'
-    if found.st_size > MAX_SIZE:
-        return f'it is larger than {MAX_SIZE // 1_000_000} MB; divide it'
-    return trust.distrust(found)
-
-
-def _why(exc: OSError) -> str:
-    if exc.errno == errno.ELOOP:
-        return 'it is a symbolic link; put the file itself there'
-    return str(exc.strerror)

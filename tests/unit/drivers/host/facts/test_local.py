@@ -111,14 +111,14 @@ def test_one_refused_file_leaves_the_rest(folder, read, tmp_path):
     assert found == {'local.x': '1'}
     assert [line.removeprefix(f'{folder}/') for line in faults] == [
         'binary is not read: it is not UTF-8',
-        'huge is not read: it has more than 65536 bytes',
+        'huge is not read: it has more than 65536 bytes; divide it',
         'link is not read: it is a symbolic link; put the file itself there',
         (
             'open is not read: users other than its owner may write to it; '
             'chmod go-w'
         ),
-        'pipe is not read: it is no regular file',
-        'subfolder is not read: it is no regular file',
+        'pipe is not read: it is not a regular file',
+        'subfolder is not read: it is not a regular file',
         (
             'wrong.yaml:2: facts.x: a mapping is wrong here; write a text, a '
             'number, true or false, or a list of these'

@@ -79,7 +79,7 @@ def test_a_file_of_100_megabytes_is_left_out_unread(folder):
     with (folder.path / 'b.yaml').open('wb') as file:
         file.truncate(100_000_000)
     assert _line(folder, 'b.yaml') == (
-        'FILE is left out: it is larger than 1 MB; divide it'
+        'FILE is left out: it has more than 1000000 bytes; divide it'
     )
 
 
