@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from oslo_config import cfg
 
-from compute_agent import errors
 from compute_agent.tree import provider_tree
-from compute_agent.virt import driver, finding, host_facts, rule_results
+from compute_agent.virt import finding, host_facts, rule_results
 
-from .. import host_files, host_name
+from .. import host_files, host_name, one_host
 from ..libvirtd import connection
 from ..libvirtd import options as libvirtd_options
 from . import conf as options
@@ -29,7 +28,7 @@ from .rules.files import rule_files
 WORDS = vocabulary.Vocabulary.of_names(catalogue.ENTRIES)
 
 
-class HostDriver(driver.ComputeDriver):
+class HostDriver(one_host.OneHostDriver):
     """Describes the host that the agent runs on by its facts.
 
     :param configured: ``[DEFAULT] host``; may be empty
@@ -47,7 +46,7 @@ class HostDriver(driver.ComputeDriver):
         read_rules: rules.Read,
         heard: events.DeviceEvents | None = None,
     ) -> None:
-        self._name = host_name.HostName(of.libvirt, configured, hostname)
+        super().__init__(host_name.HostName(of.libvirt, configured, hostname))
         self._libvirt = of.libvirt
         self._facts = reader.FactReader(of)
         self._rules = rules.Rules(read_rules, WORDS)
@@ -99,20 +98,6 @@ class HostDriver(driver.ComputeDriver):
             self._events.close()
         self._libvirt.close()
 
-    def get_available_nodes(self) -> Sequence[str]:
-        """Return the name of the one host."""
-        return [self._name.node]
-
-    def get_hypervisor_hostnames(self) -> Mapping[str, str]:
-        """Return the name that libvirt, and so nova-compute, gives the host."""
-        return self._name.by_nova()
-
-    def node_exists(self, nodename: str) -> driver.Existence:
-        """Return YES for both names of this host."""
-        if self._name.is_of(nodename):
-            return driver.Existence.YES
-        return super().node_exists(nodename)
-
     def update_provider_tree(
         self,
         provider_tree: provider_tree.ProviderTree,
@@ -146,12 +131,6 @@ class HostDriver(driver.ComputeDriver):
         """
         facts = saved_facts.read(saved) if saved else self._facts.read()
         return self._rules.results(facts, nodename)
-
-    def _check(self, nodename: str) -> None:
-        if not self._name.is_of(nodename):
-            raise errors.DriverError(
-                f'this host is {self._name.node}, not {nodename}'
-            )
 
     def host_facts(self) -> host_facts.Listing:
         """Return the facts of the host, by name."""

@@ -15,9 +15,9 @@ from oslo_config import cfg
 
 from compute_agent import errors
 from compute_agent.tree import provider_tree
-from compute_agent.virt import driver, finding
+from compute_agent.virt import finding
 
-from .. import host_name
+from .. import host_name, one_host
 from ..libvirtd import connection, hypervisor
 from ..libvirtd import options as libvirtd_options
 from . import conf as options
@@ -34,7 +34,7 @@ from .reshapes import reshapes
 LOG = logging.getLogger(__name__)
 
 
-class LibvirtDriver(driver.ComputeDriver):
+class LibvirtDriver(one_host.OneHostDriver):
     """Describes the host that the agent runs on.
 
     :param nodename: the name in ``[DEFAULT] host``; if empty, the host's own
@@ -54,8 +54,8 @@ class LibvirtDriver(driver.ComputeDriver):
         record: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
         devices: device_options.Settings | None = None,
     ) -> None:
+        super().__init__(host_name.HostName(of.libvirt, nodename, of.hostname))
         self._hostname = of.hostname
-        self._name = host_name.HostName(of.libvirt, nodename, of.hostname)
         self._libvirt = of.libvirt
         devices = devices or device_options.Settings()
         self._traits = root_traits.RootTraits(
@@ -123,20 +123,6 @@ class LibvirtDriver(driver.ComputeDriver):
     def authority(self) -> Sequence[str]:
         """The traits that the last description found present or absent."""
         return self._decided
-
-    def get_available_nodes(self) -> Sequence[str]:
-        """Return the name of the one host."""
-        return [self._name.node]
-
-    def get_hypervisor_hostnames(self) -> Mapping[str, str]:
-        """Return the name that libvirt, and so nova-compute, gives the host."""
-        return self._name.by_nova()
-
-    def node_exists(self, nodename: str) -> driver.Existence:
-        """Return YES for both names of this host."""
-        if self._name.is_of(nodename):
-            return driver.Existence.YES
-        return super().node_exists(nodename)
 
     def update_provider_tree(
         self,
@@ -210,12 +196,6 @@ class LibvirtDriver(driver.ComputeDriver):
         if self._outage:
             tree.note(
                 f'{self._outage}; what libvirt tells of the host stays as it is'
-            )
-
-    def _check(self, nodename: str) -> None:
-        if not self._name.is_of(nodename):
-            raise errors.DriverError(
-                f'this host is {self._name.node}, not {nodename}'
             )
 
     def _reshaped(
