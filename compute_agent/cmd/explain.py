@@ -70,7 +70,7 @@ class Explain(command.Report):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Evidence:
-    """What one driver knows about the trait.
+    """The knowledge of one driver about the trait.
 
     :ivar title: the driver in the words of messages
     :ivar findings: None if the driver gives no evidence, or cannot give it now

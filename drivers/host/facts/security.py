@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What protects the host and its guests: TPM, encrypted memory, secure boot.
+"""Protection of the host and its guests: TPM, encrypted memory, secure boot.
 
 It does I/O through ``HostFiles``. A missing file means something in these
 cases: a TPM has a folder in ``/sys/class/tpm``, a host that was booted by UEFI

@@ -25,7 +25,7 @@ _ADDED = ('total', 'reserved')
 
 @dataclasses.dataclass(slots=True)
 class Provider:
-    """What rules give to the root, or to one child.
+    """The names and amounts that rules give to the root, or to one child.
 
     :ivar rules: the names of the rules that give it
     :ivar classes: resource class → its record, and the rule that gives it

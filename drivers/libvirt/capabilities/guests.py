@@ -56,7 +56,7 @@ class Host:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Guests:
-    """What guests of the host can have.
+    """The capabilities of guests of the host.
 
     :ivar kinds: the kinds of guests, with libvirt's answers
     :ivar versions: the releases of libvirt and the hypervisor; None if unknown

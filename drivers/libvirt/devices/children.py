@@ -34,7 +34,7 @@ _LIBVIRT, _QEMU = (10, 0, 0), (8, 2, 2)
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class AboutGuests:
-    """What libvirt tells of the guests of the host.
+    """The answers of libvirt about the guests of the host.
 
     :ivar documents: the domain capabilities of the x86_64 machine types in
         ``memory_encryption`` that the host has; None if unknown
