@@ -13,11 +13,9 @@ the time it took, and then it is unknown as a whole.
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from compute_agent import errors
-from compute_agent.tree import inventory, names
-
 from ..facts.fact import Device, Fact, Facts
-from .language.expression import Expression, Partly, Plain, Unknown, plain
+from . import gifts
+from .language.expression import Partly, Plain, Unknown, plain
 from .outcome import Gift, Outcome, Verdict
 from .rule import DEVICE, LOCAL, NAME, NODE, Rule
 from .vocabulary import Vocabulary
@@ -78,7 +76,7 @@ class Evaluation:
     def _outcome(self, rule: Rule, device: Device | None) -> Outcome:
         values = {**self._values, **self._of_device(rule, device)}
         facts = tuple(self._read(rule, device))
-        given: Gift | Unknown | None = _gift(rule, values)
+        given: Gift | Unknown | None = gifts.gift(rule, values)
         reason = given.reason if isinstance(given, Unknown) else ''
         absent = self._absent_local(rule, facts)
         if reason in absent:
@@ -87,7 +85,7 @@ class Evaluation:
             given = _without(given, absent)
         name = device.name if device is not None else ''
         if isinstance(given, Unknown):
-            child = _child_name(rule, values)
+            child = gifts.child_name(rule, values)
             return Outcome(
                 rule=rule,
                 verdict=Verdict.UNKNOWN,
@@ -212,108 +210,3 @@ def _with_reasons(reason: str, facts: Iterable[Fact]) -> str:
     if not unread or reason.endswith('is unknown'):
         return reason
     return f'{reason} ({", ".join(_why(fact) for fact in unread)})'
-
-
-# --- the names of one outcome -------------------------------------------------
-
-
-def _gift(rule: Rule, values: Mapping[str, Plain]) -> Gift | Unknown | None:
-    """Return what a rule gives; None if its condition is false."""
-    if rule.when is not None:
-        holds = _holds(rule.when, values)
-        if isinstance(holds, Unknown):
-            return holds
-        if not holds:
-            return None
-    return _given(rule, values)
-
-
-def _given(rule: Rule, values: Mapping[str, Plain]) -> Gift | Unknown:
-    child = _child_name(rule, values)
-    if isinstance(child, Unknown):
-        return child
-    traits = _traits(rule, values)
-    if isinstance(traits, Unknown):
-        return traits
-    records = _inventory(rule, values)
-    if isinstance(records, Unknown):
-        return records
-    return dataclasses.replace(traits, child=child, inventory=records)
-
-
-def _child_name(rule: Rule, values: Mapping[str, Plain]) -> str | Unknown:
-    if rule.child is None:
-        return ''
-    found = rule.child.results(values)
-    if isinstance(found, Unknown):
-        return found
-    if len(found) != 1:
-        return Unknown(reason=f'{rule.child.text} gives {len(found)} names')
-    try:
-        return names.check_provider_name(found[0])
-    except errors.InvalidName as exc:
-        return Unknown(reason=str(exc))
-
-
-def _traits(rule: Rule, values: Mapping[str, Plain]) -> Gift | Unknown:
-    """Return the traits, by their own conditions."""
-    found: dict[Verdict, set[str]] = {v: set() for v in Verdict}
-    reasons: dict[str, str] = {}
-    for trait in rule.traits:
-        traits = trait.template.traits(values)
-        if isinstance(traits, Unknown):
-            return traits
-        holds = True if trait.when is None else _holds(trait.when, values)
-        if isinstance(holds, Unknown):
-            reasons |= dict.fromkeys(traits, holds.reason)
-        else:
-            verdict = Verdict.GIVES if holds else Verdict.DOES_NOT
-            found[verdict] |= traits
-    given = found[Verdict.GIVES]
-    return Gift(
-        traits=frozenset(given),
-        absent=frozenset(found[Verdict.DOES_NOT] - given - reasons.keys()),
-        unknown={t: why for t, why in reasons.items() if t not in given},
-    )
-
-
-def _holds(when: Expression, values: Mapping[str, Plain]) -> bool | Unknown:
-    holds = when.evaluate(values)
-    if isinstance(holds, (bool, Unknown)):
-        return holds
-    return Unknown(reason='the condition gives neither true nor false')
-
-
-def _inventory(
-    rule: Rule, values: Mapping[str, Plain]
-) -> dict[str, inventory.Record] | Unknown:
-    """Return the records; a class whose total is 0 is left out."""
-    found: dict[str, inventory.Record] = {}
-    for rc, record in rule.inventory.items():
-        amounts: dict[str, int | float] = {}
-        for field, amount in record.items():
-            number = _number(amount, values)
-            if isinstance(number, Unknown):
-                return Unknown(reason=f'{field} of {rc}: {number.reason}')
-            amounts[field] = number
-        if not amounts.get('total'):
-            continue
-        try:
-            inventory.Inventory.from_record(amounts)
-        except errors.TreeError as exc:
-            return Unknown(reason=f'{rc}: {exc}')
-        found[rc] = amounts
-    return found
-
-
-def _number(
-    amount: float | Expression, values: Mapping[str, Plain]
-) -> int | float | Unknown:
-    if not isinstance(amount, Expression):
-        return amount
-    value = amount.evaluate(values)
-    if isinstance(value, Unknown):
-        return value
-    if isinstance(value, bool) or not isinstance(value, int):
-        return Unknown(reason=f'{amount.text} gives no whole number')
-    return value
