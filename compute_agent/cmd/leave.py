@@ -2,8 +2,8 @@
 """``compute-agent leave``: take off nodes all that this agent added to them.
 
 The command uses the record, and needs no answer of the driver, nor a driver
-that could start: a host may be half taken down already. A running daemon would add everything again, so the
-command refuses to run beside it.
+that could start: a host may be half taken down already. A running daemon would
+add everything again, so the command refuses to run beside it.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 """The turns of a node's drivers: each edits the tree after the one before it.
 
 A later driver sees the providers of the earlier ones, so it can hang children
-below them; what placement has stays in the tree's ``baseline``. A driver that
-fails takes nothing along: its edits are dropped, its claims stay, and the
-others' changes are made. The node then does not count as done.
+below them; what placement has stays in the tree's ``baseline``. If a driver
+fails, its edits are dropped and its claims stay, the changes of the other
+drivers are made, and the node does not count as done.
 ``descriptions.py`` makes the turns; one driver alone costs no copy of the tree.
 """
 
