@@ -15,7 +15,7 @@ class DriverList(lister.Lister):
         parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> tuple[tuple[str, ...], Iterator[tuple[str, ...]]]:
         """Return columns and rows."""
-        from ..virt import loader  # noqa: PLC0415 (quick --help)
+        from ...virt import loader  # noqa: PLC0415 (quick --help)
 
         columns = ('Name', 'Class', 'Distribution', 'Version')
         return columns, (
