@@ -8,28 +8,57 @@ A SIGHUP that arrives while the daemon is still starting is kept until the
 daemon listens. SIGUSR1 and SIGUSR2 do nothing to the daemon; by default they
 would kill it. Hints of the driver wake the daemon as signals do. In any other
 command, SIGINT interrupts the main thread and wakes the threads that wait.
+
+Python runs a handler in the main thread, between any two of its steps: also
+between the look at a condition and the wait for it. A handler that notified
+the condition there would notify nobody, and one that took its lock could wait
+for itself. So a handler only puts its signal into a queue, and a thread acts.
 """
 
 import math
 import os
+import queue
 import signal
 import threading
 import time
 import types
 import typing
+from collections.abc import Callable
 
 from ...cycle import schedule
+
+
+class SignalThread:
+    """Acts on signals in a thread of its own, in the order of their arrival.
+
+    The object is the handler to install.
+
+    :param act: called with the number of each signal
+    """
+
+    def __init__(self, act: Callable[[int], object]) -> None:
+        self._act = act
+        # The one queue of Python whose put() a handler may interrupt and call.
+        self._arrived: queue.SimpleQueue[int] = queue.SimpleQueue()
+        threading.Thread(
+            target=self._take, name='signals', daemon=True
+        ).start()
+
+    def __call__(self, number: int, _frame: types.FrameType | None) -> None:
+        """Hand the signal to the thread."""
+        self._arrived.put(number)
+
+    def _take(self) -> None:
+        while True:
+            self._act(self._arrived.get())
 
 
 def stop_on_signals() -> threading.Event:
     """Return an event that SIGINT, SIGTERM and SIGHUP set."""
     stop = threading.Event()
-
-    def handle(_number: int, _frame: types.FrameType | None) -> None:
-        stop.set()
-
+    handler = SignalThread(lambda _number: stop.set())
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, handle)
+        signal.signal(number, handler)
     return stop
 
 
@@ -41,12 +70,13 @@ class InterruptHandler:
 
     def __init__(self) -> None:
         self.received = threading.Event()
+        self._wake = SignalThread(lambda _number: self.received.set())
 
     def __call__(
         self, number: int, frame: types.FrameType | None
     ) -> typing.NoReturn:
         """Wake the threads, and interrupt the main thread as usual."""
-        self.received.set()
+        self._wake(number, frame)
         signal.default_int_handler(number, frame)
 
 
@@ -101,8 +131,7 @@ class DaemonSignals:
     """
 
     def __init__(self) -> None:
-        # Reentrant: a handler runs in a thread that may already hold the lock.
-        self._changed = threading.Condition(threading.RLock())
+        self._changed = threading.Condition()
         self._stopping = False
         self._reloading = False
         self._hinted: float | None = None
@@ -115,9 +144,9 @@ class DaemonSignals:
 
     def listen(self) -> None:
         """Handle the process's signals, and a SIGHUP that came earlier."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda got, _: self._stop_for(got))
-        signal.signal(signal.SIGHUP, lambda *_: self._hang_up())
+        handler = SignalThread(self._take)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, handler)
         if self._early.received:
             self._hang_up()
 
@@ -190,8 +219,11 @@ class DaemonSignals:
             return math.inf
         return now + schedule.after_hint(self._hinted, now)
 
-    def _stop_for(self, number: int) -> None:
-        self.set(f'{signal.Signals(number).name} requested it')
+    def _take(self, number: int) -> None:
+        if number == signal.SIGHUP:
+            self._hang_up()
+        else:
+            self.set(f'{signal.Signals(number).name} requested it')
 
     def _hang_up(self) -> None:
         if self._had_terminal and not _has_terminal():

@@ -41,6 +41,31 @@ def test_an_end_is_asked_for_by_signal(requests, number):
     assert requests.reason == f'{number.name} requested it'
 
 
+def test_a_signal_between_the_look_and_the_wait_is_not_lost(
+    requests, monkeypatch
+):
+    """The main thread has seen no request, and does not wait yet."""
+    is_set, late = requests.is_set, []
+
+    def looked():
+        seen = is_set()
+        if not seen:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return seen
+
+    def too_late():
+        late.append('nothing woke the wait')
+        with requests._changed:
+            requests._changed.notify_all()
+
+    monkeypatch.setattr(requests, 'is_set', looked)
+    watchdog = threading.Timer(PATIENCE, too_late)
+    watchdog.start()
+    requests.wait_for_stop()
+    watchdog.cancel()
+    assert late == []
+
+
 def test_a_hang_up_asks_to_read_the_files_and_is_told_once(requests):
     os.kill(os.getpid(), signal.SIGHUP)
     assert requests.wait(PATIENCE) is False
@@ -54,10 +79,11 @@ def test_a_hang_up_without_the_terminal_that_was_there_ends_it(
     started = signals.DaemonSignals()
     started.listen()
     os.kill(os.getpid(), signal.SIGHUP)
+    started.wait(PATIENCE)
     assert started.take_reload()
     monkeypatch.setattr(signals, '_has_terminal', lambda: False)
     os.kill(os.getpid(), signal.SIGHUP)
-    assert started.is_set()
+    assert started.wait_for_stop(PATIENCE)
     assert started.reason == 'its terminal was closed'
 
 
