@@ -80,10 +80,10 @@ def meddle(placement):
 @pytest.mark.parametrize(
     ('every', 'stored'),
     [
-        (7, True),
+        (9, True),
+        pytest.param(7, True, marks=pytest.mark.long),
         pytest.param(7, False, marks=pytest.mark.long),
         pytest.param(6, True, marks=pytest.mark.long),
-        pytest.param(9, True, marks=pytest.mark.long),
     ],
 )
 def test_with_forty_children_one_sync_is_enough(

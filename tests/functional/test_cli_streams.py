@@ -18,7 +18,10 @@ COMMANDS = [
 PROGRAM = (sys.executable, '-m', 'compute_agent.cmd.app.main')
 
 
-@pytest.fixture(params=['', '1'], ids=['buffered', 'unbuffered'])
+@pytest.fixture(
+    params=['', pytest.param('1', marks=pytest.mark.long)],
+    ids=['buffered', 'unbuffered'],
+)
 def run(request):
     """Run the program with a redirection, as a shell does it."""
 

@@ -500,7 +500,9 @@ def test_completion_knows_the_commands_and_their_options(cli):
 @pytest.mark.parametrize(
     'words', [('trait', 'list'), ('trait', 'add', 'CUSTOM_A')]
 )
-@pytest.mark.parametrize('form', ['json', 'yaml'])
+@pytest.mark.parametrize(
+    'form', ['json', pytest.param('yaml', marks=pytest.mark.long)]
+)
 def test_a_full_disk_is_one_line(cli, words, form):
     with pathlib.Path('/dev/full').open('w') as full:
         ended = subprocess.run(

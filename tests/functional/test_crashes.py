@@ -37,6 +37,7 @@ WAYS = {
     'killed after': (Killed, True),
     'answer lost': (requests.ReadTimeout, True),
 }
+MANY = 8  # requests
 # Where a second cut, in the recovery from the first, is tried everywhere too.
 TWICE = ('change', 'aggregates', 'a name is freed and used again')
 
@@ -182,10 +183,14 @@ def _cuts(sent, way):
 
 
 def _each_in_one_way():
-    """Yield each scenario in each way; in all ways but one it is long."""
-    for turn, name in enumerate(scenarios.SCENARIOS):
+    """Yield each scenario in each way.
+
+    In all ways but one it is long; with many requests to cut, in each way.
+    """
+    for turn, (name, scenario) in enumerate(scenarios.SCENARIOS.items()):
         for number, way in enumerate(WAYS):
-            mark = () if number == turn % len(WAYS) else pytest.mark.long
+            quick = number == turn % len(WAYS) and scenario.least < MANY
+            mark = () if quick else pytest.mark.long
             yield pytest.param(name, way, marks=mark, id=f'{name}-{way}')
 
 

@@ -46,7 +46,7 @@ def _describe(tree, node):
 
 
 @pytest.mark.parametrize(
-    'nodes', [1500, pytest.param(10_000, marks=pytest.mark.long)]
+    'nodes', [750, pytest.param(10_000, marks=pytest.mark.long)]
 )
 def test_thousands_of_nodes_that_came_and_went_leave_nothing(nodes):
     station = looking.Station()

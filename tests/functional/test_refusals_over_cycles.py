@@ -205,7 +205,9 @@ def test_providers_that_stay_broken_do_not_starve_the_others(
 @pytest.mark.catches(
     'a node with refused writes starves the others', case='3-False'
 )
-@pytest.mark.parametrize('moves', [False, True])
+@pytest.mark.parametrize(
+    'moves', [False, pytest.param(True, marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize(
     'count',
     [3, *(pytest.param(n, marks=pytest.mark.long) for n in (2, 4, 7))],
