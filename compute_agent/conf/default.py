@@ -31,8 +31,9 @@ _IDENTITY = [
         help='The driver that describes the resources, by the name of its '
         'entry point in the group compute_agent.drivers. The command '
         '"compute-agent driver list" lists the installed drivers. The names '
-        'of nova.conf, such as libvirt.LibvirtDriver, work too. With several '
-        'drivers, such as libvirt,host, each adds to one tree for each node: '
+        'of nova.conf, such as libvirt.LibvirtDriver, work too. A driver that '
+        'runs others takes one of them after a colon, as NAME:TARGET. With '
+        'several drivers, such as libvirt,host, each adds to one tree for each node: '
         'the first driver of a node describes its root, and each decides only '
         'what it reports itself. The claims of a driver that you remove from '
         'the list end: the agent removes what it added for that driver.',

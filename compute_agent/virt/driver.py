@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from oslo_config import cfg
 
+from .. import errors
 from ..tree import inventory, provider_tree
 
 
@@ -53,6 +54,25 @@ class ComputeDriver(abc.ABC):
         compute it from its findings.
         """
         return ()
+
+    @classmethod
+    def for_target(cls, target: str) -> type[typing.Self]:
+        """Return the class that ``NAME:TARGET`` in ``compute_driver`` names.
+
+        A driver that runs others, such as those of another project, overrides
+        this and returns a subclass for the target. The name and the module of
+        the class identify the driver in the state. The loader calls this
+        before ``register_opts``; it must be quick.
+
+        :param target: the text after the colon; empty if there is none
+        :raises errors.ConfigError: there is no such target; the message says
+            what to write instead
+        """
+        if target:
+            raise errors.ConfigError(
+                f'this driver takes no target: leave out ":{target}"'
+            )
+        return cls
 
     @classmethod  # noqa: B027 (most drivers have none)
     def register_opts(cls, conf: cfg.ConfigOpts) -> None:

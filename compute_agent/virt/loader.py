@@ -3,7 +3,9 @@
 
 A driver that breaks the contract is refused when it is loaded, not in the
 middle of a cycle. The message names the driver, its class and its
-distribution. Only the configured drivers are imported.
+distribution. Only the configured drivers are imported. A driver is named by
+its entry point, or as ``NAME:TARGET`` if its class takes a target
+(``ComputeDriver.for_target``).
 """
 
 import dataclasses
@@ -57,6 +59,25 @@ class Installed:
         return f'{self.target} of {self.distribution} {self.version}'
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    """One driver as ``[DEFAULT] compute_driver`` names it.
+
+    :ivar target: the text after the colon; empty if there is none
+    """
+
+    entry: Installed
+    target: str
+
+    @property
+    def name(self) -> str:
+        """The name, as the option has it."""
+        return _named(self.entry.name, self.target)
+
+    def __str__(self) -> str:
+        return f'driver {self.name} ({self.entry})'
+
+
 def installed() -> list[Installed]:
     """Return the installed drivers, sorted by name, without importing any."""
     found = {
@@ -89,26 +110,28 @@ def load_all(
             '[DEFAULT] compute_driver names no driver; installed drivers: '
             f'{_listed(every)}'
         )
-    chosen: dict[str, Installed] = {}
-    for found in [_find(name, every) for name in names]:
-        plain = _plain_name(found, every)
+    chosen: dict[str, _Choice] = {}
+    for choice in [_find(name, every) for name in names]:
+        plain = _named(_plain_name(choice.entry, every), choice.target)
         if plain in chosen:
             raise errors.ConfigError(
                 f'[DEFAULT] compute_driver names the driver {plain} twice '
                 f'({", ".join(names)}): name each driver once'
             )
-        chosen[plain] = found
+        chosen[plain] = choice
     make = _stand_in if by_name else _load
     return drivers.Drivers(
-        {plain: make(found, conf) for plain, found in chosen.items()}
+        {plain: make(choice, conf) for plain, choice in chosen.items()}
     )
 
 
 def load(name: str, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
     """Return the driver of that name, with its options registered.
 
+    :param name: of its entry point, or ``NAME:TARGET``
     :raises errors.ConfigError: no driver or several have this name, it cannot
-        be imported, it breaks the contract, or one of its options is wrong
+        be imported, it breaks the contract, it does not take the target, or
+        one of its options is wrong
     """
     return _load(_find(name, installed()), conf)
 
@@ -129,10 +152,10 @@ class _StandIn(virt.ComputeDriver):
         raise errors.DriverError('the driver was not started')
 
 
-def _stand_in(found: Installed, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
+def _stand_in(choice: _Choice, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
     """Return a driver with the name of another one's class."""
-    driver_class = _import(found)
-    _register(found.name, driver_class, conf)
+    driver_class = _class(choice)
+    _register(choice.name, driver_class, conf)
     stand_in: type[_StandIn] = type(
         driver_class.__name__,
         (_StandIn,),
@@ -141,23 +164,36 @@ def _stand_in(found: Installed, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
     return stand_in()
 
 
-def _load(found: Installed, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
-    name, driver_class = found.name, _import(found)
-    problems = _problems(driver_class)
-    if problems:
-        raise errors.ConfigError(
-            f'driver {name} ({found}) breaks the driver contract: '
-            f'{"; ".join(problems)}'
-        )
-    _register(name, driver_class, conf)
+def _load(choice: _Choice, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
+    driver_class = _class(choice)
+    _register(choice.name, driver_class, conf)
     try:
         return driver_class.from_conf(conf)
     except (errors.AgentError, cfg.Error):
         raise
     except Exception as exc:
         raise errors.ConfigError(
-            f'driver {name} ({found}) cannot be created: '
-            f'{type(exc).__name__}: {exc}'
+            f'{choice} cannot be created: {type(exc).__name__}: {exc}'
+        ) from exc
+
+
+def _class(choice: _Choice) -> type[virt.ComputeDriver]:
+    """Return the class of a driver, for its target if it has one.
+
+    :raises errors.ConfigError: it breaks the contract, it takes no target, or
+        not this one
+    """
+    driver_class = _import(choice.entry)
+    problems = _problems(driver_class)
+    if problems:
+        raise errors.ConfigError(
+            f'{choice} breaks the driver contract: {"; ".join(problems)}'
+        )
+    try:
+        return driver_class.for_target(choice.target)
+    except errors.ConfigError as exc:
+        raise errors.ConfigError(
+            f'[DEFAULT] compute_driver = {choice.name}: {exc}'
         ) from exc
 
 
@@ -174,7 +210,12 @@ def _register(
         ) from exc
 
 
-def _find(name: str, every: Sequence[Installed]) -> Installed:
+def _named(name: str, target: str) -> str:
+    return f'{name}:{target}' if target else name
+
+
+def _find(text: str, every: Sequence[Installed]) -> _Choice:
+    name, _, target = text.partition(':')
     found = [driver for driver in every if driver.name == name]
     if not found:
         close = difflib.get_close_matches(name, [d.name for d in every], n=1)
@@ -189,7 +230,7 @@ def _find(name: str, every: Sequence[Installed]) -> Installed:
             f'[DEFAULT] compute_driver: several drivers are named {name!r}: '
             f'{rivals}; uninstall all except one'
         )
-    return found[0]
+    return _Choice(entry=found[0], target=target)
 
 
 def _listed(every: Sequence[Installed]) -> str:

@@ -35,6 +35,15 @@ for name in sys.argv[1:]:
         said[name] = repr(exc)
     else:
         said[name] = [type(driver).__name__, sorted(conf)]
+    if name == 'keeper:owl.Owl':
+        of_class, by_name = (
+            {
+                one.name: one.reference
+                for one in loader.load_all([name], conf, by_name=only_name)
+            }
+            for only_name in (False, True)
+        )
+        said['references'] = [of_class, by_name]
     if name == 'good':
         said['imported by good'] = sorted(m for m in sys.modules if 'zoo' in m)
 json.dump(said, sys.stdout)
@@ -61,6 +70,13 @@ class Good(driver.ComputeDriver):
 class OtherNames(Good):
     def update_provider_tree(self, tree, name, allocs=None):
         pass
+
+class Keeper(Good):
+    @classmethod
+    def for_target(cls, target):
+        if target != 'owl.Owl':
+            raise errors.ConfigError('name an animal: keeper:owl.Owl')
+        return type('Owl', (cls,), {'__module__': 'zoo.owl'})
 
 class Generous(Good):
     def get_traits(self, *args, **kwargs):
@@ -116,6 +132,7 @@ DISTRIBUTIONS = {
         'good': 'zoo:Good',
         'othernames': 'zoo:OtherNames',
         'generous': 'zoo:Generous',
+        'keeper': 'zoo:Keeper',
         'incomplete': 'zoo_bad:Incomplete',
         'mute': 'zoo_bad:Mute',
         'toofew': 'zoo_bad:TooFew',
@@ -151,8 +168,9 @@ def tell(tmp_path_factory):
             '\n'.join(['[compute_agent.drivers]', *lines, ''])
         )
     every = [n for points in DISTRIBUTIONS.values() for n in points]
+    targets = ['keeper:owl.Owl', 'keeper:emu', 'good:owl.Owl', 'nobody:owl']
     done = subprocess.run(
-        [sys.executable, '-c', LOAD, *every, 'nobody'],
+        [sys.executable, '-c', LOAD, *every, *targets, 'nobody'],
         env={
             **os.environ,
             'PYTHONPATH': f'{site}{os.pathsep}{ROOT}',
@@ -185,6 +203,34 @@ def test_a_driver_is_made_with_its_options_registered(tell):
 def test_arguments_may_have_other_names_and_more_of_them(tell):
     assert tell['othernames'][0] == 'OtherNames'
     assert tell['generous'][0] == 'Generous'
+
+
+def test_the_text_after_a_colon_chooses_what_the_driver_runs(tell):
+    assert tell['keeper:owl.Owl'][0] == 'Owl'
+
+
+def test_a_driver_with_a_target_is_known_by_the_class_of_the_target(tell):
+    of_class, by_name = tell['references']
+    assert of_class == {'keeper:owl.Owl': 'zoo.owl:Owl'}
+    assert by_name == of_class
+
+
+@pytest.mark.parametrize('name', ['keeper:emu', 'keeper'])
+def test_a_target_that_there_is_not_is_answered_by_the_driver(tell, name):
+    assert tell[name] == (
+        f'[DEFAULT] compute_driver = {name}: name an animal: keeper:owl.Owl'
+    )
+
+
+def test_a_driver_without_targets_says_what_to_leave_out(tell):
+    assert tell['good:owl.Owl'] == (
+        '[DEFAULT] compute_driver = good:owl.Owl: this driver takes no '
+        'target: leave out ":owl.Owl"'
+    )
+
+
+def test_an_unknown_driver_with_a_target_is_told_by_its_name(tell):
+    assert "no driver 'nobody' is installed" in tell['nobody:owl']
 
 
 def test_all_installed_are_listed_and_none_is_imported(tell):
