@@ -2,12 +2,28 @@
 """For driver authors: test a driver against a real placement, in process.
 
 The extra ``testing`` has what this folder needs. A test imports this module
-and nothing below it: ``from compute_agent import testing``. ``fixtures/`` has
-the parts of such a test.
+and nothing below it: ``from compute_agent import testing``. A name's module is
+imported when the name is first used, so a test run that does not use this
+package does not pay for it. Begin with ``fixtures/placement.py``.
 
 It may import anything of the agent, the embedded placement and the report
 client. Of the product, only ``cmd/driver/`` imports it, inside functions.
 """
+
+import importlib
+import typing
+
+if typing.TYPE_CHECKING:
+    from .fixtures.cycles import Operation as Operation
+    from .fixtures.cycles import agent_on as agent_on
+    from .fixtures.cycles import assert_providers as assert_providers
+    from .fixtures.cycles import assert_synced as assert_synced
+    from .fixtures.cycles import plan_of as plan_of
+    from .fixtures.cycles import sync as sync
+    from .fixtures.placement import HOST_UUID as HOST_UUID
+    from .fixtures.placement import Placement as Placement
+    from .fixtures.trees import plain_tree as plain_tree
+    from .fixtures.trees import tree as tree
 
 CONTRACT_VERSION = '1.0'
 """The version of the contract between the agent and a driver.
@@ -15,3 +31,30 @@ CONTRACT_VERSION = '1.0'
 A new major version may fail a driver that passed; a new minor version adds
 names or optional rules.
 """
+
+# Public name → its module. A test compares them with the imports above.
+_MODULES = {
+    'HOST_UUID': 'fixtures.placement',
+    'Operation': 'fixtures.cycles',
+    'Placement': 'fixtures.placement',
+    'agent_on': 'fixtures.cycles',
+    'assert_providers': 'fixtures.cycles',
+    'assert_synced': 'fixtures.cycles',
+    'plain_tree': 'fixtures.trees',
+    'plan_of': 'fixtures.cycles',
+    'sync': 'fixtures.cycles',
+    'tree': 'fixtures.trees',
+}
+
+
+def __getattr__(name: str) -> typing.Any:
+    """Return a public name, importing its module."""
+    if name not in _MODULES:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    module = importlib.import_module(f'.{_MODULES[name]}', __name__)
+    return getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return ['CONTRACT_VERSION', *_MODULES]

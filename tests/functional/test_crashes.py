@@ -74,7 +74,7 @@ class Theatre:
             agent.done()
             self._database = self._replay.database()
             self.scenario.others(operator)
-            self._database = placement._database.serialize()
+            self._database = placement.save()
             self._record = state_copy.copied(agent.state)
             agent.state.close()
         self._write(self.scenario.files[1])

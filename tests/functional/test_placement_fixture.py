@@ -3,10 +3,11 @@
 
 import concurrent.futures
 
-import placement_fixture
 import pytest
 import requests
 from keystoneauth1 import adapter, session, token_endpoint
+
+from compute_agent.testing.fixtures import in_process
 
 ONE = '11111111-1111-4111-8111-111111111111'
 TWO = '22222222-2222-4222-8222-222222222222'
@@ -51,7 +52,7 @@ def test_the_agents_requests_are_recorded_and_the_operators_not(
         json={'traits': [], 'resource_provider_generation': 0},
     )
     listed, written = placement.requests[-2:]
-    assert listed == placement_fixture.Request(
+    assert listed == in_process.Request(
         method='GET',
         path='/resource_providers?name=one',
         microversion='1.39',

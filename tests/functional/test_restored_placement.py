@@ -46,10 +46,10 @@ class Backup:
 
     def __init__(self, placement):
         self._placement = placement
-        self._copy = placement._database.serialize()
+        self._copy = placement.save()
 
     def restore(self):
-        self._placement._database.deserialize(self._copy)
+        self._placement.restore(self._copy)
 
 
 @pytest.fixture

@@ -7,9 +7,10 @@ import sys
 import typing
 from collections.abc import Iterator
 
-import placement_fixture
 import placement_replay
 import pytest
+
+from compute_agent import testing
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 pytest.register_assert_rewrite('quiet', 'station', 'machine', 'trials')
@@ -17,9 +18,9 @@ pytest.register_assert_rewrite('quiet', 'station', 'machine', 'trials')
 
 @pytest.fixture
 def quick_placement(
-    placement: placement_fixture.InProcessPlacement,
+    placement: testing.Placement,
     monkeypatch: pytest.MonkeyPatch,
-) -> placement_fixture.InProcessPlacement:
+) -> testing.Placement:
     """This test's placement; nobody waits for anything."""
     monkeypatch.setattr('time.sleep', lambda _: None)
     return placement
@@ -27,7 +28,7 @@ def quick_placement(
 
 @pytest.fixture
 def acting(
-    quick_placement: placement_fixture.InProcessPlacement,
+    quick_placement: testing.Placement,
     request: pytest.FixtureRequest,
 ) -> Iterator[typing.Any]:
     """A machine that is booted, unless False is asked for; driven by hand."""

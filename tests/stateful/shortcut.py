@@ -9,7 +9,7 @@ import collections.abc
 import json
 import typing
 
-import placement_fixture
+from compute_agent.testing.fixtures import in_process
 
 
 class Shortcut:
@@ -32,7 +32,7 @@ class Shortcut:
         **how: typing.Any,
     ) -> typing.Any:
         """Send one request."""
-        request = placement_fixture.Request(
+        request = in_process.Request(
             method=method,
             path=url,
             body=_sent(json),

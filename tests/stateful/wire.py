@@ -9,11 +9,12 @@ import collections.abc
 import dataclasses
 import json
 
-import placement_fixture
 import reading
 import requests
 import shortcut
 from placement_double import service
+
+from compute_agent.testing.fixtures import faults, in_process
 
 
 class Killed(BaseException):
@@ -66,7 +67,7 @@ class Fault:
     again: bool = False
     hit: bool = False
 
-    def takes(self, request: placement_fixture.Request) -> bool:
+    def takes(self, request: in_process.Request) -> bool:
         """Whether this request is the one; it is counted."""
         write = request.method != 'GET'
         if write is not self.writes or (self.hit and not self.again):
@@ -86,12 +87,12 @@ class Wire:
     :ivar at_death: called just before the agent is killed
     """
 
-    url = placement_fixture.URL
+    url = in_process.URL
 
     def __init__(self, replay, judge) -> None:
         self._replay = replay
         self._judge = judge
-        self.session = placement_fixture._session(self._answer)
+        self.session = in_process.session(self._answer)
         self.fault: Fault | None = None
         self.at_death: collections.abc.Callable[[], object] = lambda: None
         self.writes: list[str] = []
@@ -129,7 +130,7 @@ class Wire:
         return got.status, got.body
 
     def _answer(self, sent: requests.PreparedRequest) -> requests.Response:
-        request = placement_fixture._read(sent)
+        request = in_process.read(sent)
         hit = self._is_due or self.meets(request)
         self._is_due = False
         self._judge.before(request)
@@ -152,6 +153,6 @@ def _json(response):
 
 
 def _lost(sent, outcome):
-    return placement_fixture.Fault(
+    return faults.Fault(
         match='*', outcome=outcome, times=1, skip=0, after_commit=False
     ).answer(sent)

@@ -16,7 +16,7 @@ import typing
 import pytest
 from keystoneauth1 import adapter, session, token_endpoint
 
-from compute_agent import errors
+from compute_agent import errors, testing
 from compute_agent.cmd.wiring import agent
 from compute_agent.cmd.wiring.agent import build_agent
 from compute_agent.cmd.wiring.agent_settings import Settings
@@ -261,85 +261,54 @@ def _control(
 
 
 class Operator:
-    """Another writer on the same placement; no agent records its writes."""
+    """Another writer on the same placement; by default at ``NODE``."""
 
-    def __init__(self, placement: typing.Any) -> None:
+    def __init__(self, placement: testing.Placement) -> None:
         self._placement = placement
-
-    def create(
-        self, uuid: str, name: str, parent_uuid: str | None = None
-    ) -> None:
-        """Create a provider."""
-        body = {'uuid': uuid, 'name': name}
-        if parent_uuid is not None:
-            body['parent_provider_uuid'] = parent_uuid
-        self._placement.post('/resource_providers', body)
-
-    def delete(self, uuid: str) -> None:
-        """Delete a provider."""
-        self._placement.delete(f'/resource_providers/{uuid}')
-
-    def generation(self, uuid: str) -> int:
-        """Return a provider's generation."""
-        found = self._placement.get(f'/resource_providers/{uuid}')
-        return int(found['generation'])
+        self._writer = placement.others
+        self.create = self._writer.create
+        self.delete = self._writer.delete
+        self.generation = self._writer.generation
 
     def traits(self, uuid: str = NODE) -> set[str]:
         """Return a provider's traits."""
-        return set(self._read(uuid, 'traits'))
+        return self._writer.traits(uuid)
 
     def aggregates(self, uuid: str = NODE) -> set[str]:
         """Return a provider's aggregates."""
-        return set(self._read(uuid, 'aggregates'))
+        return self._writer.aggregates(uuid)
 
     def inventories(self, uuid: str = NODE) -> dict[str, typing.Any]:
         """Return a provider's inventories."""
-        return dict(self._read(uuid, 'inventories'))
+        return self._writer.inventories(uuid)
 
     def add_traits(self, *names: str, uuid: str = NODE) -> None:
         """Add traits to a provider; create the custom ones."""
-        for name in names:
-            if name.startswith('CUSTOM_'):
-                self._placement.put(f'/traits/{name}')
-        self._write(uuid, 'traits', sorted(self.traits(uuid) | set(names)))
+        self._writer.add_traits(uuid, *names)
 
     def remove_traits(self, *names: str, uuid: str = NODE) -> None:
         """Remove traits from a provider."""
-        self._write(uuid, 'traits', sorted(self.traits(uuid) - set(names)))
+        self._writer.remove_traits(uuid, *names)
 
     def set_aggregates(self, *uuids: str, uuid: str = NODE) -> None:
         """Set a provider's aggregates."""
-        self._write(uuid, 'aggregates', list(uuids))
+        self._writer.set_aggregates(uuid, *uuids)
 
     def set_inventories(
         self, records: dict[str, typing.Any], uuid: str = NODE
     ) -> None:
         """Set a provider's inventories."""
-        for rc in records:
-            if rc.startswith('CUSTOM_'):
-                self._placement.put(f'/resource_classes/{rc}')
-        self._write(uuid, 'inventories', records)
+        self._writer.set_inventories(uuid, records)
 
     def change_inventory(
         self, rc: str, uuid: str = NODE, **fields: float
     ) -> None:
         """Change fields of one inventory; create it if missing."""
-        records = self.inventories(uuid)
-        records[rc] = {**records.get(rc, {}), **fields}
-        self.set_inventories(records, uuid)
+        self._writer.change_inventory(uuid, rc, **fields)
 
     def allocate(self, consumer: str, rc: str, uuid: str = NODE) -> None:
         """Allocate one unit of a class; this raises the generation."""
-        self._placement.put(
-            f'/allocations/{consumer}',
-            {
-                'allocations': {uuid: {'resources': {rc: 1}}},
-                'project_id': 'project',
-                'user_id': 'user',
-                'consumer_generation': None,
-                'consumer_type': 'INSTANCE',
-            },
-        )
+        self._writer.allocate(uuid, consumer, {rc: 1})
 
     def holdings(self) -> dict[str, typing.Any]:
         """Return all providers by name, without the generations."""
@@ -356,19 +325,6 @@ class Operator:
             }
             for p in providers
         }
-
-    def _read(self, uuid: str, collection: str) -> typing.Any:
-        path = f'/resource_providers/{uuid}/{collection}'
-        return self._placement.get(path)[collection]
-
-    def _write(self, uuid: str, collection: str, content: typing.Any) -> None:
-        self._placement.put(
-            f'/resource_providers/{uuid}/{collection}',
-            {
-                collection: content,
-                'resource_provider_generation': self.generation(uuid),
-            },
-        )
 
 
 def sent(placement: typing.Any) -> list[str]:

@@ -9,9 +9,10 @@ the request or after it did what was asked.
 import collections.abc
 import dataclasses
 
-import placement_fixture
 import placement_replay
 import requests
+
+from compute_agent.testing.fixtures import in_process
 
 
 class Killed(BaseException):
@@ -42,14 +43,14 @@ class Scissors:
     :ivar sent: the requests since ``arm``, as ``METHOD /path``
     """
 
-    url = placement_fixture.URL
+    url = in_process.URL
 
     def __init__(self, replay: placement_replay.Replay) -> None:
         self._replay = replay
         self._cut: Cut | None = None
         self._at_death: collections.abc.Callable[[], object] = lambda: None
         self.sent: list[str] = []
-        self.session = placement_fixture._session(self._answer)
+        self.session = in_process.session(self._answer)
 
     @property
     def writes(self) -> list[str]:

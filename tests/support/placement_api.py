@@ -8,11 +8,12 @@ itself says to a request that the code under test would not send.
 
 import collections.abc
 
-import placement_fixture
 import pytest
 import requests
 from keystoneauth1 import adapter, session, token_endpoint
 
+from compute_agent import testing
+from compute_agent.testing.fixtures import in_process
 from report_client.api import providers as providers_api
 from report_client.api import traits as traits_api
 from report_client.http import placement as placement_api
@@ -28,7 +29,7 @@ class Waits(list[float]):
 
 
 def service_of(
-    placement: placement_fixture.InProcessPlacement, token: str = 'admin'
+    placement: testing.Placement, token: str = 'admin'
 ) -> placement_api.Placement:
     """Return placement's API with the rights of a token."""
     made = session.Session(
@@ -42,7 +43,7 @@ def service_of(
 
 @pytest.fixture
 def service(
-    placement: placement_fixture.InProcessPlacement,
+    placement: testing.Placement,
 ) -> placement_api.Placement:
     """Placement's API on this test's placement."""
     return service_of(placement)
@@ -70,7 +71,7 @@ def providers(
 
 @pytest.fixture
 def raw(
-    placement: placement_fixture.InProcessPlacement,
+    placement: testing.Placement,
 ) -> collections.abc.Callable[..., requests.Response]:
     """Send a request as an operator; return the answer as it came."""
 
@@ -97,16 +98,14 @@ def raw(
 class OldPlacement:
     """Lets a placement refuse what is newer than a microversion."""
 
-    def __init__(
-        self, placement: placement_fixture.InProcessPlacement
-    ) -> None:
+    def __init__(self, placement: testing.Placement) -> None:
         self._placement = placement
 
     def __call__(self, newest: str) -> None:
         """Answer 406 to requests of newer microversions from now on."""
         limit = tuple(map(int, newest.split('.')))
 
-        def newer(request: placement_fixture.Request) -> bool:
+        def newer(request: in_process.Request) -> bool:
             asked = (request.microversion or '1.0').split('.')
             return tuple(map(int, asked)) > limit
 
@@ -122,7 +121,7 @@ class OldPlacement:
 
 @pytest.fixture
 def newest(
-    placement: placement_fixture.InProcessPlacement,
+    placement: testing.Placement,
 ) -> OldPlacement:
     """Make this test's placement an older one: ``newest('1.30')``."""
     return OldPlacement(placement)

@@ -11,9 +11,10 @@ import dataclasses
 import typing
 import zlib
 
-import placement_contents
-import placement_fixture
 import requests
+
+from compute_agent import testing
+from compute_agent.testing.fixtures import contents, in_process
 
 KEPT_ANSWERS = 20000  # some 60 MB
 KEPT_DATABASES = 2000  # the same
@@ -35,35 +36,33 @@ class Replay:
     :ivar asked: how many requests placement itself got
     """
 
-    url = placement_fixture.URL
+    url = in_process.URL
 
-    def __init__(
-        self, placement: placement_fixture.InProcessPlacement
-    ) -> None:
+    def __init__(self, placement: testing.Placement) -> None:
         self._placement = placement
         self._answers: dict[object, requests.Response] = {}
         self._databases: dict[int, bytes] = {}
         self._state = self._loaded = 0
         self.asked = 0
-        self.session = placement_fixture._session(self.ask)
+        self.session = in_process.session(self.ask)
 
     def start(self, database: bytes | None) -> None:
         """Begin with this database, or with an empty one."""
         self._placement.reset()
         if database is not None:
-            self._placement._database.deserialize(database)
+            self._placement.restore(database)
         self._state = self._loaded = hash(database)
         self._keep()
 
     def database(self) -> bytes:
         """Return a copy of the database as it is."""
         self._load()
-        return self._placement._database.serialize()
+        return self._placement.save()
 
-    def contents(self) -> dict[str, placement_contents.Claims]:
+    def contents(self) -> dict[str, contents.Claims]:
         """Return all providers by uuid."""
         self._load()
-        return placement_contents.contents(self._placement)
+        return self._placement.contents()
 
     def ask(self, sent: requests.PreparedRequest) -> requests.Response:
         """Return placement's answer."""
@@ -86,7 +85,7 @@ class Replay:
         method: str,
         path: str,
         body: object = None,
-        microversion: str = placement_fixture.MICROVERSION,
+        microversion: str = in_process.MICROVERSION,
     ) -> Answer:
         """Return placement's answer to a request of an operator."""
         version = {'OpenStack-API-Version': f'placement {microversion}'}
@@ -104,13 +103,11 @@ class Replay:
     def _load(self) -> None:
         if self._loaded != self._state:
             database = zlib.decompress(self._databases[self._state])
-            self._placement._database.deserialize(database)
+            self._placement.restore(database)
             self._loaded = self._state
 
     def _keep(self) -> None:
-        self._databases[self._state] = zlib.compress(
-            self._placement._database.serialize(), 1
-        )
+        self._databases[self._state] = zlib.compress(self._placement.save(), 1)
 
     def _forget(self) -> None:
         """Keep the memory small; of the present state nothing is forgotten."""

@@ -12,12 +12,12 @@ import pathlib
 import typing
 
 import agents
-import placement_fixture
 import pytest
 from agents import NODE
 
-from compute_agent import errors
+from compute_agent import errors, testing
 from compute_agent.state.state import State
+from compute_agent.testing.fixtures import in_process
 from compute_agent.tree import provider_tree
 
 # Consumer → what placement says that it has.
@@ -101,7 +101,7 @@ class Mover(agents.Driver):
 
 
 def build(
-    placement: placement_fixture.InProcessPlacement,
+    placement: testing.Placement,
     agent_factory: agents.AgentFactory,
     operator: agents.Operator,
     state: State | pathlib.Path | None = None,
@@ -133,7 +133,7 @@ def build(
 
 @pytest.fixture
 def vgpus_in_use(
-    placement: placement_fixture.InProcessPlacement,
+    placement: testing.Placement,
     agent_factory: agents.AgentFactory,
     operator: agents.Operator,
 ) -> State:
@@ -142,7 +142,7 @@ def vgpus_in_use(
 
 
 def allocate(
-    placement: placement_fixture.InProcessPlacement,
+    placement: testing.Placement,
     consumer: str,
     parts: Parts,
     **how: typing.Any,
@@ -161,7 +161,7 @@ def allocate(
 
 
 def allocated(
-    placement: placement_fixture.InProcessPlacement, *consumers: str
+    placement: testing.Placement, *consumers: str
 ) -> dict[str, Parts]:
     """Return what these have: consumer → provider → class → amount."""
     found = {}
@@ -183,9 +183,7 @@ MOVED = {
 READS = ('traits', 'aggregates', 'inventories')
 
 
-def check(
-    placement: placement_fixture.InProcessPlacement, operator: agents.Operator
-) -> None:
+def check(placement: testing.Placement, operator: agents.Operator) -> None:
     """All is moved, and nothing else is touched."""
     assert allocated(placement) == MOVED
     assert set(operator.inventories()) == {'VCPU'}
@@ -197,20 +195,20 @@ def check(
 
 
 def reshapes(
-    placement: placement_fixture.InProcessPlacement,
-) -> list[placement_fixture.Request]:
+    placement: testing.Placement,
+) -> list[in_process.Request]:
     return [r for r in placement.requests if str(r) == RESHAPE]
 
 
 def meddle(
-    placement: placement_fixture.InProcessPlacement,
+    placement: testing.Placement,
     act: collections.abc.Callable[[], object],
     when: str = RESHAPE,
 ) -> None:
     """Let another writer act once, just before that request."""
     left = [act]
 
-    def hook(request: placement_fixture.Request) -> None:
+    def hook(request: in_process.Request) -> None:
         if left and str(request) == when:
             left.pop()()
 

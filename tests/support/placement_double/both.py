@@ -9,10 +9,11 @@ import dataclasses
 import json
 import typing
 
-import placement_fixture
 import placement_replay
 import requests
 
+from compute_agent import testing
+from compute_agent.testing.fixtures import in_process
 from report_client.http import codec, error_mapping
 
 from . import contents, service
@@ -32,14 +33,12 @@ class Both:
     :ivar asked: how many requests each got
     """
 
-    url = placement_fixture.URL
+    url = in_process.URL
 
-    def __init__(
-        self, placement: placement_fixture.InProcessPlacement
-    ) -> None:
+    def __init__(self, placement: testing.Placement) -> None:
         self._real = placement_replay.Replay(placement)
         self._double = service.Double()
-        self.session = placement_fixture._session(self.ask)
+        self.session = in_process.session(self.ask)
 
     @property
     def asked(self) -> int:
@@ -61,7 +60,7 @@ class Both:
 
     def ask(self, sent: requests.PreparedRequest) -> requests.Response:
         """Return the real answer; the double's must be like it."""
-        request = placement_fixture._read(sent)
+        request = in_process.read(sent)
         got = self._real.ask(sent)
         body = got.json() if got.content else None
         self._compare(request, placement_replay.Answer(got.status_code, body))
@@ -76,7 +75,7 @@ class Both:
     ) -> placement_replay.Answer:
         """Return the real answer to an operator; the double's is like it."""
         answer = self._real.call(method, path, body, microversion)
-        request = placement_fixture.Request(
+        request = in_process.Request(
             method=method, path=path, body=body, microversion=microversion
         )
         self._compare(request, answer)
@@ -84,7 +83,7 @@ class Both:
 
     def _compare(
         self,
-        request: placement_fixture.Request,
+        request: in_process.Request,
         real: placement_replay.Answer,
     ) -> None:
         answer = self._double.answer(
@@ -101,7 +100,7 @@ class Both:
 
 
 def _plain(
-    request: placement_fixture.Request, answer: placement_replay.Answer
+    request: in_process.Request, answer: placement_replay.Answer
 ) -> object:
     """Return what an agent reads of an answer; the order of names is none."""
     if answer.status >= 400:

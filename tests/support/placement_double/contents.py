@@ -7,10 +7,10 @@ No value is ever changed, only replaced, so a shallow copy is a snapshot.
 import dataclasses
 import typing
 
-import placement_contents
+from compute_agent.testing.fixtures import contents
 
-Claims = placement_contents.Claims
-Fields = placement_contents.Fields
+Claims = contents.Claims
+Fields = contents.Fields
 UNDEFINED = 'placement.undefined_code'
 CONCURRENT = 'placement.concurrent_update'
 

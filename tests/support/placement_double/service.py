@@ -7,16 +7,17 @@ It can take the place of ``placement_replay.Replay``: ``start``, ``database``,
 
 import typing
 
-import placement_fixture
 import placement_replay
 import requests
+
+from compute_agent.testing.fixtures import in_process
 
 from . import routes
 from .contents import Claims, Contents, Refused, Unlike
 
 Body = typing.Any
 Answer = placement_replay.Answer
-NEWEST = placement_fixture.MICROVERSION
+NEWEST = in_process.MICROVERSION
 # The agent's reshape, which sends no consumer types.
 RESHAPE = '1.37'
 
@@ -27,13 +28,13 @@ class Double:
     :ivar asked: how many requests it got
     """
 
-    url = placement_fixture.URL
+    url = in_process.URL
 
     def __init__(self) -> None:
         self._now = Contents()
         self._read: dict[str, Answer] = {}  # of the present contents
         self.asked = 0
-        self.session = placement_fixture._session(self.ask)
+        self.session = in_process.session(self.ask)
 
     def start(self, database: Contents | None) -> None:
         """Begin with this copy, or empty."""
@@ -50,12 +51,12 @@ class Double:
 
     def ask(self, sent: requests.PreparedRequest) -> requests.Response:
         """Return the answer to a request of the HTTP library."""
-        request = placement_fixture._read(sent)
+        request = in_process.read(sent)
         answer = self.answer(
             request.method, request.path, request.body, request.microversion
         )
         content = b'' if answer.body is None else routes.encoded(answer.body)
-        return placement_fixture._response(sent, answer.status, content)
+        return in_process.response(sent, answer.status, content)
 
     def call(
         self,
