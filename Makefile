@@ -37,7 +37,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos parity \
     companion test-planted mutmut lint types contracts collect wheel-check bench \
-    bench-traits bench-rows bench-libvirt bench-ways sample check clean
+    bench-traits bench-rows bench-libvirt bench-rules bench-ways sample check clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
@@ -178,6 +178,9 @@ bench-rows: .venv/run.stamp  ## Time reading a list of providers beside other wa
 
 bench-libvirt: .servers/libvirt.stamp  ## Time the libvirt driver's descriptions of a host
 	PYTHONPATH=.:tests/support $(BIN)/python -m benchmarks.libvirt_host
+
+bench-rules: .venv/dev.stamp  ## Time the host driver with 200 rules and 500 facts
+	PYTHONPATH=.:tests/support $(BIN)/python -m benchmarks.host_rules
 
 bench-ways: .venv/run.stamp .servers/placement.stamp  ## Time ways to ask placement that are not used
 	$(BIN)/python -m benchmarks.alternatives

@@ -11,13 +11,14 @@ the time it took, and then it is unknown as a whole.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..facts.fact import Device, Fact, Facts
 from . import gifts
-from .language.expression import Partly, Plain, Unknown, plain
+from .language.expression import Unknown
 from .outcome import Gift, Outcome, Verdict
-from .rule import DEVICE, LOCAL, NAME, NODE, Rule
+from .rule import DEVICE, LOCAL, Rule
+from .values import Values
 from .vocabulary import Vocabulary
 
 #: The longest time of one rule, and of all rules, in seconds.
@@ -38,10 +39,9 @@ class Evaluation:
         self, facts: Facts, words: Vocabulary, node: str, clock: Clock
     ) -> None:
         self._facts = facts
-        self._words = words
+        self._values = Values(facts, words, node)
         self._clock = clock
         self._ends = clock() + MAX_SECONDS_OF_ALL
-        self._values = {**self._of_host(), NODE: node}
 
     def outcomes(self, rules: Iterable[Rule]) -> Iterator[Outcome]:
         """Yield the outcomes of the rules that are on, in their order."""
@@ -63,22 +63,25 @@ class Evaluation:
         return found
 
     def _of_rule(self, rule: Rule) -> Iterator[Outcome]:
+        names = rule.references
         if not rule.for_each:
-            yield self._outcome(rule, None)
+            yield self._outcome(rule, names, None)
             return
         devices = self._facts.devices.get(rule.for_each, ())
         if isinstance(devices, Fact):
             yield _unknown(rule, _why(devices), facts=(devices,))
             return
         for device in devices:
-            yield self._outcome(rule, device)
+            yield self._outcome(rule, names, device)
 
-    def _outcome(self, rule: Rule, device: Device | None) -> Outcome:
-        values = {**self._values, **self._of_device(rule, device)}
-        facts = tuple(self._read(rule, device))
+    def _outcome(
+        self, rule: Rule, names: Sequence[str], device: Device | None
+    ) -> Outcome:
+        values = self._values.of(device)
+        facts = tuple(self._read(names, device))
         given: Gift | Unknown | None = gifts.gift(rule, values)
         reason = given.reason if isinstance(given, Unknown) else ''
-        absent = self._absent_local(rule, facts)
+        absent = self._absent_local(names, facts)
         if reason in absent:
             given, reason = None, absent[reason]
         if isinstance(given, Gift) and absent:
@@ -105,7 +108,7 @@ class Evaluation:
         )
 
     def _absent_local(
-        self, rule: Rule, facts: Iterable[Fact]
+        self, names: Iterable[str], facts: Iterable[Fact]
     ) -> dict[str, str]:
         """Return the reason of the library → the reason for people.
 
@@ -115,52 +118,18 @@ class Evaluation:
             return {}
         return {
             f'{name} is unknown': f'no file has the fact {name}'
-            for name in rule.references
+            for name in names
             if name.startswith(f'{LOCAL}.') and self._lacks(name)
         }
-
-    # --- values --------------------------------------------------------------
-
-    def _of_host(self) -> dict[str, Plain]:
-        """Return name → value; a fact that the host does not have is null."""
-        found: dict[str, Plain] = {
-            name: None for name in self._words.facts if self._lacks(name)
-        }
-        found |= _known(self._facts.facts.items())
-        for family, devices in self._facts.devices.items():
-            if not isinstance(devices, Fact):
-                listed = [
-                    {NAME: d.name} | self._attributes(d) for d in devices
-                ]
-                known = all(map(_is_known, devices))
-                found[family] = listed if known else Partly(listed)
-        for family in self._words.attributes:
-            if family not in self._facts.devices:
-                found[family] = []
-        return found
 
     def _lacks(self, name: str) -> bool:
         return self._facts.get(name) is None
 
-    def _attributes(self, device: Device) -> dict[str, Plain]:
-        """Return attribute → value; one that the device lacks is null."""
-        known = self._words.attributes.get(device.family, ())
-        lacking = {name: None for name in known if name not in device.facts}
-        return lacking | _known(device.facts.items())
-
-    def _of_device(
-        self, rule: Rule, device: Device | None
-    ) -> Mapping[str, Plain]:
-        if device is None or not any(
-            name.startswith(f'{DEVICE}.') for name in rule.references
-        ):
-            return {}
-        values = {NAME: device.name} | self._attributes(device)
-        return {f'{DEVICE}.{name}': value for name, value in values.items()}
-
-    def _read(self, rule: Rule, device: Device | None) -> Iterator[Fact]:
+    def _read(
+        self, names: Iterable[str], device: Device | None
+    ) -> Iterator[Fact]:
         """Yield the facts behind a rule's references."""
-        for name in rule.references:
+        for name in names:
             family, _, attribute = name.partition('.')
             if family == DEVICE and device is not None:
                 if attribute in device.facts:
@@ -181,14 +150,6 @@ def _without(gift: Gift, absent: Mapping[str, str]) -> Gift:
         absent=gift.absent | gone,
         unknown={t: w for t, w in gift.unknown.items() if t not in gone},
     )
-
-
-def _known(facts: Iterable[tuple[str, Fact]]) -> dict[str, Plain]:
-    return {n: plain(fact.value) for n, fact in facts if not fact.unknown}
-
-
-def _is_known(device: Device) -> bool:
-    return not any(fact.unknown for fact in device.facts.values())
 
 
 def _unknown(rule: Rule, reason: str, facts: tuple[Fact, ...] = ()) -> Outcome:

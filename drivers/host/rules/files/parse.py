@@ -7,6 +7,7 @@ the document.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -240,13 +241,19 @@ def _wrong_trait(found: Template) -> str:
         return ''
     if names.is_custom(text):
         return f'{text!r} is no trait; write {names.custom_name(text[7:])}'
-    known = os_traits.get_traits()
+    known = _standard_traits()
     if text in known:
         return ''
     advice = expression.suggestion(text, known)
     return (
         f'{text!r} is no standard trait{advice or "; begin it with CUSTOM_"}'
     )
+
+
+@functools.cache
+def _standard_traits() -> frozenset[str]:
+    """Return all standard traits; the library walks its modules each time."""
+    return frozenset(os_traits.get_traits())
 
 
 def _wrong_class(rc: str) -> str:

@@ -11,6 +11,7 @@ ends in an error, and that counts as unknown.
 
 import dataclasses
 import difflib
+import functools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -29,6 +30,7 @@ _ERROR = re.compile(
 _UNDECLARED = re.compile(r"undeclared reference to '(?P<name>[^']*)'")
 _NO_KEY = re.compile(r'Key not found in map : "(?P<name>[^"]*)"')
 _NO_VALUE = re.compile(r'No value with name "(?P<name>[^"]*)"')
+_ENVIRONMENTS = 64  # a few per family of devices, and one per local fact
 
 
 class Partly(list[Plain]):
@@ -104,7 +106,7 @@ def compile_expression(
     :raises Invalid: it has mistakes
     :raises LibraryMissing: the library is not installed
     """
-    cel = _library()
+    _library()
     too_long = lexing.too_long(text)
     if too_long is not None:
         raise Invalid([too_long])
@@ -113,7 +115,7 @@ def compile_expression(
     found = list(lexing.problems(words, known))
     if found:
         raise Invalid(found)
-    env = cel.NewEnv(variables=dict.fromkeys(names, cel.Type.DYN))
+    env = _environment(frozenset({*known, *names}))
     try:
         program = env.compile(text)
     except (RuntimeError, TypeError) as exc:
@@ -163,6 +165,17 @@ def _library() -> Any:
     return cel
 
 
+@functools.lru_cache(maxsize=_ENVIRONMENTS)
+def _environment(names: frozenset[str]) -> Any:
+    """Return CEL's environment with these names.
+
+    Expressions share it, because the first one of an environment takes the
+    library as long as fifty others.
+    """
+    cel = _library()
+    return cel.NewEnv(variables=dict.fromkeys(names, cel.Type.DYN))
+
+
 def _check_condition(program: 'cel.Expression') -> None:
     cel = _library()
     kind = program.return_type()
@@ -186,7 +199,7 @@ def _wrong_patterns(
         call, pattern = words[number + 1], words[number + 2]
         matches = f'.{token.text}'.endswith('.matches') and call.text == '('
         if matches and pattern.kind in {'raw', 'string'}:
-            env = _library().NewEnv()
+            env = _environment(frozenset())
             result = env.compile(f"''.matches({pattern.text})").eval(data={})
             if result.type() == _library().Type.ERROR:
                 yield lexing.Problem(

@@ -9,12 +9,13 @@ would take an unknown attribute for an absent one. ``expression.py`` calls it.
 
 import dataclasses
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 
 MAX_LENGTH = 1000
 MAX_NESTED = 3
 
 _NAME = r'[A-Za-z_][A-Za-z0-9_]*'
+_BLANK = r'(?:\s|//[^\n]*\n)*'  # a comment may divide a path, as CEL has it
 _TOKEN = re.compile(
     rf"""
     (?P<comment>//[^\n]*)
@@ -23,12 +24,13 @@ _TOKEN = re.compile(
     |(?P<string>[bB]?
         (?:\"{{3}}(?:\\[\s\S]|[^\\])*?\"{{3}}|'{{3}}(?:\\[\s\S]|[^\\])*?'{{3}}
         |"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))
-    |(?P<path>{_NAME}(?:\s*\.\s*{_NAME})*)
+    |(?P<path>in\b|{_NAME}(?:{_BLANK}\.{_BLANK}{_NAME})*)
     |(?P<number>[0-9][0-9A-Za-z]*)
     |(?P<other>\S)
     """,
     re.VERBOSE,
 )
+_TEXTS = frozenset({'raw', 'string'})
 COMPREHENSIONS = frozenset({'all', 'exists', 'exists_one', 'filter'})
 # Each makes values of any size from small ones.
 _GROWING = frozenset({'map', 'transformList', 'transformMap', 'bind'})
@@ -69,7 +71,7 @@ def tokens(text: str) -> list[Token]:
     found = [
         Token(
             kind=match.lastgroup or '',
-            text=re.sub(r'\s', '', match[0])
+            text=re.sub(r'\s|//[^\n]*', '', match[0])
             if match.lastgroup == 'path'
             else match[0],
             offset=match.start(),
@@ -88,12 +90,19 @@ def references(
     """
     found: dict[str, Token] = {}
     for number, token in enumerate(words):
-        follows_dot = number > 0 and words[number - 1].text == '.'
-        if token.kind == 'path' and not follows_dot:
+        if token.kind == 'path' and not _is_selected(words, number):
             name = _reference(token.text, known)
             if name:
                 found.setdefault(name, token)
     return found
+
+
+def _is_selected(words: Sequence[Token], number: int) -> bool:
+    """Return True for the part of a value: ``x`` in ``f(a).x``, not ``.x``."""
+    if number < 2 or words[number - 1].text != '.':
+        return False
+    before = words[number - 2]
+    return before.kind in _TEXTS or before.text in {')', ']', '}'}
 
 
 def _reference(path: str, known: Container[str]) -> str:
@@ -170,7 +179,7 @@ def _absence(
     words: Sequence[Token],
     number: int,
     known: Container[str],
-    bound: Container[str],
+    bound: Collection[str],
 ) -> Iterator[Problem]:
     """Refuse to ask if a name exists: an unknown one would look absent."""
     token = words[number]
@@ -184,7 +193,8 @@ def _absence(
                 text='has() asks for an entry of a fact that is a map; '
                 'compare the fact itself, which may be unknown',
             )
-    if token.text == 'in' and following[:1] and following[0] in bound:
+    is_whole = following[1:] != ['[']  # d['x'] is an attribute of d
+    if token.text == 'in' and is_whole and {*following[:1]} & {*bound}:
         yield Problem(
             offset=token.offset,
             text=f'{following[0]} is a device or an entry, and an unknown '
