@@ -6,7 +6,9 @@ for an unknown entry of a map, so a device lacks its unknown attributes, and an
 expression that looks at a whole device (``'x' in d``, ``size(d)``,
 ``d.all(k, …)``, ``d == {…}``) would take them for absent. Only the plain forms
 are proven: ``exists`` and the like over a family or over its ``filter``, the
-size of either, and ``d.attribute``. ``expression.py`` calls this.
+size of either, ``d.attribute`` and ``d['attribute']``. With these, a device
+counts as unknown only for attributes of its own that are unknown.
+``expression.py`` calls this.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -14,6 +16,7 @@ from collections.abc import Collection, Iterator, Sequence
 from .lexing import COMPREHENSIONS, Token
 
 _SIZE = 'size'
+_BRACKETS = {'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
 
 
 def by_attributes(words: Sequence[Token], families: Collection[str]) -> bool:
@@ -56,12 +59,11 @@ def _is_plain(
     if first in families:
         follows = _text(words, number - 1) == '.'
         return not follows and _is_list(words, number, rest)
-    if first not in devices:
+    if first not in devices or _is_binding(words, number):
         return True
-    calls = _text(words, number + 1) == '('
-    return _is_binding(words, number) or (
-        bool(rest) and not (calls and '.' not in rest)
-    )
+    if rest:
+        return _is_attribute(words, number, rest)
+    return _text(words, number + 1) == '['
 
 
 def _is_binding(words: Sequence[Token], number: int) -> bool:
@@ -74,18 +76,27 @@ def _is_binding(words: Sequence[Token], number: int) -> bool:
     )
 
 
+def _is_attribute(words: Sequence[Token], number: int, path: str) -> bool:
+    """Return True if a path behind a device does not call its methods.
+
+    :param number: the place of the path's last word
+    """
+    return '.' in path or _text(words, number + 1) != '('
+
+
 def _is_list(words: Sequence[Token], number: int, method: str) -> bool:
-    """Return True if a list of devices is only searched or counted.
+    """Return True if a list of devices is only searched, counted or indexed.
 
     :param number: the place of ``family.method``, or of a filter's ``)``
     """
     end = number + 1
     if not method:
-        return _is_counted(words, number, end)
+        return _is_counted(words, number, end) or _is_item(words, end)
     if method == 'filter':
         after = _closing(words, end) + 1
         if _text(words, after) != '.':
-            return _is_counted(words, number, after)
+            counted = _is_counted(words, number, after)
+            return counted or _is_item(words, after)
         return _is_list(words, after + 1, _text(words, after + 1))
     return method in {*COMPREHENSIONS, _SIZE} and _text(words, end) == '('
 
@@ -96,12 +107,22 @@ def _is_counted(words: Sequence[Token], start: int, end: int) -> bool:
     return before == [_SIZE, '('] and _text(words, end) == ')'
 
 
+def _is_item(words: Sequence[Token], start: int) -> bool:
+    """Return True for ``[0].vendor`` and ``[0]['vendor']`` behind a list."""
+    if _text(words, start) != '[':
+        return False
+    after = _closing(words, start) + 1
+    if _text(words, after) == '.':
+        return _is_attribute(words, after + 1, _text(words, after + 1))
+    return _text(words, after) == '['
+
+
 def _closing(words: Sequence[Token], number: int) -> int:
-    """Return the place of the parenthesis that ends the one at ``number``."""
+    """Return the place of the bracket that ends the one at ``number``."""
     depth = 0
     for place in range(number, len(words)):
-        depth += {'(': 1, ')': -1}.get(words[place].text, 0)
-        if depth == 0:
+        depth += _BRACKETS.get(words[place].text, 0)
+        if depth <= 0:
             return place
     return len(words)
 

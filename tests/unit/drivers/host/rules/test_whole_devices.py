@@ -34,6 +34,12 @@ WHOLE = (
     '[pci].exists(l, l[0].size() == 4)',
     'pci.all(d, !(d == pci[0]))',
     'size(pci) == 0 || .pci[0].size() == 4',
+    "pci[0].exists(k, k == 'numa_node')",
+    'pci.filter(d, true)[0].exists(k, size(k) > 0)',
+    '[pci[0]].exists(e, size(e) == 4)',
+    "pci.exists(d, {'one': d}['one'].size() == 4)",
+    'pci.exists(d, [d][0].size() == 4)',
+    "[pci].exists(l, l[0].exists(k, k == 'vendor'))",
 )
 BY_ATTRIBUTES = (
     "pci.exists(d, d.vendor == '8086')",
@@ -42,6 +48,11 @@ BY_ATTRIBUTES = (
     "pci.filter(d, d.vendor == '8086').exists(e, size(e.modules) == 1)",
     "size(pci.filter(d, d.vendor == '8086')) == 1 && size(pci) == 1",
     "pci.filter(d, d.vendor == '8086').size() == pci.size()",
+    "pci.exists(d, d['vendor'] == '8086')",
+    "pci.exists(d, 'ice' in d['modules'] && size(d['modules']) == 1)",
+    "pci[0].vendor == '8086' && pci[0]['vendor'] == '8086'",
+    "pci[0].modules.exists(m, m == 'ice')",
+    "pci.filter(d, d.vendor == '8086')[0].vendor == '8086'",
     "cpu.flags.exists(f, f == 'avx') && pci.all(d, d.vendor != '')",
 )
 
@@ -69,6 +80,20 @@ def test_a_condition_on_a_whole_device_is_unknown(folder, when):
 @pytest.mark.parametrize('when', BY_ATTRIBUTES)
 def test_a_condition_on_known_attributes_is_decided(folder, when):
     assert _outcome(folder, when).verdict is Verdict.GIVES
+
+
+@pytest.mark.parametrize('form', ["d['vendor']", 'd.vendor'])
+@pytest.mark.parametrize(
+    ('vendor', 'verdict'),
+    [('8086', Verdict.GIVES), ('10de', Verdict.UNKNOWN)],
+)
+def test_a_device_whose_attribute_is_known_is_decided_beside_others(
+    folder, monkeypatch, form, vendor, verdict
+):
+    devices = {**FACTS['devices']['pci'], 'b': {'unknown': {'vendor': 'gone'}}}
+    monkeypatch.setitem(FACTS, 'devices', {'pci': devices})
+    outcome = _outcome(folder, f"pci.exists(d, {form} == '{vendor}')")
+    assert outcome.verdict is verdict
 
 
 def test_a_whole_device_is_read_if_all_its_attributes_are_known():
