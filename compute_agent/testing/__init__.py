@@ -22,6 +22,12 @@ if typing.TYPE_CHECKING:
     from .fixtures.cycles import sync as sync
     from .fixtures.placement import HOST_UUID as HOST_UUID
     from .fixtures.placement import Placement as Placement
+    from .fixtures.recorded_hosts import RecordedHost as RecordedHost
+    from .fixtures.recorded_hosts import recorded_host as recorded_host
+    from .fixtures.recorded_hosts import recorded_hosts as recorded_hosts
+    from .fixtures.recorded_hosts import save_host as save_host
+    from .fixtures.recorded_hosts import write_host as write_host
+    from .fixtures.trees import describe as describe
     from .fixtures.trees import plain_tree as plain_tree
     from .fixtures.trees import tree as tree
 
@@ -37,13 +43,19 @@ _MODULES = {
     'HOST_UUID': 'fixtures.placement',
     'Operation': 'fixtures.cycles',
     'Placement': 'fixtures.placement',
+    'RecordedHost': 'fixtures.recorded_hosts',
     'agent_on': 'fixtures.cycles',
     'assert_providers': 'fixtures.cycles',
     'assert_synced': 'fixtures.cycles',
+    'describe': 'fixtures.trees',
     'plain_tree': 'fixtures.trees',
     'plan_of': 'fixtures.cycles',
+    'recorded_host': 'fixtures.recorded_hosts',
+    'recorded_hosts': 'fixtures.recorded_hosts',
+    'save_host': 'fixtures.recorded_hosts',
     'sync': 'fixtures.cycles',
     'tree': 'fixtures.trees',
+    'write_host': 'fixtures.recorded_hosts',
 }
 
 

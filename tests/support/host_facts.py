@@ -17,13 +17,12 @@ from collections.abc import Collection, Mapping
 import recorded_libvirt
 import yaml
 
+from compute_agent import testing
 from drivers import host_files
 from drivers.host.facts import local, reader, rows
 
 TESTS = pathlib.Path(__file__).parents[1]
 CASES = sorted((TESTS / 'host_facts').glob('*.yaml'))
-
-_LINK = '-> '
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -73,23 +72,10 @@ def make(case: pathlib.Path, folder: pathlib.Path) -> Recorded:
         shutil.copytree(TESTS / 'hosts' / said['base'], root)
     else:
         root.mkdir()
-    write(root, said['files'])
+    testing.write_host(root, said['files'])
     return Recorded(
         root=root,
         offloads=RecordedOffloads(of=said.get('ethtool', {})),
         expected=said['expected'],
         unknown=said['unknown'],
     )
-
-
-def write(folder: pathlib.Path, files: Mapping[str, typing.Any]) -> None:
-    """Write files, links and folders."""
-    folder.mkdir(exist_ok=True)
-    for name, content in files.items():
-        path = folder / name
-        if isinstance(content, Mapping):
-            write(path, content)
-        elif content.startswith(_LINK):
-            path.symlink_to(content.removeprefix(_LINK))
-        else:
-            path.write_bytes(content.encode('latin-1'))

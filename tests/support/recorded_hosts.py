@@ -15,11 +15,11 @@ import pathlib
 import typing
 
 import recorded_sources
-import yaml
 from oslo_config import cfg
 
 import compute_agent.conf
-from compute_agent.tree import inventory, provider, provider_tree
+from compute_agent import testing
+from compute_agent.tree import provider_tree
 from drivers import host_files
 from drivers.libvirt import driver, sources
 from drivers.libvirt.recording import recorder
@@ -34,13 +34,12 @@ Plain: typing.TypeAlias = dict[str, dict[str, typing.Any]]
 
 def cases(key: str) -> list[str]:
     """Return the names of the cases whose expected.yaml has this key."""
-    return sorted(p.name for p in HOSTS.iterdir() if key in expected(p))
+    return [str(host) for host in testing.recorded_hosts(HOSTS, key)]
 
 
 def expected(folder: pathlib.Path) -> dict[str, typing.Any]:
     """Return what a case expects."""
-    text = (folder / 'expected.yaml').read_text('utf-8')
-    return typing.cast('dict[str, typing.Any]', yaml.safe_load(text))
+    return testing.recorded_host(folder).expected
 
 
 def nova_confs(folder: pathlib.Path, into: pathlib.Path) -> list[pathlib.Path]:
@@ -128,24 +127,17 @@ def plain(tree: provider_tree.ProviderTree) -> Plain:
 
 def placed(found: Plain) -> provider_tree.ProviderTree:
     """Return the tree of these providers, as placement has it."""
-    root = UUID
-    providers: list[provider.Provider] = []
-    for name, contents in found.items():
-        uuid = provider_tree.derived_uuid(UUID, name) if providers else root
-        providers.append(
-            provider.Provider(
-                uuid=uuid,
-                name=name,
-                parent_uuid=root if providers else None,
-                generation=1,
-                traits=frozenset(contents['traits']),
-                inventories={
-                    rc: inventory.Inventory.from_record(record)
-                    for rc, record in contents['inventory'].items()
-                },
-            )
-        )
-    return provider_tree.ProviderTree.from_providers(providers)
+    root = next(iter(found))
+    rows = {
+        name: {
+            'parent': None if name == root else root,
+            'inventories': contents['inventory'],
+            'traits': contents['traits'],
+        }
+        for name, contents in found.items()
+    }
+    rows[root]['uuid'] = UUID
+    return testing.tree(rows)
 
 
 def tree_of(found: Plain) -> provider_tree.ProviderTree:

@@ -14,15 +14,12 @@ import typing
 import recorded_hosts
 import yaml
 
+from compute_agent import testing
+
 
 def save(report: typing.Any, folder: pathlib.Path) -> None:
     """Write the first node of a report as a case."""
-    for path, text in report[0]['raw'].items():
-        file = folder / path
-        if not file.resolve().is_relative_to(folder.resolve()):
-            raise SystemExit(f'{path} is outside the folder of the case')
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, 'utf-8')
+    testing.save_host(report, folder)
     libvirt = recorded_hosts.driver_on(folder)
     tree = recorded_hosts.empty_tree(libvirt)
     recorded_hosts.describe(libvirt, tree)
