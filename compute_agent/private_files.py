@@ -3,24 +3,21 @@
 
 The agent trusts its state directory, so nobody else may be able to put a file
 or a link there. A directory or a file of another user is refused, and so is a
-directory that others may write to. No file is opened through a link, and its
-mode does not depend on the umask. ``state/``, ``identity/`` and ``dev/`` call
-this module.
+directory that others may write to (``file_trust.py``). No file is opened
+through a link, and its mode does not depend on the umask. ``state/``,
+``identity/`` and ``dev/`` call this module.
 """
 
 import errno
 import os
 import pathlib
-import pwd
 import stat
 
-from . import errors
+from . import errors, file_trust
 
 PRIVATE = 0o600
 READABLE = 0o644
 _DIRECTORY = 0o755
-_ROOT = 0
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_directory(path: pathlib.Path) -> None:
@@ -45,13 +42,14 @@ def check_directory(path: pathlib.Path) -> None:
     found = path.stat()
     if not stat.S_ISDIR(found.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-    if found.st_uid not in {os.geteuid(), _ROOT}:
+    owner = file_trust.foreign_owner(found)
+    if owner:
         raise errors.ConfigError(
-            f'[DEFAULT] state_path: {path} belongs to {_user(found.st_uid)}, '
-            f'and this process runs as {_user(os.geteuid())}: run it as the '
+            f'[DEFAULT] state_path: {path} belongs to {owner}, '
+            f'and this process runs as {_this_user()}: run it as the '
             "daemon's user, or set another state_path"
         )
-    if found.st_mode & _OTHERS_WRITE:
+    if file_trust.others_may_write(found):
         raise errors.ConfigError(
             f'[DEFAULT] state_path: users other than its owner may write to '
             f'{path}: run "chmod go-w {path}", or set another state_path'
@@ -129,19 +127,21 @@ def check_link(path: pathlib.Path) -> None:
         found = path.lstat()
     except OSError:
         return
-    if found.st_uid != _ROOT:
-        _check_owner(path, found, regular=False)
+    _refuse_owner(path, file_trust.foreign_owner(found))
 
 
-def _check_owner(
-    path: pathlib.Path, found: os.stat_result, *, regular: bool = True
-) -> None:
-    if regular and not stat.S_ISREG(found.st_mode):
+def _check_owner(path: pathlib.Path, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
         raise errors.ConfigError(f'{path} is not a regular file: remove it')
-    if found.st_uid != os.geteuid():
+    _refuse_owner(path, file_trust.foreign_owner(found, or_root=False))
+
+
+def _refuse_owner(path: pathlib.Path, owner: str) -> None:
+    """Refuse a file of another user; ``owner`` is empty for a trusted one."""
+    if owner:
         raise errors.ConfigError(
-            f'{path} belongs to {_user(found.st_uid)}, and this process runs '
-            f"as {_user(os.geteuid())}: run it as the daemon's user, or give "
+            f'{path} belongs to {owner}, and this process runs '
+            f"as {_this_user()}: run it as the daemon's user, or give "
             'the file to this one (chown)'
         )
 
@@ -151,8 +151,5 @@ def _is(path: pathlib.Path) -> bool:
     return os.path.lexists(path)
 
 
-def _user(uid: int) -> str:
-    try:
-        return f'user {pwd.getpwuid(uid).pw_name}'
-    except KeyError:
-        return f'user {uid}'
+def _this_user() -> str:
+    return file_trust.user(os.geteuid())

@@ -12,9 +12,8 @@ import datetime as dt
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from compute_agent import yaml_file
+from compute_agent import file_trust, yaml_file
 
-from .. import trust
 from . import local_file
 from .fact import Fact
 
@@ -87,7 +86,7 @@ class LocalFacts:
     def _paths(self, faults: list[str]) -> Iterator[str]:
         for folder in self._folders:
             try:
-                problem = trust.distrust(os.stat(folder))  # noqa: PTH116 (as below)
+                problem = file_trust.distrust(os.stat(folder))  # noqa: PTH116 (as below)
                 names = sorted(os.listdir(folder))  # noqa: PTH208
             except FileNotFoundError:
                 continue
@@ -108,10 +107,10 @@ class LocalFacts:
     def _read(self, path: str) -> _Kept:
         """Return the facts of a file; a file that did not change is kept."""
         try:
-            descriptor = os.open(path, trust.READ_FLAGS)
+            descriptor = os.open(path, file_trust.READ_FLAGS)
         except OSError as exc:
             return _Kept(
-                key=(0,) * 5, fault=_refused(path, trust.why_unread(exc))
+                key=(0,) * 5, fault=_refused(path, file_trust.why_unread(exc))
             )
         try:
             return self._opened(path, descriptor)
@@ -130,7 +129,7 @@ class LocalFacts:
         before = self._kept.get(path)
         if before is not None and before.key == key:
             return before
-        problem = trust.distrust_file(status, LARGEST)
+        problem = file_trust.distrust_file(status, LARGEST)
         if problem:
             return _Kept(key=key, fault=_refused(path, problem))
         try:
@@ -143,7 +142,7 @@ class LocalFacts:
             return _Kept(key=key, fault=_refused(path, 'it is not UTF-8'))
         except OSError as exc:
             return _Kept(
-                key=(0,) * 5, fault=_refused(path, trust.why_unread(exc))
+                key=(0,) * 5, fault=_refused(path, file_trust.why_unread(exc))
             )
 
 

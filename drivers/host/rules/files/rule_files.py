@@ -15,9 +15,8 @@ import os
 import pathlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from compute_agent import error_text, errors, yaml_file
+from compute_agent import error_text, errors, file_trust, yaml_file
 
-from ... import trust
 from ..language import expression
 from ..rule import Rule
 from ..vocabulary import Vocabulary
@@ -72,7 +71,9 @@ def _read(
         try:
             text = _text(path)
         except OSError as exc:
-            left_out.append(f'{path} is left out: {trust.why_unread(exc)}')
+            left_out.append(
+                f'{path} is left out: {file_trust.why_unread(exc)}'
+            )
             continue
         try:
             files.append(_parsed(path, text, words))
@@ -185,7 +186,7 @@ def _operators(location: str, *, given: bool) -> list[pathlib.Path]:
 
 def _paths(folder: pathlib.Path) -> Iterator[pathlib.Path]:
     """Yield the rule files of a directory, by name."""
-    problem = '' if folder == STARTER else trust.distrust(folder.stat())
+    problem = '' if folder == STARTER else file_trust.distrust(folder.stat())
     if problem:
         raise OSError(errno.EPERM, problem)
     for name in sorted(os.listdir(folder)):  # noqa: PTH208 (names)
@@ -202,9 +203,9 @@ def _text(path: pathlib.Path) -> str:
     """
     if path.parent == STARTER:
         return path.read_text('utf-8')
-    descriptor = os.open(path, trust.READ_FLAGS)
+    descriptor = os.open(path, file_trust.READ_FLAGS)
     with open(descriptor, 'rb') as file:  # noqa: PTH123 (a descriptor)
-        problem = trust.distrust_file(os.fstat(descriptor), MAX_SIZE)
+        problem = file_trust.distrust_file(os.fstat(descriptor), MAX_SIZE)
         if problem:
             raise OSError(errno.EPERM, problem)
         content = file.read(MAX_SIZE + 1)

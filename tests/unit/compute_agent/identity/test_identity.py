@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from compute_agent import errors, private_files
+from compute_agent import errors, file_trust
 from compute_agent.identity import identity
 
 ONE = '11111111-1111-4111-8111-111111111111'
@@ -253,7 +253,7 @@ def test_a_link_of_another_user_is_refused(tmp_path, monkeypatch):
     (tmp_path / 'real').write_text(ONE)
     (tmp_path / 'compute_id').symlink_to(tmp_path / 'real')
     monkeypatch.setattr(os, 'geteuid', lambda: 60_001)
-    monkeypatch.setattr(private_files, '_ROOT', 60_002)
+    monkeypatch.setattr(file_trust, '_ROOT', 60_002)
     with pytest.raises(errors.ConfigError, match='belongs to user'):
         identity.host_uuid(tmp_path)
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from compute_agent import errors, private_files
+from compute_agent import errors, file_trust
 from compute_agent.state.database import lock
 
 HOLDER = """
@@ -162,7 +162,7 @@ def test_a_directory_that_others_may_write_to_is_refused(tmp_path, mode):
 
 def test_a_directory_of_another_user_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, 'geteuid', lambda: 60_001)
-    monkeypatch.setattr(private_files, '_ROOT', 60_002)
+    monkeypatch.setattr(file_trust, '_ROOT', 60_002)
     with (
         pytest.raises(errors.ConfigError, match='runs as user 60001: run it'),
         lock.hold(tmp_path),

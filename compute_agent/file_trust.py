@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files and folders that only root and the agent's user can change.
+"""The check that only root and the agent's user can change a file or a folder.
 
-Rules and local facts decide what the agent writes, so nobody else may be able
-to change their files, or to put files into their folders. Pure but for the
-names of users. ``rules/files/`` and ``facts/local.py`` call this.
+The agent's state, rules and local facts decide what it writes to placement, so
+nobody else may be able to change their files, or to put files into their
+folders. Pure but for the names of users. ``private_files.py`` and the drivers
+call this.
 """
 
 import errno
@@ -18,11 +19,26 @@ _ROOT = 0
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
+def foreign_owner(found: os.stat_result, *, or_root: bool = True) -> str:
+    """Return the owner, as ``user NAME``, if it is another user; else empty.
+
+    :param or_root: root may own it as well as the agent's user
+    """
+    trusted = {os.geteuid(), _ROOT} if or_root else {os.geteuid()}
+    return '' if found.st_uid in trusted else user(found.st_uid)
+
+
+def others_may_write(found: os.stat_result) -> bool:
+    """Return True if its group or everybody may write to it."""
+    return bool(found.st_mode & _OTHERS_WRITE)
+
+
 def distrust(found: os.stat_result) -> str:
     """Return why a file or a folder is not trusted; empty if it is."""
-    if found.st_uid not in {os.geteuid(), _ROOT}:
-        return f'it belongs to {_user(found.st_uid)}; chown it to root'
-    if found.st_mode & _OTHERS_WRITE:
+    owner = foreign_owner(found)
+    if owner:
+        return f'it belongs to {owner}; chown it to root'
+    if others_may_write(found):
         return 'users other than its owner may write to it; chmod go-w'
     return ''
 
@@ -46,7 +62,8 @@ def why_unread(exc: OSError) -> str:
     return exc.strerror or type(exc).__name__
 
 
-def _user(uid: int) -> str:
+def user(uid: int) -> str:
+    """Return ``user NAME``, or the number of a user without a name."""
     try:
         return f'user {pwd.getpwuid(uid).pw_name}'
     except KeyError:
