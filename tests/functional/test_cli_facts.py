@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """facts lists what the driver knows of this host, without placement."""
 
+import json
 import pathlib
 
 import pytest
@@ -54,13 +55,33 @@ def test_a_refused_file_is_one_line_and_the_rest_is_listed(cli, tmp_path):
         file.write(f'\n[facts]\ndirectories = {folder}\n')
     shown = cli.run('facts', 'local.*', '-f', 'value', '-c', 'name')
     assert shown.code == 0
-    assert shown.out == 'local.rack\n'
+    assert shown.out == 'local.*\nlocal.rack\n'
     assert shown.err.splitlines() == [
         (
             f'compute-agent: {folder}/b is not read: it is a symbolic link; put '
             'the file itself there'
         )
     ]
+    for form, load in (('json', json.loads), ('yaml', yaml.safe_load)):
+        found = load(cli.run('facts', 'local.*', '-f', form).out)
+        others, rack = found
+        assert rack['value'] == 'r12'
+        assert others['value'] is None
+        assert others['unknown'].startswith(f'{folder}/b is not read: ')
+    saved = tmp_path / 'saved.json'
+    saved.write_text(cli.run('facts', '-f', 'json').out)
+    write_rule(cli, tmp_path, 'local.room')
+    tried = cli.run('rules', 'test', 'site', '--facts', str(saved))
+    assert f'unknown: local.room is unknown: {folder}/b' in tried.out, tried
+
+
+def write_rule(cli, tmp_path, fact):
+    rules = tmp_path / 'rules.d'
+    rules.mkdir()
+    rule = f"rules: [{{name: site, traits: ['CUSTOM_{{{fact}}}']}}]"
+    (rules / 'a.yaml').write_text(rule)
+    with cli.config.open('a') as file:
+        file.write(f'\n[rules]\ndirectory = {rules}\n')
 
 
 def test_another_driver_leaves_the_facts_to_the_driver_host(cli):

@@ -4,7 +4,9 @@
 Pure: no I/O, configuration, logging or clock. The fact of a device has its
 device between family and attribute: ``pci.0000:03:00.0.vendor``. Each family
 of devices has a row ``FAMILY.devices`` with their names, so a list that is
-empty is not taken for one that is unknown.
+empty is not taken for one that is unknown. A family that was not read
+completely has a row ``FAMILY.*`` with the reason: facts of it that have no row
+are unknown, not absent.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +16,7 @@ from compute_agent.virt import host_facts
 from .fact import DEVICE_FAMILIES, Device, Fact, Facts, Value
 
 _DEVICES = 'devices'
+_OTHERS = '*'
 
 Row = host_facts.Row
 
@@ -26,6 +29,10 @@ def of_facts(facts: Facts) -> list[Row]:
             rows.append(_row(f'{family}.{_DEVICES}', listed))
         else:
             rows.extend(_of_devices(family, listed))
+    rows.extend(
+        Row(name=f'{family}.{_OTHERS}', value=None, source='', unknown=reason)
+        for family, reason in facts.incomplete.items()
+    )
     return sorted(rows, key=lambda row: row.name)
 
 
@@ -37,25 +44,32 @@ def to_facts(rows: Iterable[Row]) -> Facts:
     found: dict[str, Fact] = {}
     lists: dict[str, Fact] = {}
     attributes: dict[tuple[str, str], dict[str, Fact]] = {}
+    incomplete: dict[str, str] = {}
     for row in rows:
         family, device, attribute = _split(row.name)
-        fact = Fact(
-            name=f'{family}.{attribute}',
-            value=_plain(row.value),
-            source=row.source,
-            unknown=row.unknown,
-        )
-        if device:
+        if attribute == _OTHERS and row.unknown:
+            incomplete[family] = row.unknown
+        elif device:
+            fact = _fact(f'{family}.{attribute}', row)
             attributes.setdefault((family, device), {})[attribute] = fact
         elif family in DEVICE_FAMILIES and attribute == _DEVICES:
-            lists[family] = fact
+            lists[family] = _fact(row.name, row)
         else:
-            found[fact.name] = fact
+            found[row.name] = _fact(f'{family}.{attribute}', row)
     devices = {
         family: fact if fact.unknown else _devices(fact, attributes)
         for family, fact in lists.items()
     }
-    return Facts(facts=found, devices=devices)
+    return Facts(facts=found, devices=devices, incomplete=incomplete)
+
+
+def _fact(name: str, row: Row) -> Fact:
+    return Fact(
+        name=name,
+        value=_plain(row.value),
+        source=row.source,
+        unknown=row.unknown,
+    )
 
 
 def _of_devices(family: str, listed: Sequence[Device]) -> Iterator[Row]:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Facts of another host in a file: what ``facts -f json`` prints."""
 
+import dataclasses
 import json
 
 import pytest
 
 from compute_agent import errors
 from drivers.host import saved_facts
+from drivers.host.facts import fact, local, rows
 
 
 def _row(name, value, unknown=''):
@@ -30,6 +32,26 @@ def test_facts_and_devices_come_back(tmp_path):
     assert found.facts['dmi.sys_vendor'].unknown == 'permission denied'
     (device,) = found.devices['net']
     assert device.facts['driver'].value == 'ice'
+
+
+def test_local_facts_that_a_refused_file_may_have_stay_unknown(tmp_path):
+    folder = tmp_path / 'facts.d'
+    folder.mkdir()
+    (folder / 'a').write_text('rack=r12')
+    (folder / 'b').symlink_to('a')
+    read = local.LocalFacts([str(folder)]).read()
+    facts = fact.Facts(
+        facts={found.name: found for found in read.facts},
+        devices={},
+        incomplete={'local': read.faults[0]},
+    )
+    path = tmp_path / 'facts.json'
+    listed = [dataclasses.asdict(row) for row in rows.of_facts(facts)]
+    path.write_text(json.dumps(listed))
+    found = saved_facts.read(str(path))
+    assert found.get('local.rack').value == 'r12'
+    assert 'it is a symbolic link' in found.get('local.room').unknown
+    assert found.get('cpu.flags') is None
 
 
 @pytest.mark.parametrize(
