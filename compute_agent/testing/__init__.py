@@ -14,6 +14,10 @@ import importlib
 import typing
 
 if typing.TYPE_CHECKING:
+    from .contract.capability import Capability as Capability
+    from .contract.seam import Fault as Fault
+    from .contract.seam import Seam as Seam
+    from .contract.world import World as World
     from .fixtures.cycles import Operation as Operation
     from .fixtures.cycles import agent_on as agent_on
     from .fixtures.cycles import assert_providers as assert_providers
@@ -30,6 +34,7 @@ if typing.TYPE_CHECKING:
     from .fixtures.trees import describe as describe
     from .fixtures.trees import plain_tree as plain_tree
     from .fixtures.trees import tree as tree
+    from .suite import DriverContract as DriverContract
 
 CONTRACT_VERSION = '1.0'
 """The version of the contract between the agent and a driver.
@@ -40,10 +45,15 @@ names or optional rules.
 
 # Public name → its module. A test compares them with the imports above.
 _MODULES = {
+    'Capability': 'contract.capability',
+    'DriverContract': 'suite',
+    'Fault': 'contract.seam',
     'HOST_UUID': 'fixtures.placement',
     'Operation': 'fixtures.cycles',
     'Placement': 'fixtures.placement',
     'RecordedHost': 'fixtures.recorded_hosts',
+    'Seam': 'contract.seam',
+    'World': 'contract.world',
     'agent_on': 'fixtures.cycles',
     'assert_providers': 'fixtures.cycles',
     'assert_synced': 'fixtures.cycles',

@@ -11,39 +11,17 @@ its entry point, or as ``NAME:TARGET`` if its class takes a target
 import dataclasses
 import difflib
 import importlib.metadata
-import inspect
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from oslo_config import cfg
 
 from .. import errors
+from . import class_checks, drivers
 from . import driver as virt
-from . import drivers
 
 NAMESPACE = 'compute_agent.drivers'
-
-# The calls the agent makes, with stand-ins for their arguments.
-_CALLS: Mapping[str, tuple[object, ...]] = {
-    'subscribe': ('wake',),
-    'reload': (),
-    'close': (),
-    'get_available_nodes': (),
-    'get_nodenames_by_uuid': (),
-    'get_titles': (),
-    'node_exists': ('node',),
-    'facts': ('node',),
-    'update_provider_tree': ('tree', 'node'),
-    'get_inventory': ('node',),
-    'get_traits': ('node',),
-    'get_available_resource': ('node',),
-}
-_DESCRIBING = (
-    'update_provider_tree',
-    'get_inventory',
-    'get_available_resource',
-)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +114,27 @@ def load(name: str, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
     return _load(_find(name, installed()), conf)
 
 
+def load_class(
+    driver_class: type[virt.ComputeDriver], conf: cfg.ConfigOpts
+) -> virt.ComputeDriver:
+    """Return a driver of a class that needs no entry point.
+
+    :raises errors.ConfigError: it breaks the contract, or one of its options
+        is wrong
+    """
+    name = driver_class.__name__
+    _check(f'driver {name}', driver_class)
+    return _made(f'driver {name}', name, driver_class, conf)
+
+
+def driver_class(name: str) -> type[virt.ComputeDriver]:
+    """Return the class of the driver of that name.
+
+    :raises errors.ConfigError: as for ``load``
+    """
+    return _class(_find(name, installed()))
+
+
 class _StandIn(virt.ComputeDriver):
     """A driver that is only known by name."""
 
@@ -165,15 +164,23 @@ def _stand_in(choice: _Choice, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
 
 
 def _load(choice: _Choice, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
-    driver_class = _class(choice)
-    _register(choice.name, driver_class, conf)
+    return _made(str(choice), choice.name, _class(choice), conf)
+
+
+def _made(
+    title: str,
+    name: str,
+    driver_class: type[virt.ComputeDriver],
+    conf: cfg.ConfigOpts,
+) -> virt.ComputeDriver:
+    _register(name, driver_class, conf)
     try:
         return driver_class.from_conf(conf)
     except (errors.AgentError, cfg.Error):
         raise
     except Exception as exc:
         raise errors.ConfigError(
-            f'{choice} cannot be created: {type(exc).__name__}: {exc}'
+            f'{title} cannot be created: {type(exc).__name__}: {exc}'
         ) from exc
 
 
@@ -184,17 +191,21 @@ def _class(choice: _Choice) -> type[virt.ComputeDriver]:
         not this one
     """
     driver_class = _import(choice.entry)
-    problems = _problems(driver_class)
-    if problems:
-        raise errors.ConfigError(
-            f'{choice} breaks the driver contract: {"; ".join(problems)}'
-        )
+    _check(str(choice), driver_class)
     try:
         return driver_class.for_target(choice.target)
     except errors.ConfigError as exc:
         raise errors.ConfigError(
             f'[DEFAULT] compute_driver = {choice.name}: {exc}'
         ) from exc
+
+
+def _check(title: str, driver_class: object) -> None:
+    problems = class_checks.problems(driver_class)
+    if problems:
+        raise errors.ConfigError(
+            f'{title} breaks the driver contract: {"; ".join(problems)}'
+        )
 
 
 def _register(
@@ -262,33 +273,3 @@ def _import(found: Installed) -> type[virt.ComputeDriver]:
         ) from exc
     loaded: type[virt.ComputeDriver] = manager.driver
     return loaded
-
-
-def _problems(driver_class: object) -> list[str]:
-    """Return the ways in which a class breaks the contract."""
-    base = f'{virt.ComputeDriver.__module__}.{virt.ComputeDriver.__name__}'
-    if not isinstance(driver_class, type):
-        return [f'{driver_class!r} is not a class']
-    if not issubclass(driver_class, virt.ComputeDriver):
-        return [f'it is not a subclass of {base}']
-    problems = [
-        f'{method} is missing'
-        for method in sorted(driver_class.__abstractmethods__)
-    ]
-    if not any(_overrides(driver_class, method) for method in _DESCRIBING):
-        problems.append(f'it has none of {", ".join(_DESCRIBING)}')
-    for method, arguments in _CALLS.items():
-        signature = inspect.signature(getattr(driver_class, method))
-        try:
-            signature.bind('self', *arguments)
-        except TypeError:
-            problems.append(
-                f'{method}{signature} cannot be called with '
-                f'{len(arguments)} arguments'
-            )
-    return problems
-
-
-def _overrides(driver_class: type[virt.ComputeDriver], method: str) -> bool:
-    own = getattr(driver_class, method)
-    return own is not getattr(virt.ComputeDriver, method)

@@ -116,13 +116,15 @@ class FakeDriver(driver.ComputeDriver):
         file = self._reading.file
         self._check_known(file, nodename)
         found = [
-            _finding(file, described, trait, line)
+            _finding(file, nodename, described, trait, line)
             for top in (file.nodes[nodename], *file.shared_with(nodename))
             for described in top.walk()
             for trait, line in described.lines_of_traits.items()
         ]
         found += [
-            _finding(file, p, names.MISC_SHARES_VIA_AGGREGATE, p.line)
+            _finding(
+                file, nodename, p, names.MISC_SHARES_VIA_AGGREGATE, p.line
+            )
             for p in file.shared_with(nodename)
             if names.MISC_SHARES_VIA_AGGREGATE not in p.lines_of_traits
         ]
@@ -148,6 +150,7 @@ class FakeDriver(driver.ComputeDriver):
 
 def _finding(
     file: tree_file.TreeFile,
+    nodename: str,
     described: tree_file.Described,
     trait: str,
     line: int,
@@ -157,4 +160,5 @@ def _finding(
         found=finding.Found.PRESENT,
         fact=described.name,
         sources=(file.at(line),),
+        provider='' if described.name == nodename else described.name,
     )

@@ -57,6 +57,11 @@ def test_what_is_shared_is_told_with_the_first_node_only(it, told):
     assert found(it, 'CN2', told) == [('CUSTOM_C', 'CN2', 'f.yaml:13')]
 
 
+def test_a_finding_of_another_provider_than_the_root_names_it(it):
+    providers = [f.provider for f in it.evidence('CN1')]
+    assert providers == ['', 'A', 'A', 'BW', 'BW', 'SSP']
+
+
 def test_all_it_says_is_present(it):
     states = {finding.found for finding in it.evidence('CN1')}
     assert states == {contract.Found.PRESENT}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the driver of a world as the agent makes it: from a configuration.
+
+The options go through a file, because some are registered only when others
+were read.
+"""
+
+import pathlib
+from collections.abc import Iterator
+
+from oslo_config import cfg
+
+from ... import conf as agent_conf
+from ... import errors
+from ...cmd.app import configuration
+from ...virt import driver as virt
+from ...virt import loader
+from . import world as worlds
+
+#: A driver by the name of its entry point, or its class.
+Driver = str | type[virt.ComputeDriver]
+
+_FILE = 'contract.conf'
+
+
+def driver_class(driver: Driver) -> type[virt.ComputeDriver]:
+    """Return the class of a driver.
+
+    :raises errors.ConfigError: no driver of this name can be imported
+    """
+    return loader.driver_class(driver) if isinstance(driver, str) else driver
+
+
+def called(driver: Driver) -> str:
+    """Return the name of a driver for messages."""
+    return driver if isinstance(driver, str) else driver.__name__
+
+
+def installed(driver: Driver) -> loader.Installed | None:
+    """Return the entry point of a driver; None for a class."""
+    name = driver.partition(':')[0] if isinstance(driver, str) else None
+    return next((i for i in loader.installed() if i.name == name), None)
+
+
+def make(
+    driver: Driver, world: worlds.World, folder: pathlib.Path
+) -> virt.ComputeDriver:
+    """Return a new driver in this world.
+
+    :param folder: for the configuration and the state of the agent
+    :raises errors.ConfigError: the driver is refused, or an option is wrong
+    """
+    if world.make is not None:
+        return world.make()
+    configured(world, folder)
+    return from_file(driver, folder)
+
+
+def make_with(
+    driver: Driver, conf: worlds.Conf, folder: pathlib.Path
+) -> virt.ComputeDriver:
+    """Return a new driver with other options than its world's.
+
+    :raises errors.ConfigError: the driver is refused, or an option is wrong
+    """
+    return make(driver, worlds.World(conf=conf), folder)
+
+
+def configured(world: worlds.World, folder: pathlib.Path) -> None:
+    """Write the options of a world into the file of the folder."""
+    text = '\n'.join([*_lines(world, folder), ''])
+    (folder / _FILE).write_text(text, 'utf-8')
+
+
+def from_file(driver: Driver, folder: pathlib.Path) -> virt.ComputeDriver:
+    """Return a new driver, made from the options in the folder.
+
+    :raises errors.ConfigError: the driver is refused, or an option is wrong
+    """
+    conf = _read(folder / _FILE)
+    with configuration.explained():
+        if isinstance(driver, str):
+            return loader.load(driver, conf)
+        return loader.load_class(driver, conf)
+
+
+def _read(path: pathlib.Path) -> cfg.ConfigOpts:
+    conf = cfg.ConfigOpts()
+    agent_conf.register_opts(conf, agent_conf.LOCAL)
+    with configuration.explained():
+        conf(
+            [f'--config-file={path}'],
+            project=configuration.PROJECT,
+            default_config_files=[],
+            default_config_dirs=[],
+        )
+    return conf
+
+
+def _lines(world: worlds.World, folder: pathlib.Path) -> Iterator[str]:
+    given = {group: dict(options) for group, options in world.conf.items()}
+    given.setdefault('DEFAULT', {}).setdefault('state_path', folder)
+    for group, options in given.items():
+        yield f'[{group}]'
+        for option, value in options.items():
+            several = value if isinstance(value, tuple) else (value,)
+            for one in several:
+                yield f'{option} = {_text(option, one)}'
+
+
+def _text(option: str, value: object) -> str:
+    """Return a value as it stands in a file of oslo.config.
+
+    :raises errors.ConfigError: it has more than one line
+    """
+    text = ','.join(map(str, value)) if isinstance(value, list) else str(value)
+    if '\n' in text:
+        raise errors.ConfigError(
+            f'the world gives the option {option} a text of several lines: '
+            'write it into a file of the test'
+        )
+    return text.replace('$', '$$')

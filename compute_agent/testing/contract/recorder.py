@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A driver that passes each call on to another one and records its result.
+
+A trial gives it to the agent in place of the driver: it then knows what the
+driver said of a node in a cycle, and which of its errors the agent saw.
+"""
+
+import contextlib
+import dataclasses
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from oslo_config import cfg
+
+from ... import errors
+from ...tree import assertion, inventory, provider_tree
+from ...virt import driver as virt
+
+Asserted = Mapping[assertion.Key, assertion.Assertion]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """The result of all calls of a driver on a tree.
+
+    :ivar providers: uuid, name and parent of each, in the order of the tree
+    :ivar asserted: the names that the driver asserted, by provider and kind
+    :ivar inventories: the records of the providers whose inventory it asserted
+    """
+
+    providers: Sequence[tuple[str, str, str | None]]
+    asserted: Asserted
+    inventories: Mapping[str, Mapping[str, inventory.Record]]
+    notes: tuple[str, ...]
+    faults: tuple[str, ...]
+
+    @classmethod
+    def of(cls, tree: provider_tree.ProviderTree) -> typing.Self:
+        """Return what the driver said in this tree."""
+        providers = [tree.data(u) for u in tree.get_provider_uuids()]
+        asserted = {
+            key: by[assertion.DRIVER]
+            for key, by in tree.assertions.items()
+            if assertion.DRIVER in by
+        }
+        return cls(
+            providers=[(p.uuid, p.name, p.parent_uuid) for p in providers],
+            asserted=asserted,
+            inventories={
+                p.uuid: p.inventory
+                for p in providers
+                if (p.uuid, assertion.Kind.INVENTORY) in asserted
+            },
+            notes=tuple(tree.notes),
+            faults=tuple(tree.faults),
+        )
+
+    @property
+    def keeps(self) -> frozenset[assertion.Key]:
+        """The names of which the driver could not tell."""
+        return frozenset(k for k, one in self.asserted.items() if one.keep)
+
+    def title(self, uuid: str) -> str:
+        """Return the name of a provider for messages."""
+        return next((n for u, n, _ in self.providers if u == uuid), uuid)
+
+
+class Recorder(virt.ComputeDriver):
+    """Records what a driver answers to the agent.
+
+    :ivar said: node → the last description
+    :ivar raised: call → the exceptions that the agent saw, oldest first
+    """
+
+    def __init__(self, driver: virt.ComputeDriver) -> None:
+        self.driver = driver
+        self.said: dict[str, Said] = {}
+        self.raised: list[tuple[str, Exception]] = []
+
+    @classmethod
+    def of(cls, driver: virt.ComputeDriver) -> 'Recorder':
+        """Return a recorder whose class has the name of the driver's class."""
+        kind = type(driver)
+        named: type[Recorder] = type(
+            kind.__name__, (cls,), {'__module__': kind.__module__}
+        )
+        return named(driver)
+
+    @classmethod
+    def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
+        """Refuse: a trial makes it.
+
+        :raises errors.ConfigError: always
+        """
+        raise errors.ConfigError(f'a trial makes this driver, not {conf}')
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.said.clear()
+        self.raised.clear()
+
+    @property
+    def authority(self) -> Sequence[str]:
+        """The driver's."""
+        with self._recording('authority'):
+            return self.driver.authority
+
+    def subscribe(self, wake: Callable[[], object]) -> None:
+        """Pass it on."""
+        with self._recording('subscribe'):
+            self.driver.subscribe(wake)
+
+    def reload(self) -> None:
+        """Pass it on."""
+        with self._recording('reload'):
+            self.driver.reload()
+
+    def close(self) -> None:
+        """Pass it on."""
+        with self._recording('close'):
+            self.driver.close()
+
+    def get_available_nodes(self) -> Sequence[str]:
+        """Pass it on."""
+        with self._recording('get_available_nodes()'):
+            return self.driver.get_available_nodes()
+
+    def get_nodenames_by_uuid(self) -> Mapping[str, str]:
+        """Pass it on."""
+        with self._recording('get_nodenames_by_uuid()'):
+            return self.driver.get_nodenames_by_uuid()
+
+    def get_titles(self) -> Mapping[str, str]:
+        """Pass it on."""
+        with self._recording('get_titles()'):
+            return self.driver.get_titles()
+
+    def get_hypervisor_hostnames(self) -> Mapping[str, str]:
+        """Pass it on."""
+        with self._recording('get_hypervisor_hostnames()'):
+            return self.driver.get_hypervisor_hostnames()
+
+    def node_exists(self, nodename: str) -> virt.Existence:
+        """Pass it on."""
+        with self._recording(f'node_exists({nodename!r})'):
+            return self.driver.node_exists(nodename)
+
+    def facts(self, nodename: str) -> object:  # noqa: ARG002
+        """Return None, so that the agent asks for a description every time."""
+        return None
+
+    def update_provider_tree(
+        self,
+        provider_tree: provider_tree.ProviderTree,
+        nodename: str,
+        allocations: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Pass it on, and record the description."""
+        given = () if allocations is None else (allocations,)
+        with self._recording(f'update_provider_tree(…, {nodename!r})'):
+            self.driver.update_provider_tree(provider_tree, nodename, *given)
+        self.said[nodename] = Said.of(provider_tree)
+
+    def get_inventory(self, nodename: str) -> Mapping[str, inventory.Record]:
+        """Pass it on."""
+        with self._recording(f'get_inventory({nodename!r})'):
+            return self.driver.get_inventory(nodename)
+
+    def get_traits(self, nodename: str) -> Sequence[str]:
+        """Pass it on."""
+        with self._recording(f'get_traits({nodename!r})'):
+            return self.driver.get_traits(nodename)
+
+    def get_available_resource(self, nodename: str) -> Mapping[str, Any]:
+        """Pass it on."""
+        with self._recording(f'get_available_resource({nodename!r})'):
+            return self.driver.get_available_resource(nodename)
+
+    @contextlib.contextmanager
+    def _recording(self, call: str) -> Iterator[None]:
+        try:
+            yield
+        except (NotImplementedError, errors.ReshapeNeeded):
+            raise
+        except Exception as exc:
+            self.raised.append((call, exc))
+            raise

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All rules of the contract, by number.
+
+A new rule gets the next number, and the version of the contract that has it
+first. ``docs/driver-contract.md`` has the same table; a test compares them.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from ..capability import Capability
+from ..rule import Rule
+from ..seam import Fault
+from . import (
+    claims,
+    lifetime,
+    making,
+    many_nodes,
+    other_writers,
+    repeatable,
+    syncing,
+    unknown,
+    words,
+)
+
+RULES: Sequence[Rule] = (
+    Rule(
+        number='CA001',
+        title='The driver is made from its options, without remote calls',
+        check=making.made_from_options,
+    ),
+    Rule(
+        number='CA002',
+        title='Names, uuids and titles of the nodes are valid and unique',
+        check=making.nodes_have_names,
+    ),
+    Rule(
+        number='CA003',
+        title='One cycle brings all that the driver says to placement',
+        check=syncing.converges,
+    ),
+    Rule(
+        number='CA004',
+        title='The second cycle writes nothing',
+        check=syncing.second_cycle_is_quiet,
+    ),
+    Rule(
+        number='CA005',
+        title='The first cycle after a restart writes nothing',
+        check=syncing.restart_is_quiet,
+    ),
+    Rule(
+        number='CA006',
+        title='The names of other writers stay',
+        check=other_writers.names_stay,
+    ),
+    Rule(
+        number='CA007',
+        title='The providers of other writers stay as they are',
+        check=other_writers.providers_stay,
+    ),
+    Rule(
+        number='CA008',
+        title='A name that another writer removes comes back',
+        check=syncing.repairs,
+    ),
+    Rule(
+        number='CA009',
+        title='A call that takes too long removes nothing',
+        check=unknown.matrix(Fault.TIMEOUT),
+    ),
+    Rule(
+        number='CA010',
+        title='A call that fails removes nothing',
+        check=unknown.matrix(Fault.EXCEPTION),
+    ),
+    Rule(
+        number='CA011',
+        title='Half of an answer removes nothing',
+        check=unknown.matrix(Fault.HALF),
+    ),
+    Rule(
+        number='CA012',
+        title='An empty answer removes nothing',
+        check=unknown.matrix(Fault.EMPTY),
+    ),
+    Rule(
+        number='CA013',
+        title='Garbage removes nothing',
+        check=unknown.matrix(Fault.GARBAGE),
+    ),
+    Rule(
+        number='CA014',
+        title='A source that does not answer is told',
+        check=unknown.failure_is_told,
+    ),
+    Rule(
+        number='CA015',
+        title='A node that the source has is never denied',
+        check=unknown.not_denied,
+    ),
+    Rule(
+        number='CA016',
+        title='Equal worlds have equal descriptions',
+        check=repeatable.deterministic,
+    ),
+    Rule(
+        number='CA017',
+        title='The next cycle reports a change',
+        check=repeatable.change_is_seen,
+    ),
+    Rule(
+        number='CA018',
+        title='Errors and notes are lines for the operator',
+        check=words.messages_are_lines,
+    ),
+    Rule(
+        number='CA019',
+        title='Traits and resource classes are standard or custom',
+        check=words.names_are_known,
+    ),
+    Rule(
+        number='CA020',
+        title='The name of a child has the name of its root',
+        check=words.children_are_named_after_roots,
+    ),
+    Rule(
+        number='CA021',
+        title='No thread of the driver outlives close',
+        check=lifetime.close_ends_threads,
+    ),
+    Rule(
+        number='CA022',
+        title='Events wake the agent until close',
+        check=lifetime.events_wake,
+        needs=Capability.EVENTS,
+    ),
+    Rule(
+        number='CA023',
+        title='Equal facts have equal descriptions',
+        check=repeatable.facts_are_honest,
+        needs=Capability.FACTS,
+    ),
+    Rule(
+        number='CA024',
+        title='The authority covers only what the driver decides',
+        check=claims.authority_is_narrow,
+        needs=Capability.AUTHORITY,
+    ),
+    Rule(
+        number='CA025',
+        title='Each trait has evidence',
+        check=claims.evidence_of_each_trait,
+        needs=Capability.EVIDENCE,
+    ),
+    Rule(
+        number='CA026',
+        title='Options are documented and in the sample',
+        check=words.options_are_documented,
+        needs=Capability.OPTIONS,
+    ),
+    Rule(
+        number='CA027',
+        title='A wrong option is refused when the driver is made',
+        check=words.wrong_options_are_refused,
+        needs=Capability.OPTIONS,
+    ),
+    Rule(
+        number='CA028',
+        title='The calls of a cycle grow in step with the nodes',
+        check=many_nodes.cost_is_linear,
+        needs=Capability.SEVERAL_NODES,
+    ),
+    Rule(
+        number='CA029',
+        title='A node that left its source is not said to exist',
+        check=many_nodes.departed_nodes,
+        needs=Capability.SEVERAL_NODES,
+    ),
+    Rule(
+        number='CA030',
+        title='Nodes described side by side are described the same',
+        check=many_nodes.parallel_is_equal,
+        needs=Capability.SEVERAL_NODES,
+    ),
+    Rule(
+        number='CA031',
+        title='A reshape keeps every allocation',
+        check=claims.reshape_keeps_allocations,
+        needs=Capability.RESHAPE,
+    ),
+)
+
+BY_NUMBER: Mapping[str, Rule] = {one.number: one for one in RULES}

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules about repetition: equal worlds, equal descriptions."""
+
+from ....virt import driver as virt
+from .. import contents, describing, elsewhere
+from ..recorder import Said
+from ..rule import Broken, DoesNotApply
+from ..trial import Trial
+
+_SORT = (
+    'sort what comes from a set or a mapping before the order has a meaning, '
+    'for example in a name with a number'
+)
+
+
+def deterministic(trial: Trial) -> None:
+    """Check that two drivers in the same world describe the same."""
+    trial.sync()
+    first = _described(trial, trial.make_driver())
+    _compare(first, _described(trial, trial.make_driver()), 'a second driver')
+    with trial.watch.reordering():
+        other = _described(trial, trial.make_driver())
+    _compare(
+        {node: describing.unordered(said) for node, said in first.items()},
+        {node: describing.unordered(said) for node, said in other.items()},
+        'a driver whose source gives mappings in another order',
+    )
+    if not trial.world.is_shared:
+        trial.notes.append(
+            'other hash seeds were not tried: World.is_shared is not set'
+        )
+        return
+    if elsewhere.described(trial, 1) != elsewhere.described(trial, 2):
+        raise Broken(
+            'update_provider_tree in two processes with other hash seeds',
+            'the descriptions differ',
+            _SORT,
+        )
+
+
+def facts_are_honest(trial: Trial) -> None:
+    """Check that equal facts mean an equal description."""
+    trial.sync()
+    driver = trial.make_driver()
+    before = _with_facts(trial, driver)
+    again = _with_facts(trial, driver)
+    for node, (facts, said) in before.items():
+        if facts is None:
+            continue
+        if again[node][0] != facts:
+            raise Broken(
+                f'facts({node!r})',
+                'the facts of an unchanged world differ from cycle to cycle',
+                'leave out of the facts what no description depends on, such '
+                'as times and counters',
+            )
+        _same_facts(node, said, again[node][1])
+    if all(facts is None for facts, _ in before.values()):
+        raise DoesNotApply('facts returns None for every node')
+    if trial.world.change is None:
+        trial.notes.append('no change was tried: World.change is not given')
+        return
+    trial.world.change()
+    for node, (facts, said) in _with_facts(trial, driver).items():
+        was = before.get(node)
+        if was is not None and facts is not None and facts == was[0]:
+            _same_facts(node, was[1], said)
+
+
+def change_is_seen(trial: Trial) -> None:
+    """Check that the next cycle reports a change of the world."""
+    if trial.world.change is None:
+        raise DoesNotApply('World.change is not given')
+    trial.sync()
+    before = trial.held()
+    trial.world.change()
+    trial.sync()
+    if not contents.difference(before, trial.held()):
+        raise Broken(
+            'update_provider_tree after World.change',
+            'placement holds the same as before',
+            'read the source in each cycle, at the latest in the second one '
+            'after a change; or let World.change alter what is reported',
+        )
+
+
+def _with_facts(
+    trial: Trial, driver: virt.ComputeDriver
+) -> dict[str, tuple[object, Said]]:
+    """List the nodes; return the facts and the description of each."""
+    found = {}
+    for node in driver.get_available_nodes():
+        facts = driver.facts(node)
+        found[node] = facts, describing.describe(trial, driver, node)
+    return found
+
+
+def _same_facts(node: str, said: Said, other: Said) -> None:
+    if said != other:
+        raise Broken(
+            f'facts({node!r})',
+            'they are equal in two cycles, and the descriptions differ',
+            'return everything that the description depends on, as a value '
+            'that is not edited later',
+        )
+
+
+def _described(trial: Trial, driver: virt.ComputeDriver) -> dict[str, Said]:
+    return {
+        node: describing.describe(trial, driver, node)
+        for node in driver.get_available_nodes()
+    }
+
+
+def _compare(one: object, other: object, title: str) -> None:
+    if one != other:
+        raise Broken(
+            f'update_provider_tree of {title} in the same world',
+            'the description is another one',
+            _SORT,
+        )

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules about cycles: what a driver says comes to be, and stays."""
+
+from ....tree.assertion import Kind
+from .. import contents, recorder
+from ..rule import Broken
+from ..trial import Cycle, Trial
+
+
+def converges(trial: Trial) -> None:
+    """Check that one cycle brings all that the driver says to placement."""
+    done = trial.cycle()
+    if done.trouble:
+        raise Broken(
+            next(iter(call for call, _ in done.raised), 'the first cycle'),
+            f'the cycle is not done: {done.trouble}',
+            'describe the node so that placement takes every name and amount',
+        )
+    has = trial.placement.contents()
+    for node, said in done.said.items():
+        for (uuid, kind), one in said.asserted.items():
+            found = has[uuid].names(kind.value) if uuid in has else set()
+            lacking = sorted(one.names - found)
+            if lacking:
+                raise Broken(
+                    f'update_provider_tree(…, {node!r})',
+                    f'placement lacks the {kind.value} {lacking[0]} of '
+                    f'provider {said.title(uuid)} after a cycle',
+                    'describe only names that placement knows or can create',
+                )
+
+
+def second_cycle_is_quiet(trial: Trial) -> None:
+    """Check that a cycle in an unchanged world writes nothing."""
+    trial.sync()
+
+
+def restart_is_quiet(trial: Trial) -> None:
+    """Check that a new driver describes what the one before it did."""
+    trial.sync()
+    trial.restart()
+    trial.quiet_cycle(
+        'the first cycle after a restart',
+        'describe a node from its source only, not from what earlier cycles '
+        'found',
+    )
+
+
+def repairs(trial: Trial) -> None:
+    """Check that names come back that another writer removed."""
+    done = trial.sync()
+    before = trial.held()
+    unknown = trial.unknown_traits(trial.recorder.driver)
+    for said in done.said.values():
+        _strip(trial, said, unknown)
+    if trial.held() == before:
+        return
+    _cycle_done(trial)
+    changed = contents.difference(before, trial.held())
+    if changed:
+        raise Broken(
+            'update_provider_tree after another writer removed names',
+            changed,
+            'assert every name in every cycle, whether the tree has it or not',
+        )
+    trial.quiet_cycle('the cycle after the repair')
+
+
+def _strip(trial: Trial, said: recorder.Said, unknown: frozenset[str]) -> None:
+    """Remove what a driver asserted, as another writer."""
+    others = trial.placement.others
+    for (uuid, kind), one in said.asserted.items():
+        if one.keep or not one.names:
+            continue
+        if kind is Kind.TRAIT:
+            others.remove_traits(uuid, *(one.names - unknown))
+        elif kind is Kind.AGGREGATE:
+            kept = others.aggregates(uuid) - one.names
+            others.set_aggregates(uuid, *sorted(kept))
+        else:
+            rest = others.inventories(uuid)
+            others.set_inventories(
+                uuid, {rc: r for rc, r in rest.items() if rc not in one.names}
+            )
+
+
+def _cycle_done(trial: Trial) -> Cycle:
+    cycle = trial.cycle()
+    if cycle.trouble:
+        raise Broken(
+            'update_provider_tree after another writer removed names',
+            f'the cycle is not done: {cycle.trouble}',
+            'describe the node from its source, whatever the tree has',
+        )
+    return cycle

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules about failures of the world outside: empty is not unknown.
+
+The fault matrix: each fault at each call through each seam, once in a later
+cycle of the same driver and once in the first cycle after a restart.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ....virt import driver as virt
+from .. import contents, recorder, watch
+from ..rule import Broken, DoesNotApply
+from ..seam import RAISING, Fault, Seam
+from ..trial import Cycle, Trial
+
+_KEEP = (
+    'an answer that is missing or odd is unknown: raise DriverError with a '
+    'line, or call keep_* for what depends on it'
+)
+_HEALING = 2  # cycles after a fault in which all must be as before
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Normal:
+    """A cycle without a fault."""
+
+    held: contents.Held
+    said: Mapping[str, recorder.Said]
+
+
+def matrix(fault: Fault) -> Callable[[Trial], None]:
+    """Return the check of one column of the fault matrix."""
+    return functools.partial(_matrix, fault)
+
+
+def _matrix(fault: Fault, trial: Trial) -> None:
+    seams = _speaking(trial, fault)
+    trial.sync()
+    normal, calls = _normal(trial)
+    tried = 0
+    for failure in _failures(trial, fault, seams, calls):
+        tried += _try(trial, normal, failure, 'in a later cycle')
+    trial.restart()
+    normal, calls = _normal(trial)
+    for failure in _failures(trial, fault, seams, calls):
+        trial.restart()
+        tried += _try(trial, normal, failure, 'after a restart')
+    if not tried:
+        raise DoesNotApply(f'no answer of the seams can be {fault.value}')
+    trial.notes.append(f'{tried} faults tried')
+
+
+def failure_is_told(trial: Trial) -> None:
+    """Check that somebody learns of a source that does not answer at all."""
+    trial.sync()
+    normal, _ = _normal(trial)
+    tried = 0
+    for fault in RAISING:
+        for seam in _speaking(trial, fault):
+            failure = watch.Failure(seam=seam, fault=fault)
+            with trial.watch.failing(failure):
+                cycle = trial.cycle()
+                told = _tells(cycle, normal) or not failure.hits
+                told = told or _finds_unknown(trial)
+            tried += bool(failure.hits)
+            if not told:
+                raise Broken(
+                    f'update_provider_tree while every call of {seam} ends '
+                    f'with {fault.value}',
+                    'the node is done, and nothing says that the source '
+                    'does not answer',
+                    _KEEP,
+                )
+            _heal(trial, normal, f'{fault.value} of {seam}')
+    if not tried:
+        raise DoesNotApply('a cycle makes no call through the seams')
+
+
+def not_denied(trial: Trial) -> None:
+    """Check that node_exists denies no node because of a fault."""
+    driver = trial.make_driver()
+    for name in driver.get_available_nodes():
+        call = f'node_exists({name!r})'
+        trial.watch.clear()
+        answer = driver.node_exists(name)
+        if answer is not virt.Existence.YES:
+            raise Broken(
+                call,
+                f'it returned {answer!r} for a node of the list',
+                'return Existence.YES for a node that the source has',
+            )
+        calls = list(trial.watch.calls)
+        for fault in Fault:
+            seams = [s for s in trial.world.seams if fault not in s.silent]
+            for failure in _failures(trial, fault, seams, calls):
+                _check_answer(trial, driver, name, failure)
+
+
+def _check_answer(
+    trial: Trial,
+    driver: virt.ComputeDriver,
+    name: str,
+    failure: watch.Failure,
+) -> None:
+    with trial.watch.failing(failure):
+        try:
+            answer = driver.node_exists(name)
+        except Exception:  # noqa: BLE001 (the agent takes it for unknown)
+            return
+    if answer is virt.Existence.NO:
+        raise Broken(
+            f'node_exists({name!r}) at {_title(failure)}',
+            'it returned Existence.NO, so the agent would delete the node',
+            'return Existence.NO only if the source says so itself, else '
+            'UNKNOWN, or raise DriverError',
+        )
+
+
+# --- one cell of the matrix ---------------------------------------------------
+
+
+def _try(
+    trial: Trial, normal: _Normal, failure: watch.Failure, moment: str
+) -> bool:
+    """Check one cell; return False if the driver made no such call."""
+    with trial.watch.failing(failure):
+        cycle = trial.cycle()
+    if not failure.hits:
+        return False
+    call = f'update_provider_tree at {_title(failure)} {moment}'
+    changed = contents.difference(normal.held, trial.held())
+    if changed:
+        raise Broken(call, changed, _KEEP)
+    if not _tells(cycle, normal) and _differs(cycle, normal):
+        raise Broken(
+            call,
+            'the description is another one, the node is done, and nothing '
+            'says why',
+            _KEEP,
+        )
+    _heal(trial, normal, f'{_title(failure)} {moment}')
+    return True
+
+
+def _heal(trial: Trial, normal: _Normal, after: str) -> None:
+    """Check that all is as before when the fault is over."""
+    for _ in range(_HEALING):
+        cycle = trial.cycle()
+        left = cycle.trouble or contents.difference(normal.held, trial.held())
+        if not left:
+            return
+    raise Broken(
+        f'update_provider_tree in the cycles after {after}',
+        left,
+        'keep nothing of an answer that was bad; ask again in the next cycle',
+    )
+
+
+def _tells(cycle: Cycle, normal: _Normal) -> bool:
+    """Return True if an error, a note or a keep_* tells of a failure."""
+    if cycle.trouble:
+        return True
+    for node, said in cycle.said.items():
+        usual = normal.said.get(node)
+        if usual is None:
+            continue
+        if said.notes != usual.notes or said.faults != usual.faults:
+            return True
+        if said.keeps - usual.keeps:
+            return True
+    return False
+
+
+def _differs(cycle: Cycle, normal: _Normal) -> bool:
+    """Return True if a node is missing, or described in another way."""
+    if cycle.said.keys() != normal.said.keys():
+        return True
+    return any(
+        said.asserted != normal.said[node].asserted
+        or said.inventories != normal.said[node].inventories
+        for node, said in cycle.said.items()
+    )
+
+
+def _finds_unknown(trial: Trial) -> bool:
+    """Return True if the driver's evidence has a trait that is unknown."""
+    try:
+        return bool(trial.unknown_traits(trial.recorder.driver))
+    except Exception:  # noqa: BLE001 (so it is said)
+        return True
+
+
+# --- the cells ----------------------------------------------------------------
+
+
+def _normal(trial: Trial) -> tuple[_Normal, list[watch.Call]]:
+    """Run a cycle without a fault; return its calls through the seams."""
+    trial.watch.clear()
+    cycle = trial.quiet_cycle('a cycle without a fault')
+    normal = _Normal(held=trial.held(), said=cycle.said)
+    return normal, list(trial.watch.calls)
+
+
+def _failures(
+    trial: Trial,
+    fault: Fault,
+    seams: Sequence[Seam],
+    calls: Sequence[watch.Call],
+) -> Iterator[watch.Failure]:
+    """Yield what goes wrong: each call, with each bad answer that it has."""
+    for seam in seams:
+        numbers = [call.number for call in calls if call.seam is seam]
+        for number in _spread(numbers, seam.most):
+            variant = 0
+            while True:
+                failure = watch.Failure(
+                    seam=seam, fault=fault, number=number, variant=variant
+                )
+                yield failure
+                variant += 1
+                if fault in RAISING or variant >= trial.watch.variants:
+                    break
+
+
+def _spread(numbers: Sequence[int], most: int) -> list[int]:
+    """Return at most so many of these, spread over all."""
+    if len(numbers) <= most:
+        return list(numbers)
+    step = (len(numbers) - 1) / (most - 1)
+    return [numbers[round(i * step)] for i in range(most)]
+
+
+def _speaking(trial: Trial, fault: Fault) -> list[Seam]:
+    """Return the seams that can tell a fault; note the others.
+
+    :raises DoesNotApply: there are none
+    """
+    if not trial.world.seams:
+        raise DoesNotApply(
+            'the world has no seams: the driver asks nothing outside, or '
+            'World.seams is not given'
+        )
+    reasons = {
+        f'{seam} cannot tell {fault.value}: {seam.silent[fault]}': None
+        for seam in trial.world.seams
+        if fault in seam.silent
+    }
+    trial.notes += reasons
+    found = [s for s in trial.world.seams if fault not in s.silent]
+    if not found:
+        raise DoesNotApply('; '.join(reasons))
+    return found
+
+
+def _title(failure: watch.Failure) -> str:
+    return f'{failure.fault.value} of call {failure.number} of {failure.seam}'

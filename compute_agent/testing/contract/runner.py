@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks one rule on a driver in a world, and says how it ended.
+
+The result is a value: ``suite.py`` makes a test's outcome of it, and the
+report a line.
+"""
+
+import dataclasses
+import enum
+from collections.abc import Collection
+
+from ... import errors
+from . import capability, making, trial
+from . import world as worlds
+from .rule import Broken, DoesNotApply, Rule
+from .rules import catalogue
+
+
+class Status(enum.Enum):
+    """The ways in which the check of a rule can end."""
+
+    PASSED = 'passed'
+    FAILED = 'failed'
+    SKIPPED = 'skipped'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The result of one rule's check.
+
+    :ivar reason: one line: the rule, the call and the fix of a failure; why
+        the rule was skipped; empty if it passed
+    :ivar notes: lines for the report
+    """
+
+    rule: Rule
+    status: Status
+    reason: str = ''
+    notes: tuple[str, ...] = ()
+
+
+def check(
+    one: Rule,
+    driver: making.Driver,
+    world: worlds.World,
+    declared: Collection[capability.Capability] = (),
+) -> Outcome:
+    """Return the outcome of a rule.
+
+    :param driver: the name of an entry point, or a class
+    :param declared: the capabilities that the author declares
+    :raises errors.ConfigError: the check cannot begin: no such driver, a
+        package is missing, or a seam of the world is wrong
+    """
+    has = {*declared, *capability.shown_by(making.driver_class(driver))}
+    if one.needs is not None and one.needs not in has:
+        return Outcome(
+            rule=one,
+            status=Status.SKIPPED,
+            reason=f'for drivers with the capability {one.needs.name}: '
+            f'{capability.MEANINGS[one.needs]}',
+        )
+    with trial.opened(driver, world, declared) as opened:
+        status, reason = _checked(one, opened)
+        return Outcome(
+            rule=one,
+            status=status,
+            reason=' '.join(reason.split()),
+            notes=tuple(dict.fromkeys(opened.notes)),
+        )
+
+
+def _checked(one: Rule, opened: trial.Trial) -> tuple[Status, str]:
+    try:
+        one.check(opened)
+    except DoesNotApply as exc:
+        return Status.SKIPPED, str(exc)
+    except Broken as exc:
+        broken = catalogue.BY_NUMBER.get(exc.number, one)
+        return Status.FAILED, f'{broken}: {exc}'
+    except errors.AgentError as exc:
+        return Status.FAILED, f'{one}: the check ended with an error: {exc}'
+    except Exception as exc:  # noqa: BLE001 (of the driver, called directly)
+        return Status.FAILED, (
+            f'{one}: the check ended with {type(exc).__name__}: {exc}; a '
+            'driver raises errors.DriverError with a line for the operator'
+        )
+    return Status.PASSED, ''

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trial: one driver in one world, an agent around it, a real placement.
+
+A rule's check gets a fresh one. ``sync`` holds the driver to two rules by
+itself: every node is done after one cycle, and the second cycle writes
+nothing.
+"""
+
+import contextlib
+import dataclasses
+import pathlib
+import tempfile
+import typing
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from ... import errors
+from ...cmd.wiring import agent
+from ...cycle.node import node_result
+from ...virt import driver as virt
+from ...virt import finding
+from ..fixtures import cycles
+from ..fixtures import placement as placements
+from . import capability, contents, making, rule, watch
+from . import world as worlds
+from .capability import Capability
+from .recorder import Recorder, Said
+
+_CONVERGES, _QUIET = 'CA003', 'CA004'
+_SAME = 'describe an unchanged node by the same calls with the same values'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Cycle:
+    """One cycle of the agent.
+
+    :ivar results: of the nodes; empty if the cycle could not begin
+    :ivar error: the reason for that; empty if it began
+    :ivar said: node → the description
+    :ivar raised: the call and the exception of each failure of the driver
+    """
+
+    results: Sequence[agent.NodeResult]
+    error: str
+    said: Mapping[str, Said]
+    raised: Sequence[tuple[str, Exception]]
+
+    @property
+    def trouble(self) -> str:
+        """The first reason why a node is not done; empty if all are."""
+        if self.error:
+            return self.error
+        return next(
+            (
+                node_result.line(one)
+                for one in self.results
+                if one.status is not node_result.Status.DONE
+            ),
+            '',
+        )
+
+
+class Trial:
+    """One driver in one world, on a placement of its own.
+
+    :ivar declared: the capabilities that the author declares
+    :ivar capabilities: these, and those that the driver's methods show
+    :ivar notes: lines for the report
+    """
+
+    def __init__(
+        self,
+        driver: making.Driver,
+        world: worlds.World,
+        declared: Collection[Capability],
+        *,
+        placement: placements.Placement,
+        watched: watch.Watch,
+        folder: pathlib.Path,
+    ) -> None:
+        self.named = driver
+        self.world = world
+        self.declared = frozenset(declared)
+        self.capabilities = self.declared | capability.shown_by(
+            making.driver_class(driver)
+        )
+        self.placement = placement
+        self.watch = watched
+        self.folder = folder
+        self.notes: list[str] = []
+        self.workers = 1
+        self._stack = contextlib.ExitStack()
+        self._recorder: Recorder | None = None
+        self._agent: agent.Agent | None = None
+
+    # --- the driver -----------------------------------------------------------
+
+    @property
+    def recorder(self) -> Recorder:
+        """The driver as the agent has it."""
+        if self._recorder is None:
+            self.restart()
+        return typing.cast(Recorder, self._recorder)
+
+    @property
+    def driver_class(self) -> type[virt.ComputeDriver]:
+        """The class of the driver."""
+        return making.driver_class(self.named)
+
+    def make_driver(self) -> virt.ComputeDriver:
+        """Return another driver in the same world; it is closed at the end."""
+        made = making.make(self.named, self.world, self.folder)
+        self._stack.callback(_close, made)
+        return made
+
+    def restart(self) -> None:
+        """Make a new driver and a new agent; the agent keeps its record."""
+        if self._recorder is not None:
+            _close(self._recorder)
+        self._recorder = Recorder.of(
+            making.make(self.named, self.world, self.folder)
+        )
+        self._agent = cycles.agent_on(
+            self._recorder, self.placement, workers=self.workers
+        )
+
+    def close(self) -> None:
+        """End the driver and the agent."""
+        if self._recorder is not None:
+            _close(self._recorder)
+        self._stack.close()
+
+    # --- cycles ---------------------------------------------------------------
+
+    def cycle(self) -> Cycle:
+        """Run one cycle, whatever becomes of it."""
+        recorded = self.recorder
+        recorded.clear()
+        results: Sequence[agent.NodeResult] = ()
+        error = ''
+        try:
+            results = typing.cast(agent.Agent, self._agent).tracker.sync()
+        except errors.AgentError as exc:
+            error = str(exc)
+        except Exception as exc:  # noqa: BLE001 (as the daemon's loop does)
+            error = f'{type(exc).__name__}: {exc}'
+        return Cycle(
+            results=results,
+            error=error,
+            said=dict(recorded.said),
+            raised=tuple(recorded.raised),
+        )
+
+    def sync(self) -> Cycle:
+        """Run one cycle in which all is done, and one that writes nothing.
+
+        :raises rule.Broken: a node is not done, or the second cycle writes
+        """
+        done = self.cycle()
+        if done.trouble:
+            raise rule.Broken(
+                _failed_call(done),
+                f'the cycle is not done: {done.trouble}',
+                'describe the node so that placement takes every name and '
+                'amount of it',
+                number=_CONVERGES,
+            )
+        self.quiet_cycle('the second cycle', number=_QUIET)
+        return done
+
+    def quiet_cycle(
+        self, title: str, fix: str = _SAME, *, number: str = ''
+    ) -> Cycle:
+        """Run one cycle that must write nothing.
+
+        :param number: of the rule that is broken otherwise
+        :raises rule.Broken: it writes, or a node is not done
+        """
+        self.placement.clear()
+        again = self.cycle()
+        wrote = [str(w) for w in self.placement.writes]
+        if wrote or again.trouble:
+            raise rule.Broken(
+                f'update_provider_tree in {title}',
+                f'it wrote {", ".join(wrote)}'
+                if wrote
+                else f'it is not done: {again.trouble}',
+                fix,
+                number=number,
+            )
+        return again
+
+    def unknown_traits(self, driver: virt.ComputeDriver) -> frozenset[str]:
+        """Return the traits that the driver cannot tell now, by evidence."""
+        if not isinstance(driver, finding.Evidence):
+            return frozenset()
+        return frozenset(
+            one.trait
+            for node in driver.get_available_nodes()
+            for one in driver.evidence(node)
+            if one.trait and one.found is finding.Found.UNKNOWN
+        )
+
+    def held(self) -> contents.Held:
+        """Return what placement holds, by the names of the providers."""
+        return self.placement.held()
+
+
+@contextlib.contextmanager
+def opened(
+    driver: making.Driver,
+    world: worlds.World,
+    declared: Collection[Capability],
+) -> Iterator[Trial]:
+    """Open a trial; close it at the end.
+
+    :raises errors.ConfigError: a package is missing, or a seam is wrong
+    """
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        placement = stack.enter_context(placements.Placement())
+        watched = stack.enter_context(watch.Watch(world.seams).installed())
+        trial = Trial(
+            driver,
+            world,
+            declared,
+            placement=placement,
+            watched=watched,
+            folder=pathlib.Path(folder),
+        )
+        stack.callback(trial.close)
+        yield trial
+
+
+def _failed_call(cycle: Cycle) -> str:
+    """Return the call of the driver's that failed first."""
+    calls = [call for call, _ in cycle.raised]
+    return calls[0] if calls else 'update_provider_tree'
+
+
+def _close(driver: typing.Any) -> None:
+    """Close a driver; a failure is the business of the rule about that."""
+    with contextlib.suppress(Exception):
+        driver.close()

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Watches the seams of a world: counts the calls, and makes some of them fail.
+
+It replaces the attributes that the seams name and puts them back at the end.
+A driver may call from several threads.
+"""
+
+import collections
+import contextlib
+import dataclasses
+import functools
+import inspect
+import threading
+import typing
+from collections.abc import Callable, Iterator, Sequence
+
+from ... import error_text, errors
+from . import seam as seams
+from .seam import Fault, Seam
+
+_SHOWN = 80  # characters of the arguments of a call
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call through a seam.
+
+    :ivar number: the first call since the counting began has 1
+    """
+
+    seam: Seam
+    number: int
+    arguments: str = dataclasses.field(default='', compare=False)
+
+    def __str__(self) -> str:
+        return f'{self.seam}({self.arguments})'
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class Failure:
+    """What goes wrong: one call of a seam, or all of them.
+
+    :ivar number: of the call; None for all
+    :ivar variant: the number of the bad answer, if the fault has several
+    :ivar hits: the calls that failed
+    """
+
+    seam: Seam
+    fault: Fault
+    number: int | None = None
+    variant: int = 0
+    hits: int = 0
+
+    def concerns(self, call: Call) -> bool:
+        """Return True if this call fails."""
+        return call.seam is self.seam and self.number in {None, call.number}
+
+
+class Watch:
+    """The calls through some seams.
+
+    :ivar calls: since ``clear``
+    :ivar variants: the number of bad answers that the failed call could give
+    """
+
+    def __init__(self, watched: Sequence[Seam]) -> None:
+        self._seams = watched
+        self._lock = threading.Lock()
+        self._failure: Failure | None = None
+        self._is_reordering = False
+        self._numbers: collections.Counter[int] = collections.Counter()
+        self.calls: list[Call] = []
+        self.variants = 0
+
+    @contextlib.contextmanager
+    def installed(self) -> Iterator[typing.Self]:
+        """Watch the seams until the end of the ``with``.
+
+        :raises errors.ConfigError: a seam names no function that can be
+            replaced
+        """
+        with contextlib.ExitStack() as stack:
+            for one in self._seams:
+                self._install(one, stack)
+            yield self
+
+    def clear(self) -> None:
+        """Forget the calls."""
+        with self._lock:
+            self.calls.clear()
+            self._numbers.clear()
+
+    @contextlib.contextmanager
+    def failing(self, failure: Failure) -> Iterator[Failure]:
+        """Let calls fail until the end of the ``with``; count from 1."""
+        self.clear()
+        self.variants = 0
+        self._failure = failure
+        try:
+            yield failure
+        finally:
+            self._failure = None
+
+    @contextlib.contextmanager
+    def reordering(self) -> Iterator[None]:
+        """Give mappings and sets in the answers another order."""
+        self._is_reordering = True
+        try:
+            yield
+        finally:
+            self._is_reordering = False
+
+    # --- the replaced functions -----------------------------------------------
+
+    def _install(self, one: Seam, stack: contextlib.ExitStack) -> None:
+        original, restore = _function(one)
+        replacement: object = self._around(one, original)
+        if isinstance(
+            inspect.getattr_static(one.owner, one.attribute),
+            classmethod | staticmethod,
+        ):
+            replacement = staticmethod(typing.cast(typing.Any, replacement))
+        try:
+            setattr(one.owner, one.attribute, replacement)
+        except (AttributeError, TypeError) as exc:
+            raise errors.ConfigError(
+                f'seam {one}: {_called(one.owner)} does not let the suite '
+                f'replace {one.attribute}: name its class as the owner'
+            ) from exc
+        stack.callback(restore)
+
+    def _around(
+        self, one: Seam, original: Callable[..., object]
+    ) -> Callable[..., object]:
+        @functools.wraps(original)
+        def call(*args: object, **kwargs: object) -> object:
+            made = self._note(one, args, kwargs)
+            failure = self._failure
+            if failure is not None and failure.concerns(made):
+                return self._fail(failure, lambda: original(*args, **kwargs))
+            answer = original(*args, **kwargs)
+            return seams.reordered(answer) if self._is_reordering else answer
+
+        return call
+
+    def _note(
+        self, one: Seam, args: Sequence[object], kwargs: dict[str, object]
+    ) -> Call:
+        own = args[1:] if isinstance(one.owner, type) else args
+        given = [repr(a) for a in own]
+        given += [f'{k}={v!r}' for k, v in kwargs.items()]
+        text = error_text.printable(', '.join(given))
+        if len(text) > _SHOWN:
+            text = f'{text[:_SHOWN]}…'
+        with self._lock:
+            self._numbers[id(one)] += 1
+            made = Call(
+                seam=one, number=self._numbers[id(one)], arguments=text
+            )
+            self.calls.append(made)
+        return made
+
+    def _fail(self, failure: Failure, ask: Callable[[], object]) -> object:
+        if failure.fault in seams.RAISING:
+            failure.hits += 1
+            raise failure.seam.exception(failure.fault)
+        true = ask()
+        bad = failure.seam.answers(failure.fault, true)
+        self.variants = max(self.variants, len(bad))
+        if failure.variant >= len(bad):
+            return true
+        failure.hits += 1
+        return bad[failure.variant]
+
+
+def _function(
+    one: Seam,
+) -> tuple[Callable[..., object], Callable[[], object]]:
+    """Return the function that a seam names, and what puts it back.
+
+    :raises errors.ConfigError: it names none
+    """
+    missing = object()
+    original = getattr(one.owner, one.attribute, missing)
+    if not callable(original):
+        raise errors.ConfigError(
+            f'seam {one}: {_called(one.owner)} has no function '
+            f'{one.attribute}: a seam names a function or a method'
+        )
+    own = getattr(one.owner, '__dict__', {}).get(one.attribute, missing)
+    if own is missing:
+        return original, functools.partial(delattr, one.owner, one.attribute)
+    return original, functools.partial(setattr, one.owner, one.attribute, own)
+
+
+def _called(owner: object) -> str:
+    return getattr(owner, '__name__', None) or type(owner).__name__

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pytest plugin: ``pytest --compute-driver=NAME`` checks an installed driver.
+
+Each pytest of an environment loads this module, so it imports the agent only
+if the option is given. A package names its contract class, which knows the
+driver's world, by an entry point of the driver's name in the group
+``compute_agent.driver_contracts``.
+"""
+
+import importlib.metadata
+import pathlib
+import sys
+import types
+import typing
+
+import pytest
+
+GROUP = 'compute_agent.driver_contracts'
+#: The name of this plugin's entry point in the group ``pytest11``.
+NAME = 'compute_agent'
+
+if typing.TYPE_CHECKING:
+    from . import suite
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option."""
+    group = parser.getgroup('compute-agent')
+    group.addoption(
+        '--compute-driver',
+        metavar='NAME',
+        help='Check the installed driver of this name against the contract of '
+        'compute-agent. Without other arguments, run nothing else.',
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Collect nothing else unless the command line names files."""
+    is_named = config.args_source is config.ArgsSource.ARGS
+    if config.getoption('--compute-driver') and not is_named:
+        config.args = []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Add the rules of the driver's contract class."""
+    name = config.getoption('--compute-driver')
+    if not name:
+        return
+    from .. import errors  # noqa: PLC0415 (each pytest loads this module)
+
+    try:
+        contract = contract_class(name)
+    except errors.ConfigError as exc:
+        raise pytest.UsageError(f'--compute-driver: {exc}') from exc
+    if contract is None:
+        raise pytest.UsageError(
+            f'--compute-driver: no entry point in the group {GROUP} has the '
+            f'name {name}: name the contract class of the driver in one, or '
+            f'run "compute-agent driver check {name}", which makes the driver '
+            'from the configuration'
+        )
+    items[:0] = rules(session, contract)
+
+
+def contract_class(name: str) -> 'type[suite.DriverContract] | None':
+    """Return the contract class of an installed driver, None if it has none.
+
+    :raises errors.ConfigError: no driver has the name, or its class cannot be
+        imported
+    """
+    from .. import errors  # noqa: PLC0415 (each pytest loads this module)
+    from . import suite  # noqa: PLC0415
+    from .contract import making  # noqa: PLC0415
+
+    making.driver_class(name)
+    points = importlib.metadata.entry_points(group=GROUP, name=name)
+    if not points:
+        return None
+    (point, *_) = points
+    try:
+        found = point.load()
+    except Exception as exc:
+        raise errors.ConfigError(
+            f'the contract class of driver {name}, {point.value}, cannot be '
+            f'imported: {type(exc).__name__}: {exc}'
+        ) from exc
+    if isinstance(found, type) and issubclass(found, suite.DriverContract):
+        return found
+    raise errors.ConfigError(
+        f'the entry point {name} in {GROUP} names {point.value}, which is no '
+        'contract class: name a subclass of '
+        'compute_agent.testing.DriverContract'
+    )
+
+
+def rules(
+    session: pytest.Session, contract: type
+) -> typing.Iterator[pytest.Item]:
+    """Yield the tests of a contract class, as if its file was collected."""
+    home = sys.modules.get(contract.__module__)
+    file = getattr(home, '__file__', None) or __file__
+    module = pytest.Module.from_parent(session, path=pathlib.Path(file))
+    module.obj = home or types.ModuleType(contract.__module__)
+    for node in module.collect():
+        if getattr(node, 'obj', None) is contract:
+            break
+    else:
+        node = pytest.Class.from_parent(
+            module, name=contract.__name__, obj=contract
+        )
+    yield from session.genitems(node)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract suite: a pytest test for each rule of the contract.
+
+A driver's author inherits ``DriverContract`` in a test file and gives it the
+driver and its world.
+"""
+
+from collections.abc import Callable, Collection
+from typing import ClassVar
+
+import pytest
+
+from .. import errors
+from .contract import capability, making, rule, runner
+from .contract import world as worlds
+from .contract.rules import catalogue
+
+#: The property of a test's report that has the outcome of a rule.
+OUTCOME = 'compute_driver_rule'
+
+
+class DriverContract:
+    """One test for each rule; a test file inherits it.
+
+    :cvar driver: the name of the driver's entry point, or its class
+    :cvar capabilities: those that no method shows; see ``Capability``
+    """
+
+    driver: ClassVar[making.Driver]
+    capabilities: ClassVar[Collection[capability.Capability]] = ()
+
+    @pytest.fixture
+    def world(self) -> worlds.World:
+        """Return the world of the driver; a subclass returns its own."""
+        return worlds.World()
+
+    @pytest.mark.parametrize(
+        'rule', catalogue.RULES, ids=[one.slug for one in catalogue.RULES]
+    )
+    def test_rule(
+        self,
+        rule: rule.Rule,
+        world: worlds.World,
+        record_property: Callable[[str, object], None],
+    ) -> None:
+        """Check one rule; a failure is one line, without a traceback."""
+        try:
+            outcome = runner.check(rule, self.driver, world, self.capabilities)
+        except errors.ConfigError as exc:
+            pytest.fail(f'{rule} cannot be checked: {exc}', pytrace=False)
+        record_property(
+            OUTCOME,
+            {
+                'number': outcome.rule.number,
+                'status': outcome.status.value,
+                'reason': outcome.reason,
+                'notes': list(outcome.notes),
+            },
+        )
+        if outcome.status is runner.Status.FAILED:
+            pytest.fail(outcome.reason, pytrace=False)
+        if outcome.status is runner.Status.SKIPPED:
+            pytest.skip(outcome.reason)
