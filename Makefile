@@ -37,7 +37,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos parity \
     companion test-planted mutmut lint types contracts collect wheel-check bench \
-    bench-traits bench-rows bench-libvirt bench-rules bench-ways sample check clean
+    bench-traits bench-rows bench-libvirt bench-rules bench-ways sample surface check clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
@@ -188,6 +188,9 @@ bench-ways: .venv/run.stamp .servers/placement.stamp  ## Time ways to ask placem
 sample: .venv/dev.stamp  ## Write the sample configuration
 	$(BIN)/oslo-config-generator --output-file $(SAMPLE) \
 	    $(addprefix --namespace ,compute_agent $(DRIVER_NAMESPACES) oslo.log)
+
+surface: .venv/dev.stamp  ## Record the names that drivers may use, after a change of these
+	PYTHONPATH=.:tests/support $(BIN)/python tests/support/public_surface.py
 
 check: lint types contracts collect test wheel-check  ## All of these
 
