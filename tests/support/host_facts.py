@@ -4,7 +4,8 @@
 ``files`` has folders and files of the host; a text that begins with ``-> `` is
 a symbolic link. They are laid over the folder ``base`` of ``tests/hosts``,
 which also has libvirt's answers. ``ethtool`` has the offloads of interfaces.
-``expected`` has the values of facts, ``unknown`` the beginning of the reason.
+``expected`` has the values of facts, ``unknown`` the beginning of the reason,
+``starter`` the names that the starter rules give.
 """
 
 import dataclasses
@@ -33,6 +34,7 @@ class Recorded:
     offloads: 'RecordedOffloads'
     expected: Mapping[str, typing.Any]
     unknown: Mapping[str, str]
+    starter: Mapping[str, typing.Any]
 
     def sources(self, events: reader.Events | None = None) -> reader.Sources:
         """Return the sources of its facts; it has no local files."""
@@ -78,4 +80,5 @@ def make(case: pathlib.Path, folder: pathlib.Path) -> Recorded:
         offloads=RecordedOffloads(of=said.get('ethtool', {})),
         expected=said['expected'],
         unknown=said['unknown'],
+        starter=said['starter'],
     )
