@@ -37,7 +37,8 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos parity \
     companion test-planted mutmut lint types contracts collect wheel-check bench \
-    bench-traits bench-rows bench-libvirt bench-rules bench-ways sample surface check clean
+    bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
+    surface check clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
@@ -172,6 +173,10 @@ bench: .venv/run.stamp .servers/placement.stamp .servers/nova.stamp  ## Measure 
 
 bench-traits: .venv/run.stamp  ## Time "trait list" beside OpenStack's client
 	$(BIN)/python -m benchmarks.trait_list
+
+bench-tree: .venv/run.stamp .servers/nova.stamp  ## Time ProviderTree beside nova's (N=1000 for less)
+	$(BIN)/python -m benchmarks.provider_trees \
+	    $(if $(N),--providers '$(N)') $(if $(REPEATS),--repeats '$(REPEATS)')
 
 bench-rows: .venv/run.stamp  ## Time reading a list of providers beside other ways to
 	$(BIN)/python -m benchmarks.row_stream

@@ -70,6 +70,11 @@ def table(found: Mapping[str, Summary]) -> str:
         )
         for name, one in found.items()
     ]
+    return aligned(rows)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of cells as text; every column but the first is right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return '\n'.join(_line(row, widths) for row in rows)
 

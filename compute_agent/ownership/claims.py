@@ -108,7 +108,7 @@ def _masked(inputs: Inputs, policy: Policy) -> frozenset[str]:
 
     Only traits can be masked.
     """
-    if inputs.kind is not assertion.Kind.TRAIT:
+    if inputs.kind is not assertion.Kind.TRAIT or not policy.orders.masked:
         return _NO_NAMES
     names = union(a.names for a in inputs.assertions.values())
     names |= union(inputs.claims.values())

@@ -50,6 +50,10 @@ class Record:
         others = sorted(self.others.get(key, {}).items())
         return own + [(f'{s} of {node}', names) for (s, node), names in others]
 
+    def concerns(self, key: Key) -> bool:
+        """Return True if the agent added or a source claims such names."""
+        return bool(self.ours.get(key) or self.claims.get(key))
+
     def claimed_for_other_nodes(self, key: Key) -> frozenset[str]:
         """Return the names that are claimed for other nodes."""
         return frozenset[str]().union(*self.others.get(key, {}).values())

@@ -162,8 +162,8 @@ class _Resolver:
             name=data.name,
             parent_uuid=self._parent(data, before),
             generation=before.generation if before else None,
-            traits=self._decide(old, Kind.TRAIT).names,
-            aggregates=self._decide(old, Kind.AGGREGATE).names,
+            traits=self._decide(old, Kind.TRAIT),
+            aggregates=self._decide(old, Kind.AGGREGATE),
             inventories=self._inventories(data, old),
         )
 
@@ -182,11 +182,14 @@ class _Resolver:
     def _assertions(self, uuid: str, kind: Kind) -> Mapping[str, Assertion]:
         return self._tree.assertions.get((uuid, kind), {})
 
-    def _decide(self, old: provider.Provider, kind: Kind) -> claims.Decision:
-        """Decide one provider's names of one kind, and note the outcome."""
+    def _decide(self, old: provider.Provider, kind: Kind) -> frozenset[str]:
+        """Return one provider's names of one kind, and note the outcome."""
+        key = (old.uuid, kind)
+        decided = self._assertions(*key) or self._record.concerns(key)
+        if not (decided or self._policy.orders.prune):
+            return old.names_of(kind)
         inputs = self._inputs(old, kind)
         decision = claims.decide(inputs, self._policy)
-        key = (old.uuid, kind)
         if decision.claims != inputs.claims:
             self._claims[key] = decision.claims
         if decision.foreign:
@@ -197,7 +200,7 @@ class _Resolver:
         self._note(_MASKED, old, decision.masked)
         restored = decision.restored - self._contended(old, kind)
         self._note(_RESTORED, old, restored)
-        return decision
+        return decision.names
 
     def _inputs(self, old: provider.Provider, kind: Kind) -> claims.Inputs:
         key, record = (old.uuid, kind), self._record
@@ -222,7 +225,7 @@ class _Resolver:
     ) -> dict[str, inventory.Inventory]:
         """Return the wanted inventories, with the operator's ratios."""
         current = old.inventories
-        decision = self._decide(old, Kind.INVENTORY)
+        names = self._decide(old, Kind.INVENTORY)
         asserted = claims.union(
             a.names
             for a in self._assertions(old.uuid, Kind.INVENTORY).values()
@@ -233,7 +236,7 @@ class _Resolver:
             )
             if rc in asserted
             else current[rc]
-            for rc in sorted(decision.names)
+            for rc in sorted(names)
         }
         restored = self._restored_classes(old, wanted)
         contended = self._contended(old, Kind.INVENTORY)

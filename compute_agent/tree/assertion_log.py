@@ -78,15 +78,9 @@ class AssertionLog:
         self, uuid: str, kind: assertion.Kind
     ) -> frozenset[str]:
         """Return the names that the other sources asserted in this cycle."""
-        return _NO_NAMES.union(
-            *(
-                asserted.names
-                for source, asserted in self.by_key.get(
-                    (uuid, kind), {}
-                ).items()
-                if source != self.current_source
-            )
-        )
+        by_source = self.by_key.get((uuid, kind), {})
+        others = by_source.keys() - {self.current_source}
+        return _NO_NAMES.union(*(by_source[o].names for o in others))
 
     def forget(self, uuid: str) -> None:
         """Drop all assertions about a provider, of every source."""

@@ -4,7 +4,9 @@
 Pure: no I/O, configuration, logging or clock. Every uuid and every name is
 unique, and a member is found by either in constant time. A change that would
 break this, leave a member without its parent or form a cycle is refused before
-anything changes. Only the ProviderTree uses it: drivers get copies of members.
+anything changes. A copy shares its members with the original: the first of the
+two that edits a member takes a copy of that member. Only the ProviderTree uses
+it: drivers get copies of members.
 """
 
 import copy
@@ -14,23 +16,25 @@ from typing import Any
 
 from .. import errors
 from . import provider
+from .inventory_records import Records
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Member:
-    """One provider while it is edited; parent and children are uuids."""
+    """One provider while it is edited; parent and children are uuids.
+
+    An edit replaces its contents, so several members can have the same ones.
+    """
 
     uuid: str
     name: str
     generation: int | None = None
     parent: str | None = None
     children: list[str] = dataclasses.field(default_factory=list)
-    inventory: dict[str, dict[str, int | float]] = dataclasses.field(
-        default_factory=dict
-    )
-    traits: set[str] = dataclasses.field(default_factory=set)
-    aggregates: set[str] = dataclasses.field(default_factory=set)
-    resources: dict[str, Any] = dataclasses.field(default_factory=dict)
+    inventory: Records = dataclasses.field(default_factory=dict)
+    traits: frozenset[str] = frozenset()
+    aggregates: frozenset[str] = frozenset()
+    resources: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def of(cls, seen: provider.Provider, parent: str | None) -> 'Member':
@@ -44,20 +48,13 @@ class Member:
                 rc: record.to_record()
                 for rc, record in seen.inventories.items()
             },
-            traits=set(seen.traits),
-            aggregates=set(seen.aggregates),
+            traits=seen.traits,
+            aggregates=seen.aggregates,
         )
 
     def copy(self) -> 'Member':
         """Return a member with the same contents, to be edited alone."""
-        return dataclasses.replace(
-            self,
-            children=self.children.copy(),
-            inventory={rc: dict(r) for rc, r in self.inventory.items()},
-            traits=self.traits.copy(),
-            aggregates=self.aggregates.copy(),
-            resources=copy.deepcopy(self.resources),
-        )
+        return dataclasses.replace(self, children=self.children.copy())
 
 
 class Hierarchy:
@@ -67,13 +64,17 @@ class Hierarchy:
         self._members: dict[str, Member] = {}
         self._uuids: dict[str, str] = {}
         self._order: list[str] | None = None
+        # The members that no other hierarchy shares.
+        self._own: set[str] = set()
 
     def copy(self) -> 'Hierarchy':
-        """Return the same trees, to be edited alone."""
+        """Return the same trees; each of the two can be edited alone."""
+        self._own = set()
         made = copy.copy(self)
         vars(made).update(
-            _members={u: m.copy() for u, m in self._members.items()},
+            _members=self._members.copy(),
             _uuids=self._uuids.copy(),
+            _own=set(),
         )
         return made
 
@@ -86,6 +87,14 @@ class Hierarchy:
             member = self._members.get(self._uuids.get(name_or_uuid, ''))
         if member is None:
             raise errors.TreeError(f'No such provider {name_or_uuid}')
+        return member
+
+    def to_edit(self, name_or_uuid: str) -> Member:
+        """Return a member that this hierarchy does not share any more."""
+        member = self[name_or_uuid]
+        if member.uuid not in self._own:
+            member = self._members[member.uuid] = member.copy()
+            self._own.add(member.uuid)
         return member
 
     def members(self) -> list[Member]:
@@ -132,8 +141,9 @@ class Hierarchy:
         self._order = None
         self._members[member.uuid] = member
         self._uuids[member.name] = member.uuid
+        self._own.add(member.uuid)
         if member.parent is not None:
-            self._members[member.parent].children.append(member.uuid)
+            self.to_edit(member.parent).children.append(member.uuid)
 
     def remove(self, top: Member) -> list[Member]:
         """Remove a member and all below it; return them."""
@@ -142,8 +152,9 @@ class Hierarchy:
         for member in gone:
             del self._members[member.uuid]
             del self._uuids[member.name]
+            self._own.discard(member.uuid)
         if top.parent is not None:
-            self._members[top.parent].children.remove(top.uuid)
+            self.to_edit(top.parent).children.remove(top.uuid)
         return gone
 
     def replace(self, given: Sequence[Member]) -> list[Member]:

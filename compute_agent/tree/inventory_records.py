@@ -36,7 +36,9 @@ def check(records: Records) -> dict[str, dict[str, int | float]]:
 
 def differ(records: Records, others: Records) -> bool:
     """Return True if two inventories differ once defaults are filled in."""
-    return _complete(records) != _complete(others)
+    return records.keys() != others.keys() or (
+        _complete(records) != _complete(others)
+    )
 
 
 def _complete(records: Records) -> dict[str, inventory.Inventory]:

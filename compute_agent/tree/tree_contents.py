@@ -62,7 +62,7 @@ class TreeContents(tree_queries.TreeQueries):
         :param inventory: resource class → record; an omitted allocation_ratio
             means that the source has no opinion on it
         """
-        member = self._hierarchy[name_or_uuid]
+        member = self._hierarchy.to_edit(name_or_uuid)
         records = inventory_records.check(inventory)
         changed = inventory_records.differ(member.inventory, records)
         kind = assertion.Kind.INVENTORY
@@ -83,12 +83,15 @@ class TreeContents(tree_queries.TreeQueries):
 
         :param inventory: resource class → record, as in ``update_inventory``
         """
-        member = self._hierarchy[name_or_uuid]
+        member = self._hierarchy.to_edit(name_or_uuid)
         records = inventory_records.check(inventory)
         dropped = self._dropped(member, assertion.Kind.INVENTORY, records)
-        for rc in dropped & member.inventory.keys():
-            del member.inventory[rc]
-        member.inventory.update(records)
+        kept = {
+            rc: record
+            for rc, record in member.inventory.items()
+            if rc not in dropped
+        }
+        member.inventory = kept | records
         self._log.declare(member.uuid, assertion.Kind.INVENTORY, records)
 
     def keep_inventory(self, name_or_uuid: str) -> None:
@@ -102,7 +105,7 @@ class TreeContents(tree_queries.TreeQueries):
 
         They are never sent to placement.
         """
-        member = self._hierarchy[name_or_uuid]
+        member = self._hierarchy.to_edit(name_or_uuid)
         changed = member.resources != resources
         member.resources = copy.deepcopy(dict(resources))
         return changed
@@ -116,12 +119,12 @@ class TreeContents(tree_queries.TreeQueries):
         generation: int | None = None,
     ) -> bool:
         """Set the provider's complete traits; return True if they changed."""
-        member = self._hierarchy[name_or_uuid]
+        member = self._hierarchy.to_edit(name_or_uuid)
         wanted = names.check_traits(traits)
         changed = wanted != member.traits
         kind = assertion.Kind.TRAIT
         others = self._log.names_of_others(member.uuid, kind)
-        member.traits = set(wanted | others)
+        member.traits = wanted | others
         _set_generation(member, generation)
         self._log.replace(member.uuid, kind, wanted)
         return changed
@@ -132,7 +135,7 @@ class TreeContents(tree_queries.TreeQueries):
         Traits that this source claimed earlier, and that are not among these,
         go.
         """
-        member = self._hierarchy[name_or_uuid]
+        member = self._hierarchy.to_edit(name_or_uuid)
         wanted = names.check_traits(traits)
         member.traits -= self._dropped(member, assertion.Kind.TRAIT, wanted)
         member.traits |= wanted
@@ -145,7 +148,7 @@ class TreeContents(tree_queries.TreeQueries):
         ``declare_traits`` ends that. If another writer removes one of them,
         it is restored in a cycle that adds it again, and otherwise left gone.
         """
-        member = self._hierarchy[name_or_uuid]
+        member = self._hierarchy.to_edit(name_or_uuid)
         added = names.check_traits(traits)
         member.traits |= added
         self._log.add(member.uuid, assertion.Kind.TRAIT, added)
@@ -155,7 +158,7 @@ class TreeContents(tree_queries.TreeQueries):
 
         The provider may lack some of them.
         """
-        member = self._hierarchy[name_or_uuid]
+        member = self._hierarchy.to_edit(name_or_uuid)
         removed = names.check_traits(traits)
         member.traits -= removed
         self._log.remove(member.uuid, assertion.Kind.TRAIT, removed)
@@ -173,12 +176,12 @@ class TreeContents(tree_queries.TreeQueries):
         generation: int | None = None,
     ) -> bool:
         """Set the provider's complete aggregates; return True if changed."""
-        member = self._hierarchy[name_or_uuid]
+        member = self._hierarchy.to_edit(name_or_uuid)
         wanted = names.check_aggregates(aggregates)
         changed = wanted != member.aggregates
         kind = assertion.Kind.AGGREGATE
         others = self._log.names_of_others(member.uuid, kind)
-        member.aggregates = set(wanted | others)
+        member.aggregates = wanted | others
         _set_generation(member, generation)
         self._log.replace(member.uuid, kind, wanted)
         return changed
@@ -189,7 +192,7 @@ class TreeContents(tree_queries.TreeQueries):
         Membership of aggregates that this source claimed earlier, and that
         are not among these, ends.
         """
-        member = self._hierarchy[name_or_uuid]
+        member = self._hierarchy.to_edit(name_or_uuid)
         wanted = names.check_aggregates(aggregates)
         kind = assertion.Kind.AGGREGATE
         member.aggregates -= self._dropped(member, kind, wanted)
@@ -202,14 +205,14 @@ class TreeContents(tree_queries.TreeQueries):
         The source claims the membership for as long as ``add_traits`` claims
         a trait.
         """
-        member = self._hierarchy[name_or_uuid]
+        member = self._hierarchy.to_edit(name_or_uuid)
         added = names.check_aggregates(aggregates)
         member.aggregates |= added
         self._log.add(member.uuid, assertion.Kind.AGGREGATE, added)
 
     def remove_aggregates(self, name_or_uuid: str, *aggregates: str) -> None:
         """Remove the provider from these aggregates (uuids), and no other."""
-        member = self._hierarchy[name_or_uuid]
+        member = self._hierarchy.to_edit(name_or_uuid)
         removed = names.check_aggregates(aggregates)
         member.aggregates -= removed
         self._log.remove(member.uuid, assertion.Kind.AGGREGATE, removed)

@@ -128,8 +128,8 @@ def _copy(member: hierarchy.Member) -> ProviderData:
         name=member.name,
         generation=member.generation,
         parent_uuid=member.parent,
-        inventory=copy.deepcopy(member.inventory),
+        inventory={rc: dict(r) for rc, r in member.inventory.items()},
         traits=set(member.traits),
         aggregates=set(member.aggregates),
-        resources=copy.deepcopy(member.resources),
+        resources=copy.deepcopy(dict(member.resources)),
     )

@@ -51,7 +51,7 @@ class _Hierarchy:
         self._after = after
         self._occupied = occupied
         self._causes = causes
-        self._now: provider.Snapshot = dict(before)
+        self._now = dict(before)
         self._found: list[ops.ProviderOperation] = []
 
     def changes(self) -> Changes:
@@ -106,15 +106,24 @@ class _Hierarchy:
         """Work from the top down, so that no move can close a cycle."""
         for uuid, wanted in self._after.items():
             if uuid not in self._now:
-                self._do(
-                    ops.CreateProvider(
-                        uuid=uuid,
-                        name=wanted.name,
-                        parent_uuid=wanted.parent_uuid,
-                    )
-                )
+                self._create(wanted)
             elif self._now[uuid].parent_uuid != wanted.parent_uuid:
                 self._update(uuid, parent_uuid=wanted.parent_uuid)
+
+    def _create(self, wanted: provider.Provider) -> None:
+        """Add a provider below one that is there; its name is free by now.
+
+        The snapshot is not copied for it: a tree may have thousands.
+        """
+        uuid, name, parent = wanted.uuid, wanted.name, wanted.parent_uuid
+        if parent is not None and parent not in self._now:
+            raise ops.Impossible(f'the parent {parent} does not exist')
+        self._found.append(
+            ops.CreateProvider(uuid=uuid, name=name, parent_uuid=parent)
+        )
+        self._now[uuid] = provider.Provider(
+            uuid=uuid, name=name, parent_uuid=parent
+        )
 
     def _update(self, uuid: str, **new: str | None) -> None:
         old = self._now[uuid]
@@ -139,4 +148,4 @@ class _Hierarchy:
 
     def _do(self, operation: ops.ProviderOperation) -> None:
         self._found.append(operation)
-        self._now = operation.apply_to(self._now)
+        self._now = dict(operation.apply_to(self._now))

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which traits and aggregates stay and which go: the rules as one table."""
 
-import pytest
+import uuid as uuidlib
 
-from compute_agent.ownership import resolve
+import pytest
+from call_counts import calls_of
+
+from compute_agent.ownership import claims, resolve
 from compute_agent.ownership.policy import Policy
 from compute_agent.ownership.record import Record
 from compute_agent.tree import provider, provider_tree
@@ -223,3 +226,20 @@ def test_a_trait_that_the_driver_alone_decides_needs_no_record(
 def test_another_sources_visit_brings_no_authority(source, said):
     it = SPECIAL['decided']
     check(Kind.TRAIT, 'others', said, 'stays', source, 'root', it, AUTHORITY)
+
+
+def test_names_that_nothing_concerns_are_not_decided_one_by_one():
+    tree = provider_tree.ProviderTree.from_providers(
+        provider.Provider(
+            uuid=str(uuidlib.UUID(int=n)),
+            name=f'n{n}',
+            parent_uuid=None if n == 1 else ROOT,
+        )
+        for n in range(1, 100)
+    )
+    tree.declare_traits('n50', 'CUSTOM_A')
+
+    def plan():
+        resolve.resolve(tree, Record(), Policy(node_uuid=ROOT))
+
+    assert calls_of(claims.decide, plan) == 1

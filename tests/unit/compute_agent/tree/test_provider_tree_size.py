@@ -1,35 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Large trees cost in proportion: counted in calls made, not in seconds."""
 
-import sys
 import uuid as uuidlib
 
 import pytest
+from call_counts import calls, calls_of
 
-from compute_agent.tree import provider, provider_tree
+from compute_agent.tree import hierarchy, provider, provider_tree
 
 MANY = 5000
 
 
 def uuid_of(number):
     return str(uuidlib.UUID(int=number))
-
-
-def calls(work):
-    """Return how many functions are called while this is done."""
-    count = 0
-
-    def note(frame, event, argument):
-        nonlocal count
-        count += event in {'call', 'c_call'}
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return count
 
 
 def rows(children):
@@ -123,3 +106,31 @@ def test_a_tree_may_be_thousands_of_providers_deep():
     assert tree.data(uuids[-1]).name == f'n{MANY - 1}'
     tree.remove('n1')
     assert tree.get_provider_uuids() == uuids[:1]
+
+
+def test_a_copy_costs_the_same_for_a_small_tree_and_for_a_large_one():
+    small, large = tree_of(10), tree_of(1000)
+    assert calls(large.copy) == calls(small.copy)
+
+
+def test_an_edit_in_a_copy_copies_its_provider_alone_and_once():
+    copied = tree_of(1000).copy()
+
+    def edit():
+        copied.update_inventory('child7', {'VGPU': {'total': 1}})
+        copied.add_traits('child7', 'A')
+        copied.add_aggregates('child7', uuid_of(7))
+        copied.data('child8')
+
+    assert calls_of(hierarchy.Member.copy, edit) == 1
+
+
+def test_growing_below_a_copied_root_copies_the_root_alone():
+    copied = tree_of(1000).copy()
+
+    def grow_more():
+        for number in range(10):
+            copied.new_child(f'more{number}', 'root')
+        copied.remove('more3')
+
+    assert calls_of(hierarchy.Member.copy, grow_more) == 1

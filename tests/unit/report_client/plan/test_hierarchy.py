@@ -5,6 +5,7 @@ What can be written as a case is one in tests/plans.
 """
 
 import pytest
+from call_counts import calls
 
 from compute_agent.tree import provider
 from report_client.operations import operations as ops
@@ -123,3 +124,14 @@ def test_a_name_that_two_should_have_is_impossible(in_time, before, after):
 def test_a_parent_that_nobody_has_is_impossible():
     with pytest.raises(ops.Impossible, match='parent nobody does not exist'):
         hierarchy.changes(forest(), forest(a=('one', 'nobody')))
+
+
+def test_twice_the_new_children_cost_twice_the_calls():
+    def create(children):
+        wanted = forest(
+            root='root',
+            **{f'c{n}': (f'c{n}', 'root') for n in range(children)},
+        )
+        return lambda: hierarchy.changes(forest(), wanted)
+
+    assert calls(create(400)) < 2.1 * calls(create(200))
