@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a driver of nova's as it is, and describes its nodes.
+
+``nova:ironic.IronicDriver`` in ``compute_driver`` makes nova's class with
+nova's options. It edits the agent's tree (``novas_tree.py``), and the additions
+of nova's resource tracker follow (``tracker.py``). Nova's exceptions become the
+agent's. Nova-compute asks its driver from one thread at a time, and so does
+this module.
+"""
+
+import contextlib
+import importlib
+import threading
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from oslo_config import cfg
+
+from compute_agent import error_text, errors
+from compute_agent.tree import provider_tree
+from compute_agent.virt import driver as virt
+
+from . import novas_tree, process, target, tracker
+
+
+class NovaDriver(virt.ComputeDriver):
+    """Describes what a driver of nova's describes.
+
+    :cvar target: module and class below ``nova.virt``
+    """
+
+    target = ''
+
+    def __init__(self, nova: process.Nova, driver: Any) -> None:
+        self._nova = nova
+        self._driver = driver
+        self._tracker = tracker.ResourceTracker(nova, driver)
+        self._lock = threading.Lock()
+        self._is_ready = False
+        # uuid → node name, of the last list; empty without an identity.
+        self._by_uuid: dict[str, str] = {}
+
+    @classmethod
+    def for_target(cls, target_: str) -> type[typing.Self]:
+        """Return the class that runs a class of nova's."""
+        found = target.parse(target_)
+        made = type(
+            found.name,
+            (cls,),
+            {
+                '__module__': f'{target.NAMESPACE}.{found.module}',
+                'target': target_,
+            },
+        )
+        return typing.cast(type[typing.Self], made)
+
+    @classmethod
+    def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
+        """Return the driver with nova's options from the agent's files.
+
+        :raises errors.ConfigError: nova or the class is missing, or the class
+            refuses an option
+        """
+        target.require_nova()
+        nova = process.prepare(conf.config_file or (), conf.config_dir or ())
+        _refuse_power_management(cls.target, nova.conf)
+        driver_class = target.find(cls.target)
+        virtapi = importlib.import_module('nova.virt.virtapi').VirtAPI()
+        try:
+            return cls(nova, driver_class(virtapi))
+        except nova.exception.NovaException as exc:
+            raise errors.ConfigError(
+                f'nova:{cls.target} cannot be made: {error_text.one_line(exc)}'
+            ) from exc
+
+    # --- nodes ----------------------------------------------------------------
+
+    def get_available_nodes(self) -> Sequence[str]:
+        """Return the names of the driver's nodes."""
+        with self._asking():
+            try:
+                self._by_uuid = {
+                    uuid.lower(): name
+                    for uuid, name in self._driver.get_nodenames_by_uuid(
+                        refresh=True
+                    ).items()
+                }
+            except (process.NoIdentity, NotImplementedError):
+                self._by_uuid = {}
+                return list(self._driver.get_available_nodes(refresh=True))
+            return list(self._by_uuid.values())
+
+    def get_nodenames_by_uuid(self) -> Mapping[str, str]:
+        """Return provider uuid → node name, as of the last list."""
+        return self._by_uuid
+
+    def node_exists(self, nodename: str) -> virt.Existence:
+        """Return NO if the driver says that the node is deleted."""
+        with self._asking():
+            if self._driver.is_node_deleted(nodename):
+                return virt.Existence.NO
+        return virt.Existence.UNKNOWN
+
+    # --- descriptions ---------------------------------------------------------
+
+    def update_provider_tree(
+        self,
+        provider_tree: provider_tree.ProviderTree,
+        nodename: str,
+        allocations: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Have nova's driver and its resource tracker edit the tree."""
+        given = {} if allocations is None else {'allocations': allocations}
+        with self._asking():
+            self._identify(provider_tree.data(nodename).uuid)
+            self._driver.update_provider_tree(
+                novas_tree.NovaTree(provider_tree), nodename, **given
+            )
+            self._tracker.add(provider_tree, nodename, allocations)
+
+    def get_inventory(self, nodename: str) -> Mapping[str, Any]:
+        """Return the inventory, from a driver with nova's older method."""
+        with self._asking():
+            found: Mapping[str, Any] = self._older('get_inventory')(nodename)
+            return found
+
+    def get_traits(self, nodename: str) -> Sequence[str]:
+        """Return the traits of the older method, and the capabilities."""
+        capabilities = self._tracker.capabilities(has_remote_ports=False)
+        traits = {trait for trait, has in capabilities.items() if has}
+        with self._asking(), contextlib.suppress(NotImplementedError):
+            traits.update(self._older('get_traits')(nodename))
+        return sorted(traits)
+
+    def get_available_resource(self, nodename: str) -> Mapping[str, Any]:
+        """Return the resources in nova's oldest form."""
+        with self._asking(), self._nova.conductor.asking_for_resources():
+            found: Mapping[str, Any] = self._driver.get_available_resource(
+                nodename
+            )
+            return found
+
+    def close(self) -> None:
+        """End what the driver holds."""
+        if self._is_ready:
+            with contextlib.suppress(Exception):
+                self._driver.cleanup_host(self._nova.conf.host)
+
+    # --- private --------------------------------------------------------------
+
+    def _identify(self, uuid: str) -> None:
+        """Let nova's code know the uuid of a host that had none."""
+        if not self._by_uuid and self._nova.node.LOCAL_NODE_UUID is None:
+            self._nova.node.LOCAL_NODE_UUID = uuid
+
+    def _older(self, method: str) -> Callable[[str], Any]:
+        """Return a method that nova's present interface does not have.
+
+        :raises NotImplementedError: the driver does not have it either
+        """
+        found: Callable[[str], Any] | None = getattr(
+            self._driver, method, None
+        )
+        if found is None:
+            raise NotImplementedError(method)
+        return found
+
+    @contextlib.contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Ask alone, and turn nova's exceptions into the agent's.
+
+        :raises errors.ReshapeNeeded: nova's driver asks for the allocations
+        :raises errors.DriverError: it refused, or an option of nova is wrong
+        """
+        with self._lock:
+            try:
+                self._begin()
+                yield
+            except self._nova.exception.ReshapeNeeded as exc:
+                raise errors.ReshapeNeeded from exc
+            except self._nova.exception.NovaException as exc:
+                raise errors.DriverError(
+                    f'nova:{self.target}: {error_text.one_line(exc)}'
+                ) from exc
+            except cfg.Error as exc:
+                raise errors.DriverError(
+                    f"nova:{self.target}: an option of nova's is wrong: "
+                    f'{error_text.one_line(exc)}'
+                ) from exc
+
+    def _begin(self) -> None:
+        """Have the driver begin, as nova-compute does when it starts."""
+        if not self._is_ready:
+            self._driver.init_host(self._nova.conf.host)
+            self._is_ready = True
+
+
+def _refuse_power_management(target_: str, conf: Any) -> None:
+    """Refuse an option with which nova's libvirt driver stops guests.
+
+    When the driver begins, it powers down the CPUs of ``cpu_dedicated_set``,
+    and only nova-compute powers up those of guests again.
+
+    :raises errors.ConfigError: the option is set
+    """
+    if target_.startswith('libvirt.') and conf.libvirt.cpu_power_management:
+        raise errors.ConfigError(
+            "[libvirt] cpu_power_management: nova's driver would power down "
+            'the CPUs of running guests; set it to false in a file that only '
+            'this agent reads, or use the driver libvirt'
+        )

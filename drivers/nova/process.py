@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nova's global state in this process, prepared as nova-compute does it.
+
+Nova's options come from the agent's configuration files, into nova's own
+``CONF``: the agent's options stay what they are. Nova uses threads, never
+eventlet. Its loggers say warnings and errors, or everything in debug mode.
+``driver.py`` calls ``prepare`` before it makes a driver.
+"""
+
+import dataclasses
+import functools
+import importlib
+import logging
+import os
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from . import conductor
+
+_PATCHING = 'OS_NOVA_DISABLE_EVENTLET_PATCHING'
+
+
+class NoIdentity(Exception):
+    """There is no ``compute_id`` yet; nova's code would make one."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Nova:
+    """The parts of nova that the driver uses.
+
+    :ivar conf: nova's options
+    :ivar exception: the module of nova's exceptions
+    :ivar node: the module of the host's identity
+    """
+
+    conf: Any
+    exception: Any
+    node: Any
+    conductor: conductor.NoConductor
+
+
+def prepare(files: Sequence[str], directories: Sequence[str]) -> Nova:
+    """Return nova, with the options in these files.
+
+    :raises cfg.Error: a file or an option is wrong
+    """
+    nova = _nova()
+    arguments = [f'--config-file={path}' for path in files]
+    arguments += [f'--config-dir={path}' for path in directories]
+    nova.conf(
+        arguments,
+        project='nova',
+        default_config_files=[],
+        default_config_dirs=[],
+    )
+    _prepare_privileges(nova.conf)
+    return nova
+
+
+@functools.cache
+def _nova() -> Nova:
+    """Import nova, once for the process."""
+    # The agent's other threads and sessions would not survive eventlet.
+    os.environ[_PATCHING] = '1'
+    importlib.import_module('nova.monkey_patch').patch(backend='threading')
+    nova = Nova(
+        conf=importlib.import_module('nova.conf').CONF,
+        exception=importlib.import_module('nova.exception'),
+        node=importlib.import_module('nova.virt.node'),
+        conductor=_without_conductor(),
+    )
+    # The agent keeps the host's identity; nova only reads it.
+    nova.node.write_local_node_uuid = _refuse_identity
+    logger = logging.getLogger('nova')
+    if logger.level == logging.NOTSET and not logger.isEnabledFor(
+        logging.DEBUG
+    ):
+        logger.setLevel(logging.WARNING)
+    return nova
+
+
+def _without_conductor() -> conductor.NoConductor:
+    objects = importlib.import_module('nova.objects')
+    objects.register_all()
+    answers = conductor.NoConductor(
+        objects, importlib.import_module('nova.exception').NovaException
+    )
+    base: Any = importlib.import_module('nova.objects.base')
+    base.NovaObject.indirection_api = answers
+    database: Any = importlib.import_module('nova.db.main.api')
+    database.DISABLE_DB_ACCESS = True
+    return answers
+
+
+def _prepare_privileges(conf: Any) -> None:
+    """Have nova's privileged calls start the helper that nova-compute uses.
+
+    :param conf: with the options that name the helper
+    """
+    helper = (
+        'sudo'
+        if conf.workarounds.disable_rootwrap
+        else f'sudo nova-rootwrap {conf.rootwrap_config}'
+    )
+    privileges = importlib.import_module('oslo_privsep.priv_context')
+    privileges.init(root_helper=shlex.split(helper))
+
+
+def _refuse_identity(_uuid: str) -> None:
+    raise NoIdentity

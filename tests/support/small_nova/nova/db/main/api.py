@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The database; the stand-in has none."""
