@@ -47,12 +47,17 @@ def program(tmp_path, cli):
 
 def test_it_is_listed_with_its_distribution(program):
     listed = json.loads(program('driver', 'list', '-f', 'json').stdout)
-    assert {
+    (found,) = (row for row in listed if row['Name'] == 'rack')
+    assert found == {
         'Name': 'rack',
+        'Configured': 'no',
+        'Origin': 'another package',
         'Class': 'rack_driver:RackDriver',
         'Distribution': 'rack-driver',
         'Version': '1.0',
-    } in listed
+        'Capabilities': ['OPTIONS'],
+        'Last Check': 'none',
+    }
 
 
 def test_it_is_synced_with_its_own_options(program, cli):

@@ -2,23 +2,108 @@
 """``compute-agent driver list``: the installed drivers and their packages."""
 
 import argparse
-from collections.abc import Iterator
+import importlib.metadata
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from cliff import lister
+from ... import errors
+from ..app import configuration, listing
+
+OWN = 'compute-agent'
+_WITH_NULL = {'json', 'yaml'}
 
 
-class DriverList(lister.Lister):
-    """List the installed drivers, without loading them."""
+class DriverList(listing.Listing):
+    """List the installed drivers, without importing any.
 
-    def take_action(
-        self,
-        parsed_args: argparse.Namespace,  # noqa: ARG002
-    ) -> tuple[tuple[str, ...], Iterator[tuple[str, ...]]]:
-        """Return columns and rows."""
+    "Capabilities" are what the source of a driver and of its contract class
+    shows. "Last Check" is the result in the driver-check.json that the
+    driver's package ships; it is old if it is of another version.
+    """
+
+    COLUMNS = (
+        'Name',
+        'Configured',
+        'Origin',
+        'Class',
+        'Distribution',
+        'Version',
+        'Capabilities',
+        'Last Check',
+    )
+
+    def rows(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[listing.Rows, str | None, int]:
+        """Return a row for each driver, and one for each configured target."""
         from ...virt import loader  # noqa: PLC0415 (quick --help)
 
-        columns = ('Name', 'Class', 'Distribution', 'Version')
-        return columns, (
-            (entry.name, entry.target, entry.distribution, entry.version)
-            for entry in loader.installed()
+        every = loader.installed()
+        configured, note = self._configured({entry.name for entry in every})
+        unknown = None if parsed_args.formatter in _WITH_NULL else 'unknown'
+        return (
+            [
+                [unknown if value is None else value for value in row]
+                for entry in every
+                for row in _rows(entry, configured)
+            ],
+            note,
+            0,
         )
+
+    def _configured(
+        self, known: set[str]
+    ) -> tuple[Sequence[str] | None, str | None]:
+        """Return the configured drivers, and a note for the user.
+
+        A broken configuration hides no driver: this command may be what mends
+        it.
+        """
+        try:
+            conf = configuration.load(self.app.global_options, local=True)
+        except errors.ConfigError as exc:
+            return None, f'it is unknown which drivers are configured: {exc}'
+        names = list(conf.compute_driver)
+        absent = [n for n in names if n.partition(':')[0] not in known]
+        note = (
+            f'[DEFAULT] compute_driver names {", ".join(absent)}, which is '
+            'not installed'
+        )
+        return names, note if absent else None
+
+
+def _rows(entry: Any, configured: Sequence[str] | None) -> Iterator[list[Any]]:
+    """Yield the row of an entry point, and of its configured targets."""
+    from ... import testing  # noqa: PLC0415 (quick --help)
+    from . import last_check, shown_capabilities  # noqa: PLC0415
+
+    yield [
+        entry.name,
+        _word(entry.name, configured),
+        'this package' if entry.distribution == OWN else 'another package',
+        entry.target,
+        entry.distribution,
+        entry.version,
+        shown_capabilities.read(entry),
+        last_check.line(entry, testing.CONTRACT_VERSION),
+    ]
+    for name in configured or ():
+        driver, _, target = name.partition(':')
+        if target and driver == entry.name:
+            yield _target(entry, name, target)
+
+
+def _target(entry: Any, name: str, target: str) -> list[Any]:
+    """Return the row of a driver that another one runs, such as nova's."""
+    home = entry.name
+    try:
+        version = importlib.metadata.version(home)
+    except importlib.metadata.PackageNotFoundError:
+        version = None
+    return [name, 'yes', f'{home}:', target, home, version, None, 'none']
+
+
+def _word(name: str, configured: Sequence[str] | None) -> str | None:
+    if configured is None:
+        return None
+    return 'yes' if name in configured else 'no'

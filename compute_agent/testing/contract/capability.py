@@ -37,7 +37,7 @@ MEANINGS = {
     Capability.RESHAPE: 'It may raise `ReshapeNeeded`.',
 }
 
-_METHODS = {
+METHODS = {
     'facts': Capability.FACTS,
     'subscribe': Capability.EVENTS,
     'authority': Capability.AUTHORITY,
@@ -49,7 +49,7 @@ def shown_by(driver_class: type[virt.ComputeDriver]) -> set[Capability]:
     """Return the capabilities that the methods of a driver show."""
     shown = {
         capability
-        for method, capability in _METHODS.items()
+        for method, capability in METHODS.items()
         if _overrides(driver_class, method)
     }
     if hasattr(driver_class, 'evidence'):
@@ -61,7 +61,7 @@ def missing(
     declared: Collection[Capability], driver_class: type[virt.ComputeDriver]
 ) -> list[Capability]:
     """Return what is declared and would show in a method, but does not."""
-    can_be_seen = {*_METHODS.values(), Capability.EVIDENCE}
+    can_be_seen = {*METHODS.values(), Capability.EVIDENCE}
     unseen = can_be_seen & set(declared) - shown_by(driver_class)
     return sorted(unseen, key=lambda one: one.value)
 
