@@ -58,6 +58,13 @@ class Cycle:
             '',
         )
 
+    @property
+    def notes(self) -> frozenset[str]:
+        """The lines for the operator, each with its node."""
+        return frozenset(
+            one.node.line(note) for one in self.results for note in one.notes
+        )
+
 
 class Trial:
     """One driver in one world, on a placement of its own.

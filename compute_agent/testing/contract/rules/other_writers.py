@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules about other writers: their names, providers and allocations stay."""
 
+import itertools
 from collections.abc import Iterator
 
 import os_traits
@@ -15,6 +16,7 @@ from ..rule import Broken
 from ..trial import Cycle, Trial
 
 _CUSTOM = 'CUSTOM_OF_ANOTHER_WRITER'
+_AGENT = (*names.AGENT_TRAITS, names.MISC_SHARES_VIA_AGGREGATE)
 _AGGREGATE = '6f0b8c5e-2f6d-4c39-9a3e-5d3a8f1c7e55'
 _CHILD = 'child of another writer below {}'
 _ROOT = 'root of another writer'
@@ -72,7 +74,7 @@ def _plant_names(trial: Trial, done: Cycle) -> Iterator[tuple[str, Kind, str]]:
 
 
 def _standard(trial: Trial, said: Said) -> list[str]:
-    """Return a standard trait of which the driver says nothing."""
+    """Return a standard trait of which the driver says nothing, if any."""
     decided = policy.Policy(
         node_uuid='',
         authority={'driver': trial.recorder.driver.authority},
@@ -81,11 +83,12 @@ def _standard(trial: Trial, said: Said) -> list[str]:
     unknown = trial.unknown_traits(trial.recorder.driver)
     free = (
         trait
-        for trait in sorted(os_traits.get_traits('STORAGE_'))
+        for trait in sorted(os_traits.get_traits())
         if trait not in asserted | unknown
+        and trait not in _AGENT
         and not decided.decides('driver', trait)
     )
-    return [next(free)]
+    return list(itertools.islice(free, 1))
 
 
 def _check_stays(

@@ -28,6 +28,7 @@ class _Normal:
 
     held: contents.Held
     said: Mapping[str, recorder.Said]
+    notes: frozenset[str]
 
 
 def matrix(fault: Fault) -> Callable[[Trial], None]:
@@ -160,15 +161,11 @@ def _heal(trial: Trial, normal: _Normal, after: str) -> None:
 
 def _tells(cycle: Cycle, normal: _Normal) -> bool:
     """Return True if an error, a note or a keep_* tells of a failure."""
-    if cycle.trouble:
+    if cycle.trouble or cycle.notes - normal.notes:
         return True
     for node, said in cycle.said.items():
         usual = normal.said.get(node)
-        if usual is None:
-            continue
-        if said.notes != usual.notes or said.faults != usual.faults:
-            return True
-        if said.keeps - usual.keeps:
+        if usual is not None and said.keeps - usual.keeps:
             return True
     return False
 
@@ -199,7 +196,7 @@ def _normal(trial: Trial) -> tuple[_Normal, list[watch.Call]]:
     """Run a cycle without a fault; return its calls through the seams."""
     trial.watch.clear()
     cycle = trial.quiet_cycle('a cycle without a fault')
-    normal = _Normal(held=trial.held(), said=cycle.said)
+    normal = _Normal(held=trial.held(), said=cycle.said, notes=cycle.notes)
     return normal, list(trial.watch.calls)
 
 

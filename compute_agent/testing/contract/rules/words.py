@@ -194,7 +194,7 @@ class _Registered(cfg.ConfigOpts):
     ) -> bool:
         """Register an option, and remember it."""
         name = getattr(group, 'name', group) or 'DEFAULT'
-        self.registered[name, opt.name] = opt
+        self.registered[name, opt.dest] = opt
         registered: bool = super().register_opt(opt, group, *args, **kwargs)
         return registered
 
@@ -205,7 +205,7 @@ def _own_options(driver_class: type[virt.ComputeDriver]) -> _Options:
     conf.registered.clear()
     driver_class.register_opts(conf)
     agents = {
-        (_group(group), opt.name)
+        (_group(group), opt.dest)
         for group, opts in agent_conf.list_opts()
         for opt in opts
     }
@@ -218,7 +218,7 @@ def _listed(driver_class: type[virt.ComputeDriver]) -> set[tuple[str, str]]:
     """Return the options that the driver's package offers for samples."""
     package = driver_class.__module__.partition('.')[0]
     return {
-        (_group(group), opt.name)
+        (_group(group), opt.dest)
         for point in importlib.metadata.entry_points(group=_OPTS)
         if point.module.partition('.')[0] == package
         for group, opts in point.load()()

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Ironic driver keeps the contract, beside an Ironic of this test.
+
+Its seams are the far end of the client's HTTP: the bodies of the answers, and
+the rows of a listing, which come in pages of three.
+"""
+
+import json
+import re
+from urllib import parse
+
+import pytest
+import requests
+import requests_mock
+
+from compute_agent import testing
+
+URL = 'http://127.0.0.1:6385'
+PAGE = 3
+
+
+class Ironic:
+    """An Ironic whose nodes a test changes."""
+
+    def __init__(self, mock):
+        self.nodes(2)
+        json_type = {'Content-Type': 'application/json'}
+        mock.get(
+            f'{URL}/v1/nodes',
+            content=lambda request, _: self.page(_query(request)),
+            headers=json_type,
+        )
+        mock.get(
+            re.compile(f'{URL}/v1/nodes/.+'),
+            content=self._node,
+            headers=json_type,
+        )
+
+    def nodes(self, count):
+        self._rows = [_row(number) for number in range(count)]
+
+    def change(self):
+        self._rows[0] |= {'traits': ['CUSTOM_Y'], 'maintenance': True}
+
+    def rows(self, marker):
+        """Return the nodes from a marker on."""
+        uuids = [row['uuid'] for row in self._rows]
+        return self._rows[uuids.index(marker) + 1 if marker else 0 :]
+
+    def page(self, marker):
+        """Return the body of a page."""
+        rows = self.rows(marker)
+        page = {'nodes': rows[:PAGE]}
+        if len(rows) > PAGE:
+            last = rows[PAGE - 1]['uuid']
+            page['next'] = f'{URL}/v1/nodes?marker={last}'
+        return json.dumps(page).encode()
+
+    def one(self, uuid):
+        """Return the body of one node, None if there is none."""
+        found = [row for row in self._rows if row['uuid'] == uuid]
+        return json.dumps(found[0]).encode() if found else None
+
+    def _node(self, request, context):
+        uuid = parse.unquote(request.path.rsplit('/', 1)[1])
+        body = self.one(uuid)
+        if body is not None:
+            return body
+        context.status_code = 404
+        fault = {'faultstring': f'Node {uuid} could not be found.'}
+        return json.dumps({'error_message': json.dumps(fault)}).encode()
+
+
+def _query(request):
+    return parse.parse_qs(parse.urlsplit(request.url).query).get(
+        'marker', [None]
+    )[0]
+
+
+def _row(number):
+    return {
+        'uuid': f'{number + 1:08}-1111-4111-8111-111111111111',
+        'name': f'node-{number}',
+        'resource_class': 'gold',
+        'traits': ['CUSTOM_X', 'HW_CPU_X86_VMX'],
+        'power_state': 'power off',
+        'provision_state': 'available',
+        'maintenance': False,
+        'instance_uuid': None,
+    }
+
+
+def http(ironic, attribute):
+    return testing.Seam(
+        'HTTP',
+        ironic,
+        attribute,
+        timeout=lambda: requests.ConnectTimeout('timed out'),
+        error=lambda: requests.ConnectionError('connection reset by peer'),
+    )
+
+
+class TestIronic(testing.DriverContract):
+    driver = 'ironic'
+    capabilities = (
+        testing.Capability.SEVERAL_NODES,
+        testing.Capability.COMPLETE_LISTS,
+    )
+
+    @pytest.fixture
+    def world(self):
+        with requests_mock.Mocker(real_http=True) as mock:
+            ironic = Ironic(mock)
+            yield testing.World(
+                conf={
+                    'ironic': {
+                        'auth_type': 'none',
+                        'endpoint_override': URL,
+                        'api_max_retries': 0,
+                        'api_retry_interval': 0,
+                    }
+                },
+                seams=[
+                    http(ironic, 'page'),
+                    http(ironic, 'one'),
+                    http(ironic, 'rows'),
+                ],
+                change=ironic.change,
+                nodes=ironic.nodes,
+            )
