@@ -20,6 +20,7 @@ if typing.TYPE_CHECKING:
     from .contract.world import World as World
     from .fixtures.cycles import Operation as Operation
     from .fixtures.cycles import agent_on as agent_on
+    from .fixtures.cycles import assert_plan as assert_plan
     from .fixtures.cycles import assert_providers as assert_providers
     from .fixtures.cycles import assert_synced as assert_synced
     from .fixtures.cycles import plan_of as plan_of
@@ -55,6 +56,7 @@ _MODULES = {
     'Seam': 'contract.seam',
     'World': 'contract.world',
     'agent_on': 'fixtures.cycles',
+    'assert_plan': 'fixtures.cycles',
     'assert_providers': 'fixtures.cycles',
     'assert_synced': 'fixtures.cycles',
     'describe': 'fixtures.trees',

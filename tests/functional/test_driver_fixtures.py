@@ -138,6 +138,30 @@ def test_a_plan_lists_the_operations_and_writes_nothing(placement):
     assert testing.plan_of(Rack(), placement) == []
 
 
+def test_another_plan_than_expected_is_shown_in_its_order(placement):
+    rack = Rack()
+    testing.assert_synced(rack, placement)
+    testing.assert_plan(rack, placement, [])
+    rack.vcpus, rack.traits = 65, ('CUSTOM_POD',)
+    expected = [
+        'create trait CUSTOM_POD',
+        'set traits of rack1: +CUSTOM_POD',
+        'set inventories of rack1: ~VCPU total=64→65',
+    ]
+    found = failure(testing.assert_plan, rack, placement, expected)
+    assert found == (
+        'the plan is not as expected (- expected, + seen):\n'
+        '  create trait CUSTOM_POD\n'
+        '- set traits of rack1: +CUSTOM_POD\n'
+        '+ set traits of rack1: +CUSTOM_POD, -CUSTOM_RACK (the driver no '
+        'longer reports it)\n'
+        '  set inventories of rack1: ~VCPU total=64→65'
+    )
+    expected[1] = repr(testing.plan_of(rack, placement)[1])
+    testing.assert_plan(rack, placement, expected)
+    assert 'CUSTOM_RACK' in placement.held()['rack1']['traits']
+
+
 def test_a_name_that_the_driver_drops_goes_and_a_foreign_one_stays(placement):
     rack = Rack()
     testing.assert_synced(rack, placement)
