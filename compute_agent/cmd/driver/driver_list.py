@@ -39,7 +39,8 @@ class DriverList(listing.Listing):
         from ...virt import loader  # noqa: PLC0415 (quick --help)
 
         every = loader.installed()
-        configured, note = self._configured({entry.name for entry in every})
+        names, note = self._configured({entry.name for entry in every})
+        configured = _Configured(names, every)
         unknown = None if parsed_args.formatter in _WITH_NULL else 'unknown'
         return (
             [
@@ -72,14 +73,41 @@ class DriverList(listing.Listing):
         return names, note if absent else None
 
 
-def _rows(entry: Any, configured: Sequence[str] | None) -> Iterator[list[Any]]:
+class _Configured:
+    """The drivers that the configuration names; unknown if it is broken."""
+
+    def __init__(self, names: Sequence[str] | None, every: Any) -> None:
+        self._names = names
+        # A driver may have several names.
+        self._drivers = {
+            (entry.target, entry.distribution)
+            for entry in every
+            if entry.name in (names or ())
+        }
+
+    def word(self, entry: Any) -> str | None:
+        """Return yes or no, None if it is unknown."""
+        if self._names is None:
+            return None
+        driver = (entry.target, entry.distribution)
+        return 'yes' if driver in self._drivers else 'no'
+
+    def targets(self, entry: Any) -> Iterator[tuple[str, str]]:
+        """Yield the names with a target of this driver, and the targets."""
+        for name in self._names or ():
+            driver, _, target = name.partition(':')
+            if target and driver == entry.name:
+                yield name, target
+
+
+def _rows(entry: Any, configured: _Configured) -> Iterator[list[Any]]:
     """Yield the row of an entry point, and of its configured targets."""
     from ... import testing  # noqa: PLC0415 (quick --help)
     from . import last_check, shown_capabilities  # noqa: PLC0415
 
     yield [
         entry.name,
-        _word(entry.name, configured),
+        configured.word(entry),
         'this package' if entry.distribution == OWN else 'another package',
         entry.target,
         entry.distribution,
@@ -87,10 +115,8 @@ def _rows(entry: Any, configured: Sequence[str] | None) -> Iterator[list[Any]]:
         shown_capabilities.read(entry),
         last_check.line(entry, testing.CONTRACT_VERSION),
     ]
-    for name in configured or ():
-        driver, _, target = name.partition(':')
-        if target and driver == entry.name:
-            yield _target(entry, name, target)
+    for name, target in configured.targets(entry):
+        yield _target(entry, name, target)
 
 
 def _target(entry: Any, name: str, target: str) -> list[Any]:
@@ -101,9 +127,3 @@ def _target(entry: Any, name: str, target: str) -> list[Any]:
     except importlib.metadata.PackageNotFoundError:
         version = None
     return [name, 'yes', f'{home}:', target, home, version, None, 'none']
-
-
-def _word(name: str, configured: Sequence[str] | None) -> str | None:
-    if configured is None:
-        return None
-    return 'yes' if name in configured else 'no'
