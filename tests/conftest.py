@@ -25,6 +25,7 @@ pytest.register_assert_rewrite(*(path.stem for path in SUPPORT.glob('*.py')))
 # whole session, so the files after that one would depend on it.
 pytest_plugins = [
     'agents',
+    'author_environment',
     'capped_placement',
     'command_line',
     'ironic_agents',
