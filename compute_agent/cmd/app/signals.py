@@ -5,20 +5,22 @@ SIGINT and SIGTERM stop a long-running command. SIGHUP does so too, except for
 the daemon: there it requests a reload. It stops the daemon only if the
 daemon's terminal was closed, because no Ctrl-C can reach the daemon any more.
 A SIGHUP that arrives while the daemon is still starting is kept until the
-daemon listens. SIGUSR1 and SIGUSR2 do nothing to the daemon; by default they
-would kill it. Hints of the driver wake the daemon as signals do. In any other
+daemon listens. SIGUSR2 requests a report. SIGUSR1 does nothing to the daemon,
+and neither does a SIGUSR2 while it starts; by default they would kill it. Hints of the driver wake the daemon as signals do. In any other
 command, SIGINT interrupts the main thread and wakes the threads that wait.
 
-Python runs a handler in the main thread, between any two of its steps: also
-between the look at a condition and the wait for it. A handler that notified
-the condition there would notify nobody, and one that took its lock could wait
-for itself. So a handler only puts its signal into a queue, and a thread acts.
+Python runs a handler in the main thread, between two of its steps. That is
+too late for a thread that has just decided to wait: it may wait for ever. So
+the handlers here do nothing, and ``Wakeups`` acts on the signals: the
+interpreter writes each one to a socket at the moment of its arrival, and a
+thread reads it there.
 """
 
+import logging
 import math
 import os
-import queue
 import signal
+import socket
 import threading
 import time
 import types
@@ -27,38 +29,66 @@ from collections.abc import Callable
 
 from ...cycle import schedule
 
+LOG = logging.getLogger(__name__)
 
-class SignalThread:
+Act = Callable[[int], object]  # called with the number of the signal
+Handler = Callable[[int, types.FrameType | None], object]
+
+
+class Wakeups:
     """Acts on signals in a thread of its own, in the order of their arrival.
 
-    The object is the handler to install.
-
-    :param act: called with the number of each signal
+    A process has one, because the interpreter writes to one socket only.
     """
 
-    def __init__(self, act: Callable[[int], object]) -> None:
-        self._act = act
-        # The one queue of Python whose put() a handler may interrupt and call.
-        self._arrived: queue.SimpleQueue[int] = queue.SimpleQueue()
+    def __init__(self) -> None:
+        self._acts: dict[int, tuple[Handler, Act]] = {}
+        self._read: socket.socket | None = None
+        self._write: socket.socket | None = None
+
+    def act_on(self, number: int, act: Act, handler: Handler) -> None:
+        """Install a handler, and call ``act`` whenever the signal arrives.
+
+        Once another handler is installed, ``act`` is not called any more. Only
+        the main thread may call this.
+        """
+        if self._read is None:
+            self._start()
+        self._acts[number] = (handler, act)
+        signal.signal(number, handler)
+
+    def _start(self) -> None:
+        self._read, self._write = socket.socketpair()
+        self._write.setblocking(False)
+        signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
         threading.Thread(
-            target=self._take, name='signals', daemon=True
+            target=self._take, args=[self._read], name='signals', daemon=True
         ).start()
 
-    def __call__(self, number: int, _frame: types.FrameType | None) -> None:
-        """Hand the signal to the thread."""
-        self._arrived.put(number)
-
-    def _take(self) -> None:
+    def _take(self, arrived: socket.socket) -> None:
         while True:
-            self._act(self._arrived.get())
+            for number in arrived.recv(64):
+                handler, act = self._acts.get(number, (None, None))
+                if act is None or signal.getsignal(number) is not handler:
+                    continue
+                try:
+                    act(number)
+                except Exception:
+                    LOG.exception('signal %s', number)  # later ones count
+
+
+WAKEUPS = Wakeups()
+
+
+def _wait_for_thread(_number: int, _frame: types.FrameType | None) -> None:
+    """Do nothing: the thread of ``Wakeups`` acts."""
 
 
 def stop_on_signals() -> threading.Event:
     """Return an event that SIGINT, SIGTERM and SIGHUP set."""
     stop = threading.Event()
-    handler = SignalThread(lambda _number: stop.set())
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, handler)
+        WAKEUPS.act_on(number, lambda _number: stop.set(), _wait_for_thread)
     return stop
 
 
@@ -70,20 +100,24 @@ class InterruptHandler:
 
     def __init__(self) -> None:
         self.received = threading.Event()
-        self._wake = SignalThread(lambda _number: self.received.set())
+
+    def install(self) -> None:
+        """Handle SIGINT: wake the threads, and interrupt the main thread."""
+        WAKEUPS.act_on(
+            signal.SIGINT, lambda _number: self.received.set(), self
+        )
 
     def __call__(
         self, number: int, frame: types.FrameType | None
     ) -> typing.NoReturn:
-        """Wake the threads, and interrupt the main thread as usual."""
-        self._wake(number, frame)
+        """Interrupt the main thread as usual."""
         signal.default_int_handler(number, frame)
 
 
 def handle_interrupt() -> None:
     """Make SIGINT wake all threads if it would interrupt the main thread."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, InterruptHandler())
+        InterruptHandler().install()
 
 
 def interrupt_event() -> threading.Event:
@@ -116,7 +150,11 @@ def keep_early_hangup() -> None:
 
 
 def ignore_user_signals() -> None:
-    """Ignore the signals that other daemons take for requests to report."""
+    """Ignore the signals that daemons take for requests to report.
+
+    By default they would kill the process; the daemon handles one of them
+    once it has something to report.
+    """
     for number in (signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, signal.SIG_IGN)
 
@@ -131,6 +169,7 @@ class DaemonSignals:
     """
 
     def __init__(self) -> None:
+        self._report: Callable[[], object] = lambda: None
         self._changed = threading.Condition()
         self._stopping = False
         self._reloading = False
@@ -144,11 +183,15 @@ class DaemonSignals:
 
     def listen(self) -> None:
         """Handle the process's signals, and a SIGHUP that came earlier."""
-        handler = SignalThread(self._take)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, handler)
+            WAKEUPS.act_on(number, self._take, _wait_for_thread)
         if self._early.received:
             self._hang_up()
+
+    def report_with(self, write: Callable[[], object]) -> None:
+        """Call ``write`` on each SIGUSR2 from now on."""
+        self._report = write
+        WAKEUPS.act_on(signal.SIGUSR2, self._take, _wait_for_thread)
 
     def is_set(self) -> bool:
         """Return True if the daemon must stop."""
@@ -220,7 +263,9 @@ class DaemonSignals:
         return now + schedule.after_hint(self._hinted, now)
 
     def _take(self, number: int) -> None:
-        if number == signal.SIGHUP:
+        if number == signal.SIGUSR2:
+            self._report()
+        elif number == signal.SIGHUP:
             self._hang_up()
         else:
             self.set(f'{signal.Signals(number).name} requested it')

@@ -69,10 +69,8 @@ class Cycles:
         """Run one cycle."""
         return self._agent.tracker.sync()
 
-    def reload_if_requested(self) -> None:
-        """Read the files again if SIGHUP requested it."""
-        if not self._requests.take_reload():
-            return
+    def reload(self) -> None:
+        """Read the files again, as SIGHUP requested it."""
         mistakes = {
             'configuration': _mistake(self._mutate),
             'provider-config files': _mistake(self._reload),

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The log lines of the daemon's start and stop.
+"""The daemon's start, its cycles and its stop, as it tells the log and systemd.
 
-The first line says which agent begins to work for which placement, the last
-one why it ends and how long it ran. ``run.py`` calls it, and never inside an
-``except`` block, where oslo.log would log the error twice.
+The first line of the log says which agent begins to work for which placement,
+the last one why it ends and how long it ran. ``run.py`` calls it, and never
+logs inside an ``except`` block, where oslo.log would log the error twice.
 """
 
+import contextlib
 import importlib.metadata
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from oslo_config import cfg
 
@@ -18,33 +19,73 @@ from ... import error_text
 from ...conf.default import DEFAULT_INTERVAL
 from ..app import signals
 from ..wiring import agent_settings, placement
+from ..wiring.agent import NodeResult
 from . import nova_files
+from .report import Report
+from .service_manager import ServiceManager
+from .status import DaemonStatus
 
 LOG = logging.getLogger(__name__)
 
 
 class Lifetime:
-    """Logs the start of the daemon, and its stop.
+    """Tells the log and systemd what the daemon begins and ends.
 
+    :param interval: returns the seconds from one cycle to the next
     :param clock: a monotonic clock, in seconds
+    :ivar status: the last cycle, for the report
     """
 
     def __init__(
         self,
         conf: cfg.ConfigOpts,
         requests: signals.DaemonSignals,
+        interval: Callable[[], float],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._conf = conf
         self._requests = requests
         self._clock = clock
         self._began = clock()
+        self.status = DaemonStatus()
+        self._manager = ServiceManager(self.status, interval)
 
     def started(self) -> None:
-        """Log that the daemon starts, and which files it shares with nova."""
+        """Log that the daemon starts, and which files it shares with nova.
+
+        From now on SIGUSR2 makes it write a report.
+        """
         LOG.info('%s', _started(self._conf))
         for line in nova_files.lines(self._conf):
             LOG.warning('%s', line)
+        folder = agent_settings.state_path(self._conf)
+        self._requests.report_with(Report(folder, self.status).write)
+        self._manager.ready()
+
+    @contextlib.contextmanager
+    def reloading(self) -> Iterator[None]:
+        """Tell systemd that the files are read again, and when it is over."""
+        self._manager.reloading()
+        try:
+            yield
+        finally:
+            self._manager.ready()
+
+    @contextlib.contextmanager
+    def cycle(self) -> Iterator[Callable[[Sequence[NodeResult]], None]]:
+        """Keep the result of a cycle; the caller calls what it is given."""
+        self.status.begin()
+        try:
+            yield self.status.end
+        except Exception as exc:
+            self.status.fail(exc)
+            raise
+        finally:
+            self._manager.cycle_finished()
+
+    def stopping(self) -> None:
+        """Tell systemd that the daemon ends."""
+        self._manager.stopping(self._requests.reason or 'an error')
 
     def stopped(self, exc: BaseException | None = None) -> None:
         """Log that the daemon stops, because of an error or a request."""

@@ -17,7 +17,7 @@ from ..app import command, configuration, plain_text
 if typing.TYPE_CHECKING:
     from ..app import signals
     from ..wiring.agent import Agent, NodeResult
-    from . import cycles
+    from . import cycles, lifetime
 
 LOG = logging.getLogger(__name__)
 
@@ -29,8 +29,10 @@ class Run(command.AgentCommand):
 
     Each cycle makes placement match this agent's nodes. On SIGHUP the daemon
     reads its configuration and its provider-config files again, and a cycle
-    begins at once. SIGUSR1 and SIGUSR2 do nothing. With "[placement] embedded = true" the daemon also serves
-    the embedded placement.
+    begins at once. On SIGUSR2, it writes what it does into the file report.txt
+    in its state directory. With "[placement] embedded = true" the daemon also
+    serves the embedded placement. In a systemd unit of Type=notify, it says
+    when it is ready and feeds the watchdog.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -71,12 +73,12 @@ class Run(command.AgentCommand):
                 open_agent(conf, read_only=False, wait=requests.wait_for_stop)
             )
             agent.begin_files()
-            life = lifetime.Lifetime(conf, requests)
+            work = cycles.Cycles(conf, self.conf, agent, requests)
+            life = lifetime.Lifetime(conf, requests, work.interval)
             life.started()
             first_tree = _FirstTree(
                 self.app.stdout, agent, placement.where(conf)
             )
-            work = cycles.Cycles(conf, self.conf, agent, requests)
             work.wait_before_first()
             log_masks = masks.UnmatchedMasks(conf.compute_agent.masked_traits)
 
@@ -85,10 +87,11 @@ class Run(command.AgentCommand):
                 if parsed_args.show_tree:
                     first_tree.show(results)
 
-            worker = _Worker(work, requests, done)
+            worker = _Worker(work, requests, done, life)
             agent.drivers.subscribe(requests.hint)
             worker.start()
             requests.wait_for_stop()
+            life.stopping()
             worker.join(GRACE)
             if worker.is_alive():
                 # A request that hangs keeps the thread. A cycle may end after
@@ -111,12 +114,14 @@ class _Worker(threading.Thread):
         work: 'cycles.Cycles',
         requests: 'signals.DaemonSignals',
         done: typing.Callable[..., None],
+        life: 'lifetime.Lifetime',
     ) -> None:
         from ...cycle import service  # noqa: PLC0415 (quick --help)
 
         super().__init__(name='cycles', daemon=True)
         self._work = work
         self._requests = requests
+        self._life = life
         self._service = service.Service(
             self._cycle,
             interval=work.interval(),
@@ -137,9 +142,14 @@ class _Worker(threading.Thread):
 
     def _cycle(self) -> 'Sequence[NodeResult]':
         self._requests.take_hint()
-        self._work.reload_if_requested()
+        if self._requests.take_reload():
+            with self._life.reloading():
+                self._work.reload()
         self._service.interval = self._work.interval()
-        return self._work.sync()
+        with self._life.cycle() as finished:
+            results = self._work.sync()
+            finished(results)
+        return results
 
 
 class _FirstTree:

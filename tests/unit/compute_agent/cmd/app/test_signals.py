@@ -3,7 +3,10 @@
 
 import os
 import signal
+import sys
 import threading
+import time
+import traceback
 
 import pytest
 
@@ -64,6 +67,36 @@ def test_a_signal_between_the_look_and_the_wait_is_not_lost(
     requests.wait_for_stop()
     watchdog.cancel()
     assert late == []
+
+
+def _waits(method):
+    """Tell if the main thread waits in this method of the requests."""
+    frame = sys._current_frames()[threading.main_thread().ident]
+    calls = [call.f_code.co_name for call, _ in traceback.walk_stack(frame)]
+    return calls[0] == 'wait' and method in calls
+
+
+def test_a_signal_that_does_not_interrupt_the_wait_ends_it(requests):
+    """It arrives as the main thread goes to sleep, or in another thread."""
+    late = threading.Event()
+
+    def send():
+        while not _waits('wait_for_stop'):
+            time.sleep(0.01)
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+    def too_late():
+        late.set()
+        with requests._changed:
+            requests._changed.notify_all()
+
+    watchdog = threading.Timer(PATIENCE, too_late)
+    watchdog.start()
+    threading.Thread(target=send, daemon=True).start()
+    requests.wait_for_stop()
+    watchdog.cancel()
+    assert not late.is_set()
+    assert requests.reason == 'SIGTERM requested it'
 
 
 def test_a_hang_up_asks_to_read_the_files_and_is_told_once(requests):

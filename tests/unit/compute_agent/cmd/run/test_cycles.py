@@ -83,13 +83,6 @@ def test_without_it_or_with_a_placement_of_its_own_nothing_is_waited_for(
     assert caplog.records == []
 
 
-class HungUp(Requests):
-    """SIGHUP came."""
-
-    def take_reload(self):
-        return True
-
-
 def _reload(conf, reload_driver):
     """Reload with a driver like this; return the names that were reloaded."""
     done = []
@@ -97,8 +90,8 @@ def _reload(conf, reload_driver):
         reload=lambda settings: done.append('files'),
         reload_driver=lambda: done.append('driver') or reload_driver(),
     )
-    work = cycles.Cycles(conf, lambda: conf, agent, HungUp())
-    work.reload_if_requested()
+    work = cycles.Cycles(conf, lambda: conf, agent, Requests())
+    work.reload()
     return done
 
 
