@@ -69,7 +69,7 @@ def files(draw):
     numbers = iter(range(1000))
     while waiting:
         one = waiting.pop()
-        one['name'] += str(next(numbers))
+        one['name'] += f'{next(numbers):04}'  # '1' and '10' stay two
         if 'uuid' in one:
             one['uuid'] = str(uuid.uuid5(uuid.NAMESPACE_DNS, one['name']))
         waiting.extend(one.get('children', ()))
