@@ -85,13 +85,13 @@ def test_changed_rules_come_into_force_on_sighup_and_all_at_once(site):
 
 
 def test_with_a_mistake_in_one_file_the_last_good_set_stays(site):
-    bad = rule('bad', 'when: kernel.releas', 'traits: [CUSTOM_SITE_BAD]')
+    bad = rule('bad', 'when: kernel.releaze', 'traits: [CUSTOM_SITE_BAD]')
     site.write('a.yaml', TWO, POOL)
     site.write('b.yaml', bad)
     (line,) = site.hang_up()
     assert ' ERROR ' in line
     assert line.endswith(
-        f'{site.folder}/b.yaml:3:9: rule bad: there is no fact kernel.releas: '
+        f'{site.folder}/b.yaml:3:9: rule bad: there is no fact kernel.releaze: '
         'did you mean kernel.release?'
     )
     assert site.held() == ({'CUSTOM_SITE_ONE'}, set())
