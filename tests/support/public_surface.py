@@ -3,7 +3,8 @@
 
 ``docs/drivers.md`` lists the modules and names. Each line is one name, or one
 method, field or attribute of a class, as its source writes it; so the text is
-the same with each version of Python. ``make surface`` records it in
+the same with each version of Python. The rules of the contract follow.
+``make surface`` records it in
 ``tests/unit/compute_agent/testing/public_surface.txt``. The first line there
 has the version of the contract, and tells if that version was released.
 """
@@ -19,6 +20,8 @@ import types
 import typing
 
 from compute_agent import testing
+from compute_agent.testing.contract import rule
+from compute_agent.testing.contract.rules import catalogue
 
 TOP = pathlib.Path(__file__).parents[2]
 RECORDED = TOP / 'tests/unit/compute_agent/testing/public_surface.txt'
@@ -36,6 +39,8 @@ STABLE: dict[str, list[str]] = {
 }
 OPEN = 'not released'
 RELEASED = 'released'
+_RULE = 'rule.'
+_FOR_ALL = ' for all drivers '
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -50,7 +55,7 @@ def surface() -> list[str]:
         found = importlib.import_module(module)
         for name in sorted(names):
             lines += _described(f'{module}.{name}', getattr(found, name))
-    return lines
+    return [*lines, *map(_rule, catalogue.RULES)]
 
 
 def head(state: str = OPEN) -> str:
@@ -81,7 +86,8 @@ def check(first: str, old: list[str], new: list[str], version: str) -> None:
     before, state = first.removeprefix('contract ').split(', ')
     if state == OPEN or old == new:
         return
-    gone = {_name(line) for line in old} - {_name(line) for line in new}
+    names = {_name(line) for line in old if not line.startswith(_RULE)}
+    gone = names - {_name(line) for line in new}
     marked = {_name(line) for line in old if 'deprecated(' in line}
     if gone - marked:
         raise Refused(
@@ -90,9 +96,16 @@ def check(first: str, old: list[str], new: list[str], version: str) -> None:
             'remove it'
         )
     major, minor = map(int, before.split('.'))
-    needed = (major + 1, 0) if gone else (major, minor + 1)
+    harder = {line for line in set(new) - set(old) if _FOR_ALL in line}
+    needed = (major + 1, 0) if gone or harder else (major, minor + 1)
     if tuple(map(int, version.split('.'))) < needed:
-        why = 'it removes names' if gone else 'it adds or changes names'
+        why = (
+            'it removes names'
+            if gone
+            else 'it has a rule more for all drivers'
+            if harder
+            else 'it adds or changes names'
+        )
         raise Refused(
             f'set CONTRACT_VERSION in compute_agent/testing/__init__.py to '
             f'{needed[0]}.{needed[1]}: {before} was released, and {why}'
@@ -111,6 +124,12 @@ def record() -> None:
         if old == new:
             state = first.partition(', ')[2]
     RECORDED.write_text('\n'.join([head(state), *new, '']), 'utf-8')
+
+
+def _rule(one: rule.Rule) -> str:
+    """Return the line of a rule of the contract."""
+    needs = _FOR_ALL if one.needs is None else f' for {one.needs.name} '
+    return f'{_RULE}{one.number}{needs}since {one.since}'
 
 
 def _name(line: str) -> str:

@@ -16,6 +16,8 @@ If this is not on purpose, undo it: other people's drivers use these names. If
 it is, follow "Versions and deprecations" in docs/drivers.md, then accept it
 with "make surface" and commit public_surface.txt."""
 A, B, C = 'm.A class()', 'm.A.f(self) -> None', 'm.A.g(self) -> None'
+RULE = 'rule.CA090 for all drivers since 1.1'
+OPTIONAL = 'rule.CA091 for EVENTS since 1.1'
 OLD = f"{B} @deprecated(since='1.0', instead='g')"
 
 
@@ -63,6 +65,9 @@ def test_a_version_that_is_not_released_may_change(new):
         ([A, B], [A], '2.0', r'^m.A.f: release a version in which this is'),
         ([A, OLD], [A], '1.1', r'^set CONTRACT_VERSION .* to 2.0: 1.0 was'),
         ([A, B], [A, B, C], '1.0', r'^set CONTRACT_VERSION .* to 1.1: 1.0 w'),
+        ([A], [A, OPTIONAL], '1.0', r'to 1.1: 1.0 was released, and it adds'),
+        ([OPTIONAL], [], '1.0', r'to 1.1: 1.0 was released'),
+        ([A], [A, RULE], '1.9', r'to 2.0: .* a rule more for all drivers'),
         ([A, B], [A, 'm.A.f(self, x) -> None'], '1.0', r'to 1.1: .* changes'),
     ],
 )
