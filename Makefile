@@ -138,7 +138,7 @@ parity: .servers/libvirt.stamp .servers/nova-libvirt.stamp  ## The libvirt drive
 
 companion: .servers/nova-libvirt.stamp  ## A companion beside the real nova-compute, half an hour
 	COMPUTE_AGENT_COMPANION_INTERVAL=10 COMPUTE_AGENT_COMPANION_SECONDS=1800 \
-	    $(PYTEST) -s tests/full/companion
+	    $(PYTEST) -s tests/full/companion/test_beside_nova.py
 
 test-planted: .venv/dev.stamp  ## Plant known defects: does the test meant for each fail?
 	$(PYTEST) $(PARALLEL) --planted $(addprefix --ignore=,$(SLOW_TESTS))

@@ -5,10 +5,12 @@ It is installed in an environment of its own (``make .servers/nova.stamp``) and
 runs as one process (``nova_compute.py``), with SQLite databases below a folder.
 """
 
+import contextlib
 import json
 import pathlib
 import shutil
 import socket
+import sqlite3
 import subprocess
 import time
 from collections.abc import Sequence
@@ -39,10 +41,10 @@ use_stderr = false
 graceful_shutdown_timeout = 1
 manager_shutdown_timeout = 0
 [database]
-connection = sqlite:///{folder}/cell1.sqlite
+connection = sqlite:///{folder}/cell1.sqlite?timeout=60
 sqlite_synchronous = false
 [api_database]
-connection = sqlite:///{folder}/api.sqlite
+connection = sqlite:///{folder}/api.sqlite?timeout=60
 sqlite_synchronous = false
 [placement]
 auth_type = admin_token
@@ -118,25 +120,22 @@ class LocalNova:
     def create_databases(self) -> None:
         """Make nova's databases, with one cell."""
         files = f'sqlite:///{self._folder}'
-        for words in (
-            ['api_db', 'sync'],
+        server_process.run(
             [
-                *('cell_v2', 'map_cell0'),
-                *('--database_connection', f'{files}/cell0.sqlite'),
+                str(PROGRAMS / 'python'),
+                str(HERE / 'nova_databases.py'),
+                *self._files(),
+                f'{files}/cell0.sqlite',
+                f'{files}/cell1.sqlite?timeout=60',
             ],
-            [
-                *('cell_v2', 'create_cell', '--name', 'cell1'),
-                *('--database_connection', f'{files}/cell1.sqlite'),
-                *('--transport-url', 'fake:/'),
-            ],
-            ['db', 'sync'],
-        ):
-            manage = [str(PROGRAMS / 'nova-manage'), *self._files(), *words]
-            server_process.run(
-                manage, self._folder / 'nova-manage.log', PATIENCE
-            )
+            self._folder / 'databases.log',
+            PATIENCE,
+        )
         self._template.mkdir()
         for file in self._folder.glob('*.sqlite'):
+            # nova's threads get "database is locked" less often so.
+            with contextlib.closing(sqlite3.connect(file)) as database:
+                database.execute('PRAGMA journal_mode = WAL')
             shutil.copy(file, self._template)
 
     def forget(self, *, keeps_identity: bool = False) -> None:
@@ -147,6 +146,8 @@ class LocalNova:
         if not keeps_identity:
             shutil.rmtree(self._folder / 'state', ignore_errors=True)
             (self._folder / 'state' / 'instances').mkdir(parents=True)
+        for file in self._folder.glob('*.sqlite-*'):
+            file.unlink()  # of a nova-compute that was killed
         for file in self._template.iterdir():
             shutil.copy(file, self._folder)
 

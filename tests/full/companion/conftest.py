@@ -3,10 +3,11 @@
 
 import collections.abc
 import contextlib
+import importlib
 import pathlib
 import sys
+import typing
 
-import command_line
 import local_libvirt
 import pytest
 
@@ -14,21 +15,68 @@ import pytest
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / 'parity')]
 
+# Their asserts tell as much as those of a test.
+pytest.register_assert_rewrite('host_with_nova')
+
+import companion  # type: ignore[import-not-found] # noqa: E402
 import host_with_nova  # type: ignore[import-not-found] # noqa: E402
+import local_nova  # type: ignore[import-not-found] # noqa: E402
+import real_nova  # type: ignore[import-not-found] # noqa: E402
+import request_log  # type: ignore[import-not-found] # noqa: E402
 
 
-@pytest.fixture
-def host(
-    cli: command_line.CommandLine,
-    libvirtd: local_libvirt.LocalLibvirt,
-) -> collections.abc.Iterator[host_with_nova.HostWithNova]:
-    """This host: neither nova-compute nor the companion runs yet."""
-    if not host_with_nova.is_installed():
+@pytest.fixture(autouse=True)
+def requests_of_both(
+    monkeypatch: pytest.MonkeyPatch,
+) -> request_log.RequestLog:
+    """The log before placement's application; autouse, so it comes first."""
+    log = request_log.RequestLog()
+    app = importlib.import_module('compute_agent.dev.placement_app')
+    create = app.create_app
+    monkeypatch.setattr(app, 'create_app', lambda url: log.watch(create(url)))
+    return log
+
+
+@pytest.fixture(scope='session')
+def novas_databases(
+    _libvirtd: local_libvirt.LocalLibvirt,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> local_nova.LocalNova:
+    """nova's databases; to make them takes several seconds."""
+    if not real_nova.is_installed():
         pytest.fail(
             'nova is not installed; run "make .servers/nova-libvirt.stamp"',
             pytrace=False,
         )
-    with contextlib.closing(
-        host_with_nova.HostWithNova(cli, libvirtd)
-    ) as made:
+    folder = tmp_path_factory.mktemp('nova') / 'databases'
+    # Each test has a placement of its own, which a second file names.
+    local = local_nova.LocalNova(folder, '', _libvirtd.uri)
+    local.create_databases()
+    return local
+
+
+@pytest.fixture
+def host(
+    novas_databases: local_nova.LocalNova,
+    libvirtd: local_libvirt.LocalLibvirt,
+    placement_server: typing.Any,
+    requests_of_both: request_log.RequestLog,
+    tmp_path: pathlib.Path,
+) -> collections.abc.Iterator[host_with_nova.HostWithNova]:
+    """This host: neither nova-compute nor the companion runs yet."""
+    url = placement_server.url
+    folder = tmp_path / 'nova'
+    folder.mkdir()
+    nova = real_nova.RealNova(
+        novas_databases, folder, f'{url}/{request_log.NOVA}'
+    )
+    agent = companion.Companion(
+        tmp_path / 'agent', f'{url}/{request_log.AGENT}', nova.files
+    )
+    made = host_with_nova.HostWithNova(
+        nova, agent, libvirtd, url, requests_of_both
+    )
+    with contextlib.ExitStack() as undo:
+        undo.callback(requests_of_both.save, tmp_path / 'requests.jsonl')
+        undo.callback(made.stop)
         yield made

@@ -6,281 +6,133 @@ nova's default ratio: nova reads its providers anew every five cycles.
 """
 
 import contextlib
-import os
+import dataclasses
 import pathlib
-import sqlite3
-import subprocess
-import sys
 import time
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-import command_line
+import companion
 import local_libvirt
-import local_nova  # type: ignore[import-not-found]
-import yaml
+import real_nova
+import reported  # type: ignore[import-not-found]
+import request_log
+import requests
 
-from demo import server_process
-
-HERE = pathlib.Path(__file__).parent
-PARITY = HERE.parents[1] / 'parity'
 PATIENCE = 180.0  # seconds
-LOOK = 0.2  # seconds between two looks
-# nova's defaults are 60 s and 300 s.
-INTERVAL = int(os.environ.get('COMPUTE_AGENT_COMPANION_INTERVAL', '2'))
+LOOK = 0.1  # seconds between two looks
 CONSUMER = '55555555-5555-4555-8555-555555555555'
-_NOVA = """\
-[DEFAULT]
-debug = true
-update_resources_interval = {interval}
-[compute]
-resource_provider_association_refresh = {refresh}
-"""
-_HOST = """\
-[DEFAULT]
-compute_driver = host
-host = a-service-s-name
-state_path = {folder}
-[compute_agent]
-mode = companion
-[compute]
-provider_config_location = {files}
-[placement]
-auth_type = admin_token
-endpoint = {placement}
-token = admin
-[libvirt]
-connection_uri = {libvirt}
-"""
-_FILE = """\
-meta: {schema_version: '1.0'}
-providers:
-  - identification: {uuid: $COMPUTE_NODE}
-    traits: {additional: [CUSTOM_RACK_8]}
-"""
-# What the companion says while there is no root.
-WAITS = 'nova-compute creates it'
-# What nova says, at the level for debugging, when it reads a root anew.
-_REFRESHES = 'Refreshing trait associations for resource provider'
 
 
-def is_installed() -> bool:
-    """Return True if nova and what it needs of libvirt are installed."""
-    stamp = HERE.parents[2] / '.servers' / 'nova-libvirt.stamp'
-    return stamp.exists()
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """What both programs did for a while.
+
+    :ivar troubles: the warnings and errors of nova's log
+    :ivar said: the companion's log
+    """
+
+    requests: Sequence[request_log.Request]
+    troubles: set[str]
+    said: str
+
+    def check(self) -> None:
+        """Fail if one of them wrote or complained."""
+        assert [one for one in self.requests if one.is_write] == []
+        assert [one for one in self.requests if one.is_conflict] == []
+        assert self.troubles == set()
+        assert self.said == ''
 
 
 class HostWithNova:
-    """Both programs of the host; either may be stopped and started again.
+    """Both programs of the host, and placement.
 
     :ivar name: libvirt's name of the host, and so the root's
+    :ivar requests: those of both programs
+    :ivar url: the address of placement, for the test
     """
 
     def __init__(
         self,
-        cli: command_line.CommandLine,
+        nova: real_nova.RealNova,
+        agent: companion.Companion,
         libvirtd: local_libvirt.LocalLibvirt,
+        placement: str,
+        log: request_log.RequestLog,
     ) -> None:
-        self.cli = cli
-        self._libvirtd = libvirtd
+        self.nova = nova
+        self.agent = agent
+        self.libvirtd = libvirtd
+        self.requests = log
+        self.name = self.libvirt_name()
+        self.url = placement
+
+    def add_to_conf(self, file: pathlib.Path) -> None:
+        """Have both programs read one more part of nova.conf."""
+        self.nova.more.append(file)
+        self.agent.novas = self.nova.files
+
+    def libvirt_name(self) -> str:
+        """Return the name that libvirt gives the host now."""
         libvirt = local_libvirt.binding()
-        with contextlib.closing(libvirt.open(libvirtd.uri)) as connection:
-            self.name: str = connection.getHostname()
-        self._folder = cli.folder / 'nova'
-        self._nova = local_nova.LocalNova(self._folder, cli.url, libvirtd.uri)
-        self._nova.create_databases()
-        self._nova.forget()
-        self._snippet = cli.folder / 'interval.conf'
-        self._snippet.write_text(
-            _NOVA.format(interval=INTERVAL, refresh=5 * INTERVAL)
-        )
-        self._running: dict[str, contextlib.ExitStack] = {}
-        self.describe('CUSTOM_RACK_7')
-        cli.configure(
-            host='a-service-s-name',
-            agent={'mode': 'companion'},
-            update_resources_interval=INTERVAL,
-        )
-
-    def describe(self, *traits: str) -> None:
-        """Have the companion's driver give these traits, and a child."""
-        node = {
-            'name': self.name,
-            'traits': list(traits),
-            'children': [
-                {
-                    'name': f'{self.name}_fpga',
-                    'inventories': {'CUSTOM_FPGA': 2},
-                    'traits': ['CUSTOM_FAST'],
-                }
-            ],
-        }
-        self.cli.fake_file.write_text(yaml.safe_dump({'nodes': [node]}))
-
-    # --- the two programs -----------------------------------------------------
-
-    @property
-    def nova_log(self) -> pathlib.Path:
-        """nova-compute's log, of all its runs."""
-        return self._folder / 'nova-compute.log'
-
-    @property
-    def agent_log(self) -> pathlib.Path:
-        """The companion's log, of its last run."""
-        return self.cli.folder / 'companion.log'
-
-    def start_nova(self) -> None:
-        """Start nova-compute."""
-        self.nova_log.touch()
-        self._start(
-            'nova',
-            [
-                *(str(local_nova.PROGRAMS / 'python'), '-u'),
-                str(PARITY / 'nova_compute.py'),
-                *('--config-file', str(self._nova.conf)),
-                *('--config-file', str(self._snippet)),
-                *('--log-file', str(self.nova_log)),
-            ],
-            self._folder / 'output',
-        )
+        with contextlib.closing(libvirt.open(self.libvirtd.uri)) as link:
+            name: str = link.getHostname()
+            return name
 
     def start_agent(self) -> None:
-        """Start the companion's daemon."""
-        self._start('agent', self._agent('run'), self.agent_log)
+        """Start the companion's daemon; return after its first cycle."""
+        self.agent.start()
+        self.wait(lambda: self.agent.has_cycled, 'the first cycle')
 
-    def stop(self, *names: str) -> None:
-        """End ``nova`` or ``agent``, or both."""
-        for name in names:
-            self._running.pop(name).close()
-
-    def close(self) -> None:
-        """End what still runs."""
-        self.stop(*self._running)
-
-    def run_agent(self, *words: str) -> str:
-        """Run a command of the companion; return what it prints."""
-        done = subprocess.run(
-            self._agent(*words),
-            check=False,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert done.returncode == 0, done.stdout
-        return done.stdout
-
-    def plan_with_host_driver(self) -> str:
-        """Return the plan of the driver ``host`` with a provider-config file.
-
-        The agent has a new state and does not see nova's ``compute_id``, so
-        it finds the root by libvirt's name for the host.
-        """
-        folder = self.cli.folder / 'host'
-        files = folder / 'provider_config'
-        files.mkdir(parents=True)
-        (files / 'rack.yaml').write_text(_FILE)
-        conf = folder / 'agent.conf'
-        conf.write_text(
-            _HOST.format(
-                folder=folder,
-                files=files,
-                placement=self.cli.url,
-                libvirt=self._libvirtd.uri,
-            )
-        )
-        done = subprocess.run(
-            [
-                *(sys.executable, '-m', 'compute_agent.cmd.app.start'),
-                *('--config-file', str(conf), 'plan'),
-            ],
-            check=False,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert done.returncode == 2, done.stdout  # there are changes
-        assert not list(folder.rglob('compute_id'))
-        return done.stdout
-
-    def run_nova(self, *words: str) -> None:
-        """Run a program of nova's environment.
-
-        :param words: with CONF for nova's configuration file
-        """
-        program, *rest = words
-        conf = str(self._nova.conf)
-        server_process.run(
-            [
-                str(local_nova.PROGRAMS / program),
-                *(conf if word == 'CONF' else word for word in rest),
-            ],
-            self._folder / 'command.log',
-            PATIENCE,
-        )
-
-    def delete_service(self) -> None:
-        """Delete the compute service, whose process has ended."""
-        script = str(HERE / 'delete_service.py')
-        self.run_nova('python', script, '--config-file', 'CONF')
-        self._nova.forget(keeps_identity=True)
-
-    def disable_service(self, *, disabled: bool) -> None:
-        """Disable or enable the compute service, as nova-api does."""
-        with contextlib.closing(
-            sqlite3.connect(self._folder / 'cell1.sqlite', timeout=30)
-        ) as db:
-            db.execute('update services set disabled = ?', (disabled,))
-            db.commit()
+    def stop(self) -> None:
+        """End both programs."""
+        self.agent.stop()
+        self.nova.stop()
 
     # --- placement ------------------------------------------------------------
 
     def providers(self) -> dict[str, typing.Any]:
         """Return the providers by name."""
-        found = self.cli.placement('/resource_providers')
+        found = self._ask('GET', '/resource_providers')
         return {one['name']: one for one in found['resource_providers']}
-
-    def generations(self) -> dict[str, int]:
-        """Return each provider's generation: each change raises it."""
-        found = self.providers().items()
-        return {name: one['generation'] for name, one in found}
 
     def traits(self, name: str = '') -> set[str]:
         """Return the traits of a provider, by default the root's."""
-        one = self.providers().get(name or self.name)
-        if one is None:
-            return set()
-        path = f'/resource_providers/{one["uuid"]}/traits'
-        return set(self.cli.placement(path)['traits'])
+        return set(self._of(name or self.name, 'traits') or ())
 
-    def agent_waits(self) -> bool:
-        """Return True if the companion said that it waits for the root."""
-        return WAITS in self.agent_log.read_text()
+    def inventory(self, name: str) -> dict[str, int]:
+        """Return a provider's totals."""
+        found = self._of(name, 'inventories') or {}
+        return {key: one['total'] for key, one in found.items()}
+
+    @property
+    def child(self) -> str:
+        """The name of the companion's child."""
+        return f'{self.name}_fpga'
 
     def is_complete(self) -> bool:
         """Return True if both reported all that they have."""
-        child = f'{self.name}_fpga'
-        return {'COMPUTE_NODE', 'CUSTOM_RACK_7'} <= self.traits() and (
-            self.traits(child) == {'CUSTOM_FAST'}
+        return (
+            {'COMPUTE_NODE', 'CUSTOM_GUESTS_OF_QEMU'} <= self.traits()
+            and 'CUSTOM_FAST' in self.traits(self.child)
+            and 'CUSTOM_FPGA' in self.inventory(self.child)
         )
 
     def allocate(self, amount: int) -> None:
         """Allocate so much of the child; 0 deletes the allocation."""
-        uuid = self.providers()[f'{self.name}_fpga']['uuid']
+        uuid = self.providers()[self.child]['uuid']
         path = f'/allocations/{CONSUMER}'
         if not amount:
-            self.cli.placement(path, 'DELETE')
+            self._ask('DELETE', path)
             return
-        self.cli.placement(
-            path,
-            'PUT',
-            {
-                'allocations': {uuid: {'resources': {'CUSTOM_FPGA': amount}}},
-                'project_id': 'project',
-                'user_id': 'user',
-                'consumer_generation': None,
-                'consumer_type': 'INSTANCE',
-            },
-        )
+        body = {
+            'allocations': {uuid: {'resources': {'CUSTOM_FPGA': amount}}},
+            'project_id': 'project',
+            'user_id': 'user',
+            'consumer_generation': None,
+            'consumer_type': 'INSTANCE',
+        }
+        self._ask('PUT', path, body)
 
     # --- time -----------------------------------------------------------------
 
@@ -289,37 +141,77 @@ class HostWithNova:
         deadline = time.monotonic() + PATIENCE
         while not until():
             assert time.monotonic() < deadline, (
-                f'{what}\n{self.agent_log.read_text()}\n'
-                f'{self.troubles()}\n{self.providers()}'
+                f'{what}\n{self.agent.log}\n'
+                f'{self.nova.troubles()}\n{self.providers()}'
             )
             time.sleep(LOOK)
 
     def wait_for_refreshes(self, count: int) -> None:
-        """Return when nova read its root anew so many times from now on."""
-        goal = self._refreshes() + count
-        self.wait(lambda: self._refreshes() >= goal, f'{count} refreshes')
+        """Return when nova read its providers anew so many times from now on.
 
-    def troubles(self, since: int = 0) -> list[str]:
-        """Return the warnings and errors of nova's log from a place on."""
-        text = self.nova_log.read_text(errors='replace')[since:]
-        return [
-            line
-            for line in text.split('\n')
-            if ' WARNING ' in line or ' ERROR ' in line or ' CRITICAL ' in line
-        ]
+        And when it has ended the pass in which it did so the last time.
+        """
+        goal = self.requests.refreshes() + count
+        self.wait(
+            lambda: self.requests.ended_refreshes() >= goal,
+            f'{count} refreshes',
+        )
 
-    def _refreshes(self) -> int:
-        return self.nova_log.read_text(errors='replace').count(_REFRESHES)
+    def wait_for_cycles(self, count: int) -> None:
+        """Return when the companion ended so many cycles from now on.
 
-    def _start(
-        self, name: str, command: list[str], output: pathlib.Path
-    ) -> None:
-        stack = contextlib.ExitStack()
-        stack.enter_context(server_process.running(command, output))
-        self._running[name] = stack
+        A cycle in which nothing changed reads the tree and logs nothing.
+        """
+        mark = len(self.requests)
+        self.wait(
+            lambda: len(self.requests.since(mark, request_log.AGENT)) > count,
+            f'{count} cycles',
+        )
 
-    def _agent(self, *words: str) -> list[str]:
-        return [
-            *(sys.executable, '-u', str(HERE / 'companion_agent.py')),
-            *('--config-file', str(self.cli.config), *words),
-        ]
+    def watch(self, seconds: float = 0) -> Watched:
+        """Return what both programs do while nothing happens.
+
+        What is left of the last event settles first.
+
+        :param seconds: for how long, at least; nova reads its providers anew
+            in any case
+        """
+        self.wait_for_refreshes(1)
+        mark = len(self.requests)
+        since, said = len(self.nova.log), len(self.agent.log)
+        deadline = time.monotonic() + seconds
+        self.wait_for_refreshes(1)
+        while time.monotonic() < deadline:
+            self.wait_for_refreshes(1)
+        return Watched(
+            requests=self.requests.since(mark),
+            troubles=self.nova.troubles(since),
+            said=self.agent.log[said:],
+        )
+
+    def be_quiet(self) -> None:
+        """See that neither program writes or complains."""
+        self.watch().check()
+
+    # --- requests -------------------------------------------------------------
+
+    def _of(self, name: str, kind: str) -> typing.Any:
+        """Return a part of a provider, or None if the provider is gone."""
+        one = self.providers().get(name)
+        if one is None:
+            return None
+        found = self._ask('GET', f'/resource_providers/{one["uuid"]}/{kind}')
+        return found and found[kind]
+
+    def _ask(self, method: str, path: str, body: object = None) -> typing.Any:
+        answer = requests.request(
+            method,
+            f'{self.url}{path}',
+            json=body,
+            headers=reported.HEADERS,
+            timeout=PATIENCE,
+        )
+        if answer.status_code == requests.codes.not_found:
+            return None
+        answer.raise_for_status()
+        return answer.json() if answer.content else None
