@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad drivers for the rules about words: messages, names, options, evidence."""
+
+import os_traits
+import rack
+from bad import breaks
+from oslo_config import cfg
+from rack import Rack
+from variants import Constant, Plant
+
+from compute_agent import errors, testing
+from compute_agent.testing.contract import making
+from compute_agent.testing.contract.rules import claims, words
+
+TRAITS = os_traits.get_traits
+
+
+def options_only():
+    """A world whose driver is made from options that it reads."""
+    world = rack.world()
+    return testing.World(conf={'rack': {'slots': 3}}, seams=world.seams)
+
+
+@breaks(
+    'CA018',
+    call='get_available_nodes() while network.nodes ends with a time-out',
+    fix='write one printable line',
+    weak=(
+        'reads no message',
+        Plant(words._check_line, lambda *_: None),
+    ),
+)
+class TellsInTwoLines(Rack):
+    def ask(self, function, *arguments):
+        try:
+            return self.entries(function(*arguments))
+        except OSError as exc:
+            raise errors.DriverError(f'no answer:\n{exc}') from exc
+
+
+@breaks(
+    'CA019',
+    call="update_provider_tree(…, 'rack-0'): the trait HW_RACK_AIR",
+    fix='give it the prefix CUSTOM_',
+    weak=(
+        'believes that os-traits has it',
+        Plant(os_traits.get_traits, lambda *_: [*TRAITS(), 'HW_RACK_AIR']),
+    ),
+)
+class InventsAStandardTrait(Rack):
+    def label(self, tree, node, traits):
+        tree.declare_traits(node, *traits, 'HW_RACK_AIR')
+
+
+@breaks(
+    'CA020',
+    call="new_child('gpu0 of 0', …)",
+    fix='begin the name of a child with that of its root',
+    weak=(
+        'compares the name of a child with itself',
+        Plant(
+            words._roots,
+            lambda said: {
+                uuid: (uuid, name) for uuid, name, _ in said.providers
+            },
+        ),
+    ),
+)
+class NamesCardsAlone(Rack):
+    def card_name(self, node, card):
+        return f'{card} of {node[-1]}'
+
+
+@breaks(
+    'CA024',
+    call='authority: CUSTOM_* covers CUSTOM_OF_ANOTHER_WRITER',
+    fix='name only traits that the driver decides now',
+    weak=(
+        'tries only traits that few drivers decide',
+        Constant(claims, _ANOTHER='MISC_OF_ANOTHER_WRITER'),
+    ),
+)
+class ClaimsAllCustomTraits(Rack):
+    authority = ('CUSTOM_*',)
+
+
+@breaks(
+    'CA025',
+    call="evidence('rack-0'): it has no finding of CUSTOM_RACK",
+    fix='return a finding for each trait',
+    weak=(
+        'compares findings with no trait',
+        Plant(claims._check_findings, lambda *_: None),
+    ),
+)
+class ProvesHalf(Rack):
+    def evidence(self, nodename):
+        return super().evidence(nodename)[:1]
+
+
+class HasAnOption(Rack):
+    """It reads its option, which no entry point lists."""
+
+    @classmethod
+    def register_opts(cls, conf):
+        slots = cfg.IntOpt('slots', help='The number of slots of a rack.')
+        conf.register_opts([slots], group='rack')
+
+
+@breaks(
+    'CA026',
+    call='register_opts: [rack] slots: no entry point',
+    fix='return it from list_opts()',
+    weak=(
+        'takes each option for listed',
+        Plant(words._listed, words._own_options),
+    ),
+    world=options_only,
+)
+class KeepsItsOptionSecret(HasAnOption):
+    @classmethod
+    def from_conf(cls, conf):
+        assert conf.rack.slots
+        return cls()
+
+
+def refuse(*_):
+    """Refuse any options, as another reason might."""
+    raise errors.ConfigError('refused')
+
+
+@breaks(
+    'CA027',
+    call='from_conf(conf) with [rack] slots = no-such-value',
+    fix='read every option in from_conf',
+    weak=(
+        'takes any refusal for one of the option',
+        Plant(making.make_with, refuse),
+    ),
+    world=options_only,
+)
+class ReadsItsOptionLater(HasAnOption):
+    """It would read the option when it describes a rack."""

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each rule fails a bad driver, and bites: a weaker check lets it pass.
+
+White-box: the weak variants replace private parts of the checks.
+"""
+
+import dataclasses
+
+import bad
+import bad_answers
+import bad_cycles
+import bad_nodes
+import bad_words
+import pytest
+import rack
+
+from compute_agent import testing
+from compute_agent.testing.contract import runner
+from compute_agent.testing.contract.rules import catalogue
+
+MODULES = (bad_answers, bad_cycles, bad_nodes, bad_words)
+
+
+@pytest.fixture(params=bad.DRIVERS, ids=str)
+def one(request, monkeypatch):
+    """A bad driver."""
+    for plant in request.param.always:
+        plant.plant(monkeypatch)
+    return request.param
+
+
+def test_the_suite_names_the_rule_the_call_and_the_fix(one):
+    class Suite(testing.DriverContract):
+        driver = one.driver
+        capabilities = rack.CAPABILITIES
+
+    with pytest.raises(pytest.fail.Exception) as failed:
+        Suite().test_rule(one.rule, one.world(), lambda *_: None)
+    line = failed.value.msg
+    assert line.startswith(f'{one.rule}: {one.call}')
+    assert one.fix in line.partition('; ')[2]
+    assert '\n' not in line
+
+
+def test_a_weaker_check_lets_the_driver_pass(one, monkeypatch):
+    weaker = dataclasses.replace(one.rule, check=one.check or one.rule.check)
+    one.weak.plant(monkeypatch)
+    found = runner.check(weaker, one.driver, one.world(), rack.CAPABILITIES)
+    assert found.status is runner.Status.PASSED, found.reason
+
+
+def test_each_rule_has_a_bad_driver_and_a_weak_variant():
+    assert {one.number for one in bad.DRIVERS} == set(catalogue.BY_NUMBER)
+
+
+def test_each_module_has_bad_drivers():
+    modules = {module.__name__ for module in MODULES}
+    assert {one.driver.__module__ for one in bad.DRIVERS} == modules
