@@ -28,11 +28,14 @@ _Key = tuple[int, int, int, int, int]
 class Answer:
     """The facts of all files.
 
-    :ivar faults: a line for each file that was refused
+    :ivar faults: a line for each file or fact that was left out
+    :ivar incomplete: why there may be facts that are not listed: the first
+        file or folder that was refused; empty if there is none
     """
 
     facts: tuple[Fact, ...]
     faults: tuple[str, ...]
+    incomplete: str = ''
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +69,7 @@ class LocalFacts:
         Of a name that is twice in one file, the last line counts.
         """
         faults: list[str] = []
+        twice: list[str] = []
         kept: dict[str, _Kept] = {}
         found: dict[str, Fact] = {}
         at = self._clock()
@@ -79,9 +83,13 @@ class LocalFacts:
                 if fact.expires is None or at < fact.expires
             }
             for fact in valid.values():
-                _add(found, fact, path, faults)
+                _add(found, fact, path, twice)
         self._kept = kept
-        return Answer(facts=tuple(found.values()), faults=tuple(faults))
+        return Answer(
+            facts=tuple(found.values()),
+            faults=(*faults, *twice),
+            incomplete=faults[0] if faults else '',
+        )
 
     def _paths(self, faults: list[str]) -> Iterator[str]:
         for folder in self._folders:
@@ -150,11 +158,11 @@ def _add(
     found: dict[str, Fact],
     fact: local_file.LocalFact,
     path: str,
-    faults: list[str],
+    twice: list[str],
 ) -> None:
     name = f'local.{fact.name}'
     if name in found:
-        faults.append(
+        twice.append(
             f'{path}: {name} is left out, because {found[name].source} has it, '
             'too; remove it from one of them'
         )

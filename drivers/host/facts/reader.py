@@ -101,11 +101,11 @@ class FactReader:
             answer.facts,
         )
         found.update({fact.name: fact for facts in rest for fact in facts})
-        incomplete = {'local': answer.faults[0]} if answer.faults else {}
+        reason = answer.incomplete
         return Facts(
             facts=found,
             devices=self._all_devices(),
-            incomplete=incomplete,
+            incomplete={'local': reason} if reason else {},
             faults=answer.faults,
         )
 

@@ -182,6 +182,16 @@ def test_the_first_of_two_files_with_a_fact_counts(folder, read):
     )
 
 
+def test_only_a_refused_file_may_have_facts_that_are_not_listed(folder):
+    (folder / 'a').write_text('x=1\n')
+    (folder / 'b').write_text('x=2\n')
+    facts = local.LocalFacts([str(folder)])
+    assert facts.read().faults
+    assert facts.read().incomplete == ''
+    (folder / 'c').symlink_to('a')
+    assert facts.read().incomplete.startswith(f'{folder}/c is not read: ')
+
+
 def test_a_folder_with_too_many_files_is_read_in_part(
     folder, read, monkeypatch
 ):
