@@ -108,7 +108,6 @@ def rules(
         if getattr(node, 'obj', None) is contract:
             break
     else:
-        node = pytest.Class.from_parent(
-            module, name=contract.__name__, obj=contract
-        )
+        node = pytest.Class.from_parent(module, name=contract.__name__)
+        node.obj = contract
     yield from session.genitems(node)

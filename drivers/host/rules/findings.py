@@ -101,6 +101,8 @@ def _decided(outcome: Outcome) -> Iterator[tuple[str, finding.Found, str]]:
                 found = _FOUND[outcome.verdict]
                 yield trait.template.text, found, _reason(outcome)
         return
+    if outcome.child:
+        yield outcome.rule.marker, finding.Found.PRESENT, ''
     for name in gift.traits:
         yield name, finding.Found.PRESENT, ''
     for name in gift.absent:

@@ -55,13 +55,17 @@ def repairs(trial: Trial) -> None:
         _strip(trial, said, unknown)
     if trial.held() == before:
         return
-    _cycle_done(trial)
+    cycle = _cycle_done(trial)
     changed = contents.difference(before, trial.held())
-    if changed:
+    told = cycle.notes - done.notes
+    if changed and told:
+        trial.notes.append(f'{changed}: the driver says so: {min(told)}')
+    elif changed:
         raise Broken(
             'update_provider_tree after another writer removed names',
             changed,
-            'assert every name in every cycle, whether the tree has it or not',
+            'assert every name in every cycle, whether the tree has it or '
+            'not; or say in a note why it stays away',
         )
     trial.quiet_cycle('the cycle after the repair')
 

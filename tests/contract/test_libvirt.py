@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The libvirt driver keeps the contract, on a recorded host.
+
+Its seams are the questions to libvirt and the reading of the host's files.
+"""
+
+import dataclasses
+import shutil
+
+import contract_seams
+import pytest
+import recorded_hosts
+import recorded_libvirt
+
+from compute_agent import testing
+from drivers import host_files
+from drivers.libvirt import driver
+from drivers.libvirtd import hypervisor
+
+HOST = recorded_hosts.HOSTS / 'gpu-sriov-mdev'
+QUESTIONS = (
+    'hostname',
+    'versions',
+    'capabilities',
+    'domain_capabilities',
+    'baseline_hypervisor_cpu',
+    'memory_mib',
+    'processors',
+    'node_devices',
+    'domains',
+)
+
+
+class Libvirt(recorded_libvirt.Recorded):
+    """The hypervisor of a recorded host, which fails as libvirtd does."""
+
+    _outage = ''
+
+    def unanswered(self):
+        told, self._outage = self._outage, ''
+        return told
+
+    def failed(self):
+        """Return the error of a question that libvirtd does not answer."""
+        self._outage = 'libvirt does not answer: timed out'
+        return hypervisor.Unanswered(self._outage)
+
+
+class Files(host_files.HostFiles):
+    """The files of a host whose architecture ``uname`` tells, too."""
+
+    def file_system_bytes(self, path):
+        return recorded_hosts.SIZE
+
+
+class Host:
+    """A recorded host in a folder of its own."""
+
+    def __init__(self, folder):
+        shutil.copytree(HOST, folder)
+        self.folder = folder
+        self.libvirt = Libvirt(folder / 'libvirt')
+        self.sources = dataclasses.replace(
+            recorded_hosts.sources_of(folder),
+            libvirt=self.libvirt,
+            files=Files(folder, machine='x86_64'),
+        )
+
+    def driver(self):
+        conf = recorded_hosts.configuration(self.folder / 'nova.conf')
+        return driver.LibvirtDriver.on_host(conf, self.sources)
+
+    def seams(self):
+        for question in QUESTIONS:
+            yield testing.Seam(
+                'libvirtd',
+                self.libvirt,
+                question,
+                timeout=self.libvirt.failed,
+                error=self.libvirt.failed,
+            )
+        yield from contract_seams.of_files(self.sources.files)
+
+
+class TestLibvirt(testing.DriverContract):
+    driver = 'libvirt'
+
+    @pytest.fixture
+    def world(self, tmp_path):
+        host = Host(tmp_path / 'host')
+        return testing.World(make=host.driver, seams=list(host.seams()))
