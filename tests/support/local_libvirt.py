@@ -9,6 +9,7 @@ run uses it, too.
 """
 
 import contextlib
+import functools
 import itertools
 import os
 import pathlib
@@ -119,6 +120,20 @@ class LocalLibvirt:
         self.stop()
         self.start()
 
+    def rename_host(self, name: str) -> None:
+        """Give this daemon's host another name; the machine keeps its own.
+
+        :raises errors.ConfigError: the daemon has no host name of its own,
+            because only root can give it one
+        """
+        if self._process is None or not _may_have_own_name():
+            raise errors.ConfigError(
+                'only root can give a libvirtd a host name of its own, by '
+                'unshare and nsenter of util-linux'
+            )
+        space = f'--uts=/proc/{self._process.pid}/ns/uts'
+        subprocess.run(['nsenter', space, 'hostname', name], check=True)
+
     def restart_if_ended(self) -> None:
         """Start the daemon again if it does not run."""
         if self._process is None or self._process.poll() is not None:
@@ -138,7 +153,8 @@ class LocalLibvirt:
             places.append(f'XDG_{name}_{suffix}={place}')
         pid_file = str(self._folder / 'libvirtd.pid')
         daemon = [_installed(PROGRAM), '-f', str(conf), '-p', pid_file]
-        return [*_as_nobody(), 'env', *places, *daemon]
+        own = ['unshare', '--uts', '--'] if _may_have_own_name() else []
+        return [*own, *_as_nobody(), 'env', *places, *daemon]
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + PATIENCE
@@ -224,6 +240,18 @@ def _installed(program: str) -> str:
 def _give_away(folder: pathlib.Path) -> None:
     if os.geteuid() == 0:
         os.chown(folder, NOBODY, NOBODY)
+
+
+@functools.cache
+def _may_have_own_name() -> bool:
+    """Return True if a process may get a host name beside the machine's.
+
+    Some containers do not allow it, even to root.
+    """
+    done = subprocess.run(
+        ['unshare', '--uts', '--', 'true'], check=False, capture_output=True
+    )
+    return done.returncode == 0
 
 
 def _as_nobody() -> list[str]:
