@@ -4,11 +4,15 @@
 Each failure must read well, so its text is compared as a whole.
 """
 
+import pathlib
+import re
+
 import pytest
 
 from compute_agent import errors, testing
 from compute_agent.virt import driver
 
+DOCS = pathlib.Path(__file__).parents[2] / 'docs'
 CONSUMER = '9d9a1b8c-7f0d-4f3e-9b6f-0d8f3c1a5e11'
 AGGREGATE = '0f7f2c51-6a4b-4c0e-8a51-1d1f0e6f2a22'
 RACK = {
@@ -224,3 +228,12 @@ def test_other_content_than_expected_is_a_line_for_each_difference(placement):
         'stranger\n'
         '  + provider'
     )
+
+
+def test_the_pages_first_example_passes_with_the_minimal_driver():
+    said = {'__name__': 'example'}
+    for page in ('drivers.md', 'driver-fixtures.md'):
+        text = (DOCS / page).read_text('utf-8')
+        (block, *_) = re.findall(r'```python\n(.*?)```', text, re.DOTALL)
+        exec(compile(block, page, 'exec'), said)
+    said['test_a_rack']()
