@@ -2,8 +2,8 @@
 """The journal: intents before writes to placement, outcomes after them.
 
 The table ``intent`` has the writes whose outcome is unknown. An intent is
-written down before its request is sent and dropped when the outcome is known.
-A write that was carried out is then recorded as created or ours.
+written down before its request is sent and dropped when the outcome is known;
+a write that was carried out is recorded as created or ours.
 
 All transactions over several tables of a provider are here: ``begin`` (intents
 and claims), ``record_outcome`` (intents, record and snapshot), ``save``
@@ -49,8 +49,7 @@ class Journal:
         """Record durably the writes that will be sent, in one transaction.
 
         :param intents: all intents of the node that are open from now on
-        :param claims: which source claims which names for the node from now
-            on
+        :param claims: the names that each source claims for the node now
         """
         with self._database.writing() as db:
             self._records.set_claims(db, node_uuid, claims)
@@ -170,12 +169,15 @@ class Journal:
     # --- a placement that was restored ----------------------------------------
 
     def lost_providers(self, uuids: Iterable[str]) -> dict[str, int]:
-        """Return the providers that this agent created and that were gone.
-
-        Each has the first generation at which it was gone.
-        """
+        """Return this agent's lost providers, and their next generations."""
         with self._database.reading() as db:
             return history.lost_providers(db, uuids)
+
+    def forget_past(self, uuids: Iterable[str]) -> None:
+        """Drop the past of providers whose uuids other providers have now."""
+        with self._database.writing() as db:
+            for uuid in uuids:
+                history.forget(db, uuid)
 
     def earlier_states(
         self, seen: Iterable[provider.Provider]

@@ -100,7 +100,7 @@ class Fallen:
         returned = [
             row for row in new if row.generation < lost.get(row.uuid, 0)
         ]
-        if not fallen and not returned:
+        if not fallen and not lost:
             return {}
         found = {
             row.uuid: self._reader.provider(row)
@@ -112,6 +112,8 @@ class Fallen:
             self._log_restored([found[uuid].provider for uuid in restored])
         anew = [row.uuid for row in fallen if row.uuid not in restored]
         self._disown(anew, stored)
+        if remade := lost.keys() - set(restored):
+            self._store.journal.forget_past(remade)
         others = [r for uuid, r in found.items() if uuid not in restored]
         if others:
             self._store.journal.save(others, since=since)

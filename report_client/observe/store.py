@@ -67,6 +67,9 @@ class Journal(Protocol):
         Each has the first generation at which it was gone.
         """
 
+    def forget_past(self, uuids: Iterable[str]) -> None:
+        """Drop the past of providers whose uuids other providers have now."""
+
     def earlier_states(
         self, seen: Iterable[provider.Provider]
     ) -> tuple[set[str], set[str]]:

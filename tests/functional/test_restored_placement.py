@@ -8,10 +8,12 @@ so these tests look into the fixture.
 import logging
 import shutil
 
+import agents
 import pytest
 from agents import NAME, NODE, Clock
 
 from compute_agent.cycle import resource_tracker
+from compute_agent.virt import driver as virt
 
 Status = resource_tracker.Status
 CHILD = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
@@ -255,6 +257,40 @@ def test_a_pool_that_another_agent_made_again_is_not_restored(
     agent.sync()
     assert operator.holdings()['pool'] == pool
     assert 'restored from' not in caplog.text
+
+
+class Departing(agents.Driver):
+    """A driver whose nodes are gone once they are not listed."""
+
+    def node_exists(self, nodename):
+        listed = nodename in self.nodes.values()
+        return virt.Existence.YES if listed else virt.Existence.NO
+
+
+def test_a_root_that_another_created_later_is_not_this_agent_s_by_a_restore(
+    placement, agent_factory, operator, clock, driver
+):
+    """It counted as this agent's once, in a former life."""
+    host = Departing(driver, nodes={NODE: NAME, TWO: 'two'})
+    agent = agent_factory(host, clock=clock, fall_wait=WAIT)
+    agent.done()
+    del host.nodes[NODE]
+    agent.done()
+    assert NAME not in operator.holdings()
+    operator.create(NODE, NAME)
+    host.nodes[NODE] = NAME
+    agent.done()
+    backup = Backup(placement)
+    driver.traits = ('CUSTOM_B',)
+    agent.done()
+    backup.restore()
+    agent.sync()
+    clock.now += WAIT
+    agent.done()
+    assert own(operator) == {'CUSTOM_B'}
+    del host.nodes[NODE]
+    agent.sync()
+    assert NAME in operator.holdings()
 
 
 def test_all_nodes_of_one_restore_are_said_once(
