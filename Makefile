@@ -36,7 +36,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos parity \
-    companion test-planted mutmut lint types contracts collect wheel-check bench \
+    companion companion-settings test-planted mutmut lint types contracts collect wheel-check bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface check clean
 
@@ -139,6 +139,10 @@ parity: .servers/libvirt.stamp .servers/nova-libvirt.stamp  ## The libvirt drive
 companion: .servers/nova-libvirt.stamp  ## A companion beside the real nova-compute, half an hour
 	COMPUTE_AGENT_COMPANION_INTERVAL=10 COMPUTE_AGENT_COMPANION_SECONDS=1800 \
 	    $(PYTEST) -s tests/full/companion/test_beside_nova.py
+
+companion-settings: .servers/nova-libvirt.stamp  ## A companion beside nova-compute with each of its settings (CASES='swtpm …' for less)
+	COMPUTE_AGENT_COMPANION_CASES='$(or $(CASES),all)' \
+	    $(PYTEST) --numprocesses=auto tests/full/companion/test_settings.py
 
 test-planted: .venv/dev.stamp  ## Plant known defects: does the test meant for each fail?
 	$(PYTEST) $(PARALLEL) --planted $(addprefix --ignore=,$(SLOW_TESTS))

@@ -53,6 +53,7 @@ def nova_reports_alone(host):
     host.wait(lambda: 'COMPUTE_NODE' in host.traits(), 'nova reports')
     host.wait_for_refreshes(1)
     host.nova.stop()
+    assert host.requests.writes(0, request_log.NOVA)
     return host.traits(), host.nova.troubles()
 
 
@@ -60,6 +61,7 @@ def both_report(host, novas):
     """Return the traits that the companion adds to the root."""
     host.start_agent()
     host.wait(host.is_complete, 'the companion adds to the root')
+    assert host.requests.writes(0, request_log.AGENT)
     host.nova.start()
     host.wait_for_refreshes(1)
     ours = host.traits() - novas
