@@ -149,7 +149,9 @@ def test_a_configured_target_has_a_row_of_its_own(listed):
     row = found['rack:ironic.IronicDriver']
     assert (row['Origin'], row['Class']) == ('rack:', 'ironic.IronicDriver')
     assert row['Configured'] == 'yes'
-    assert row['Capabilities'] is None
+    assert row['Version'] is None  # no distribution "rack" is installed
+    assert row['Capabilities'] == found['rack']['Capabilities']
+    assert row['Last Check'] == 'none'
     assert found['rack']['Configured'] == 'no'
 
 

@@ -105,6 +105,7 @@ def _rows(entry: Any, configured: _Configured) -> Iterator[list[Any]]:
     from ... import testing  # noqa: PLC0415 (quick --help)
     from . import last_check, shown_capabilities  # noqa: PLC0415
 
+    capabilities = shown_capabilities.read(entry)
     yield [
         entry.name,
         configured.word(entry),
@@ -112,18 +113,18 @@ def _rows(entry: Any, configured: _Configured) -> Iterator[list[Any]]:
         entry.target,
         entry.distribution,
         entry.version,
-        shown_capabilities.read(entry),
+        capabilities,
         last_check.line(entry, testing.CONTRACT_VERSION),
     ]
     for name, target in configured.targets(entry):
-        yield _target(entry, name, target)
+        yield [*_target(entry, name, target), capabilities, last_check.NONE]
 
 
 def _target(entry: Any, name: str, target: str) -> list[Any]:
-    """Return the row of a driver that another one runs, such as nova's."""
+    """Return the first cells of a driver that another one runs, as nova's."""
     home = entry.name
     try:
         version = importlib.metadata.version(home)
     except importlib.metadata.PackageNotFoundError:
         version = None
-    return [name, 'yes', f'{home}:', target, home, version, None, 'none']
+    return [name, 'yes', f'{home}:', target, home, version]
