@@ -87,13 +87,15 @@ def contract_class(name: str) -> 'type[suite.DriverContract] | None':
             f'the contract class of driver {name}, {point.value}, cannot be '
             f'imported: {type(exc).__name__}: {exc}'
         ) from exc
-    if isinstance(found, type) and issubclass(found, suite.DriverContract):
-        return found
-    raise errors.ConfigError(
-        f'the entry point {name} in {GROUP} names {point.value}, which is no '
-        'contract class: name a subclass of '
-        'compute_agent.testing.DriverContract'
-    )
+    if not (
+        isinstance(found, type) and issubclass(found, suite.DriverContract)
+    ):
+        raise errors.ConfigError(
+            f'the entry point {name} in {GROUP} names {point.value}, which is '
+            'no contract class: name a subclass of '
+            'compute_agent.testing.DriverContract'
+        )
+    return found
 
 
 def rules(

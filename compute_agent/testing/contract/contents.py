@@ -18,34 +18,34 @@ def difference(before: Held, now: Held) -> str:
     return next(_differences(before, now), '')
 
 
-def loss(before: Held, now: Held) -> str:
-    """Return the first name that went, '' if every one is still there."""
-    return next((line for line in _losses(before, now)), '')
-
-
 def _differences(before: Held, now: Held) -> Iterator[str]:
     yield from _losses(before, now)
-    for name in now:
-        if name not in before:
+    for name, row in now.items():
+        if name in before:
+            yield from _of_provider(name, before[name], row)
+        else:
             yield f'provider {name} is new'
-            continue
-        for kind in _KINDS:
-            was, has = before[name].get(kind) or {}, now[name].get(kind) or {}
-            for one in sorted(set(has) - set(was)):
-                yield f'provider {name} has {one}, which it had not'
-            if isinstance(has, Mapping):
-                for one in sorted(set(has) & set(was)):
-                    if has[one] != was[one]:
-                        yield (
-                            f'{one} of provider {name} was {was[one]} and is '
-                            f'{has[one]}'
-                        )
-        for key in ('uuid', 'parent'):
-            if before[name].get(key) != now[name].get(key):
-                yield (
-                    f'the {key} of provider {name} was '
-                    f'{before[name].get(key)} and is {now[name].get(key)}'
-                )
+
+
+def _of_provider(
+    name: str, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield what is new or another in a provider that stayed."""
+    for kind in _KINDS:
+        was, has = before.get(kind) or {}, now.get(kind) or {}
+        for one in sorted(set(has) - set(was)):
+            yield f'provider {name} has {one}, which it had not'
+        if isinstance(has, Mapping):
+            for one in sorted(set(has) & set(was)):
+                if has[one] != was[one]:
+                    yield (
+                        f'{one} of provider {name} was {was[one]} and is '
+                        f'{has[one]}'
+                    )
+    for key in ('uuid', 'parent'):
+        was, has = before.get(key), now.get(key)
+        if was != has:
+            yield f'the {key} of provider {name} was {was} and is {has}'
 
 
 def _losses(before: Held, now: Held) -> Iterator[str]:

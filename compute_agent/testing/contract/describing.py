@@ -10,6 +10,7 @@ from ...tree import host_inventory, inventory, names, provider
 from ...tree.node import Node
 from ...tree.provider_tree import ProviderTree
 from ...virt import driver as virt
+from ..fixtures import contents
 from .recorder import Said
 
 if typing.TYPE_CHECKING:
@@ -44,21 +45,7 @@ def tree_of(
     )
     if root is None:
         return ProviderTree(), new_node(driver, nodename)
-    providers = provider.snapshot(
-        provider.Provider(
-            uuid=one.uuid,
-            name=one.name,
-            parent_uuid=one.parent,
-            generation=one.generation,
-            inventories={
-                rc: inventory.Inventory(**fields._asdict())
-                for rc, fields in one.inventories.items()
-            },
-            traits=frozenset(one.traits),
-            aggregates=frozenset(one.aggregates),
-        )
-        for one in held.values()
-    )
+    providers = provider.snapshot(map(_provider, held.values()))
     near = provider.descendants(providers, root)
     tree = ProviderTree.from_providers(
         p
@@ -72,6 +59,21 @@ def new_node(driver: virt.ComputeDriver, nodename: str) -> Node:
     """Return a node that placement does not have."""
     by_name = {n: u for u, n in driver.get_nodenames_by_uuid().items()}
     return Node(uuid=by_name.get(nodename) or _uuid(nodename), name=nodename)
+
+
+def _provider(held: contents.Claims) -> provider.Provider:
+    return provider.Provider(
+        uuid=held.uuid,
+        name=held.name,
+        parent_uuid=held.parent,
+        generation=held.generation,
+        inventories={
+            rc: inventory.Inventory(**fields._asdict())
+            for rc, fields in held.inventories.items()
+        },
+        traits=frozenset(held.traits),
+        aggregates=frozenset(held.aggregates),
+    )
 
 
 def unordered(said: Said) -> dict[str, Any]:

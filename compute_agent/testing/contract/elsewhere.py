@@ -39,8 +39,17 @@ def described(of: 'trial.Trial', hash_seed: int) -> Any:
             'made in another process'
         )
     making.configured(of.world, of.folder)
-    done = subprocess.run(  # noqa: S603 (this Python, this module)
-        [sys.executable, '-m', __name__, of.named, str(of.folder)],
+    done = _run([of.named, str(of.folder)], hash_seed)
+    if done.returncode:
+        raise RuntimeError(
+            f'in a process of its own: {done.stderr.strip()[-300:]}'
+        )
+    return json.loads(done.stdout)
+
+
+def _run(words: list[str], hash_seed: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 (this Python, this module)
+        [sys.executable, '-m', __name__, *words],
         env={
             **os.environ,
             'PYTHONHASHSEED': str(hash_seed),
@@ -51,11 +60,6 @@ def described(of: 'trial.Trial', hash_seed: int) -> Any:
         timeout=_SECONDS,
         check=False,
     )
-    if done.returncode:
-        raise RuntimeError(
-            f'in a process of its own: {done.stderr.strip()[-300:]}'
-        )
-    return json.loads(done.stdout)
 
 
 def main(name: str, folder: str) -> None:

@@ -51,16 +51,7 @@ def report(
         'checked_at': _now(),
         'capabilities': sorted(one.name for one in has),
         'result': result(rows),
-        'rules': [
-            {
-                'number': row['number'],
-                'title': catalogue.BY_NUMBER[row['number']].title,
-                'status': row['status'],
-                'reason': row['reason'],
-                'notes': list(row['notes']),
-            }
-            for row in rows
-        ],
+        'rules': [_rule(row) for row in rows],
     }
 
 
@@ -69,6 +60,16 @@ def result(rows: Sequence[Row]) -> dict[str, int]:
     return {
         status.value: sum(row['status'] == status.value for row in rows)
         for status in Status
+    }
+
+
+def _rule(row: Row) -> dict[str, Any]:
+    return {
+        'number': row['number'],
+        'title': catalogue.BY_NUMBER[row['number']].title,
+        'status': row['status'],
+        'reason': row['reason'],
+        'notes': list(row['notes']),
     }
 
 

@@ -60,9 +60,11 @@ class Cycle:
 
     @property
     def notes(self) -> frozenset[str]:
-        """The lines for the operator, each with its node."""
+        """The lines of the driver for the operator."""
         return frozenset(
-            one.node.line(note) for one in self.results for note in one.notes
+            text
+            for said in self.said.values()
+            for text in (*said.notes, *said.faults)
         )
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules about what a driver claims: authority, evidence, allocations."""
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -9,14 +10,19 @@ import os_traits
 from ....ownership import policy
 from ....tree import names
 from ....tree.assertion import Kind
+from ....virt import driver as virt
 from ....virt import finding
 from .. import contents
 from ..recorder import Said
 from ..rule import Broken, DoesNotApply
 from ..trial import Trial
 
+# Consumer → class → amount.
+_Amounts = dict[str, dict[str, int]]
+
 _CONSUMER = '{:08x}-0000-4000-8000-000000000000'
 _AGENT = (names.COMPUTE_NODE, names.MISC_SHARES_VIA_AGGREGATE)
+_RESHAPING = 'update_provider_tree(…, allocations)'
 _ANOTHER = 'CUSTOM_OF_ANOTHER_WRITER'
 
 
@@ -24,31 +30,32 @@ def authority_is_narrow(trial: Trial) -> None:
     """Check that the driver decides each trait that its authority covers."""
     cycle = trial.sync()
     driver = trial.recorder.driver
-    given = policy.check_authority(driver.authority)
-    evidence = isinstance(driver, finding.Evidence)
-    found = {
-        one.trait: one.found
-        for node in driver.get_available_nodes()
-        if evidence
-        for one in driver.evidence(node)  # type: ignore[attr-defined]
-        if one.trait
-    }
+    found = _found(driver)
     asserted = _traits(cycle.said.values())
-    for entry in given:
+    for entry in policy.check_authority(driver.authority):
         covered = _covered(entry, {*asserted, *found})
-        for trait in (*_AGENT, _ANOTHER):
-            if _covers(entry, trait) and trait not in asserted:
-                raise _too_wide(entry, trait, 'other writers give it')
         if entry.endswith('*') and not covered:
             raise _too_wide(entry, entry, 'the driver says nothing of it')
-        for trait in sorted(covered):
+        for trait in covered:
             if found.get(trait) is finding.Found.UNKNOWN:
                 raise _too_wide(entry, trait, 'it is unknown by evidence')
-        if not found:
-            continue
-        for trait in _covered(entry, set(os_traits.get_traits())):
-            if trait not in found and trait not in asserted:
-                raise _too_wide(entry, trait, 'evidence has no finding of it')
+        for trait in _covered(entry, {*_AGENT, _ANOTHER} - asserted):
+            raise _too_wide(entry, trait, 'other writers give it')
+        standard = set(os_traits.get_traits()) if found else set[str]()
+        for trait in _covered(entry, standard - found.keys() - asserted):
+            raise _too_wide(entry, trait, 'evidence has no finding of it')
+
+
+def _found(driver: virt.ComputeDriver) -> dict[str, finding.Found]:
+    """Return trait → the driver's decision by evidence, if it has any."""
+    if not isinstance(driver, finding.Evidence):
+        return {}
+    return {
+        one.trait: one.found
+        for node in driver.get_available_nodes()
+        for one in driver.evidence(node)
+        if one.trait
+    }
 
 
 def evidence_of_each_trait(trial: Trial) -> None:
@@ -76,35 +83,36 @@ def reshape_keeps_allocations(trial: Trial) -> None:
         raise DoesNotApply('World.reshape is not given')
     trial.sync()
     trial.placement.plant(dict(_allocations(trial.held())))
-    before = _amounts(trial.held())
-    where = _places(trial.held())
+    before = trial.held()
     trial.world.reshape()
-    call = 'update_provider_tree(…, allocations)'
     cycle = trial.cycle()
     if cycle.trouble:
         raise Broken(
-            call,
+            _RESHAPING,
             f'the cycle is not done: {cycle.trouble}',
             'raise ReshapeNeeded, and move each amount to a provider of the '
             'same tree',
         )
-    after = _amounts(trial.held())
-    for consumer, amounts in before.items():
-        if after.get(consumer) != amounts:
-            raise Broken(
-                call,
-                f'consumer {consumer} had {amounts} and has '
-                f'{after.get(consumer)}',
-                'move amounts; neither free nor allocate any',
-            )
-    if _places(trial.held()) == where:
+    _check_amounts(_amounts(before), _amounts(trial.held()))
+    if _places(trial.held()) == _places(before):
         raise Broken(
-            call,
+            _RESHAPING,
             'no allocation moved after World.reshape',
             'raise ReshapeNeeded if inventory in use moves; or let '
             'World.reshape move inventory',
         )
     trial.quiet_cycle('the cycle after the reshape')
+
+
+def _check_amounts(before: _Amounts, after: _Amounts) -> None:
+    for consumer, amounts in before.items():
+        if after.get(consumer) != amounts:
+            raise Broken(
+                _RESHAPING,
+                f'consumer {consumer} had {amounts} and has '
+                f'{after.get(consumer)}',
+                'move amounts; neither free nor allocate any',
+            )
 
 
 def _too_wide(entry: str, trait: str, why: str) -> Broken:
@@ -164,30 +172,29 @@ def _allocations(
     held: contents.Held,
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield for each provider two consumers that use each class of it."""
-    number = 0
+    number = itertools.count(1)
     for name, row in held.items():
-        consumers = {}
-        for _ in range(2):
-            number += 1
-            resources = {}
-            for rc, given in (row.get('inventories') or {}).items():
-                record = (
-                    given if isinstance(given, Mapping) else {'total': given}
-                )
-                step = record.get('step_size', 1)
-                least = record.get('min_unit', 1)
-                amount = math.ceil(least / step) * step
-                if (record['total'] - record.get('reserved', 0)) * record.get(
-                    'allocation_ratio', 1
-                ) >= 2 * amount:
-                    resources[rc] = amount
-            if resources:
-                consumers[_CONSUMER.format(number)] = resources
-        if consumers:
-            yield name, {'allocations': consumers}
+        resources = {
+            rc: amount
+            for rc, given in (row.get('inventories') or {}).items()
+            if (amount := _amount(given))
+        }
+        if resources:
+            consumers = [_CONSUMER.format(next(number)) for _ in range(2)]
+            yield name, {'allocations': dict.fromkeys(consumers, resources)}
 
 
-def _amounts(held: contents.Held) -> dict[str, dict[str, int]]:
+def _amount(given: int | Mapping[str, float]) -> int:
+    """Return what each of two consumers can have of a class, 0 for nothing."""
+    record = given if isinstance(given, Mapping) else {'total': given}
+    step = int(record.get('step_size', 1))
+    amount = math.ceil(record.get('min_unit', 1) / step) * step
+    free = record['total'] - record.get('reserved', 0)
+    fits = free * record.get('allocation_ratio', 1) >= 2 * amount
+    return amount if fits else 0
+
+
+def _amounts(held: contents.Held) -> _Amounts:
     """Return consumer → class → amount, wherever it is allocated."""
     found: dict[str, dict[str, int]] = {}
     for row in held.values():

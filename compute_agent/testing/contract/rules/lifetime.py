@@ -45,12 +45,7 @@ def events_wake(trial: Trial) -> None:
             describing.describe(trial, driver, node)
         driver.subscribe(woken.set)
         event()
-        if not woken.wait(_SECONDS):
-            raise Broken(
-                'subscribe(wake)',
-                f'wake was not called within {_SECONDS:g} s of an event',
-                'call wake for each event that may change a description',
-            )
+        _check_woken(woken)
     finally:
         driver.close()
     woken.clear()
@@ -60,6 +55,15 @@ def events_wake(trial: Trial) -> None:
             'close()',
             'wake was called after it',
             'stop listening in close(), and return when the last call ended',
+        )
+
+
+def _check_woken(woken: threading.Event) -> None:
+    if not woken.wait(_SECONDS):
+        raise Broken(
+            'subscribe(wake)',
+            f'wake was not called within {_SECONDS:g} s of an event',
+            'call wake for each event that may change a description',
         )
 
 

@@ -15,14 +15,7 @@ _FROM_CONF = 'from_conf(conf)'
 
 def made_from_options(trial: Trial) -> None:
     """Check that the driver is made, and asks no remote source for it."""
-    lacking = capability.missing(trial.declared, trial.driver_class)
-    if lacking:
-        raise Broken(
-            'the declared capabilities',
-            f'the driver declares {lacking[0].value!r}, and no method of it '
-            'shows this',
-            f'{capability.MEANINGS[lacking[0]]} Do so, or declare it no more',
-        )
+    _check_declared(trial)
     trial.watch.clear()
     made = trial.make_driver()
     asked = [call for call in trial.watch.calls if call.seam.is_remote]
@@ -41,10 +34,34 @@ def made_from_options(trial: Trial) -> None:
         )
 
 
+def _check_declared(trial: Trial) -> None:
+    lacking = capability.missing(trial.declared, trial.driver_class)
+    if lacking:
+        raise Broken(
+            'the declared capabilities',
+            f'the driver declares {lacking[0].name}, and no method of it '
+            'shows this',
+            f'leave {lacking[0].name} out of the capabilities, or write the '
+            'method',
+        )
+
+
 def nodes_have_names(trial: Trial) -> None:
     """Check the names, uuids and titles of the nodes."""
     driver = trial.make_driver()
     nodes = driver.get_available_nodes()
+    _check_list(nodes)
+    _check_uuids(driver, nodes)
+    _check_titles('get_titles()', driver.get_titles(), nodes)
+    _check_titles(
+        'get_hypervisor_hostnames()',
+        driver.get_hypervisor_hostnames(),
+        nodes,
+        may_be_empty=True,
+    )
+
+
+def _check_list(nodes: Sequence[str]) -> None:
     call = 'get_available_nodes()'
     if isinstance(nodes, str) or not isinstance(nodes, Sequence):
         raise Broken(call, f'it returned {nodes!r}', 'return a list of names')
@@ -60,14 +77,6 @@ def nodes_have_names(trial: Trial) -> None:
     if len(set(nodes)) < len(nodes):
         twice = next(n for n in nodes if list(nodes).count(n) > 1)
         raise Broken(call, f'it has {twice} twice', 'name each node once')
-    _check_uuids(driver, nodes)
-    _check_titles('get_titles()', driver.get_titles(), nodes)
-    _check_titles(
-        'get_hypervisor_hostnames()',
-        driver.get_hypervisor_hostnames(),
-        nodes,
-        may_be_empty=True,
-    )
 
 
 def _check_uuids(driver: virt.ComputeDriver, nodes: Sequence[str]) -> None:
@@ -82,7 +91,16 @@ def _check_uuids(driver: virt.ComputeDriver, nodes: Sequence[str]) -> None:
                 'not have',
                 'return the uuids of the nodes of the last list',
             )
-    known = list(by_uuid.values())
+    _check_each_has_one(call, nodes, list(by_uuid.values()))
+
+
+def _check_each_has_one(
+    call: str, nodes: Sequence[str], known: Sequence[str]
+) -> None:
+    """Check that each of several nodes has one uuid.
+
+    :param known: the nodes with a uuid
+    """
     for name in nodes:
         if known.count(name) > 1:
             raise Broken(

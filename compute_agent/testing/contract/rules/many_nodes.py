@@ -16,14 +16,7 @@ def cost_is_linear(trial: Trial) -> None:
     """Check that the calls of a cycle grow in step with the nodes."""
     if not trial.world.seams:
         raise DoesNotApply('the world has no seams to count the calls of')
-    counts = []
-    for size in _SIZES:
-        _set_nodes(trial, size)
-        trial.sync()
-        trial.watch.clear()
-        trial.cycle()
-        counts.append(len(trial.watch.calls))
-    small, middle, large = counts
+    small, middle, large = (_calls(trial, size) for size in _SIZES)
     if large - middle > 2 * (middle - small) + _SLACK:
         raise Broken(
             'get_available_nodes and update_provider_tree',
@@ -38,38 +31,28 @@ def cost_is_linear(trial: Trial) -> None:
     )
 
 
+def _calls(trial: Trial, size: int) -> int:
+    """Return the calls of one cycle of a world with this number of nodes."""
+    _set_nodes(trial, size)
+    trial.sync()
+    trial.watch.clear()
+    trial.cycle()
+    return len(trial.watch.calls)
+
+
 def departed_nodes(trial: Trial) -> None:
     """Check the answer about a node that left, and that it may come back."""
     _set_nodes(trial, 3)
     trial.sync()
     before = trial.held()
-    driver = trial.recorder.driver
-    was = list(driver.get_available_nodes())
-    _set_nodes(trial, 2)
-    left = [n for n in was if n not in driver.get_available_nodes()]
-    if len(left) != 1:
-        raise Broken(
-            'get_available_nodes() after World.nodes(2)',
-            f'{len(left)} of 3 nodes left the list',
-            'list the nodes that the source has now',
-        )
-    answer = driver.node_exists(left[0])
-    if answer is virt.Existence.YES:
-        raise Broken(
-            f'node_exists({left[0]!r})',
-            'it returned Existence.YES for a node that the source has no more',
-            'return NO if the source says so, UNKNOWN if it cannot tell',
-        )
-    if answer is virt.Existence.UNKNOWN:
-        trial.notes.append(
-            'the driver cannot tell that a node is gone: nothing of it is '
-            'ever deleted'
-        )
+    left = _left(trial)
+    answer = trial.recorder.driver.node_exists(left)
+    _check_answer(trial, left, answer)
     for _ in range(2):
         trial.cycle()
-    if answer is virt.Existence.NO and left[0] in trial.held():
+    if answer is virt.Existence.NO and left in trial.held():
         raise Broken(
-            f'node_exists({left[0]!r})',
+            f'node_exists({left!r})',
             'it returned Existence.NO, and the provider is still there',
             'return the same answer in each cycle',
         )
@@ -81,6 +64,35 @@ def departed_nodes(trial: Trial) -> None:
             'get_available_nodes() after a node came back',
             changed,
             'list and describe a node that is back as the node that it was',
+        )
+
+
+def _left(trial: Trial) -> str:
+    """Have the last of three nodes leave; return its name."""
+    driver = trial.recorder.driver
+    was = list(driver.get_available_nodes())
+    _set_nodes(trial, 2)
+    left = [n for n in was if n not in driver.get_available_nodes()]
+    if len(left) != 1:
+        raise Broken(
+            'get_available_nodes() after World.nodes(2)',
+            f'{len(left)} of 3 nodes left the list',
+            'list the nodes that the source has now',
+        )
+    return left[0]
+
+
+def _check_answer(trial: Trial, left: str, answer: virt.Existence) -> None:
+    if answer is virt.Existence.YES:
+        raise Broken(
+            f'node_exists({left!r})',
+            'it returned Existence.YES for a node that the source has no more',
+            'return NO if the source says so, UNKNOWN if it cannot tell',
+        )
+    if answer is virt.Existence.UNKNOWN:
+        trial.notes.append(
+            'the driver cannot tell that a node is gone: nothing of it is '
+            'ever deleted'
         )
 
 

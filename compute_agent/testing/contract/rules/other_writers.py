@@ -18,6 +18,11 @@ from ..trial import Cycle, Trial
 _CUSTOM = 'CUSTOM_OF_ANOTHER_WRITER'
 _AGENT = (*names.AGENT_TRAITS, names.MISC_SHARES_VIA_AGGREGATE)
 _AGGREGATE = '6f0b8c5e-2f6d-4c39-9a3e-5d3a8f1c7e55'
+_VERBS = {
+    Kind.TRAIT: 'traits',
+    Kind.AGGREGATE: 'aggregates',
+    Kind.INVENTORY: 'inventory',
+}
 _CHILD = 'child of another writer below {}'
 _ROOT = 'root of another writer'
 _SHARING = 'sharing provider of another writer'
@@ -75,10 +80,7 @@ def _plant_names(trial: Trial, done: Cycle) -> Iterator[tuple[str, Kind, str]]:
 
 def _standard(trial: Trial, said: Said) -> list[str]:
     """Return a standard trait of which the driver says nothing, if any."""
-    decided = policy.Policy(
-        node_uuid='',
-        authority={'driver': trial.recorder.driver.authority},
-    )
+    decided = _decided(trial)
     asserted = {n for one in said.asserted.values() for n in one.names}
     unknown = trial.unknown_traits(trial.recorder.driver)
     free = (
@@ -104,20 +106,9 @@ def _check_stays(
     )
     asserted = said.asserted.get((uuid, kind))
     is_complete = asserted is not None and asserted.exclusive
-    if is_complete and name != names.COMPUTE_STATUS_DISABLED:
-        if kind is Kind.INVENTORY:
-            return
-        if Capability.COMPLETE_LISTS in trial.capabilities:
-            return
-    if kind is Kind.TRAIT and policy.Policy(
-        node_uuid='', authority={'driver': trial.recorder.driver.authority}
-    ).decides('driver', name):
+    if _may_go(trial, kind, name, is_complete=is_complete):
         return
-    verb = {
-        Kind.TRAIT: 'traits',
-        Kind.AGGREGATE: 'aggregates',
-        Kind.INVENTORY: 'inventory',
-    }[kind]
+    verb = _VERBS[kind]
     raise Broken(
         f'update_{verb} of provider {said.title(uuid)}'
         if is_complete
@@ -127,6 +118,23 @@ def _check_stays(
         'driver that alone decides its providers declares '
         'Capability.COMPLETE_LISTS',
     )
+
+
+def _may_go(trial: Trial, kind: Kind, name: str, *, is_complete: bool) -> bool:
+    """Return True if the driver may remove a name of another writer.
+
+    :param is_complete: it gave the complete list of the provider's names
+    """
+    if is_complete and name != names.COMPUTE_STATUS_DISABLED:
+        declared = Capability.COMPLETE_LISTS in trial.capabilities
+        return declared or kind is Kind.INVENTORY
+    return kind is Kind.TRAIT and _decided(trial).decides('driver', name)
+
+
+def _decided(trial: Trial) -> policy.Policy:
+    """Return the rules of the driver's authority."""
+    authority = trial.recorder.driver.authority
+    return policy.Policy(node_uuid='', authority={'driver': authority})
 
 
 def _plant_providers(trial: Trial, done: Cycle) -> contents.Held:

@@ -61,22 +61,27 @@ def failure_is_told(trial: Trial) -> None:
     for fault in RAISING:
         for seam in _speaking(trial, fault):
             failure = watch.Failure(seam=seam, fault=fault)
-            with trial.watch.failing(failure):
-                cycle = trial.cycle()
-                told = _tells(cycle, normal) or not failure.hits
-                told = told or _finds_unknown(trial)
+            _check_told(trial, normal, failure)
             tried += bool(failure.hits)
-            if not told:
-                raise Broken(
-                    f'update_provider_tree while every call of {seam} ends '
-                    f'with {fault.value}',
-                    'the node is done, and nothing says that the source '
-                    'does not answer',
-                    _KEEP,
-                )
             _heal(trial, normal, f'{fault.value} of {seam}')
     if not tried:
         raise DoesNotApply('a cycle makes no call through the seams')
+
+
+def _check_told(trial: Trial, normal: _Normal, failure: watch.Failure) -> None:
+    """Run a cycle while a seam fails; somebody must learn of it."""
+    with trial.watch.failing(failure):
+        cycle = trial.cycle()
+        told = _tells(cycle, normal) or not failure.hits
+        told = told or _finds_unknown(trial)
+    if not told:
+        raise Broken(
+            f'update_provider_tree while every call of {failure.seam} ends '
+            f'with {failure.fault.value}',
+            'the node is done, and nothing says that the source does not '
+            'answer',
+            _KEEP,
+        )
 
 
 def not_denied(trial: Trial) -> None:

@@ -15,12 +15,15 @@ from ....tree import names
 from ....tree.assertion import Kind
 from ....virt import driver as virt
 from .. import making, watch
+from .. import world as worlds
 from ..recorder import Said
 from ..rule import Broken, DoesNotApply
 from ..seam import RAISING
 from ..trial import Trial
 
 _OPTS = 'oslo.config.opts'
+_WRONG = 'no-such-value'
+_FEWEST = 3  # words of a help text
 _LONGEST = 500  # characters of a message
 
 
@@ -96,13 +99,7 @@ def options_are_documented(trial: Trial) -> None:
     listed = _listed(trial.driver_class)
     for (group, name), opt in own.items():
         call = f'register_opts: [{group}] {name}'
-        if len((opt.help or '').split()) < 3:
-            raise Broken(
-                call,
-                f'its help is {opt.help!r}',
-                'say in full sentences what the option does, with its unit '
-                'and bounds',
-            )
+        _check_help(call, opt.help or '')
         if (group, name) not in listed:
             raise Broken(
                 call,
@@ -113,29 +110,43 @@ def options_are_documented(trial: Trial) -> None:
             )
 
 
+def _check_help(call: str, text: str) -> None:
+    if len(text.split()) < _FEWEST:
+        raise Broken(
+            call,
+            f'its help is {text!r}',
+            'say in full sentences what the option does, with its unit and '
+            'bounds',
+        )
+
+
 def wrong_options_are_refused(trial: Trial) -> None:
     """Check that a value of the wrong type is refused with one line."""
     if trial.world.make is not None:
         raise DoesNotApply('World.make makes the driver, not the options')
-    tried = 0
-    for group, name in _typed(trial.driver_class):
-        conf = {g: dict(given) for g, given in trial.world.conf.items()}
-        conf.setdefault(group, {})[name] = 'no-such-value'
-        call = f'from_conf(conf) with [{group}] {name} = no-such-value'
-        try:
-            making.make_with(trial.named, conf, trial.folder).close()
-        except errors.ConfigError as exc:
-            _check_line(call, str(exc))
-            tried += 1
-            continue
-        raise Broken(
-            call,
-            'it made a driver',
-            'read every option in from_conf, so that a wrong value is told '
-            'at the start',
-        )
-    if not tried:
+    typed = list(_typed(trial.driver_class))
+    if not typed:
         raise DoesNotApply('any text is a value of every option')
+    for group, name in typed:
+        conf = {g: dict(given) for g, given in trial.world.conf.items()}
+        conf.setdefault(group, {})[name] = _WRONG
+        _check_refused(
+            trial, conf, f'from_conf(conf) with [{group}] {name} = {_WRONG}'
+        )
+
+
+def _check_refused(trial: Trial, conf: worlds.Conf, call: str) -> None:
+    try:
+        making.make_with(trial.named, conf, trial.folder).close()
+    except errors.ConfigError as exc:
+        _check_line(call, str(exc))
+        return
+    raise Broken(
+        call,
+        'it made a driver',
+        'read every option in from_conf, so that a wrong value is told at '
+        'the start',
+    )
 
 
 # --- messages -----------------------------------------------------------------
@@ -236,6 +247,6 @@ def _typed(
     """Yield the options for which not every text is a value."""
     for key, opt in _own_options(driver_class).items():
         try:
-            opt.type('no-such-value')
+            opt.type(_WRONG)
         except ValueError:
             yield key
