@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from ..tree import provider
 from ..tree.assertion import Claims, Key
 
+_NONE = frozenset[str]()
+
 # A source, and the node for which it claims names.
 Claimant = tuple[str, str]
 
@@ -56,4 +58,5 @@ class Record:
 
     def claimed_for_other_nodes(self, key: Key) -> frozenset[str]:
         """Return the names that are claimed for other nodes."""
-        return frozenset[str]().union(*self.others.get(key, {}).values())
+        others = self.others.get(key)
+        return frozenset[str]().union(*others.values()) if others else _NONE

@@ -4,35 +4,23 @@
 Pure: no I/O, configuration, logging or clock. ``resolve`` takes the edited
 tree, the record of earlier cycles and the policy, and returns the wanted
 providers. ``claims.py`` decides the names of each provider; this module
-decides for each provider if it may be written and deleted, and writes the
-notes for the operator. A name is *ours* if this agent added it or if it is in
-the driver's authority. All other names belong to other writers and are left
-alone.
+decides for each provider if it may be written and deleted.
+``explanations/notes.py`` writes the notes for the operator. A name is *ours*
+if this agent added it or if it is in the driver's authority. All other names
+belong to other writers and are left alone.
 """
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from ..plan.removal import NO_CAUSES, Cause, Causes, Reason
 from ..tree import assertion, inventory, provider, provider_tree
 from ..tree.assertion import Assertion, Claims, Key, Kind
 from . import claims, undeletable
 from .beside_nova import given_up
+from .explanations import notes
 from .policy import Policy
 from .record import Record
-
-_TAKEN_OVER = (
-    '{}: existed before this agent, and keeps {}: if these should go, run '
-    '"sync --prune"; if another agent reported them, import its record '
-    '("state import")'
-)
-_DROPPED = (
-    '{}: keeps {}, which the driver no longer reports, because this agent did '
-    'not add it; if it should go, run "sync --prune"'
-)
-_MASKED = '{}: not reported, masked by [compute_agent] masked_traits: {}'
-_RESTORED = '{}: removed by another writer, and restored: {}'
-_CHANGED = '{}: changed by another writer, and restored: {}'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +70,15 @@ class _Resolver:
         self._claims: dict[Key, Claims] = {}
         self._foreign: dict[Key, frozenset[str]] = {}
         self._causes: dict[Key, Mapping[str, Cause]] = {}
-        self._notes: list[str] = []
+        self._notes = notes.Notes(record, policy, self._home)
 
     def resolve(self) -> Resolution:
         removed = [u for u in self._before if not self._tree.exists(u)]
-        staying, notes = undeletable.not_ours(
+        staying, lines = undeletable.not_ours(
             self._before, removed, self._record.created
         )
         if not self._policy.is_companion:  # it does not take over nova's
-            self._notes += notes
+            self._notes.lines += lines
         reserved, faults = undeletable.stranded(
             self._before,
             [u for u in staying if not self._is_novas_child(u)],
@@ -101,19 +89,20 @@ class _Resolver:
         for uuid in self._tree.get_provider_uuids():
             before = self._before.get(uuid)
             if before is not None and not self._is_writable(uuid):
-                self._note_read_only(before)
+                kinds = [k for k in Kind if self._assertions(uuid, k)]
+                self._notes.read_only(before, kinds)
                 kept[uuid] = before
             else:
                 wanted[uuid] = self._wanted(uuid, before)
-        after, notes = undeletable.reconcile(self._before, wanted, kept)
-        self._notes += notes
+        after, lines = undeletable.reconcile(self._before, wanted, kept)
+        self._notes.lines += lines
         deletions = {u: self._deletion(u) for u in removed if u not in after}
         return Resolution(
             after=provider.snapshot(after.values()),
             claims=self._claims,
             foreign=self._foreign,
             causes=Causes(names=self._causes, providers=deletions),
-            notes=tuple(self._notes),
+            notes=tuple(self._notes.lines),
             faults=tuple(faults),
         )
 
@@ -128,16 +117,6 @@ class _Resolver:
         return self._policy.is_companion and uuid in given_up.novas_children(
             self._record, {uuid: self._before[uuid]}
         )
-
-    def _note_read_only(self, before: provider.Provider) -> None:
-        kinds = [k for k in Kind if self._assertions(before.uuid, k)]
-        if kinds:
-            self._notes.append(
-                f'{before}: not written, because this agent did not create '
-                f'it, although the driver asserted its {", ".join(kinds)}; to '
-                'let this agent write it, run "compute-agent provider adopt '
-                f'{before.uuid}"'
-            )
 
     def _deletion(self, uuid: str) -> Cause:
         """Return why a provider is deleted.
@@ -196,10 +175,7 @@ class _Resolver:
             self._foreign[key] = decision.foreign
         if decision.causes:
             self._causes[key] = decision.causes
-        self._note_unclaimed(old, inputs, decision)
-        self._note(_MASKED, old, decision.masked)
-        restored = decision.restored - self._contended(old, kind)
-        self._note(_RESTORED, old, restored)
+        self._notes.decided(old, inputs, decision)
         return decision.names
 
     def _inputs(self, old: provider.Provider, kind: Kind) -> claims.Inputs:
@@ -238,9 +214,7 @@ class _Resolver:
             else current[rc]
             for rc in sorted(names)
         }
-        restored = self._restored_classes(old, wanted)
-        contended = self._contended(old, Kind.INVENTORY)
-        self._note(_CHANGED, old, restored - contended)
+        self._notes.changed(old, self._restored_classes(old, wanted))
         return wanted
 
     def _restored_classes(
@@ -257,61 +231,3 @@ class _Resolver:
             and record != now.inventories[rc]
             and record == last_seen.get(rc)
         )
-
-    def _contended(self, one: provider.Provider, kind: Kind) -> frozenset[str]:
-        """Return the names that are contended, and therefore not restored."""
-        return frozenset(
-            item.name
-            for item in self._policy.contended
-            if (item.uuid, item.kind) == (one.uuid, kind) and item.there
-        )
-
-    # --- notes ----------------------------------------------------------------
-
-    def _note_unclaimed(
-        self,
-        one: provider.Provider,
-        inputs: claims.Inputs,
-        decision: claims.Decision,
-    ) -> None:
-        """Note once the names that become unclaimed and stay.
-
-        A driver that only adds and removes single names means the others to
-        stay.
-        """
-        if self._policy.is_companion and one.uuid not in self._record.created:
-            return  # no advice to remove what may be nova's
-        if not any(
-            asserted.ends_claims or asserted.keep
-            for source, asserted in inputs.assertions.items()
-            if assertion.is_driver(source)
-        ):
-            return
-        if self._takes_over(one.uuid, inputs):
-            self._note(_TAKEN_OVER, one, decision.unclaimed)
-        else:
-            reported = claims.union(
-                names
-                for source, names in inputs.claims.items()
-                if assertion.is_driver(source)
-            )
-            self._note(_DROPPED, one, decision.unclaimed & reported)
-
-    def _takes_over(self, uuid: str, inputs: claims.Inputs) -> bool:
-        """Return True if the driver reports the provider's first traits.
-
-        The provider is in the node's own tree, and has traits of the writer
-        that created it.
-        """
-        return (
-            inputs.kind is Kind.TRAIT
-            and uuid in self._home
-            and uuid not in self._record.created
-            and not any(map(assertion.is_driver, inputs.claims))
-        )
-
-    def _note(
-        self, line: str, one: provider.Provider, names: Collection[str]
-    ) -> None:
-        if names:
-            self._notes.append(line.format(one, ', '.join(sorted(names))))
