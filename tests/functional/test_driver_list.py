@@ -24,6 +24,8 @@ BASE = """
 from compute_agent.virt.driver import ComputeDriver
 
 class OfRacks(ComputeDriver):
+    register_opts = staticmethod(print)
+
     def evidence(self, nodename):
         return []
 """
@@ -121,7 +123,7 @@ def test_a_driver_of_another_package_is_shown_and_not_imported(listed):
         'Class': 'racks.driver:RackDriver',
         'Distribution': 'racks',
         'Version': '2.0',
-        'Capabilities': ['EVIDENCE', 'FACTS', 'SEVERAL_NODES'],
+        'Capabilities': ['EVIDENCE', 'FACTS', 'OPTIONS', 'SEVERAL_NODES'],
         'Last Check': 'none',
     }
     assert 'racks' not in sys.modules

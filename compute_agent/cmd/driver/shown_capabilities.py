@@ -27,14 +27,25 @@ def read(entry: loader.Installed) -> list[str] | None:
         name: found.name for name, found in capability.METHODS.items()
     } | {'evidence': capability.Capability.EVIDENCE.name}
     own = {
-        statement.name
+        name
         for one in classes
         if one.name != _CONTRACT
         for statement in one.body
-        if isinstance(statement, ast.FunctionDef)
+        for name in _methods(statement)
     }
     declared = set(_declared(entry.name))
     return sorted({shown[name] for name in own & shown.keys()} | declared)
+
+
+def _methods(statement: ast.stmt) -> list[str]:
+    """Return the names that a statement in a class gives to methods."""
+    match statement:
+        case ast.FunctionDef(name=name):
+            return [name]
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return [name]
+        case _:
+            return []
 
 
 def _declared(name: str) -> Iterator[str]:
