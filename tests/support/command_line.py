@@ -6,6 +6,7 @@ its own behind a port, ``daemon`` starts one that runs on.
 """
 
 import collections.abc
+import contextlib
 import dataclasses
 import json
 import logging
@@ -331,8 +332,8 @@ def daemon(
         one.process.wait()
 
 
-@pytest.fixture
-def unused_port() -> collections.abc.Iterator[int]:
+@contextlib.contextmanager
+def kept_port() -> collections.abc.Iterator[int]:
     """A port that nobody listens on, and that only this test can bind.
 
     The socket that is bound to it keeps the kernel from giving the port to
@@ -343,6 +344,13 @@ def unused_port() -> collections.abc.Iterator[int]:
         keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         keeper.bind(('127.0.0.1', 0))
         yield keeper.getsockname()[1]
+
+
+@pytest.fixture
+def unused_port() -> collections.abc.Iterator[int]:
+    """A port as ``kept_port`` gives it."""
+    with kept_port() as port:
+        yield port
 
 
 class HangingPort:
