@@ -111,6 +111,12 @@ libvirt-packages:
 	    --disable-pip-version-check 'libvirt-python>=9.0'
 	@touch $@
 
+# The agent in nova's environment, where it runs nova's drivers.
+.servers/nova-agent.stamp: $(DECLARED) .servers/nova-libvirt.stamp
+	.servers/nova/bin/python -m pip install --quiet \
+	    --disable-pip-version-check --editable '.[testing]'
+	@touch $@
+
 # One line that becomes the agent: Ctrl-C and SIGTERM reach it directly.
 run: .venv/run.stamp  ## Run the agent here, with a placement of its own
 	@exec $(BIN)/compute-agent --config-file etc/dev.conf run --show-tree
@@ -121,7 +127,7 @@ demo-ironic: .venv/run.stamp $(IRONIC)  ## The agent on a real Ironic with 20 fa
 test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minutes
 	$(QUICK) $(addprefix --ignore=,$(SLOW_TESTS))
 
-test-full: .venv/dev.stamp $(IRONIC) .servers/nova-libvirt.stamp  ## Every test, all examples, real servers, coverage
+test-full: .venv/dev.stamp $(IRONIC) .servers/nova-agent.stamp  ## Every test, all examples, real servers, coverage
 	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
 
 test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and other writers

@@ -9,6 +9,7 @@ this module.
 """
 
 import contextlib
+import functools
 import importlib
 import threading
 import typing
@@ -40,20 +41,12 @@ class NovaDriver(virt.ComputeDriver):
         self._is_ready = False
         # uuid → node name, of the last list; empty without an identity.
         self._by_uuid: dict[str, str] = {}
+        self._listed: list[str] = []
 
     @classmethod
     def for_target(cls, target_: str) -> type[typing.Self]:
         """Return the class that runs a class of nova's."""
-        found = target.parse(target_)
-        made = type(
-            found.name,
-            (cls,),
-            {
-                '__module__': f'{target.NAMESPACE}.{found.module}',
-                'target': target_,
-            },
-        )
-        return typing.cast(type[typing.Self], made)
+        return typing.cast(type[typing.Self], _class_for(cls, target_))
 
     @classmethod
     def from_conf(cls, conf: cfg.ConfigOpts) -> typing.Self:
@@ -80,16 +73,15 @@ class NovaDriver(virt.ComputeDriver):
         """Return the names of the driver's nodes."""
         with self._asking():
             try:
-                self._by_uuid = {
-                    uuid.lower(): name
-                    for uuid, name in self._driver.get_nodenames_by_uuid(
-                        refresh=True
-                    ).items()
-                }
+                found = self._driver.get_nodenames_by_uuid(refresh=True)
             except (process.NoIdentity, NotImplementedError):
                 self._by_uuid = {}
-                return list(self._driver.get_available_nodes(refresh=True))
-            return list(self._by_uuid.values())
+                names = self._driver.get_available_nodes(refresh=True)
+                self._listed = list(names)
+            else:
+                self._by_uuid = {u.lower(): name for u, name in found.items()}
+                self._listed = list(self._by_uuid.values())
+            return self._listed
 
     def get_nodenames_by_uuid(self) -> Mapping[str, str]:
         """Return provider uuid → node name, as of the last list."""
@@ -100,6 +92,8 @@ class NovaDriver(virt.ComputeDriver):
         with self._asking():
             if self._driver.is_node_deleted(nodename):
                 return virt.Existence.NO
+        if nodename in self._listed:
+            return virt.Existence.YES
         return virt.Existence.UNKNOWN
 
     # --- descriptions ---------------------------------------------------------
@@ -194,6 +188,20 @@ class NovaDriver(virt.ComputeDriver):
         if not self._is_ready:
             self._driver.init_host(self._nova.conf.host)
             self._is_ready = True
+
+
+@functools.cache
+def _class_for(base: type[NovaDriver], target_: str) -> type[NovaDriver]:
+    """Return the class of a target; it is one class, however often it is asked.
+
+    :raises errors.ConfigError: it is no target
+    """
+    found = target.parse(target_)
+    namespace = {
+        '__module__': f'{target.NAMESPACE}.{found.module}',
+        'target': target_,
+    }
+    return type(found.name, (base,), namespace)
 
 
 def _refuse_power_management(target_: str, conf: Any) -> None:

@@ -7,13 +7,15 @@ eventlet. Its loggers say warnings and errors, or everything in debug mode.
 ``driver.py`` calls ``prepare`` before it makes a driver.
 """
 
+import concurrent.futures
 import dataclasses
 import functools
 import importlib
 import logging
 import os
 import shlex
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import conductor
@@ -54,6 +56,10 @@ def prepare(files: Sequence[str], directories: Sequence[str]) -> Nova:
         default_config_files=[],
         default_config_dirs=[],
     )
+    # Groups whose names are in other options.
+    for name in ('neutron', 'devices'):
+        module: Any = importlib.import_module(f'nova.conf.{name}')
+        module.register_dynamic_opts(nova.conf)
     _prepare_privileges(nova.conf)
     return nova
 
@@ -72,6 +78,8 @@ def _nova() -> Nova:
     )
     # The agent keeps the host's identity; nova only reads it.
     nova.node.write_local_node_uuid = _refuse_identity
+    threads: Any = importlib.import_module('nova.thread_pool_factory')
+    threads.spawn = _spawn
     logger = logging.getLogger('nova')
     if logger.level == logging.NOTSET and not logger.isEnabledFor(
         logging.DEBUG
@@ -105,6 +113,25 @@ def _prepare_privileges(conf: Any) -> None:
     )
     privileges = importlib.import_module('oslo_privsep.priv_context')
     privileges.init(root_helper=shlex.split(helper))
+
+
+def _spawn(
+    func: Callable[..., Any], *args: Any, **kwargs: Any
+) -> concurrent.futures.Future[Any]:
+    """Call it in a thread that does not keep the process from ending.
+
+    Nova's libvirt driver waits for events in such a thread for ever.
+    """
+    future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+
+    def call() -> None:
+        try:
+            future.set_result(func(*args, **kwargs))
+        except Exception as exc:  # noqa: BLE001 (it is the future's)
+            future.set_exception(exc)
+
+    threading.Thread(target=call, name='nova', daemon=True).start()
+    return future
 
 
 def _refuse_identity(_uuid: str) -> None:

@@ -3,6 +3,7 @@
 
 import logging
 import os
+import threading
 
 import pytest
 
@@ -27,6 +28,8 @@ def test_nova_begins_once_with_threads_and_its_own_options(nova):
     assert nova.part('nova.monkey_patch').chosen == ['threading']
     assert os.environ['OS_NOVA_DISABLE_EVENTLET_PATCHING'] == '1'
     assert nova.part('nova.objects').registered == [True]
+    conf = nova.part('nova.conf').CONF
+    assert {'neutron_net', 'devices_net'} <= set(conf)
     assert made.get_available_nodes() == ['cn7']
     assert made.get_available_nodes() == ['cn7']
     assert made._driver.begun == 1
@@ -78,6 +81,18 @@ def test_only_a_node_that_the_driver_calls_deleted_is_gone(nova):
     made = nova.load(NAME)
     assert made.node_exists('gone') is virt.Existence.NO
     assert made.node_exists('elsewhere') is virt.Existence.UNKNOWN
+    assert made.node_exists('cn1') is virt.Existence.UNKNOWN
+    made.get_available_nodes()
+    assert made.node_exists('cn1') is virt.Existence.YES
+
+
+def test_a_thread_of_nova_does_not_keep_the_process_from_ending(nova):
+    nova.load(NAME)
+    spawn = nova.part('nova.thread_pool_factory').spawn
+    thread = spawn(threading.current_thread).result(timeout=60)
+    assert thread.daemon
+    with pytest.raises(ZeroDivisionError):
+        spawn(divmod, 1, 0).result(timeout=60)
 
 
 def test_capabilities_are_traits_and_lacking_ones_are_taken_away(nova):

@@ -21,6 +21,11 @@ def test_a_class_of_nova_is_known_by_its_own_name(nova):
     assert type(made).__module__ == 'nova.virt.small'
 
 
+def test_a_target_is_the_same_class_each_time(nova):
+    first, second = (nova.load('nova:small.SmallDriver') for _ in range(2))
+    assert type(first) is type(second)
+
+
 def test_a_class_outside_nova_is_named_by_its_module(
     nova, tmp_path, monkeypatch
 ):
