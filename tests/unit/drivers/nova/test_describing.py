@@ -69,6 +69,7 @@ def test_the_uuids_are_the_drivers(nova):
     assert made.get_nodenames_by_uuid() == {UUID: 'cn1'}
 
 
+@pytest.mark.catches("nova's code makes the host's identity")
 def test_a_host_without_an_identity_has_the_agents_from_then_on(nova):
     made = nova.load('nova:small.Plain')
     assert made.get_available_nodes() == ['cn1']
@@ -77,6 +78,7 @@ def test_a_host_without_an_identity_has_the_agents_from_then_on(nova):
     assert nova.part('nova.virt.node').get_local_node_uuid() == UUID
 
 
+@pytest.mark.catches('a node that a driver of nova lists no more is gone')
 def test_only_a_node_that_the_driver_calls_deleted_is_gone(nova):
     made = nova.load(NAME)
     assert made.node_exists('gone') is virt.Existence.NO
@@ -86,6 +88,7 @@ def test_only_a_node_that_the_driver_calls_deleted_is_gone(nova):
     assert made.node_exists('cn1') is virt.Existence.YES
 
 
+@pytest.mark.catches('a thread of nova keeps the process from ending')
 def test_a_thread_of_nova_does_not_keep_the_process_from_ending(nova):
     nova.load(NAME)
     spawn = nova.part('nova.thread_pool_factory').spawn
@@ -95,6 +98,7 @@ def test_a_thread_of_nova_does_not_keep_the_process_from_ending(nova):
         spawn(divmod, 1, 0).result(timeout=60)
 
 
+@pytest.mark.catches('the capabilities of a driver of nova are no traits')
 def test_capabilities_are_traits_and_lacking_ones_are_taken_away(nova):
     tree = described(nova)
     assert tree.data('cn1').traits == {'COMPUTE_TRUSTED_CERTS'}
@@ -109,6 +113,7 @@ def test_capabilities_are_traits_and_lacking_ones_are_taken_away(nova):
     }
 
 
+@pytest.mark.catches('a PCI device of nova has another uuid each time')
 def test_pci_devices_are_children_with_uuids_that_stay(nova):
     nova.configure('[pci]\ndevice_spec = {}\n')
     tree, again = described(nova), described(nova)
@@ -118,6 +123,7 @@ def test_pci_devices_are_children_with_uuids_that_stay(nova):
     assert 'COMPUTE_REMOTE_MANAGED_PORTS' in tree.data('cn1').traits
 
 
+@pytest.mark.catches('a field that a driver of nova omits is reset')
 def test_a_field_that_the_driver_omits_stays_as_it_is(nova):
     before = {'total': 4, 'reserved': 3, 'step_size': 2, 'allocation_ratio': 9}
     tree = described(nova, VCPU=before)
@@ -158,6 +164,7 @@ def test_an_option_that_turns_out_wrong_is_an_error_of_the_driver(nova):
         described(nova)
 
 
+@pytest.mark.catches("what nova's conductor would know is taken for nothing")
 def test_what_the_conductor_is_asked_has_an_answer_or_is_refused(nova):
     with pytest.raises(
         errors.DriverError, match='conductor for MigrationList'

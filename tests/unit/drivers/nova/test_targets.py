@@ -90,6 +90,7 @@ def test_a_wrong_option_of_novas_is_named(nova):
         nova.load('nova:libvirt.LibvirtDriver')
 
 
+@pytest.mark.catches("nova's libvirt driver powers down the CPUs of guests")
 def test_the_option_that_stops_the_cpus_of_guests_is_refused(nova):
     nova.configure('[libvirt]\ncpu_power_management = true\n')
     text = refusal(nova, 'nova:libvirt.LibvirtDriver')
