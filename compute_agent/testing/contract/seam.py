@@ -118,9 +118,9 @@ def _halves(true: Any) -> list[object]:
 
 def _empty(true: Any) -> list[object]:
     """Return the empty answers: of its type, and with empty lists in it."""
-    if type(true) not in _PLAIN and not isinstance(true, dict):
-        return []
-    return [type(true)(), _each_list(true, lambda _one: [])]
+    if isinstance(true, dict):
+        return [type(true)(), _each_list(true, lambda _one: [])]
+    return [type(true)()] if type(true) in _PLAIN else []
 
 
 def _garbage(true: Any) -> list[object]:

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bad answers that each fault makes of a true one."""
+
+import types
+
+import pytest
+
+from compute_agent.testing import Fault, Seam
+from compute_agent.testing.contract import seam as seams
+
+SEAM = Seam('source', object, 'read')
+RACKS = {'racks': [{'name': 'a'}, {'name': 'b'}], 'count': 2}
+
+
+@pytest.mark.parametrize(
+    ('true', 'half'),
+    [
+        ('abcd', 'ab'),
+        (b'abc', b'a'),
+        ([1, 2, 3], [1]),
+        ((1, 2), (1,)),
+        ({1, 2}, {1}),
+        ({'a': 1, 'b': 2}, {'a': 1}),
+        (RACKS, {'racks': [{'name': 'a'}], 'count': 2}),
+        ({'a': {'b': [1, 2]}}, {'a': {'b': [1]}}),
+    ],
+)
+def test_half_of_an_answer_has_half_of_its_lists(true, half):
+    assert SEAM.answers(Fault.HALF, true) == [half]
+
+
+@pytest.mark.parametrize(
+    'true', [7, None, True, '', 'a', [], [1], {}, object()]
+)
+def test_an_answer_that_cannot_be_halved_has_no_half(true):
+    assert SEAM.answers(Fault.HALF, true) == []
+
+
+@pytest.mark.parametrize(
+    ('true', 'empty'),
+    [
+        ('abcd', ['']),
+        ([1], [[]]),
+        ({'a': 1}, [{}]),
+        (RACKS, [{}, {'racks': [], 'count': 2}]),
+        ('', []),
+        (7, []),
+        (None, []),
+    ],
+)
+def test_an_empty_answer_is_of_its_type_or_has_empty_lists(true, empty):
+    assert SEAM.answers(Fault.EMPTY, true) == empty
+
+
+@pytest.mark.parametrize('true', ['a', b'a', 7, 1.5, [1], {'a': 1}, (1,)])
+def test_garbage_is_another_answer(true):
+    found = SEAM.answers(Fault.GARBAGE, true)
+    assert found
+    assert true not in found
+    assert type(true) in {type(bad) for bad in found} | {float}
+
+
+@pytest.mark.parametrize('true', [None, True, False])
+def test_no_answer_and_a_yes_or_no_have_no_garbage(true):
+    assert SEAM.answers(Fault.GARBAGE, true) == []
+
+
+def test_an_author_makes_the_bad_answers_of_an_object():
+    seam = Seam(
+        'source',
+        object,
+        'read',
+        half=lambda true: types.SimpleNamespace(rows=true.rows[:1]),
+        garbage=lambda _true: 'garbage',
+    )
+    true = types.SimpleNamespace(rows=[1, 2])
+    assert seam.answers(Fault.HALF, true) == [types.SimpleNamespace(rows=[1])]
+    assert seam.answers(Fault.GARBAGE, true) == ['garbage']
+
+
+def test_the_exceptions_are_those_of_the_author():
+    seam = Seam('source', object, 'read', timeout=KeyError, error=ValueError)
+    assert isinstance(seam.exception(Fault.TIMEOUT), KeyError)
+    assert isinstance(seam.exception(Fault.EXCEPTION), ValueError)
+    assert isinstance(SEAM.exception(Fault.TIMEOUT), TimeoutError)
+    assert isinstance(SEAM.exception(Fault.EXCEPTION), ConnectionError)
+
+
+def test_another_order_is_an_equal_answer():
+    answer = {'b': [{'y': 1, 'x': 2}], 'a': {3, 4}}
+    found = seams.reordered(answer)
+    assert found == answer
+    assert list(found) == ['a', 'b']
+    assert list(found['b'][0]) == ['x', 'y']

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The calls through seams are counted, and fail as they are told to."""
+
+import types
+
+import pytest
+
+from compute_agent import errors
+from compute_agent.testing import Fault, Seam
+from compute_agent.testing.contract.watch import Failure, Watch
+
+
+class Source:
+    """A source with each kind of function."""
+
+    def read(self, what='all'):
+        return [1, 2, what]
+
+    @staticmethod
+    def plain():
+        return 'plain'
+
+    @classmethod
+    def of_class(cls):
+        return cls.__name__
+
+
+class Fixed:
+    """A source whose attributes cannot be set."""
+
+    __slots__ = ()
+
+    def read(self):
+        return 1
+
+
+def counted(watch):
+    return [(str(call), call.number) for call in watch.calls]
+
+
+def test_calls_are_counted_for_each_seam_with_their_arguments():
+    source = Source()
+    seams = [Seam('a', source, 'read'), Seam('b', Source, 'plain')]
+    with Watch(seams).installed() as watch:
+        assert source.read('x') == [1, 2, 'x']
+        assert source.plain() == 'plain'
+        source.read(what='y')
+    assert counted(watch) == [
+        ("a.read('x')", 1),
+        ('b.plain()', 1),
+        ("a.read(what='y')", 2),
+    ]
+    watch.clear()
+    assert watch.calls == []
+
+
+@pytest.mark.parametrize('attribute', ['read', 'plain', 'of_class'])
+def test_a_function_of_a_class_is_replaced_for_its_objects_and_put_back(
+    attribute,
+):
+    before = vars(Source)[attribute]
+    answer = getattr(Source(), attribute)()
+    with Watch([Seam('a', Source, attribute)]).installed() as watch:
+        assert getattr(Source(), attribute)() == answer
+        assert counted(watch) == [(f'a.{attribute}()', 1)]
+    assert vars(Source)[attribute] is before
+
+
+def test_an_object_s_own_attributes_are_as_before():
+    source = Source()
+    with Watch([Seam('a', source, 'read')]).installed():
+        assert 'read' in vars(source)
+    assert vars(source) == {}
+
+
+def test_a_function_of_a_module_is_replaced():
+    module = types.ModuleType('module')
+    module.read = lambda: 'text'
+    with Watch([Seam('a', module, 'read')]).installed() as watch:
+        assert module.read() == 'text'
+    assert len(watch.calls) == 1
+
+
+def test_one_call_fails_and_the_others_do_not():
+    source = Source()
+    seam = Seam('a', source, 'read')
+    with Watch([seam]).installed() as watch:
+        source.read()
+        failure = Failure(seam=seam, fault=Fault.TIMEOUT, number=2)
+        with watch.failing(failure):
+            assert source.read() == [1, 2, 'all']
+            with pytest.raises(TimeoutError):
+                source.read()
+            assert source.read() == [1, 2, 'all']
+        assert failure.hits == 1
+        assert source.read() == [1, 2, 'all']
+
+
+def test_all_calls_of_one_seam_fail():
+    source = Source()
+    seam, other = Seam('a', source, 'read'), Seam('b', source, 'plain')
+    with Watch([seam, other]).installed() as watch:
+        failure = Failure(seam=seam, fault=Fault.EXCEPTION)
+        with watch.failing(failure):
+            for _ in range(2):
+                with pytest.raises(ConnectionResetError):
+                    source.read()
+            assert source.plain() == 'plain'
+    assert failure.hits == 2
+
+
+def test_each_bad_answer_of_a_fault_has_a_number():
+    source = types.SimpleNamespace(read=lambda: {'rows': [1, 2]})
+    seam = Seam('a', source, 'read')
+    with Watch([seam]).installed() as watch:
+        found = []
+        for variant in range(3):
+            failure = Failure(seam=seam, fault=Fault.EMPTY, variant=variant)
+            with watch.failing(failure):
+                found.append((source.read(), failure.hits))
+    assert watch.variants == 2
+    assert found == [({}, 1), ({'rows': []}, 1), ({'rows': [1, 2]}, 0)]
+
+
+def test_answers_come_in_another_order():
+    source = types.SimpleNamespace(read=lambda: {'a': 1, 'b': 2})
+    with Watch([Seam('a', source, 'read')]).installed() as watch:
+        with watch.reordering():
+            assert list(source.read()) == ['b', 'a']
+        assert list(source.read()) == ['a', 'b']
+
+
+@pytest.mark.parametrize(
+    ('owner', 'attribute', 'line'),
+    [
+        (Source, 'raed', 'seam a.raed: Source has no function raed'),
+        (types.SimpleNamespace(rows=[]), 'rows', 'has no function rows'),
+        (
+            Fixed(),
+            'read',
+            'does not let the suite replace read: name its class',
+        ),
+    ],
+)
+def test_a_seam_that_names_no_function_is_refused(owner, attribute, line):
+    with (
+        pytest.raises(errors.ConfigError, match=line),
+        Watch([Seam('a', owner, attribute)]).installed(),
+    ):
+        pass
