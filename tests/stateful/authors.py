@@ -138,6 +138,7 @@ class Authors:
             *places,
             *(world.child(n, s) for n in places for s in world.SLOTS),
             *world.LONE_ROOTS,
+            *world.CARDS,
         ]
         return {
             *uuids,

@@ -54,6 +54,18 @@ CHANGES = {
     ),
     'names': (NODE,),
     'reshape': (NODE, st.sampled_from(world.SLOTS), st.booleans(), NUMBER),
+    'rules in force': (st.sets(st.sampled_from(world.RULES)),),
+    'fact of rules': (st.sampled_from((True, False, None)),),
+    'cards': (
+        st.one_of(
+            st.none(),
+            st.dictionaries(
+                st.sampled_from('xy'),
+                st.sampled_from((world.VENDOR, world.VENDOR, '10de', None)),
+            ),
+        ),
+    ),
+    'second driver': (st.sampled_from(('tree', 'tree', 'raises', 'half')),),
     'leave': (
         st.sampled_from((world.N2, world.N3)),
         st.sampled_from((None, *virt.Existence)),

@@ -12,6 +12,7 @@ import re
 
 import authors as model
 import reading
+import ruled_driver
 import scripted_driver
 import world
 
@@ -30,7 +31,9 @@ def is_protected(name: str) -> bool:
 class Judge:
     """Judges one agent.
 
+    :ivar ruled: the second driver, with rules; None if there is none
     :ivar certain: provider and kind → names that the driver holds for sure
+    :ivar certain_by_rules: the root's traits that the second holds for sure
     :ivar filed: what the operator's file gives each node
     :ivar read_only: why nothing may be written, or None
     :ivar limit: how many providers a cycle may delete, None for any number
@@ -41,7 +44,10 @@ class Judge:
         self._agent = agent
         self._authors = authors
         self.driver = scripted_driver.ScriptedDriver(agent)
+        two = world.N4 in world.NODES[agent]
+        self.ruled = ruled_driver.RuledDriver() if two else None
         self.certain: dict[tuple[str, str], set[str]] = {}
+        self.certain_by_rules: set[str] = set()
         self.filed: set[str] = set()
         self.read_only: str | None = None
         self.limit: int | None = None
@@ -56,6 +62,8 @@ class Judge:
         """Start another cycle."""
         self.read_only = read_only
         self.driver.told.clear()
+        if self.ruled is not None:
+            self.ruled.told.clear()
         self._shown.clear()
         self._failed.clear()
         self._added.clear()
@@ -67,6 +75,20 @@ class Judge:
             if node in self._authors.now
             and self._authors.now[node].name != name
         }
+
+    def forget(self) -> None:
+        """The record is lost: nothing is held for sure."""
+        self.certain.clear()
+        self.certain_by_rules.clear()
+
+    def rules_told(self, node: str) -> world.Given | None:
+        """Return what the second driver said of a node; None if it failed."""
+        return None if self.ruled is None else self.ruled.told.get(node)
+
+    def fails_by_rules(self, node: str) -> bool:
+        """Whether the second driver of a node failed in this cycle."""
+        two = self.ruled is not None and node == world.N4
+        return two and self.rules_told(node) is None
 
     def died(self) -> None:
         """The agent is killed: nothing of this cycle is confirmed."""
@@ -172,7 +194,11 @@ class Judge:
             f'no more than {self.limit} may go',
         )
         self._require(self._was(uuid), request, "it is another's")
-        if node in self.driver.present:
+        if uuid in world.CARDS:
+            given = self.rules_told(node)
+            stays = given is None or uuid in {*given.places, *given.stays}
+            self._require(not stays, request, 'its rule does not let it go')
+        elif node in self.driver.present:
             told = self.driver.told.get(node)
             self._require(
                 uuid != node and told is not None and told.shapes,
@@ -232,6 +258,10 @@ class Judge:
                 )
 
     def _removed(self, request, uuid, kind, name) -> None:
+        if uuid == world.N4 and kind == 'trait' and self.ruled is not None:
+            given = self.rules_told(uuid)
+            held = self.certain_by_rules if given is None else given.traits
+            self._require(name not in held, request, f'a rule gives {name}')
         said = self._said(uuid, kind)
         key = (uuid, kind, name)
         if name in world.FILE_TRAITS:
@@ -339,9 +369,8 @@ class Judge:
     def _mine(self, uuid) -> bool:
         node = world.home(uuid)
         if node in world.NODES[self._agent]:
-            return node not in self.driver.present or (
-                self.driver.told.get(node) is not None
-            )
+            told = self.driver.told.get(node), self.rules_told(node)
+            return node not in self.driver.present or told != (None, None)
         return self._authors.may_own(self._agent, uuid)
 
     def _place(self, uuid):
@@ -352,6 +381,9 @@ class Judge:
             if uuid == world.POOL and not any(each.pools for each in wanted):
                 return None
             return world.LONE_ROOTS[uuid]
+        if uuid in world.CARDS:
+            given = self.rules_told(world.N4)
+            return given.places.get(uuid) if given else None
         told = self.driver.told.get(world.home(uuid))
         return told.places.get(uuid) if told else None
 
@@ -363,6 +395,8 @@ class Judge:
         said = self._said(uuid, kind)
         filed = self.filed if uuid in world.NODES[self._agent] else set()
         own = world.OWN_TRAITS if kind == 'trait' else set()
+        given = self.rules_told(uuid) if kind == 'trait' else None
+        filed = filed | given.traits if given else filed
         return {*own, *filed, *(said.asserted if said else ())}
 
     def _require(self, fine, request, why) -> None:

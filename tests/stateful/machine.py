@@ -12,6 +12,7 @@ import authors as model
 import choices
 import others
 import quiet
+import ruled_steps
 import station as stations
 import trials
 import wire as wiring
@@ -23,7 +24,9 @@ from compute_agent.cycle.resource_tracker import Status
 from compute_agent.virt import driver as virt
 
 
-class Machine(trials.Trials, stateful.RuleBasedStateMachine):
+class Machine(
+    trials.Trials, ruled_steps.RuledSteps, stateful.RuleBasedStateMachine
+):
     """One sequence.
 
     ``replay``, ``boot`` and ``tally`` are set on a subclass.
@@ -230,11 +233,11 @@ class Machine(trials.Trials, stateful.RuleBasedStateMachine):
             station.start(station.record())
         elif what == 'lose':
             self.authors.forgotten(agent)
-            station.judge.certain.clear()
+            station.judge.forget()
             station.start(None)
         else:
             self.authors.confused(agent)
-            station.judge.certain.clear()
+            station.judge.forget()
             station.start(self._copies[agent])
 
     def quiet(self):
@@ -256,6 +259,8 @@ class Machine(trials.Trials, stateful.RuleBasedStateMachine):
             },
             self._remembered,
         )
+        for uuid, name in world.CARDS.items():
+            self.others.name(uuid, name)
         patience, waits = 2, True
         while patience:
             patience -= 1
@@ -290,7 +295,10 @@ class Machine(trials.Trials, stateful.RuleBasedStateMachine):
         for result in results:
             node = result.node.uuid
             told = station.driver.told.get(node)
-            if (
+            if told is not None and station.judge.fails_by_rules(node):
+                assert result.status is Status.FAILED, result
+                assert not result.plan.operations, result
+            elif (
                 node in station.driver.present
                 and told is not None
                 and not quiet.tangled(station, node)

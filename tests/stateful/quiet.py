@@ -11,6 +11,9 @@ import world
 
 from compute_agent.virt import driver as virt
 
+# The root's traits that rules give.
+RULED = {world.RULED, 'CUSTOM_GOLD'}
+
 
 def faults(station) -> list[str]:
     """Return what is wrong with the station's nodes, in lines."""
@@ -19,8 +22,12 @@ def faults(station) -> list[str]:
         told = station.driver.told.get(node)
         if node not in station.driver.present:
             found += departed(station, node)
-        elif told is not None:
+            continue
+        if told is not None:
             found += _Node(station, node, told).faults()
+        given = station.judge.rules_told(node)
+        if given is not None and node in station.authors.now:
+            found += _Rules(station, node, given).faults()
     return found
 
 
@@ -80,6 +87,58 @@ def departed(station, node) -> list[str]:
     return [f'{now[node].name} is gone and its provider is not']
 
 
+class _Rules:
+    """The account of what the second driver of a node gives."""
+
+    def __init__(self, station, node, given) -> None:
+        self._station = station
+        self._node = node
+        self._given = given
+        self._now = station.authors.now
+
+    def faults(self):
+        told = self._station.driver.told.get(self._node)
+        if told is not None and _Node(self._station, self._node, told).held_up:
+            return
+        held = self._now[self._node].traits
+        for name in self._given.traits - held:
+            yield f'lacks {name} of a rule'
+        if world.RULED in held - self._given.traits:
+            yield f'still has {world.RULED}'
+        if tangled(self._station, self._node) or allocated(
+            self._station, self._node
+        ):
+            return
+        for uuid, name in world.CARDS.items():
+            for line in self._card(uuid):
+                yield f'{name}: {line}'
+
+    def _card(self, uuid):
+        place, held = self._given.places.get(uuid), self._now.get(uuid)
+        if place is None:
+            if held and world.MARKER in held.traits and self._is_over(uuid):
+                yield 'it is still there'
+            return
+        if held is None:
+            yield 'it is missing'
+            return
+        if (held.name, held.parent) != (place.name, place.parent):
+            yield f'it is {held.name} below {held.parent}'
+        for name in place.said['trait'].asserted - held.traits:
+            yield f'lacks {name}'
+        totals = {rc: one.total for rc, one in held.inventories.items()}
+        wanted = {
+            rc: total
+            for rc, (total, _) in place.said['inventory'].names.items()
+        }
+        if totals != wanted:
+            yield f'has {totals}'
+
+    def _is_over(self, uuid):
+        owns = self._station.authors.owns(self._station.name, uuid)
+        return owns and uuid not in self._given.stays
+
+
 class _Node:
     """The account of one node that its driver described."""
 
@@ -91,7 +150,7 @@ class _Node:
         self._free = not (tangled(station, node) or allocated(station, node))
 
     def faults(self):
-        if self._is_held_up():
+        if self.held_up:
             return []
         return [
             *self._shape(),
@@ -102,7 +161,7 @@ class _Node:
 
     def children(self):
         """Return what is wrong with what the providers below it have."""
-        if self._is_held_up() or not self._free or self._told.moves:
+        if self.held_up or not self._free or self._told.moves:
             return []
         return [*self._contents(self._told.places.keys() - {self._node})]
 
@@ -128,7 +187,8 @@ class _Node:
                     if one.reserved != one.total:
                         yield f'{held.name} is not wanted and offers {rc}'
 
-    def _is_held_up(self):
+    @property
+    def held_up(self):
         """Whether a class is to move to where another stays that is in use.
 
         It comes when that is gone; until then nothing of the node is done.
@@ -192,10 +252,18 @@ class _Node:
             if not said.speaks:
                 continue
             fine = world.OWN_TRAITS | self._station.judge.filed
+            fine |= self._of_rules(uuid)
             for name in held.names(kind) - set(said.names) - fine:
                 key = (uuid, kind, name)
                 if self._owns(key) or self._must_go(uuid, kind, name, said):
                     yield f'still has {name}'
+
+    def _of_rules(self, uuid):
+        """Return the traits that the second driver may hold."""
+        if self._station.ruled is None or uuid != world.N4:
+            return set()
+        given = self._station.judge.rules_told(uuid)
+        return RULED if given is None else given.traits
 
     def _must_go(self, uuid, kind, name, said):
         """Whether a name must go though another put it there."""

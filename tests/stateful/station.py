@@ -19,6 +19,7 @@ from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.limits import backoff, blast_radius, contention
 from compute_agent.provider_config import files
+from compute_agent.virt import drivers as virt
 
 BACK_OFF_IS_OVER = 700.0
 
@@ -31,6 +32,7 @@ class Station:
         self.authors = authors
         self.judge = judging.Judge(name, authors)
         self.driver = self.judge.driver
+        self.ruled = self.judge.ruled
         self.wire = wiring.Wire(replay, self.judge)
         self.wire.at_death = self._die
         self.clock = agents.Clock()
@@ -83,8 +85,13 @@ class Station:
             lambda: (self._directory.name, True)
         )
         self._files.begin()
+        drivers = virt.Drivers(
+            {'scripted': self.driver, 'ruled': self.ruled}
+            if self.ruled is not None
+            else {'': self.driver}
+        )
         self.agent = agents.AgentFactory(self.wire)(
-            self.driver,
+            drivers,
             state=state_copy.opened(kept),
             files=self._files,
             clock=self.clock,
@@ -155,15 +162,31 @@ class Station:
             told = self.driver.told.get(node)
             if told is None:
                 continue
-            for uuid, place in told.places.items():
-                for kind, said in place.said.items():
-                    held = certain.get((uuid, kind), set())
-                    certain[uuid, kind] = _held(said, held, done=node in done)
+            self._remember_places(told.places, done=node in done)
+        self._remember_rules(done)
         gone = {key for key in certain if not self._speaks_of(key[0])}
         for key in gone:
             del certain[key]
 
+    def _remember_places(self, places, *, done) -> None:
+        certain = self.judge.certain
+        for uuid, place in places.items():
+            for kind, said in place.said.items():
+                held = certain.get((uuid, kind), set())
+                certain[uuid, kind] = _held(said, held, done=done)
+
+    def _remember_rules(self, nodes_done) -> None:
+        given, done = self.judge.rules_told(world.N4), world.N4 in nodes_done
+        if given is not None:
+            before = self.judge.certain_by_rules
+            said = world.Said('declare', world.listed(given.traits))
+            self.judge.certain_by_rules = _held(said, before, done=done)
+            self._remember_places(given.places, done=done)
+
     def _speaks_of(self, uuid) -> bool:
+        if uuid in world.CARDS:
+            given = self.judge.rules_told(world.N4)
+            return given is None or uuid in {*given.places, *given.stays}
         node = world.home(uuid)
         wanted = self.driver.wanted[node]
         return node in self.driver.present and uuid in wanted.places

@@ -8,7 +8,9 @@ node shares through an aggregate, and few names, so that they meet often.
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+
+from compute_agent.tree import provider_tree
 
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 OTHER_AGGREGATE = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'
@@ -70,9 +72,21 @@ def child(node: str, slot: str) -> str:
     return f'{node[:-1]}{SLOTS.index(slot) + 1}'
 
 
+# The second driver of n4 has rules. They give the root traits, one of which
+# the first driver may give too, and a child for each card of a vendor.
+RULES = ('ruled', 'gold', 'cards')
+RULED = 'CUSTOM_RULED'
+MARKER = 'CUSTOM_RULE_CARDS'
+VENDOR = '8086'
+CARDS = {
+    provider_tree.derived_uuid(N4, name): name
+    for name in ('n4_card_x', 'n4_card_y')
+}
+
+
 def home(uuid: str) -> str:
     """Return the node that a uuid belongs to by its making."""
-    return f'{uuid[:-1]}0'
+    return N4 if uuid in CARDS else f'{uuid[:-1]}0'
 
 
 @dataclasses.dataclass(slots=True)
@@ -187,6 +201,39 @@ class Wanted:
                 if place.parent is None or place.parent in ordered:
                     ordered.setdefault(uuid, place)
         self.places = ordered
+
+
+@dataclasses.dataclass(slots=True)
+class Ruled:
+    """The rules and facts of the second driver of n4.
+
+    :ivar behaviour: tree, raises, or half (raises after the edits)
+    :ivar on: the rules that are in force
+    :ivar gold: a fact; None while it is unknown
+    :ivar cards: the vendor of each card, None for unknown; or None while the
+        cards cannot be listed
+    """
+
+    behaviour: str = 'tree'
+    on: frozenset[str] = frozenset(RULES)
+    gold: bool | None = False
+    cards: Mapping[str, str | None] | None = dataclasses.field(
+        default_factory=lambda: {'x': VENDOR}
+    )
+
+
+@dataclasses.dataclass(slots=True)
+class Given:
+    """What rules give.
+
+    :ivar traits: of the root
+    :ivar places: the children that rules surely give, by uuid
+    :ivar stays: the children that stay as they are
+    """
+
+    traits: set[str] = dataclasses.field(default_factory=set)
+    places: dict[str, Place] = dataclasses.field(default_factory=dict)
+    stays: set[str] = dataclasses.field(default_factory=set)
 
 
 def _sharing(name: str) -> Place:
