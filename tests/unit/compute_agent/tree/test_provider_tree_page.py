@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from compute_agent.ownership import policy, record, resolve
+from compute_agent.testing.contract.rules import catalogue
 from compute_agent.tree import inventory, names, provider, provider_tree
 from compute_agent.tree.assertion import DRIVER, Kind
 from report_client.plan import diff, render
@@ -171,9 +172,12 @@ def test_each_entry_has_an_example_of_the_method_and_a_rule(name):
         r'^```pycon\n(.*?)^```$', ENTRIES[name], re.DOTALL | re.MULTILINE
     )
     assert any(f'tree.{name}' in example for example in examples)
-    ((rule, page, anchor),) = re.findall(
-        r'^Rule: \[(.+)\]\((\S+)#(\S+)\)$', ENTRIES[name], re.MULTILINE
+    ((rule, page, anchor, number),) = re.findall(
+        r'^Rule: \[(.+)\]\((\S+)#(\S+)\)(?:; (CA\d{3}))?$',
+        ENTRIES[name],
+        re.MULTILINE,
     )
+    assert not number or number in catalogue.BY_NUMBER
     text = (DOCS / page).read_text('utf-8')
     section = next(
         part
