@@ -11,6 +11,8 @@ import types
 import pytest
 
 from compute_agent import errors, testing
+from compute_agent.testing.contract import runner
+from compute_agent.testing.contract.rules import catalogue
 from compute_agent.virt import driver
 
 PAGE = pathlib.Path(__file__).parents[2] / 'docs' / 'drivers.md'
@@ -109,6 +111,24 @@ def write(path, *pools):
     path.write_text(json.dumps({'pools': listed, 'shelves': shelves}))
 
 
+class GreedyDriver(ShelfDriver):
+    """Removes a pool that other shelves still reach."""
+
+    def leave(self, provider_tree, root):
+        provider_tree.remove(root.uuid)
+
+
+def world_of(path, driver_class):
+    """Return a world of two shelves at one pool."""
+    write(path, A, A)
+    return testing.World(
+        make=lambda: driver_class(path),
+        seams=[testing.Seam('the file', sys.modules[__name__], 'read_text')],
+        change=lambda: write(path, A, B),
+        nodes=lambda count: write(path, *[A] * count),
+    )
+
+
 @pytest.mark.long
 class TestShelves(testing.DriverContract):
     driver = ShelfDriver
@@ -116,16 +136,16 @@ class TestShelves(testing.DriverContract):
 
     @pytest.fixture
     def world(self, tmp_path):
-        path = tmp_path / 'shelves.json'
-        write(path, A, A)
-        return testing.World(
-            make=lambda: ShelfDriver(path),
-            seams=[
-                testing.Seam('the file', sys.modules[__name__], 'read_text')
-            ],
-            change=lambda: write(path, A, B),
-            nodes=lambda count: write(path, *[A] * count),
-        )
+        return world_of(tmp_path / 'shelves.json', ShelfDriver)
+
+
+def test_the_suite_says_what_is_wrong_with_a_greedy_driver(tmp_path):
+    world = world_of(tmp_path / 'shelves.json', GreedyDriver)
+    seen = catalogue.BY_NUMBER['CA017']
+    outcome = runner.check(seen, GreedyDriver, world, ())
+    assert outcome.status is runner.Status.FAILED
+    assert outcome.reason.startswith('CA004 (The second cycle writes nothing)')
+    assert 'sharing provider that another node of the driver' in outcome.reason
 
 
 @pytest.fixture

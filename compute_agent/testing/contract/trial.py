@@ -26,7 +26,10 @@ from .capability import Capability
 from .recorder import Recorder, Said
 
 _CONVERGES, _QUIET = 'CA003', 'CA004'
-_SAME = 'describe an unchanged node by the same calls with the same values'
+_SAME = (
+    'describe an unchanged node by the same calls with the same values, and '
+    'remove no sharing provider that another node of the driver reports'
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
