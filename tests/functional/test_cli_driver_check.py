@@ -52,6 +52,15 @@ class Moody(Shelf):
     def update_provider_tree(self, tree, nodename, allocations=None):
         total = next(GROWING)
         tree.declare_inventory(nodename, {'CUSTOM_W': {'total': total}})
+
+
+class Ragged(Shelf):
+    def update_provider_tree(self, tree, nodename, allocations=None):
+        for number, letter in enumerate(set('abcdefgh')):
+            name = f'{nodename}-{number}'
+            if not tree.exists(name):
+                tree.new_child(name, nodename)
+            tree.declare_traits(name, f'CUSTOM_{letter.upper()}')
 """
 CONTRACTS = """
 import pytest
@@ -67,6 +76,10 @@ class ShelfContract(testing.DriverContract):
         return testing.World(conf={'shelf': {'watts': 7}}, is_shared=True)
 
 
+class RaggedContract(ShelfContract):
+    driver = 'ragged'
+
+
 class NoWorld(testing.DriverContract):
     driver = 'nowhere'
 
@@ -79,14 +92,17 @@ ENTRY_POINTS = """
 shelf = shelves:Shelf
 moody = shelves:Moody
 nowhere = shelves:Shelf
+ragged = shelves:Ragged
 nothing = shelves:Shelf
 [compute_agent.driver_contracts]
 shelf = shelf_contracts:ShelfContract
 nowhere = shelf_contracts:NoWorld
+ragged = shelf_contracts:RaggedContract
 nothing = shelves:Shelf
 [oslo.config.opts]
 shelf = shelves:list_opts
 """
+PYTEST = ('-c', 'import sys, pytest; %ssys.exit(pytest.main())')
 MAIN = 'from compute_agent.cmd.app import start; sys.exit(start.main())'
 
 
@@ -192,16 +208,21 @@ def test_without_the_extra_the_line_says_what_to_install(run):
     assert "needs pytest: pip install 'compute-agent[testing]'" in said
 
 
+@pytest.mark.long
+def test_an_order_that_depends_on_the_hash_seed_is_found(run):
+    done = run('--compute-driver=ragged', '-k', 'CA016', program=PYTEST)
+    assert done.returncode == 1, done.stdout
+    assert 'in two processes with other hash seeds' in done.stdout
+
+
+@pytest.mark.long
 def test_pytest_checks_an_installed_driver_by_name(run):
     done = run(
         *('--compute-driver=shelf', '-q', '-k', 'CA004 or CA026'),
-        program=('-c', 'import sys, pytest; %ssys.exit(pytest.main())'),
+        program=PYTEST,
     )
     assert done.returncode == 0, done.stdout
     assert '2 passed' in done.stdout
-    done = run(
-        '--compute-driver=moody',
-        program=('-c', 'import sys, pytest; %ssys.exit(pytest.main())'),
-    )
+    done = run('--compute-driver=moody', program=PYTEST)
     assert done.returncode == 4
     assert 'name the contract class of the driver in one' in done.stderr

@@ -25,5 +25,5 @@ def of_files(files: host_files.HostFiles) -> Iterator[testing.Seam]:
                 testing.Fault.GARBAGE: _WHOLE,
             },
             is_remote=False,
-            most=15,
+            most=6,
         )
