@@ -11,6 +11,7 @@ this module.
 import contextlib
 import functools
 import importlib
+import logging
 import threading
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +24,8 @@ from compute_agent.tree import provider_tree
 from compute_agent.virt import driver as virt
 
 from . import novas_tree, process, target, tracker
+
+LOG = logging.getLogger(__name__)
 
 
 class NovaDriver(virt.ComputeDriver):
@@ -165,7 +168,7 @@ class NovaDriver(virt.ComputeDriver):
         """Ask alone, and turn nova's exceptions into the agent's.
 
         :raises errors.ReshapeNeeded: nova's driver asks for the allocations
-        :raises errors.DriverError: it refused, or an option of nova is wrong
+        :raises errors.DriverError: it failed, or an option of nova is wrong
         """
         with self._lock:
             try:
@@ -181,6 +184,14 @@ class NovaDriver(virt.ComputeDriver):
                 raise errors.DriverError(
                     f"nova:{self.target}: an option of nova's is wrong: "
                     f'{error_text.one_line(exc)}'
+                ) from exc
+            except (errors.AgentError, NotImplementedError):
+                raise
+            except Exception as exc:
+                LOG.debug('nova:%s failed', self.target, exc_info=True)
+                raise errors.DriverError(
+                    f'nova:{self.target} failed: {type(exc).__name__}: '
+                    f"{error_text.one_line(exc)}; nova's lines in the log may say why"
                 ) from exc
 
     def _begin(self) -> None:

@@ -14,9 +14,12 @@ import importlib
 import logging
 import os
 import shlex
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from compute_agent import errors
 
 from . import conductor
 
@@ -46,6 +49,7 @@ def prepare(files: Sequence[str], directories: Sequence[str]) -> Nova:
     """Return nova, with the options in these files.
 
     :raises cfg.Error: a file or an option is wrong
+    :raises errors.ConfigError: eventlet is in this process
     """
     nova = _nova()
     arguments = [f'--config-file={path}' for path in files]
@@ -67,6 +71,12 @@ def prepare(files: Sequence[str], directories: Sequence[str]) -> Nova:
 @functools.cache
 def _nova() -> Nova:
     """Import nova, once for the process."""
+    if 'eventlet' in sys.modules:
+        raise errors.ConfigError(
+            'another package imported eventlet in this process, and nova '
+            'refuses to use threads beside it: run the driver of nova in an '
+            'agent of its own'
+        )
     # The agent's other threads and sessions would not survive eventlet.
     os.environ[_PATCHING] = '1'
     importlib.import_module('nova.monkey_patch').patch(backend='threading')

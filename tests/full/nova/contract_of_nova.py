@@ -8,6 +8,11 @@ It runs in nova's environment, where the agent has its extra for tests;
 import pytest
 
 from compute_agent import testing
+from drivers.nova import process
+
+process.prepare((), ())  # before anything else of nova
+
+import rack_drivers  # noqa: E402
 
 
 class _Nova(testing.DriverContract):
@@ -27,3 +32,13 @@ class TestFake(_Nova):
 
 class TestSeveralNodes(_Nova):
     driver = 'nova:rack_drivers.SeveralNodes'
+
+    @pytest.fixture
+    def world(self, tmp_path, monkeypatch):
+        racks = rack_drivers.Racks()
+        monkeypatch.setattr(rack_drivers, 'CONTROLLER', racks)
+        return testing.World(
+            conf={'DEFAULT': {'host': 'cn1', 'state_path': tmp_path}},
+            seams=[testing.Seam('controller', racks, 'read')],
+            change=lambda: setattr(racks, 'watts', 900),
+        )

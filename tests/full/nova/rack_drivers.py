@@ -21,6 +21,23 @@ UUIDS = {
 AGGREGATE = '2a1e6c3e-2f59-4c0e-8c45-8d5a6b0c1e03'
 
 
+class Racks:
+    """The controller that the drivers ask.
+
+    :ivar watts: the power of a chassis
+    """
+
+    def __init__(self):
+        self.watts = 800
+
+    def read(self):
+        """Return what a chassis has."""
+        return {'power': {'total': self.watts, 'max_unit': 400}}
+
+
+CONTROLLER = Racks()
+
+
 class SeveralNodes(fake.SmallFakeDriver):
     """Two nodes with stable uuids, each in an aggregate, with a chassis."""
 
@@ -46,7 +63,7 @@ class SeveralNodes(fake.SmallFakeDriver):
         if not provider_tree.exists(chassis):
             provider_tree.new_child(chassis, nodename)
         provider_tree.update_inventory(
-            chassis, {'CUSTOM_POWER': {'total': 800, 'max_unit': 400}}
+            chassis, {'CUSTOM_POWER': CONTROLLER.read()['power']}
         )
         provider_tree.update_traits(chassis, ['CUSTOM_CHASSIS', 'OWNER_NOVA'])
 

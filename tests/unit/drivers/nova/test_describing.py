@@ -156,6 +156,16 @@ def test_a_wish_for_allocations_is_passed_on(nova):
         made.update_provider_tree(nova.tree(), 'cn1', {})
 
 
+def test_any_failure_of_a_driver_is_one_line(nova):
+    with pytest.raises(errors.DriverError) as caught:
+        described(nova, 'nova:small.Fails')
+    assert 'nova:small.Fails failed: TimeoutError: timed out' in str(
+        caught.value
+    )
+    with pytest.raises(errors.TreeError):
+        described(nova, 'nova:small.Careless')
+
+
 def test_an_option_that_turns_out_wrong_is_an_error_of_the_driver(nova):
     nova.configure('[DEFAULT]\nvcpus = many\n')
     with pytest.raises(

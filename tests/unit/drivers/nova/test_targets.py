@@ -84,6 +84,13 @@ def test_a_driver_that_cannot_be_made_says_why(nova):
     assert 'nova:small.Refuses cannot be made: no hypervisor' in text
 
 
+def test_eventlet_in_the_process_is_refused(nova, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'eventlet', sys)
+    text = refusal(nova, 'nova:small.SmallDriver')
+    assert 'another package imported eventlet' in text
+    assert 'in an agent of its own' in text
+
+
 def test_a_wrong_option_of_novas_is_named(nova):
     nova.configure('[libvirt]\ncpu_power_management = perhaps\n')
     with pytest.raises(Exception, match='cpu_power_management'):

@@ -122,5 +122,25 @@ class Curious(SmallDriver):
         base.ask('MigrationList', 'get_by_filters')
 
 
+class Fails(SmallDriver):
+    """Its hypervisor does not answer."""
+
+    def update_provider_tree(
+        self, provider_tree: Any, nodename: str, allocations: Any = None
+    ) -> None:
+        """Fail."""
+        raise TimeoutError('timed\nout')
+
+
+class Careless(SmallDriver):
+    """It edits a provider that is not there."""
+
+    def update_provider_tree(
+        self, provider_tree: Any, nodename: str, allocations: Any = None
+    ) -> None:
+        """Edit it."""
+        provider_tree.data('nowhere')
+
+
 class NoDriver:
     """A class of no driver."""
