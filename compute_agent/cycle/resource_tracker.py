@@ -153,14 +153,13 @@ class ResourceTracker(Generic[Op]):
         nodes = node_module.selected(listed, only)
         limits = self._control.limits()
         context = self._context(writing=writing, judged=limits is not None)
-        # Departed nodes that wait are observed with the others, by one list.
+        # Departed nodes that wait are observed with the others.
         gone = [] if only else self._departures.gone(listed)
         seen = self._planner.observe([*(n.uuid for n in nodes), *gone])
         self._departures.record(listed)
         cycles = [NodeCycle(context, node) for node in nodes]
         tell = functools.partial(progress, len(cycles)) if progress else None
-        # Nodes with refused writes go last: they may end the cycle for all
-        # nodes after them.
+        # Nodes with refused writes go last: they may end the cycle of others.
         was_refused = self._control.back_off.has_refusals
         ordered = sorted(cycles, key=lambda c: was_refused(c.node.uuid))
         self._in_parallel(ordered, lambda c: c.begin(seen[c.node.uuid]), tell)
@@ -188,8 +187,8 @@ class ResourceTracker(Generic[Op]):
             self._departures.approve(allowed)
         self._finish(cycles, tell, writing=writing)
         results = [cycle.result for cycle in cycles]
-        if writing and context.outage is None and not only:
-            self._learn(results)
+        if writing:
+            self._learn(results, full=context.outage is None and not only)
         return [*results, *departed.others]
 
     def _others(
@@ -262,11 +261,13 @@ class ResourceTracker(Generic[Op]):
 
     # --- the memory of contention ---------------------------------------------
 
-    def _learn(self, results: Sequence[NodeResult[Op]]) -> None:
+    def _learn(self, results: Sequence[NodeResult[Op]], *, full: bool) -> None:
         """Remember the changes, to notice when another writer undoes them."""
-        self._control.back_off.keep_only({r.node.uuid for r in results})
         memory = self._control.contention
-        memory.end_cycle(map(self._outcome, results))
+        learn = memory.end_cycle if full else memory.forget_deleted
+        learn(map(self._outcome, results))
+        if full:
+            self._control.back_off.keep_only({r.node.uuid for r in results})
         # If the database cannot be written now, the next cycle tries again.
         with contextlib.suppress(errors.Unavailable):
             if self._undos is not None:

@@ -107,18 +107,23 @@ class Contention:
         """Learn which items this cycle changed, and which it left out."""
         every, now = list(outcomes), self._clock()
         self._judge_tries(every, now)
-        deleted, counted = set[str](), set[Item]()
+        counted = set[Item]()
         for outcome in every:
             for item in outcome.done:
-                if item.kind is None and not item.there:
-                    deleted.add(item.uuid)
-                else:
+                if not _is_deletion(item):
                     self._learn(outcome.node, item, now, counted)
-        # If a provider that the agent deleted has to be created again, no
-        # other writer undid its creation.
-        self._forget(k for k in list(self._histories) if k[0] in deleted)
+        self.forget_deleted(every)
         self._drop_older(now - WITHIN)
         self._cycle += 1
+
+    def forget_deleted(self, outcomes: Iterable[NodeOutcome]) -> None:
+        """Forget the providers that the agent deleted, also in an outage.
+
+        If one of them has to be created again, no other writer undid that.
+        """
+        done = _NONE.union(*(outcome.done for outcome in outcomes))
+        deleted = {item.uuid for item in done if _is_deletion(item)}
+        self._forget(k for k in list(self._histories) if k[0] in deleted)
 
     def _judge_tries(
         self, outcomes: Sequence[NodeOutcome], now: float
@@ -199,3 +204,7 @@ class Contention:
 
 
 _NONE = frozenset[Item]()
+
+
+def _is_deletion(item: Item) -> bool:
+    return item.kind is None and not item.there

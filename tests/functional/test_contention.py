@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Another writer undoes what the agent does: said, and not fought over."""
 
+import agents
 import pytest
 import vgpu_cloud
 from agents import NAME, NODE, Clock
@@ -9,9 +10,11 @@ from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.resource_tracker import Control
 from compute_agent.limits import contention
 from compute_agent.tree import assertion, inventory
+from compute_agent.virt import driver as virt
 
 Status = resource_tracker.Status
 CHILD = '33333333-3333-4333-8333-333333333333'
+OTHER = '22222222-2222-4222-8222-222222222222'
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 # The agent makes a change first, three times again, and tries once more.
 WRITES = (4, 5)
@@ -296,6 +299,43 @@ def test_a_restart_goes_on_where_it_was(
     assert restarted().plan()[0].status is Status.WAITING
     assert restarted().cycle().status is Status.WAITING
     assert placement.writes == []
+
+
+class Departing(agents.Driver):
+    """A driver whose nodes are gone once they are not listed."""
+
+    def node_exists(self, nodename):
+        listed = nodename in self.nodes.values()
+        return virt.Existence.YES if listed else virt.Existence.NO
+
+
+def test_a_node_deleted_in_an_outage_of_another_comes_back_with_all_it_had(
+    agent_factory, operator, placement, memory
+):
+    """Nobody undid what the agent itself took away with the provider."""
+    traits = {'HW_CPU_X86_AVX'}
+
+    def of_both(tree, node):
+        tree.update_inventory(node, {'VCPU': {'total': 8}})
+        tree.declare_traits(node, *traits)
+
+    driver = Departing(of_both, nodes={NODE: NAME, OTHER: 'other'})
+    agent = agent_factory(driver, control=Control(contention=memory))
+    for _ in range(4):
+        agent.sync()
+        removes_the_trait(operator)
+    assert agent.sync()[0].status is Status.WAITING
+    del driver.nodes[NODE]
+    traits.add('HW_CPU_X86_AVX2')
+    placement.fault(f'PUT */{OTHER}/traits', 503)
+    assert agent.sync()[0].outage
+    assert NAME not in operator.holdings()
+    driver.nodes[NODE] = NAME
+    placement.fault(f'PUT */{NODE}/*', 503)  # its provider is made, no more
+    assert agent.sync()[1].outage
+    placement.mend()
+    agent.done()
+    assert operator.traits() >= traits
 
 
 @pytest.mark.parametrize('creator', ['nova-compute', 'this agent'])
