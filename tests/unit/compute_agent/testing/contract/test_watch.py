@@ -133,7 +133,7 @@ def test_answers_come_in_another_order():
 @pytest.mark.parametrize(
     ('owner', 'attribute', 'line'),
     [
-        (Source, 'raed', 'seam a.raed: Source has no function raed'),
+        (Source, 'reads', 'seam a.reads: Source has no function reads'),
         (types.SimpleNamespace(rows=[]), 'rows', 'has no function rows'),
         (
             Fixed(),
