@@ -132,7 +132,8 @@ def _garbage(true: Any) -> list[object]:
     if isinstance(true, bytes):
         return [_GARBAGE.encode()]
     if isinstance(true, dict):
-        return [{_GARBAGE: None}, dict.fromkeys(true, _GARBAGE), None]
+        inner = _each_list(true, lambda one: [_GARBAGE] * len(one))
+        return [{_GARBAGE: None}, dict.fromkeys(true, _GARBAGE), inner, None]
     if isinstance(true, list | tuple | set | frozenset):
         kind = type(true) if type(true) in _PLAIN else list
         return [kind([_GARBAGE]), kind([None]), None]

@@ -111,6 +111,32 @@ class TakesNoneForNothing(Rack):
         return [] if answer is None else super().entries(answer)
 
 
+def garbage_outside(true):
+    """Return garbage without the answers that have lists of garbage."""
+    return [
+        bad
+        for bad in GARBAGE(true)
+        if not isinstance(bad, dict) or 'entries' not in bad
+    ]
+
+
+@breaks(
+    'CA013',
+    call='update_provider_tree at garbage of call ',
+    fix=UNKNOWN,
+    weak=(
+        'puts no garbage into the lists of an answer',
+        Plant(seam._garbage, garbage_outside),
+    ),
+)
+class CountsItsEntriesOnly(Rack):
+    def entries(self, answer):
+        found = answer.get('entries') if isinstance(answer, dict) else None
+        if isinstance(found, list) and len(found) == answer['count']:
+            return [one for one in found if isinstance(one, dict)]
+        return super().entries(answer)
+
+
 @breaks(
     'CA014',
     call='update_provider_tree while every call of network.read ends',

@@ -177,6 +177,25 @@ class AddsTraitsOnce(Rack):
             self.done = (*self.done, node)
 
 
+@breaks(
+    'CA008',
+    call='update_provider_tree after another writer deleted children: ',
+    fix='create a child that the tree lacks',
+    weak=(
+        'deletes no child',
+        Plant(syncing._delete_children, lambda *_: None),
+    ),
+)
+class MakesItsCardsOnce(Rack):
+    made = ()
+
+    def add_card(self, tree, node, entry):
+        name = self.card_name(node, entry['card'])
+        if name not in self.made or tree.exists(name):
+            super().add_card(tree, node, entry)
+            self.made = (*self.made, name)
+
+
 # --- repetition ---------------------------------------------------------------
 
 

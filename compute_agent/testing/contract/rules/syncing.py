@@ -47,26 +47,45 @@ def restart_is_quiet(trial: Trial) -> None:
 
 
 def repairs(trial: Trial) -> None:
-    """Check that names come back that another writer removed."""
+    """Check that names and children come back that another writer removed."""
     done = trial.sync()
     before = trial.held()
     unknown = trial.unknown_traits(trial.recorder.driver)
     for said in done.said.values():
         _strip(trial, said, unknown)
+    _check_repair(
+        trial,
+        done,
+        before,
+        call='update_provider_tree after another writer removed names',
+        fix='assert every name in every cycle, whether the tree has it or '
+        'not; or say in a note why it stays away',
+    )
+    for said in done.said.values():
+        _delete_children(trial, said)
+    _check_repair(
+        trial,
+        done,
+        before,
+        call='update_provider_tree after another writer deleted children',
+        fix='create a child that the tree lacks, in every cycle; or say in a '
+        'note why it stays away',
+    )
+
+
+def _check_repair(
+    trial: Trial, done: Cycle, before: contents.Held, *, call: str, fix: str
+) -> None:
+    """Check that one cycle restores everything, and the next one nothing."""
     if trial.held() == before:
         return
-    cycle = _cycle_done(trial)
+    cycle = _cycle_done(trial, call)
     changed = contents.difference(before, trial.held())
     told = cycle.notes - done.notes
     if changed and told:
         trial.notes.append(f'{changed}: the driver says so: {min(told)}')
     elif changed:
-        raise Broken(
-            'update_provider_tree after another writer removed names',
-            changed,
-            'assert every name in every cycle, whether the tree has it or '
-            'not; or say in a note why it stays away',
-        )
+        raise Broken(call, changed, fix)
     trial.quiet_cycle('the cycle after the repair')
 
 
@@ -88,11 +107,19 @@ def _strip(trial: Trial, said: recorder.Said, unknown: frozenset[str]) -> None:
             )
 
 
-def _cycle_done(trial: Trial) -> Cycle:
+def _delete_children(trial: Trial, said: recorder.Said) -> None:
+    """Delete the children that a driver described, as another writer."""
+    described = {uuid for uuid, _ in said.asserted}
+    for uuid, _, parent in reversed(said.providers):
+        if parent is not None and uuid in described:
+            trial.placement.others.delete(uuid)
+
+
+def _cycle_done(trial: Trial, call: str) -> Cycle:
     cycle = trial.cycle()
     if cycle.trouble:
         raise Broken(
-            'update_provider_tree after another writer removed names',
+            call,
             f'the cycle is not done: {cycle.trouble}',
             'describe the node from its source, whatever the tree has',
         )
