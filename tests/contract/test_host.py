@@ -15,6 +15,7 @@ from drivers.host import driver
 from drivers.host.rules.files import rule_files
 from drivers.libvirtd import hypervisor
 
+pytestmark = pytest.mark.long  # half a minute; make test has the other drivers
 NAME = 'cn1'
 RULES = """
 rules:

@@ -17,6 +17,7 @@ from drivers import host_files
 from drivers.libvirt import driver
 from drivers.libvirtd import hypervisor
 
+pytestmark = pytest.mark.long  # half a minute; make test has the other drivers
 HOST = recorded_hosts.HOSTS / 'gpu-sriov-mdev'
 QUESTIONS = (
     'hostname',

@@ -145,6 +145,7 @@ def line(done):
     return only
 
 
+@pytest.mark.long
 def test_a_driver_that_keeps_all_rules_gets_a_proof(run, site, tmp_path):
     file = site / 'driver-check.json'
     done = run('driver', 'check', 'shelf', '--json', str(file), '-f', 'json')

@@ -42,6 +42,7 @@ def test_the_suite_names_the_rule_the_call_and_the_fix(one):
     assert '\n' not in line
 
 
+@pytest.mark.long  # it tests the tests
 def test_a_weaker_check_lets_the_driver_pass(one, monkeypatch):
     weaker = dataclasses.replace(one.rule, check=one.check or one.rule.check)
     one.weak.plant(monkeypatch)
