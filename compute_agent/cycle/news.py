@@ -49,12 +49,18 @@ class News:
         self._said: dict[str, tuple[str, frozenset[str]]] = {}
         self._alternation = alternation.Alternation()
 
-    def log(self, results: Sequence[NodeResult[Operation]]) -> bool:
-        """Log the news of a cycle; return True if a node had any."""
+    def log(
+        self, results: Sequence[NodeResult[Operation]], told: str = ''
+    ) -> bool:
+        """Log the news of a cycle; return True if a node had any.
+
+        :param told: a trouble that was logged before the list of nodes was
+            known; a node that begins with it is no news
+        """
         count, items = 0, list[_Item]()
         for result in results:
             is_new = result.node.uuid not in self._said and not result.outage
-            found = list(self._of_node(result))
+            found = list(self._of_node(result, told))
             count += bool(is_new or found)
             items += found
         here = {r.node.uuid for r in results}
@@ -63,7 +69,7 @@ class News:
         _log([*self._turns(results)])
         return count > 0
 
-    def _of_node(self, result: NodeResult[Op]) -> Iterator[_Item]:
+    def _of_node(self, result: NodeResult[Op], told: str) -> Iterator[_Item]:
         """Yield the news of a node.
 
         An outage is logged once for all nodes, not here.
@@ -79,7 +85,7 @@ class News:
         for text, note in by_text.items():
             if text not in notes:
                 yield _item(node, node.shortened(note))
-        if now != reason:
+        if now not in {reason, reason or told}:
             yield (
                 _trouble(result) if now else _item(node, _MENDED, logging.INFO)
             )

@@ -68,6 +68,7 @@ class Service:
         self._news = news.News()
         self._away_since: float | None = None
         self._outage_logged = 0.0
+        self._waited_for = ''
 
     def run(self) -> None:
         """Run cycles until ``stop`` is set.
@@ -135,6 +136,7 @@ class Service:
         if self._away_since is None:
             self._away_since = self._outage_logged = now
             if isinstance(exc, errors.NotYet):
+                self._waited_for = str(exc)
                 LOG.info('%s', exc)
             else:
                 LOG.error('%s; retrying until it is mended', exc)
@@ -160,7 +162,8 @@ class Service:
 
     def _report(self, results: Results, seconds: float) -> None:
         """Log the news of the nodes, and a summary if there are any."""
-        has_news = self._news.log(results)
+        has_news = self._news.log(results, told=self._waited_for)
+        self._waited_for = ''
         count = dict.fromkeys(resource_tracker.Status, 0)
         for result in results:
             count[result.status] += 1

@@ -505,3 +505,15 @@ def test_what_another_program_must_do_first_is_said_once_at_info(run, said):
     assert said()[0] == ('INFO', 'placement has no root provider')
     assert [line for _, line in said()].count(str(waits)) == 1
     assert 'ERROR' not in {level for level, _ in said()}
+
+
+def test_a_node_that_waits_for_what_was_said_already_is_no_news(run, said):
+    waits = errors.NotYet('placement has no root provider')
+    waiting = node(status=Status.WAITING, reason=str(waits))
+    run(waits, [waiting], [waiting], [node()], [waiting])
+    lines = [line for _, line in said()]
+    assert lines.count(str(waits)) == 1
+    # It is news again after the node was done.
+    again = [line for line in lines if line.endswith(f'waiting: {waits}')]
+    assert len(again) == 1
+    assert lines.index(f'{ONE}: no trouble any more') < lines.index(again[0])
