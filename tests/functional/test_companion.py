@@ -297,7 +297,7 @@ def test_an_owner_hands_the_root_back_without_a_removal(
     assert 'HW_CPU_X86_AVX2' not in operator.traits()
 
 
-def test_planning_as_a_companion_changes_no_record(agent_factory, cli):
+def test_planning_as_a_companion_changes_no_record(cli):
     assert cli.run('sync').code == 0
     cli.configure(agent={'mode': 'companion'})
     cli.run('plan')
