@@ -28,7 +28,7 @@ class AssertionLog:
     def copy(self) -> 'AssertionLog':
         """Return a log of the same assertions, to record others in."""
         made = AssertionLog()
-        made.by_key = {key: dict(by) for key, by in self.by_key.items()}
+        made.by_key = self.by_key.copy()
         made.current_source = self.current_source
         return made
 
@@ -70,6 +70,17 @@ class AssertionLog:
         """Take back what the source says of these names."""
         self._record(uuid, kind, self._current(uuid, kind).disputing(names))
 
+    def put(
+        self,
+        uuid: str,
+        kind: assertion.Kind,
+        source: str,
+        asserted: assertion.Assertion,
+    ) -> None:
+        """Put an assertion in the place of a source's; copies keep theirs."""
+        others = self.by_key.get((uuid, kind), {})
+        self.by_key[uuid, kind] = {**others, source: asserted}
+
     def names(self, uuid: str, kind: assertion.Kind) -> frozenset[str]:
         """Return the names that the source asserted in this cycle."""
         return self._current(uuid, kind).names
@@ -94,6 +105,4 @@ class AssertionLog:
     def _record(
         self, uuid: str, kind: assertion.Kind, asserted: assertion.Assertion
     ) -> None:
-        self.by_key.setdefault((uuid, kind), {})[self.current_source] = (
-            asserted
-        )
+        self.put(uuid, kind, self.current_source, asserted)

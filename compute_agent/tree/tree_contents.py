@@ -235,7 +235,7 @@ class TreeContents(tree_queries.TreeQueries):
         asserted: assertion.Assertion,
     ) -> None:
         """Put another assertion in the place of a source's."""
-        self._log.by_key.setdefault((uuid, kind), {})[source] = asserted
+        self._log.put(uuid, kind, source, asserted)
 
     def keep_only(self, name_or_uuid: str, kind: assertion.Kind) -> None:
         """Have the source say nothing of this kind, and keep its claims."""

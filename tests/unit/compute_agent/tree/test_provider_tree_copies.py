@@ -47,7 +47,11 @@ def tree():
 
 
 def contents(tree):
-    return [tree.data(uuid) for uuid in tree.get_provider_uuids()]
+    """The providers, and what each source asserted, as they are now."""
+    return (
+        [tree.data(uuid) for uuid in tree.get_provider_uuids()],
+        {key: dict(by) for key, by in tree.assertions.items()},
+    )
 
 
 @pytest.fixture(params=EDITS.values(), ids=EDITS.keys())
