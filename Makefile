@@ -142,7 +142,7 @@ chaos: .venv/dev.stamp .servers/placement.stamp  ## An agent among churn, faults
 parity: .servers/libvirt.stamp .servers/nova-libvirt.stamp  ## The libvirt driver beside nova-compute, ten minutes (CASES='swtpm …' for less)
 	PYTHONPATH=.:tests/support $(BIN)/python tests/parity/parity.py $(CASES)
 
-companion: .servers/nova-libvirt.stamp  ## A companion beside the real nova-compute, half an hour
+companion: .servers/nova-libvirt.stamp  ## A companion beside the real nova-compute, 50 minutes
 	COMPUTE_AGENT_COMPANION_INTERVAL=10 COMPUTE_AGENT_COMPANION_SECONDS=1800 \
 	    $(PYTEST) -s tests/full/companion/test_beside_nova.py
 
