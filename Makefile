@@ -131,7 +131,7 @@ test-full: .venv/dev.stamp $(IRONIC) .servers/nova-agent.stamp  ## Every test, a
 	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
 
 test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and other writers
-	$(BIN)/python tests/stateful/run.py
+	$(BIN)/python tests/stateful/run.py $(if $(PLANTED),--planted)
 
 churn: .venv/dev.stamp  ## Two agents and twenty operators at one provider, ten minutes
 	PYTHONPATH=. $(BIN)/python tests/churn/churn.py

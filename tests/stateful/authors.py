@@ -51,7 +51,9 @@ class Authors:
             elif before[uuid].generation == held.generation:
                 continue
             self._names(before.get(uuid), held, who)
-            if held.generation == self._deleted_at.get(uuid):
+            if held.generation == self._deleted_at.get(
+                uuid
+            ) and not self._is_made_at_home(uuid, who):
                 # Nobody who read it before can tell it from the former one.
                 self.blur(uuid)
             if who == OTHERS and not _same_names(before.get(uuid), held):
@@ -131,6 +133,11 @@ class Authors:
     def blur(self, uuid: str) -> None:
         """Let a provider and all on it be anybody's."""
         self.blurred |= {uuid, *(k for k in self.author if k[0] == uuid)}
+
+    def _is_made_at_home(self, uuid: str, who: str) -> bool:
+        """Whether the node's own agent made it, and knows that it is new."""
+        is_at_home = world.home(uuid) in world.NODES.get(who, ())
+        return is_at_home and self.creator.get(uuid) == who
 
     def _keys(self) -> set[Key | str]:
         places = [w for nodes in world.NODES.values() for w in nodes]

@@ -86,7 +86,7 @@ CHANGES = {
 LEAVER = st.sampled_from((world.N2, world.N3))
 KILLED = st.sampled_from(('killed before', 'killed after'))
 LOST = st.sampled_from(('503', 'refused', 'reset after', 'timeout after'))
-FIRST = st.integers(0, 5)
+FIRST = st.integers(0, 6)
 # Several events in the sequence that matters; see trials.py.
 TRIALS = {
     'arrives in an outage': (
@@ -105,6 +105,17 @@ TRIALS = {
         st.lists(st.sampled_from(('dress', 'child', 'node')), max_size=4),
     ),
     'busy root': (NODE, st.sampled_from(('writes', 'reads')), NUMBER),
+}
+# The same, with waits and questions; together as often as one of the others.
+SELDOM = {
+    'first write': (LEAVER,),
+    'root deleted': (NODE,),
+    'capacity falls': (AGENT,),
+    'many leave': (),
+    'undone again': (NODE, st.booleans()),
+    'lags': (AGENT,),
+    'not deletable': (NODE, NUMBER),
+    'pool made again': (NUMBER,),
 }
 # And then perhaps a cycle, in which something goes wrong or not.
 AT = st.sampled_from((0, 0, 0, 1, 1, 2, 4, 7))
@@ -125,3 +136,6 @@ def one_of(some):
     return st.one_of(
         *(st.tuples(st.just(name), *given) for name, given in some.items())
     )
+
+
+SELDOM_AT_ALL = {'seldom': (one_of(SELDOM),)}

@@ -13,7 +13,9 @@ import pytest
 from compute_agent import testing
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-pytest.register_assert_rewrite('quiet', 'station', 'machine', 'trials')
+pytest.register_assert_rewrite(
+    'quiet', 'station', 'machine', 'seldom', 'trials'
+)
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ import choices
 import others
 import quiet
 import ruled_steps
+import seldom
 import station as stations
-import trials
 import wire as wiring
 import world
 from hypothesis import stateful
@@ -25,7 +25,7 @@ from compute_agent.virt import driver as virt
 
 
 class Machine(
-    trials.Trials, ruled_steps.RuledSteps, stateful.RuleBasedStateMachine
+    seldom.Seldom, ruled_steps.RuledSteps, stateful.RuleBasedStateMachine
 ):
     """One sequence.
 
@@ -62,7 +62,9 @@ class Machine(
             self._copies[name] = kept
 
     @stateful.rule(
-        change=choices.one_of(choices.CHANGES | choices.TRIALS),
+        change=choices.one_of(
+            choices.CHANGES | choices.TRIALS | choices.SELDOM_AT_ALL
+        ),
         then=choices.one_of(choices.CYCLES),
     )
     def step(self, change, then):
@@ -70,6 +72,11 @@ class Machine(
         for name, *given in (change, then):
             getattr(self, name.replace(' ', '_'))(*given)
         self._broken = False
+
+    def seldom(self, event):
+        """One of the courses of events that are drawn less often."""
+        name, *given = event
+        getattr(self, name.replace(' ', '_'))(*given)
 
     def teardown(self):
         """Every sequence ends in a quiet point, unless it is broken."""
@@ -274,7 +281,8 @@ class Machine(
                     # What was undone again and again is left for an hour.
                     patience, self._patience = 12, False
         for each in self._stations.values():
-            assert quiet.faults(each) == []
+            faults = quiet.faults(each)
+            assert faults == [], faults
         self._stays()
         self._since.clear()
         self._broken = self._changed = False
@@ -284,7 +292,8 @@ class Machine(
             for name, each in self._stations.items():
                 results = each.sync()
                 assert results is not None
-                assert each.wire.writes == [], name
+                writes = each.wire.writes
+                assert writes == [], f'{name} goes on to write: {writes}'
                 self._check_results(each, results)
         for each in self._stations.values():
             self.authors.settled(each.name)

@@ -89,6 +89,17 @@ class Others:
         if uuid in self._authors.now:
             self.allocate(uuid, what)
 
+    def report(self, uuid, name):
+        """Make a host's root, with what nova-compute puts there."""
+        self._create(uuid, name, None)
+        self._set(uuid, 'traits', world.OWN_TRAITS)
+        self._records(uuid, 'VCPU', {'total': 64})
+
+    def delete_all(self, uuids):
+        """Delete these providers, the last first; those in use stay."""
+        for uuid in reversed(uuids):
+            self.delete_provider(uuid, 0)
+
     def moved_back(self):
         """Placement is restored: what it has shows generations again."""
         self._made_anew |= self._authors.now.keys()

@@ -103,7 +103,9 @@ class _Rules:
         held = self._now[self._node].traits
         for name in self._given.traits - held:
             yield f'lacks {name} of a rule'
-        if world.RULED in held - self._given.traits:
+        key = self._node, 'trait', world.RULED
+        ours = self._station.authors.owns(self._station.name, key)
+        if ours and world.RULED in held - self._given.traits:
             yield f'still has {world.RULED}'
         if tangled(self._station, self._node) or allocated(
             self._station, self._node

@@ -6,24 +6,37 @@ come from COMPUTE_AGENT_SEQUENCES and COMPUTE_AGENT_SEED; each process takes
 its share with a seed of its own. A failure prints seed and batch, which repeat
 it together: COMPUTE_AGENT_SEED=3 COMPUTE_AGENT_BATCH=12. The agents act on the
 double of placement, and now and then on both (test_stateful.py).
+
+``run.py --planted``, or ``make test-stateful PLANTED=1``, plants each of the
+faults that this agent once had, and prints after how many sequences the runs
+found it (``former_faults.py``). ``run.py --planted 'NAME' …`` plants these
+defects of ``tests/mutation/planted``.
 """
 
+import concurrent.futures
+import importlib
+import logging
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 
 import tally as tallies
 
 HERE = pathlib.Path(__file__).parent
+TESTS = HERE.parent
 PROCESSES = 2
-SEQUENCES = int(os.environ.get('COMPUTE_AGENT_SEQUENCES', '10000'))
+ASKED = os.environ.get('COMPUTE_AGENT_SEQUENCES')
+SEQUENCES = int(ASKED or '10000')
 SEED = int(os.environ.get('COMPUTE_AGENT_SEED', '1'))
 
 
 def main() -> int:
-    """Run; return 0 if all sequences went well."""
+    """Run; return 0 if all sequences went well, or each fault was found."""
+    if sys.argv[1:2] == ['--planted']:
+        return plant(sys.argv[2:])
     total, codes = tallies.Tally(), []
     with tempfile.TemporaryDirectory() as directory:
         files = [pathlib.Path(directory, str(n)) for n in range(PROCESSES)]
@@ -34,6 +47,36 @@ def main() -> int:
                 total.add(file)
     sys.stdout.write(f'{total}seeds {SEED} to {SEED + PROCESSES - 1}\n')
     return max(codes)
+
+
+def plant(names: Sequence[str]) -> int:
+    """Look for planted defects; return 0 if all of them are found.
+
+    A sequence that fails for the agent as it is would prove nothing.
+    """
+    folders = (TESTS.parent, TESTS / 'mutation', TESTS / 'support')
+    sys.path[:0] = map(str, folders)
+    faults = importlib.import_module('former_faults')
+    most = int(ASKED) if ASKED else faults.MOST
+    wrong = 0
+    with concurrent.futures.ProcessPoolExecutor(
+        PROCESSES, initializer=logging.disable
+    ) as pool:
+        wanted = ['', *(names or faults.FOUND)]
+        searches = {
+            pool.submit(faults.search, says, most=most, seed=SEED): says
+            for says in wanted
+        }
+        for done in concurrent.futures.as_completed(searches):
+            found, says = done.result(), searches[done]
+            wrong += bool(found.failure) is not bool(says)
+            sys.stdout.write(
+                f'{found.sequences:4}  {says or "the agent as it is"}\n'
+                f'      {found.failure or "no failure"}\n'
+            )
+            sys.stdout.flush()
+    sys.stdout.write(f'{len(wanted) - wrong} of {len(wanted)} as expected\n')
+    return int(wrong > 0)
 
 
 def _start(number: int, file: pathlib.Path) -> 'subprocess.Popen[bytes]':

@@ -22,6 +22,7 @@ from compute_agent.provider_config import files
 from compute_agent.virt import drivers as virt
 
 BACK_OFF_IS_OVER = 700.0
+ANY = 1000  # deletions
 
 
 class Station:
@@ -56,13 +57,18 @@ class Station:
         self.judge.filed = set(traits)
         self._files.reload()
 
-    def allow(self, deletions: int | None) -> None:
-        """Let a cycle delete no more providers; None for any number."""
+    def allow(self, deletions: int | None, capacity: float = 100) -> None:
+        """Let a cycle delete no more providers; None for any number.
+
+        :param capacity: the percentage of a class that it may take away
+        """
         self.judge.limit = deletions
         self.limit = None
-        if deletions is not None:
+        if deletions is not None or capacity < 100:
             self.limit = blast_radius.Limits(
-                deletions=deletions, percent=100, capacity_percent=100
+                deletions=ANY if deletions is None else deletions,
+                percent=100,
+                capacity_percent=capacity,
             )
 
     def adopt(self, node: str, uuid: str) -> None:
@@ -78,8 +84,11 @@ class Station:
         self.close()
         self._directory.cleanup()
 
-    def start(self, kept: bytes | None) -> None:
-        """Start an agent on a record, or on none."""
+    def start(self, kept: bytes | None, **options) -> None:
+        """Start an agent on a record, or on none.
+
+        :param options: those of ``agents.AgentFactory``
+        """
         self.close()
         self._files = files.ProviderConfigFiles(
             lambda: (self._directory.name, True)
@@ -102,6 +111,7 @@ class Station:
                     self.clock, spread=lambda _low, high: high
                 ),
             ),
+            **options,
         )
 
     def close(self) -> None:

@@ -15,13 +15,12 @@ import pathlib
 import sys
 
 import booting
-import hypothesis
 import placement_replay
 import pytest
 import quiet
+import sequences
 import tally as tallies
 import world
-from hypothesis import stateful
 from placement_double import both, service
 
 from compute_agent.virt import driver as virt
@@ -30,14 +29,7 @@ SEQUENCES = int(os.environ.get('COMPUTE_AGENT_SEQUENCES', '30'))
 SEED = int(os.environ.get('COMPUTE_AGENT_SEED', '20'))
 FIRST_BATCH = int(os.environ.get('COMPUTE_AGENT_BATCH', '0'))
 STEPS = int(os.environ.get('COMPUTE_AGENT_STEPS', '25'))
-# To shrink a failure takes minutes; the steps that led there are printed first.
-PHASES = (
-    [hypothesis.Phase.generate]
-    if os.environ.get('COMPUTE_AGENT_SHRINK') == '0'
-    else [hypothesis.Phase.generate, hypothesis.Phase.shrink]
-)
-# Hypothesis varies what it drew before rather than draw anew, after ten.
-AT_A_TIME = 10
+SHRINKS = os.environ.get('COMPUTE_AGENT_SHRINK') != '0'
 # With COMPUTE_AGENT_PLACEMENT=double the sequences ask the real placement's
 # double, which takes a hundredth of the time, and those of one batch in
 # COMPARED ask both: they must agree.
@@ -72,22 +64,16 @@ def test_it_converges_and_loses_nothing(quick_placement):
         again = _PLACEMENTS[kind](quick_placement)
         return booting.machine_on(again, tally)
 
-    settings = hypothesis.settings(
-        max_examples=min(AT_A_TIME, SEQUENCES),
-        stateful_step_count=STEPS,
-        deadline=None,
-        database=None,
-        print_blob=True,
-        phases=PHASES,
-        suppress_health_check=list(hypothesis.HealthCheck),
+    how = sequences.How(
+        seed=SEED,
+        at_a_time=min(sequences.AT_A_TIME, SEQUENCES),
+        steps=STEPS,
+        shrinks=SHRINKS,
     )
     batch = FIRST_BATCH
     try:
         while tally.sequences < SEQUENCES:
-            made = hypothesis.seed(f'{SEED}, batch {batch}')(
-                acting(_kind(batch))
-            )
-            stateful.run_state_machine_as_test(made, settings=settings)
+            sequences.run(acting(_kind(batch)), batch, how)
             batch += 1
             _keep(tally)
     finally:

@@ -7,13 +7,14 @@ tries one form of each.
 
 import choices
 import pytest
+import seldom
 import trials
 import world
 
 JUDGED = ('quiet',)
 LOST = ('503', 'refused', 'reset after', 'timeout after')
 KILLED = ('killed before', 'killed after')
-ANYWHERE = range(6)
+ANYWHERE = range(7)
 
 
 @pytest.mark.long
@@ -85,13 +86,33 @@ def test_a_restored_placement_is_ours_as_before(acting, slot, changes):
     acting.step(change=('restored', world.N2, slot, changes), then=JUDGED)
 
 
+@pytest.mark.catches(
+    'nodes are recorded at the end of a cycle without an outage',
+    case='arrives in an outage',
+)
+@pytest.mark.catches(
+    "an outage of one node's writes postpones all departures",
+    case='departs in outages',
+)
+@pytest.mark.catches(
+    'an interrupted write counts at its exact generation only',
+    case='crash and allocations',
+)
+@pytest.mark.catches(
+    "an interrupted creation counts as another's once somebody allocated",
+    case='arrival and allocations',
+)
+@pytest.mark.catches(
+    'all parts are read before the first write, and a conflict drops the plan',
+    case='busy root',
+)
 @pytest.mark.parametrize(
     'trial',
     [
         ('arrives in an outage', world.N2, world.N3, 'refused', 0),
         ('departs in outages', world.N2, world.N1, 'reset after'),
         ('crash and allocations', world.N1, 'root', 'killed after', 1, 0),
-        ('arrival and allocations', world.N2, 'killed after', 5, 0),
+        ('arrival and allocations', world.N2, 'killed after', 6, 0),
         ('one pool of two', 'killed before', 0),
         ('busy root', world.N1, 'writes', 0),
         ('restored', world.N2, 'a', ('dress', 'child')),
@@ -102,9 +123,53 @@ def test_one_form_of_each(acting, trial):
     acting.step(change=trial, then=JUDGED)
 
 
-def test_each_trial_is_drawn():
-    public = {name for name in vars(trials.Trials) if name[0] != '_'}
-    assert choices.TRIALS.keys() == {name.replace('_', ' ') for name in public}
+@pytest.mark.catches(
+    'contention counts undos within ten cycles', case='undone again'
+)
+@pytest.mark.catches(
+    'a cycle above its limit removes nothing at all', case='many leave'
+)
+@pytest.mark.catches(
+    'a lower generation is believed when it is seen again', case='lags'
+)
+@pytest.mark.catches(
+    'a pool that another agent made again counts as restored',
+    case='pool made again',
+)
+@pytest.mark.parametrize(
+    'event',
+    [
+        ('first write', world.N2),
+        ('root deleted', world.N3),
+        ('capacity falls', 'one'),
+        ('many leave',),
+        ('undone again', world.N1, True),
+        ('lags', 'one'),
+        ('not deletable', world.N1, 0),
+        ('pool made again', 0),
+    ],
+    ids=lambda event: event[0],
+)
+def test_one_form_of_each_that_is_drawn_less_often(acting, event):
+    acting.step(change=('seldom', event), then=JUDGED)
+
+
+@pytest.mark.parametrize(
+    ('kind', 'drawn'),
+    [(trials.Trials, choices.TRIALS), (seldom.Seldom, choices.SELDOM)],
+)
+def test_each_trial_is_drawn(kind, drawn):
+    public = {name for name in vars(kind) if name[0] != '_'}
+    assert drawn.keys() == {name.replace('_', ' ') for name in public}
+
+
+@pytest.mark.catches('edits stay although the driver then lacks the method')
+def test_what_a_driver_said_before_a_fall_back_is_not_reported(acting):
+    falls_back = ('behaviour', world.N1, 'resources')
+    acting.step(change=falls_back, then=JUDGED)
+    held = acting.authors.now[world.N1]
+    assert held.inventories.keys() == world.OLDEST_FORM.keys()
+    assert world.DISCARDED not in held.traits
 
 
 def test_a_driver_that_adds_what_is_missing_comes_to_rest(acting):
@@ -114,6 +179,7 @@ def test_a_driver_that_adds_what_is_missing_comes_to_rest(acting):
     assert carried >= {'CUSTOM_RED', 'CUSTOM_GOLD'}
 
 
+@pytest.mark.catches('removing a name ends the claims on all others')
 def test_one_name_is_removed_and_no_other(acting):
     both = {'CUSTOM_RED', 'CUSTOM_GOLD'}
     added = ('traits', world.N1, 'a', 'add', both)

@@ -33,6 +33,46 @@ CONFLICT = (
         ]
     },
 )
+
+VAST = 10**20
+HALF = '\ud800'  # of a character
+GENERATIONS = {'generation', 'resource_provider_generation'}
+
+
+def vast(body):
+    """Return a body with generations that no placement gives."""
+    return _changed(
+        body, lambda key, value, _: VAST if key in GENERATIONS else value
+    )
+
+
+def half(body):
+    """Return a list of providers with names that no placement gives.
+
+    Of the answer to a creation the agent uses only the generation.
+    """
+    if not isinstance(body, dict) or 'resource_providers' not in body:
+        return body
+    return _changed(
+        body,
+        lambda key, value, row: (
+            f'{value}{HALF}' if key == 'name' and 'uuid' in row else value
+        ),
+    )
+
+
+def _changed(body, change):
+    if isinstance(body, list):
+        return [_changed(each, change) for each in body]
+    if not isinstance(body, dict):
+        return body
+    return {
+        key: change(key, _changed(value, change), body)
+        for key, value in body.items()
+    }
+
+
+SENSELESS = (vast, half)
 # What the client gets, and whether placement did it all the same.
 FAULTS = {
     '409': (CONFLICT, False),
@@ -44,6 +84,8 @@ FAULTS = {
     'timeout after': (requests.ReadTimeout, True),
     'truncated': ((200, '{"resource_provid'), True),
     'garbage': ((200, '<html>It works!</html>'), False),
+    'vast': (vast, True),
+    'half': (half, True),
     'killed before': (Killed, False),
     'killed after': (Killed, True),
 }
@@ -140,6 +182,9 @@ class Wire:
             response = self._replay.ask(sent)
             status = response.status_code
             body = _json(response)
+        if outcome in SENSELESS:
+            said = outcome(body)
+            hit, outcome = said != body, (status, said)
         self._judge.after(request, status, body, lost=hit)
         if not hit:
             return response

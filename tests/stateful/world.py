@@ -34,6 +34,8 @@ OTHERS_TRAITS = (
     'OWNER_CYBORG',
     'OWNER_NOVA',
 )
+# Said by a driver that then says it cannot describe a tree.
+DISCARDED = 'CUSTOM_DISCARDED'
 # Given to every node of an agent by its operator's file, or by none.
 FILE_TRAITS = ('CUSTOM_FILE_ONE', 'CUSTOM_FILE_TWO')
 FILE = """

@@ -6,15 +6,17 @@ A module for each kind: ``ownership`` (what may be written, and what may go),
 in which order, after which read), ``memory`` (what is remembered, and when),
 ``bounds`` (what keeps a cycle from doing too much, or the same thing for
 ever), ``servers`` (what a server may not do), ``people`` (what people are
-told), ``nova_libvirt`` (what nova's libvirt driver reports wrongly),
-``nova_drivers`` (what a driver of nova's may not do) and ``beside_nova`` (what belongs to a nova-compute on the host). A defect replaces
-a part of the product that the module imports. The tests that must notice it are
-marked ``catches`` with its name.
+told), ``former`` (what this agent once did), ``nova_libvirt`` (what nova's
+libvirt driver reports wrongly), ``nova_drivers`` (what a driver of nova's may
+not do) and ``beside_nova`` (what belongs to a nova-compute on the host). A
+defect replaces a part of the product that the module imports. The tests that
+must notice it are marked ``catches`` with its name.
 """
 
 from tests.mutation.planted import (
     beside_nova,
     bounds,
+    former,
     memory,
     nova_drivers,
     nova_libvirt,
@@ -30,6 +32,7 @@ __all__ = [
     'VARIANTS',
     'beside_nova',
     'bounds',
+    'former',
     'memory',
     'nova_drivers',
     'nova_libvirt',
