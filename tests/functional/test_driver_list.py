@@ -2,6 +2,7 @@
 """``driver list``: origin, capabilities and last check, without an import."""
 
 import json
+import os
 import sys
 
 import pytest
@@ -187,12 +188,41 @@ def test_the_shipped_proof_is_shown_with_its_date_and_versions(
     assert found['rack']['Last Check'] == line
 
 
-@pytest.mark.parametrize('shipped', ['{', '[]', '{"driver": 1}'])
+@pytest.mark.parametrize(
+    'shipped',
+    [
+        *('{', '[]', '{"driver": 1}', '[' * 200_000),
+        report() | {'rules': []},
+        report() | {'rules': [{'number': 'CA001', 'status': 'banana'}]},
+    ],
+)
 def test_a_proof_that_cannot_be_read_is_no_missing_one(site, listed, shipped):
     site.ship(shipped)
     found, _ = listed()
     assert found['rack']['Last Check'].startswith('unreadable: ')
     assert '\n' not in found['rack']['Last Check']
+
+
+def test_a_proof_that_is_no_regular_file_of_its_size_is_not_read(
+    site, listed, tmp_path
+):
+    file = tmp_path / 'racks' / 'driver-check.json'
+    makers = {
+        'it is larger than 1 MiB': lambda: os.truncate(file, 6_000_000_000),
+        'it is not a regular file': lambda: os.mkfifo(file),
+        'Is a directory': file.mkdir,
+    }
+    for why, make in makers.items():
+        if 'larger' in why:
+            site.ship('')
+        make()
+        found, _ = listed()
+        assert found['rack']['Last Check'].startswith('unreadable: ')
+        assert why in found['rack']['Last Check']
+        file.rmdir() if file.is_dir() else file.unlink()
+    file.symlink_to('/dev/zero')
+    found, _ = listed()
+    assert 'not a regular file' in found['rack']['Last Check']
 
 
 def test_a_configured_driver_that_is_not_installed_is_said(listed):

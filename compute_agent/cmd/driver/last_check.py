@@ -7,7 +7,9 @@ of the driver or of the contract, and then counts as old.
 """
 
 import json
+import os
 import pathlib
+import stat
 from typing import Any
 
 from ... import error_text
@@ -17,6 +19,9 @@ from . import source
 FILE = 'driver-check.json'
 NONE = 'none'
 
+_LARGEST = 1024 * 1024  # bytes; a report has a line for each rule
+_STATUSES = {'passed', 'failed', 'skipped'}
+
 
 def line(entry: loader.Installed, contract: str) -> str:
     """Return the result of the last check with its date and versions.
@@ -25,22 +30,40 @@ def line(entry: loader.Installed, contract: str) -> str:
     """
     module = source.file_of(entry.target.partition(':')[0])
     file = module.with_name(FILE) if module else None
-    if file is None or not file.exists():
+    if file is None:
         return NONE
     try:
-        report = json.loads(file.read_bytes())
+        report = json.loads(_content(file))
         if not _is_of(report, entry):
             return NONE
         return _line(report, entry, contract)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
-        return _unreadable(file, exc)
-
-
-def _unreadable(file: pathlib.Path, exc: Exception) -> str:
-    why = error_text.short(exc)
-    if not isinstance(exc, OSError | ValueError):
+    except FileNotFoundError:
+        return NONE
+    except (OSError, ValueError) as exc:
+        why = error_text.short(exc)
+    except (LookupError, TypeError, AttributeError, RecursionError):
         why = 'it is no report of "driver check"'
     return f'unreadable: {file}: {why}'
+
+
+def _content(file: pathlib.Path) -> bytes:
+    """Return the content of a regular file that is not too large.
+
+    :raises OSError: the file cannot be read
+    :raises ValueError: it is not a regular file, or too large
+    """
+    with open(file, 'rb', opener=_without_waiting) as opened:
+        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+            raise ValueError('it is not a regular file')
+        content = opened.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise ValueError('it is larger than 1 MiB')
+    return content
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; without O_NONBLOCK, a named pipe would block the process."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _is_of(report: Any, entry: loader.Installed) -> bool:
@@ -61,6 +84,13 @@ def _line(report: Any, entry: loader.Installed, contract: str) -> str:
 
 def _outcome(report: Any) -> str:
     rules = report['rules']
+    strange = sorted({str(row['status']) for row in rules} - _STATUSES)
+    if strange:
+        raise ValueError(
+            f'{error_text.excerpt(strange[0])} is no status of a rule'
+        )
+    if not rules:
+        raise ValueError('it has no rules')
     broken = [row['number'] for row in rules if row['status'] == 'failed']
     skipped = sum(row['status'] == 'skipped' for row in rules)
     if broken:
