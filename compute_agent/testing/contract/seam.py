@@ -11,6 +11,8 @@ import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ... import errors
+
 Maker = Callable[[Any], object]
 
 
@@ -49,7 +51,7 @@ class Seam:
     :ivar timeout: makes the exception of a call that takes too long
     :ivar error: makes the exception of a call that fails
     :ivar silent: fault → why this source cannot tell it from the truth; the
-        report has the reason
+        report has the reason; a call that raises is never silent
     :ivar is_remote: False for a file of the host, which may be read while the
         driver is made
     :ivar most: the calls of one cycle that are made to fail, spread over all
@@ -65,6 +67,20 @@ class Seam:
     silent: Mapping[Fault, str] = dataclasses.field(default_factory=dict)
     is_remote: bool = True
     most: int = 20
+
+    def __post_init__(self) -> None:
+        raising = next((f for f in RAISING if f in self.silent), None)
+        if raising is not None:
+            raise errors.ConfigError(
+                f'seam {self}: silent has {raising.name}, but a call that '
+                'raises is no answer, so every driver can tell it: leave it '
+                'out of silent'
+            )
+        if self.most < 1:
+            raise errors.ConfigError(
+                f'seam {self}: most is {self.most}, so that no call would be '
+                'tried: give 1 or more'
+            )
 
     def __str__(self) -> str:
         return f'{self.name}.{self.attribute}'

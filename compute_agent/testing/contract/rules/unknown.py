@@ -142,8 +142,7 @@ def _try(
     if not _tells(cycle, normal) and _differs(cycle, normal):
         raise Broken(
             call,
-            'the description is another one, the node is done, and nothing '
-            'says why',
+            'the description changed, the node is done, and nothing says why',
             _KEEP,
         )
     _heal(trial, normal, f'{_title(failure)} {moment}')
@@ -230,7 +229,7 @@ def _spread(numbers: Sequence[int], most: int) -> list[int]:
     """Return at most so many of these, spread over all."""
     if len(numbers) <= most:
         return list(numbers)
-    step = (len(numbers) - 1) / (most - 1)
+    step = (len(numbers) - 1) / max(most - 1, 1)
     return [numbers[round(i * step)] for i in range(most)]
 
 
@@ -245,7 +244,7 @@ def _speaking(trial: Trial, fault: Fault) -> list[Seam]:
             'World.seams is not given'
         )
     reasons = {
-        f'{seam} cannot tell {fault.value}: {seam.silent[fault]}': None
+        f'{seam} cannot detect {fault.value}: {seam.silent[fault]}': None
         for seam in trial.world.seams
         if fault in seam.silent
     }

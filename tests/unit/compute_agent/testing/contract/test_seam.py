@@ -5,8 +5,10 @@ import types
 
 import pytest
 
+from compute_agent import errors
 from compute_agent.testing import Fault, Seam
 from compute_agent.testing.contract import seam as seams
+from compute_agent.testing.contract.rules import unknown
 
 SEAM = Seam('source', object, 'read')
 RACKS = {'racks': [{'name': 'a'}, {'name': 'b'}], 'count': 2}
@@ -92,3 +94,24 @@ def test_another_order_is_an_equal_answer():
     assert found == answer
     assert list(found) == ['a', 'b']
     assert list(found['b'][0]) == ['x', 'y']
+
+
+@pytest.mark.parametrize('fault', [Fault.TIMEOUT, Fault.EXCEPTION])
+def test_a_call_that_raises_is_never_silent(fault):
+    with pytest.raises(errors.ConfigError, match=f'silent has {fault.name}'):
+        Seam('source', object, 'read', silent={fault: 'it is often so'})
+
+
+@pytest.mark.parametrize('most', [0, -1])
+def test_a_seam_has_to_let_a_call_fail(most):
+    with pytest.raises(errors.ConfigError, match=f'most is {most}, '):
+        Seam('source', object, 'read', most=most)
+
+
+@pytest.mark.parametrize(
+    ('most', 'numbers'),
+    [(1, [1]), (2, [1, 9]), (3, [1, 5, 9]), (9, [*range(1, 10)])],
+)
+def test_the_calls_that_fail_are_spread_over_all(most, numbers):
+    """White-box: no driver shows which of many calls failed."""
+    assert unknown._spread(range(1, 10), most) == numbers
