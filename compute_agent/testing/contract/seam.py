@@ -6,8 +6,11 @@ often the driver asks, and can give any answer a bad form. Which forms an
 answer has depends on its value: only a list has a half.
 """
 
+import copy
 import dataclasses
 import enum
+import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +32,13 @@ class Fault(enum.Enum):
 #: The faults for which the call raises.
 RAISING = (Fault.TIMEOUT, Fault.EXCEPTION)
 _GARBAGE = '\x00garbage<\ufffd'
+_CONTAINERS = (dict, list, tuple, set, frozenset)
+_PLACES = 8  # containers of an answer that become bad, and other values of it
+_MISSING = object()  # the value of a key that an answer lacks
+_EACH = object()  # any place in a list
+
+# The keys and places that lead from an answer to a value inside of it.
+_Path = tuple[Any, ...]
 
 
 def _timed_out() -> Exception:
@@ -46,7 +56,8 @@ class Seam:
     :ivar name: the name of the source, for messages and the report
     :ivar owner: the object, class or module that has the function
     :ivar attribute: the name of the function
-    :ivar half: returns the half of a true answer; by default, of its lists
+    :ivar half: returns the half of a true answer; by default, of each list and
+        mapping in it, one at a time
     :ivar garbage: returns garbage in place of a true answer
     :ivar timeout: makes the exception of a call that takes too long
     :ivar error: makes the exception of a call that fails
@@ -115,28 +126,36 @@ def reordered(answer: Any) -> Any:
 
 
 def _halves(true: Any) -> list[object]:
-    """Return the answer with half of its lists, or half of itself."""
-    match true:
-        case str() | bytes() | list() | tuple() if type(true) in _PLAIN:
-            return [true[: len(true) // 2]] if len(true) > 1 else []
-        case dict():
-            inner = _each_list(true, lambda one: one[: len(one) // 2])
-            if inner != true:
-                return [inner]
-            most = len(true) // 2
-            return [type(true)(list(true.items())[:most])] if most else []
-        case set() | frozenset():
-            most = len(true) // 2
-            return [type(true)(sorted(true, key=repr)[:most])] if most else []
-        case _:
-            return []
+    """Return answers of which a part is missing: half of a list, or a key."""
+    if isinstance(true, str | bytes):
+        return [true[: len(true) // 2]] if len(true) > 1 else []
+    found: list[object] = []
+    for path, value in _places(true):
+        if isinstance(value, _CONTAINERS) and len(value) > 1:
+            found.append(_changed(true, path, _half(value)))
+        if path and isinstance(_at(true, path[:-1]), dict):
+            found.append(_changed(true, path, _MISSING))
+    return found
+
+
+def _half(value: Any) -> object:
+    most = len(value) // 2
+    if isinstance(value, dict):
+        return _like(value, list(value.items())[:most])
+    if isinstance(value, list | tuple):
+        return _like(value, value[:most])
+    return _like(value, sorted(value, key=repr)[:most])
 
 
 def _empty(true: Any) -> list[object]:
-    """Return the empty answers: of its type, and with empty lists in it."""
-    if isinstance(true, dict):
-        return [type(true)(), _each_list(true, lambda _one: [])]
-    return [type(true)()] if type(true) in _PLAIN else []
+    """Return the empty answers: of its type, and with one empty container."""
+    if isinstance(true, str | bytes):
+        return [type(true)()]
+    return [
+        _changed(true, path, _like(value, ()))
+        for path, value in _places(true)
+        if isinstance(value, _CONTAINERS)
+    ]
 
 
 def _garbage(true: Any) -> list[object]:
@@ -147,26 +166,89 @@ def _garbage(true: Any) -> list[object]:
         return [-1]
     if isinstance(true, bytes):
         return [_GARBAGE.encode()]
-    if isinstance(true, dict):
-        inner = _each_list(true, lambda one: [_GARBAGE] * len(one))
-        return [{_GARBAGE: None}, dict.fromkeys(true, _GARBAGE), inner, None]
-    if isinstance(true, list | tuple | set | frozenset):
-        kind = type(true) if type(true) in _PLAIN else list
-        return [kind([_GARBAGE]), kind([None]), None]
-    return [_GARBAGE]
+    if not isinstance(true, _CONTAINERS):
+        return [_GARBAGE]
+    return [
+        _changed(true, path, bad)
+        for path, value in _places(true)
+        for bad in _wrong(value)
+    ]
 
 
-def _each_list(answer: Any, change: Callable[[list[Any]], object]) -> Any:
-    """Return an answer with each list inside of its mappings changed."""
-    match answer:
-        case dict():
-            return type(answer)(
-                (k, _each_list(v, change)) for k, v in answer.items()
-            )
-        case list():
-            return change(answer)
-        case _:
-            return answer
+def _wrong(value: Any) -> list[object]:
+    """Return what a place of an answer does not have in truth."""
+    if isinstance(value, dict):
+        return [None, dict.fromkeys(value or [_GARBAGE], _GARBAGE)]
+    if isinstance(value, _CONTAINERS):
+        # Another text in place of a text may be true.
+        is_text = any(isinstance(one, str) for one in value)
+        bad = None if is_text else _GARBAGE
+        return [None, _like(value, [bad] * max(len(value), 1))]
+    # Many sources say None for a name or state that there is not.
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return [None, [_GARBAGE]] if is_number else [[_GARBAGE]]
 
 
-_PLAIN = frozenset({str, bytes, list, tuple, set, frozenset})
+# --- the places inside of an answer -------------------------------------------
+
+
+def _places(true: Any) -> list[tuple[_Path, Any]]:
+    """Return the paths of values inside of an answer, the outer ones first.
+
+    The items of a list are of one kind: of equal paths but for the places in
+    lists, it has the first one. There are at most so many containers and so
+    many other values.
+    """
+    of_kind: dict[_Path, tuple[_Path, Any]] = {}
+    _walk(true, (), (), of_kind)
+    found = sorted(of_kind.values(), key=lambda one: len(one[0]))
+    containers = [one for one in found if isinstance(one[1], _CONTAINERS)]
+    others = [one for one in found if not isinstance(one[1], _CONTAINERS)]
+    return containers[:_PLACES] + others[:_PLACES]
+
+
+def _walk(
+    value: Any,
+    path: _Path,
+    kind: _Path,
+    found: dict[_Path, tuple[_Path, Any]],
+) -> None:
+    found.setdefault(kind, (path, value))
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _walk(inner, (*path, key), (*kind, key), found)
+    elif isinstance(value, list | tuple):
+        for at, inner in enumerate(value):
+            _walk(inner, (*path, at), (*kind, _EACH), found)
+
+
+def _at(answer: Any, path: _Path) -> Any:
+    return functools.reduce(operator.getitem, path, answer)
+
+
+def _changed(answer: Any, path: _Path, value: object) -> Any:
+    """Return an answer with another value in one place, or without it."""
+    if not path:
+        return value
+    key, rest = path[0], path[1:]
+    if isinstance(answer, dict):
+        changed = copy.copy(answer)
+        if value is _MISSING and not rest:
+            del changed[key]
+        else:
+            changed[key] = _changed(answer[key], rest, value)
+        return changed
+    items = list(answer)
+    items[key] = _changed(items[key], rest, value)
+    return _like(answer, items)
+
+
+def _like(value: Any, items: Any) -> Any:
+    """Return a container of the same type, or of its plain type."""
+    plain = next(kind for kind in _CONTAINERS if isinstance(value, kind))
+    if isinstance(value, dict) and type(value) is not dict:
+        changed = copy.copy(value)
+        changed.clear()
+        changed.update(items)
+        return changed
+    return plain(items)

@@ -11,6 +11,7 @@ from compute_agent.testing.contract.rules import unknown
 from compute_agent.virt import driver
 
 GARBAGE = seam._garbage
+PLACES = seam._places
 UNKNOWN = 'an answer that is missing or odd is unknown'
 
 
@@ -134,6 +135,30 @@ class CountsItsEntriesOnly(Rack):
         found = answer.get('entries') if isinstance(answer, dict) else None
         if isinstance(found, list) and len(found) == answer['count']:
             return [one for one in found if isinstance(one, dict)]
+        return super().entries(answer)
+
+
+@breaks(
+    'CA013',
+    call='update_provider_tree at garbage of call ',
+    fix=UNKNOWN,
+    weak=(
+        'has garbage in two levels of an answer only',
+        Plant(
+            seam._places,
+            lambda true: [one for one in PLACES(true) if len(one[0]) < 2],
+        ),
+    ),
+)
+class TakesNoFunctionsForNone(Rack):
+    """It has the words by which unknown most often becomes empty."""
+
+    def entries(self, answer):
+        found = answer.get('entries') if isinstance(answer, dict) else None
+        for one in found if isinstance(found, list) else ():
+            if isinstance(one, dict) and 'card' in one:
+                one['functions'] = one['functions'] or []
+                one['total'] = len(one['functions'])
         return super().entries(answer)
 
 

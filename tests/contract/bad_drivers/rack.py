@@ -16,7 +16,8 @@ COOLED = 'CUSTOM_COOLED_BY_AIR'
 class Network:
     """The world outside: racks that tell their contents.
 
-    Every answer is ``{'count': n, 'entries': [n entries]}``.
+    Every answer is ``{'count': n, 'entries': [n entries]}``. A card of a rack
+    lists its functions, and says how many there are.
     """
 
     def __init__(self):
@@ -43,7 +44,7 @@ class Network:
         """Move the graphics cards of each rack to a provider of their own."""
         for row in self.rows.values():
             row['version'] += 1
-            row['entries'][1] = {'card': 'gpu1', 'total': 8}
+            row['entries'][1] = _card('gpu1', 8)
 
     def tell(self):
         for listener in list(self.listeners):
@@ -72,16 +73,44 @@ class Network:
             'entries': [
                 {'class': 'CUSTOM_SLOTS', 'total': 10 + number},
                 {'class': 'VGPU', 'total': 8},
-                {'card': 'gpu0', 'total': 4},
+                _card('gpu0', 4),
                 {'trait': COOLED},
                 {'trait': 'CUSTOM_RACK'},
             ],
         }
 
 
+def _card(name, total):
+    functions = [f'{name}.{n}' for n in range(total)]
+    return {'card': name, 'total': total, 'functions': functions}
+
+
 def _answer(entries):
     entries = list(entries)
     return {'count': len(entries), 'entries': entries}
+
+
+SHAPES = (
+    {'name': str, 'uuid': str, 'version': int},
+    {'class': str, 'total': int},
+    {'card': str, 'total': int, 'functions': list},
+    {'trait': str},
+)
+
+
+def is_entry(one):
+    """Return True for an entry as the network sends it."""
+    if not isinstance(one, dict):
+        return False
+    types = {key: type(value) for key, value in one.items()}
+    functions = one.get('functions')
+    return types in SHAPES and (
+        functions is None
+        or (
+            len(functions) == one['total']
+            and all(isinstance(name, str) for name in functions)
+        )
+    )
 
 
 NETWORK = Network()
@@ -155,7 +184,7 @@ class Rack(driver.ComputeDriver):
         if (
             isinstance(found, list)
             and 0 < len(found) == answer.get('count')
-            and all(isinstance(one, dict) for one in found)
+            and all(map(is_entry, found))
         ):
             return found
         raise errors.DriverError(
@@ -191,7 +220,13 @@ class Rack(driver.ComputeDriver):
         name = self.card_name(node, entry['card'])
         if not tree.exists(name):
             tree.new_child(name, node)
-        tree.declare_inventory(name, {'VGPU': {'total': entry['total']}})
+        functions = self.functions(entry)
+        tree.declare_inventory(
+            name, {'VGPU': {'total': functions}} if functions else {}
+        )
+
+    def functions(self, entry):
+        return len(entry['functions'])
 
     def card_name(self, node, card):
         return f'{node}-{card}'

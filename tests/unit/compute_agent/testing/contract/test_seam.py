@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bad answers that each fault makes of a true one."""
 
+import collections
+import copy
 import types
 
 import pytest
@@ -11,24 +13,39 @@ from compute_agent.testing.contract import seam as seams
 from compute_agent.testing.contract.rules import unknown
 
 SEAM = Seam('source', object, 'read')
+GARBAGE = seams._GARBAGE
 RACKS = {'racks': [{'name': 'a'}, {'name': 'b'}], 'count': 2}
 
 
 @pytest.mark.parametrize(
-    ('true', 'half'),
+    ('true', 'halves'),
     [
-        ('abcd', 'ab'),
-        (b'abc', b'a'),
-        ([1, 2, 3], [1]),
-        ((1, 2), (1,)),
-        ({1, 2}, {1}),
-        ({'a': 1, 'b': 2}, {'a': 1}),
-        (RACKS, {'racks': [{'name': 'a'}], 'count': 2}),
-        ({'a': {'b': [1, 2]}}, {'a': {'b': [1]}}),
+        ('abcd', ['ab']),
+        (b'abc', [b'a']),
+        ([1, 2, 3], [[1]]),
+        ((1, 2), [(1,)]),
+        ({1, 2}, [{1}]),
+        ({'a': 1, 'b': 2}, [{'a': 1}, {'b': 2}, {'a': 1}]),
+        ({'a': {'b': [1, 2]}}, [{}, {'a': {'b': [1]}}, {'a': {}}]),
+        (
+            [{'gpus': [1, 2]}, {'gpus': [3]}],
+            [
+                [{'gpus': [1, 2]}],
+                [{'gpus': [1]}, {'gpus': [3]}],
+                [{}, {'gpus': [3]}],
+            ],
+        ),
     ],
 )
-def test_half_of_an_answer_has_half_of_its_lists(true, half):
-    assert SEAM.answers(Fault.HALF, true) == [half]
+def test_half_of_an_answer_lacks_a_part_in_one_place(true, halves):
+    assert SEAM.answers(Fault.HALF, true) == halves
+
+
+def test_the_true_answer_stays_as_it_is():
+    true = copy.deepcopy(RACKS)
+    for fault in (Fault.HALF, Fault.EMPTY, Fault.GARBAGE):
+        assert SEAM.answers(fault, true)
+        assert true == RACKS
 
 
 @pytest.mark.parametrize(
@@ -44,13 +61,22 @@ def test_an_answer_that_cannot_be_halved_has_no_half(true):
         ('abcd', ['']),
         ([1], [[]]),
         ({'a': 1}, [{}]),
-        (RACKS, [{}, {'racks': [], 'count': 2}]),
+        (
+            RACKS,
+            [
+                {},
+                {'racks': [], 'count': 2},
+                {'racks': [{}, {'name': 'b'}], 'count': 2},
+            ],
+        ),
+        ({'a': {'x': 1}, 'b': 1}, [{}, {'a': {}, 'b': 1}]),
+        ([{'gpus': [7]}], [[], [{}], [{'gpus': []}]]),
         ('', []),
         (7, []),
         (None, []),
     ],
 )
-def test_an_empty_answer_is_of_its_type_or_has_empty_lists(true, empty):
+def test_an_empty_answer_is_of_its_type_or_empty_in_one_place(true, empty):
     assert SEAM.answers(Fault.EMPTY, true) == empty
 
 
@@ -60,6 +86,39 @@ def test_garbage_is_another_answer(true):
     assert found
     assert true not in found
     assert type(true) in {type(bad) for bad in found} | {float}
+
+
+@pytest.mark.parametrize(
+    ('true', 'bad'),
+    [
+        ([{'gpus': [7]}], [{'gpus': None}]),
+        ([{'gpus': [7]}], [{'gpus': [GARBAGE]}]),
+        ([{'gpus': ['text']}], [{'gpus': [None]}]),
+        ([{'total': 7}], [{'total': None}]),
+        ([{'name': 'a'}], [{'name': [GARBAGE]}]),
+        ([{'name': 'a'}], [None]),
+        ({'shelves': {'a': {}}}, {'shelves': None}),
+        ({'shelves': {'a': {}}}, {'shelves': {'a': GARBAGE}}),
+        ({'pair': (1, 2)}, {'pair': (GARBAGE, GARBAGE)}),
+        (collections.OrderedDict(a=1), collections.OrderedDict(a=None)),
+    ],
+)
+def test_garbage_is_in_each_place_of_an_answer(true, bad):
+    assert bad in SEAM.answers(Fault.GARBAGE, true)
+
+
+def test_a_text_inside_of_an_answer_does_not_become_none():
+    found = SEAM.answers(Fault.GARBAGE, [{'name': 'a', 'is_up': True}])
+    assert [{'name': None, 'is_up': True}] not in found
+    assert [{'name': 'a', 'is_up': None}] not in found
+
+
+def test_a_long_answer_has_a_bounded_number_of_bad_ones():
+    """White-box: the bound is a private constant."""
+    rows = [{f'key-{n}': [n] for n in range(1000)}] * 1000
+    for fault in (Fault.HALF, Fault.EMPTY, Fault.GARBAGE):
+        found = SEAM.answers(fault, rows)
+        assert 1 < len(found) <= 4 * seams._PLACES
 
 
 @pytest.mark.parametrize('true', [None, True, False])
