@@ -84,6 +84,16 @@ def after(agent_factory, controller):
     return agent_factory(driver, ratios=initial)
 
 
+def _body_in_our_driver():
+    """Return the nova driver's text with our class, and without the ratio."""
+    text = BEFORE.replace('from nova.virt', 'from compute_agent.virt')
+    return ''.join(
+        line
+        for line in text.splitlines(keepends=True)
+        if not re.search(r'\bratio\b', line)
+    )
+
+
 def _defined(text, controller):
     found = {'ask_controller': controller}
     exec(compile(text, PAGE.name, 'exec'), found)
@@ -102,6 +112,39 @@ def test_both_describe_the_same(before, after, operator, controller):
     with_capability = operator.holdings()
     with_capability[HOST]['traits'].remove(CAPABILITY)
     assert with_capability == held
+
+
+def test_the_body_works_in_our_driver_without_the_ratio(
+    agent_factory, operator, controller
+):
+    lines = BEFORE.count('\n') - _body_in_our_driver().count('\n')
+    assert lines == 2  # as the page says
+    moved = _defined(_body_in_our_driver(), controller)['GpuHost']
+
+    class OfOurs(moved):
+        @classmethod
+        def from_conf(cls, conf):
+            return cls()
+
+    driver = OfOurs()
+    driver.init_host(HOST)
+    driver.get_nodenames_by_uuid = lambda: {agents.NODE: HOST}
+    ratios = allocation_ratios.Ratios(initial={'VCPU': RATIO})
+    agent_factory(driver, ratios=ratios).done()
+    held = operator.holdings()
+    assert held[HOST]['inventories']['VCPU']['allocation_ratio'] == RATIO
+    assert held[GPUS]['inventories']['PGPU']['total'] == 2
+
+
+@pytest.mark.parametrize('which', ['before', 'after'])
+def test_a_host_whose_gpus_are_gone_has_none(
+    request, which, operator, controller
+):
+    agent = request.getfixturevalue(which)
+    agent.done()
+    controller.says(gpus=[])
+    agent.done()
+    assert operator.holdings()[GPUS]['inventories'] == {}
 
 
 def test_the_complete_list_of_the_nova_driver_takes_a_trait_of_another(
