@@ -14,7 +14,7 @@ import importlib
 import logging
 import threading
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from oslo_config import cfg
@@ -23,7 +23,7 @@ from compute_agent import error_text, errors
 from compute_agent.tree import provider_tree
 from compute_agent.virt import driver as virt
 
-from . import novas_tree, process, target, tracker
+from . import novas_tree, older_methods, process, target, tracker
 
 LOG = logging.getLogger(__name__)
 
@@ -39,6 +39,7 @@ class NovaDriver(virt.ComputeDriver):
     def __init__(self, nova: process.Nova, driver: Any) -> None:
         self._nova = nova
         self._driver = driver
+        self._older = older_methods.OlderMethods(nova, driver)
         self._tracker = tracker.ResourceTracker(nova, driver)
         self._lock = threading.Lock()
         self._is_ready = False
@@ -107,36 +108,22 @@ class NovaDriver(virt.ComputeDriver):
         nodename: str,
         allocations: Mapping[str, Any] | None = None,
     ) -> None:
-        """Have nova's driver and its resource tracker edit the tree."""
+        """Have nova's driver and its resource tracker edit the tree.
+
+        A driver that lacks the method is asked by those of older interfaces.
+        """
         given = {} if allocations is None else {'allocations': allocations}
         with self._asking():
             self._identify(provider_tree.data(nodename).uuid)
-            self._driver.update_provider_tree(
-                novas_tree.NovaTree(provider_tree), nodename, **given
-            )
+            try:
+                self._driver.update_provider_tree(
+                    novas_tree.NovaTree(provider_tree), nodename, **given
+                )
+            except NotImplementedError:
+                if given:
+                    raise
+                self._older.describe(provider_tree, nodename)
             self._tracker.add(provider_tree, nodename, allocations)
-
-    def get_inventory(self, nodename: str) -> Mapping[str, Any]:
-        """Return the inventory, from a driver with nova's older method."""
-        with self._asking():
-            found: Mapping[str, Any] = self._older('get_inventory')(nodename)
-            return found
-
-    def get_traits(self, nodename: str) -> Sequence[str]:
-        """Return the traits of the older method, and the capabilities."""
-        capabilities = self._tracker.capabilities(has_remote_ports=False)
-        traits = {trait for trait, has in capabilities.items() if has}
-        with self._asking(), contextlib.suppress(NotImplementedError):
-            traits.update(self._older('get_traits')(nodename))
-        return sorted(traits)
-
-    def get_available_resource(self, nodename: str) -> Mapping[str, Any]:
-        """Return the resources in nova's oldest form."""
-        with self._asking(), self._nova.conductor.asking_for_resources():
-            found: Mapping[str, Any] = self._driver.get_available_resource(
-                nodename
-            )
-            return found
 
     def close(self) -> None:
         """End what the driver holds."""
@@ -150,18 +137,6 @@ class NovaDriver(virt.ComputeDriver):
         """Let nova's code know the uuid of a host that had none."""
         if not self._by_uuid and self._nova.node.LOCAL_NODE_UUID is None:
             self._nova.node.LOCAL_NODE_UUID = uuid
-
-    def _older(self, method: str) -> Callable[[str], Any]:
-        """Return a method that nova's present interface does not have.
-
-        :raises NotImplementedError: the driver does not have it either
-        """
-        found: Callable[[str], Any] | None = getattr(
-            self._driver, method, None
-        )
-        if found is None:
-            raise NotImplementedError(method)
-        return found
 
     @contextlib.contextmanager
     def _asking(self) -> Iterator[None]:

@@ -12,6 +12,7 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
+from compute_agent import errors
 from compute_agent.tree import provider_tree
 
 from . import novas_tree, process
@@ -63,16 +64,33 @@ class ResourceTracker:
         manager = importlib.import_module('nova.pci.manager')
         found: Mapping[str, Any] = {}
         if self._nova.conf.pci.device_spec:
-            with self._nova.conductor.asking_for_resources():
-                found = self._driver.get_available_resource(nodename)
+            found = self._resources(nodename)
         node = objects.ComputeNode(
             id=0, numa_topology=found.get('numa_topology')
         )
         tracker = manager.PciDevTracker(context.get_admin_context(), node)
-        tracker.update_devices_from_hypervisor_resources(
-            found.get(_DEVICES) or '[]'
-        )
+        if _DEVICES in found:
+            tracker.update_devices_from_hypervisor_resources(found[_DEVICES])
         return tracker
+
+    def _resources(self, nodename: str) -> Mapping[str, Any]:
+        """Return the node's resources in nova's oldest form.
+
+        :raises errors.DriverError: the devices, which are to be reported, are
+            not among them: to go on would remove those in placement
+        """
+        with self._nova.conductor.asking_for_resources():
+            found: Mapping[str, Any] = self._driver.get_available_resource(
+                nodename
+            )
+        if _DEVICES not in found and self._nova.conf.pci.report_in_placement:
+            raise errors.DriverError(
+                f'{type(self._driver).__name__} does not tell the PCI devices '
+                f'of {nodename}, and [pci] report_in_placement and device_spec '
+                'ask to report them: unset device_spec for this driver, or '
+                f'have get_available_resource return {_DEVICES}'
+            )
+        return found
 
     def _add_devices(
         self,

@@ -5,6 +5,7 @@ import concurrent.futures
 import threading
 import uuid as uuidlib
 
+from compute_agent import errors
 from compute_agent.virt import driver as virt
 from drivers.nova import conductor, driver, novas_tree, process, tracker
 from tests.mutation.planted.catalogue import plant
@@ -29,6 +30,17 @@ def _(_new_child, self, name, parent, **_how):
 )
 def _(_capabilities, _self, **_how):
     return {}
+
+
+@plant(
+    tracker.ResourceTracker._resources,
+    'PCI devices that a driver of nova does not tell are gone',
+)
+def _(resources, self, nodename):
+    try:
+        return resources(self, nodename)
+    except errors.DriverError:
+        return {'pci_passthrough_devices': '[]'}
 
 
 @plant(

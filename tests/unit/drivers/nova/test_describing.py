@@ -22,6 +22,16 @@ def described(nova, name=NAME, **inventory):
     return tree
 
 
+def removed(tree):
+    """Return the traits that the driver takes away."""
+    ((assertion,),) = [
+        of_source.values()
+        for (_, kind), of_source in tree.assertions.items()
+        if kind == 'trait'
+    ]
+    return assertion.removed
+
+
 def test_nova_begins_once_with_threads_and_its_own_options(nova):
     nova.configure('[DEFAULT]\nhost = cn7\nvcpus = 5\n')
     made = nova.load(NAME)
@@ -102,12 +112,7 @@ def test_a_thread_of_nova_does_not_keep_the_process_from_ending(nova):
 def test_capabilities_are_traits_and_lacking_ones_are_taken_away(nova):
     tree = described(nova)
     assert tree.data('cn1').traits == {'COMPUTE_TRUSTED_CERTS'}
-    ((assertion,),) = [
-        of_source.values()
-        for (_, kind), of_source in tree.assertions.items()
-        if kind == 'trait'
-    ]
-    assert assertion.removed == {
+    assert removed(tree) == {
         'COMPUTE_RESCUE_BFV',
         'COMPUTE_REMOTE_MANAGED_PORTS',
     }
@@ -133,19 +138,49 @@ def test_a_field_that_the_driver_omits_stays_as_it_is(nova):
 
 
 def test_an_older_driver_describes_by_its_methods(nova):
+    nova.configure('[pci]\ndevice_spec = {}\nreport_in_placement = true\n')
+    tree = described(nova, 'nova:small.Older')
+    root = tree.data('cn1')
+    assert root.inventory == {'VCPU': {'total': 9}}
+    assert root.traits == {
+        'CUSTOM_OLD',
+        'COMPUTE_TRUSTED_CERTS',
+        'COMPUTE_REMOTE_MANAGED_PORTS',
+    }
+    assert tree.data('cn1_0000:01:00.0').inventory
+    assert 'COMPUTE_RESCUE_BFV' in removed(tree)
+
+
+@pytest.mark.parametrize('name', ['Oldest', 'Wavers'])
+def test_the_oldest_driver_describes_by_its_resources(nova, name):
+    nova.configure('[DEFAULT]\nreserved_host_cpus = 1\n')
+    tree = described(nova, f'nova:small.{name}')
+    assert not tree.exists('half')
+    root = tree.data('cn1')
+    assert {
+        rc: (record['total'], record['reserved'])
+        for rc, record in root.inventory.items()
+    } == {'VCPU': (3, 1), 'MEMORY_MB': (512, 512)}
+    assert root.traits == {'COMPUTE_TRUSTED_CERTS'}
+    assert 'COMPUTE_RESCUE_BFV' in removed(tree)
+
+
+def test_no_fallback_can_move_allocations(nova):
     made = nova.load('nova:small.Older')
     with pytest.raises(NotImplementedError):
-        made.update_provider_tree(nova.tree(), 'cn1')
-    assert made.get_inventory('cn1') == {'VCPU': {'total': 9}}
-    assert made.get_traits('cn1') == ['COMPUTE_TRUSTED_CERTS', 'CUSTOM_OLD']
+        made.update_provider_tree(nova.tree(), 'cn1', {})
 
 
-def test_the_oldest_driver_describes_by_its_resources(nova):
-    made = nova.load('nova:small.Oldest')
-    with pytest.raises(NotImplementedError):
-        made.get_inventory('cn1')
-    assert made.get_traits('cn1') == ['COMPUTE_TRUSTED_CERTS']
-    assert made.get_available_resource('cn1')['vcpus'] == 3
+@pytest.mark.catches(
+    'PCI devices that a driver of nova does not tell are gone'
+)
+def test_pci_devices_that_nobody_tells_are_not_gone(nova):
+    nova.configure('[pci]\ndevice_spec = {}\nreport_in_placement = true\n')
+    with pytest.raises(errors.DriverError, match='Oldest does not tell the P'):
+        described(nova, 'nova:small.Oldest')
+    nova.configure('[pci]\ndevice_spec = {}\n')
+    tree = described(nova, 'nova:small.Oldest')
+    assert tree.get_provider_uuids() == [UUID]
 
 
 def test_a_wish_for_allocations_is_passed_on(nova):

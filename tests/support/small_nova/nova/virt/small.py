@@ -92,6 +92,17 @@ class Oldest(Plain):
         return {'vcpus': 3, 'memory_mb': 512, 'local_gb': 0}
 
 
+class Wavers(Oldest):
+    """It finds after some edits that it lacks the newer method."""
+
+    def update_provider_tree(
+        self, provider_tree: Any, nodename: str, allocations: Any = None
+    ) -> None:
+        """Edit the tree, and give up."""
+        provider_tree.new_child('half', nodename)
+        raise NotImplementedError
+
+
 class Refuses(SmallDriver):
     """It cannot be made."""
 
