@@ -26,6 +26,8 @@ from compute_agent.virt.driver import ComputeDriver
 
 class OfRacks(ComputeDriver):
     register_opts = staticmethod(print)
+    authority: tuple[str, ...] = ('CUSTOM_RACK',)
+    subscribe: object
 
     def evidence(self, nodename):
         return []
@@ -69,6 +71,20 @@ class Site:
         installed.mkdir()
         (installed / 'METADATA').write_text('Name: racks\nVersion: 2.0\n')
         (installed / 'entry_points.txt').write_text(POINTS)
+        (installed / 'top_level.txt').write_text('racks\n')
+        self._folder = folder
+
+    def install(self, name, version, *modules):
+        for module in modules:
+            file = self._folder / f'{module}.py'
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("raise AssertionError('this was imported')")
+        installed = self._folder / f'{name}-{version}.dist-info'
+        installed.mkdir()
+        metadata = f'Name: {name}\nVersion: {version}\n'
+        (installed / 'METADATA').write_text(metadata)
+        tops = {module.partition('/')[0] for module in modules}
+        (installed / 'top_level.txt').write_text('\n'.join(tops))
 
     def ship(self, report):
         text = report if isinstance(report, str) else json.dumps(report)
@@ -124,7 +140,13 @@ def test_a_driver_of_another_package_is_shown_and_not_imported(listed):
         'Class': 'racks.driver:RackDriver',
         'Distribution': 'racks',
         'Version': '2.0',
-        'Capabilities': ['EVIDENCE', 'FACTS', 'OPTIONS', 'SEVERAL_NODES'],
+        'Capabilities': [
+            'AUTHORITY',
+            'EVIDENCE',
+            'FACTS',
+            'OPTIONS',
+            'SEVERAL_NODES',
+        ],
         'Last Check': 'none',
     }
     assert 'racks' not in sys.modules
@@ -148,14 +170,31 @@ def test_a_driver_is_configured_under_each_of_its_names(listed):
 
 
 def test_a_configured_target_has_a_row_of_its_own(listed):
-    found, _ = listed('rack:ironic.IronicDriver')
-    row = found['rack:ironic.IronicDriver']
-    assert (row['Origin'], row['Class']) == ('rack:', 'ironic.IronicDriver')
+    found, _ = listed('rack:nowhere.Blade')
+    row = found['rack:nowhere.Blade']
+    assert (row['Origin'], row['Class']) == ('rack:', 'nowhere.Blade')
     assert row['Configured'] == 'yes'
-    assert row['Version'] is None  # no distribution "rack" is installed
+    assert (row['Distribution'], row['Version']) == (None, None)
     assert row['Capabilities'] == found['rack']['Capabilities']
     assert row['Last Check'] == 'none'
     assert found['rack']['Configured'] == 'no'
+
+
+def test_a_target_is_of_the_distribution_that_has_its_module(site, listed):
+    nova = ['__init__', 'virt/__init__', 'virt/ironic/__init__']
+    site.install('nova', '34.0', *(f'nova/{module}' for module in nova))
+    site.install('bare-metal', '29.0', 'ironic/__init__')
+    found, _ = listed('nova:ironic.IronicDriver,nova:racks.blades.Blade')
+    homes = {
+        name: (row['Distribution'], row['Version'])
+        for name, row in found.items()
+        if name.startswith('nova:')
+    }
+    assert homes == {
+        'nova:ironic.IronicDriver': ('nova', '34.0'),
+        'nova:racks.blades.Blade': ('racks', '2.0'),
+    }
+    assert {'nova', 'ironic', 'racks'}.isdisjoint(sys.modules)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from ..app import configuration, listing
 
 OWN = 'compute-agent'
 _WITH_NULL = {'json', 'yaml'}
+# Driver → the package in which it looks for the module of a target first.
+_BELOW = {'nova': 'nova.virt'}
 
 
 class DriverList(listing.Listing):
@@ -122,9 +124,21 @@ def _rows(entry: Any, configured: _Configured) -> Iterator[list[Any]]:
 
 def _target(entry: Any, name: str, target: str) -> list[Any]:
     """Return the first cells of a driver that another one runs, as nova's."""
-    home = entry.name
-    try:
-        version = importlib.metadata.version(home)
-    except importlib.metadata.PackageNotFoundError:
-        version = None
-    return [name, 'yes', f'{home}:', target, home, version]
+    home = _home(entry.name, target)
+    version = importlib.metadata.version(home) if home else None
+    return [name, 'yes', f'{entry.name}:', target, home, version]
+
+
+def _home(driver: str, target: str) -> str | None:
+    """Return the distribution that has a target; None if it is unknown.
+
+    :param driver: the driver that runs the target
+    """
+    from . import source  # noqa: PLC0415 (quick --help)
+
+    module = target.rpartition('.')[0]
+    if driver in _BELOW and source.file_of(f'{_BELOW[driver]}.{module}'):
+        module = _BELOW[driver]
+    known = importlib.metadata.packages_distributions()
+    found = set(known.get(module.partition('.')[0], ()))
+    return found.pop() if len(found) == 1 else None

@@ -44,6 +44,8 @@ def _methods(statement: ast.stmt) -> list[str]:
             return [name]
         case ast.Assign(targets=[ast.Name(id=name)]):
             return [name]
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            return [name]
         case _:
             return []
 
