@@ -44,29 +44,49 @@ def check(
     :param make: makes the driver from the configuration given, for a driver
         whose package names no contract class
     :raises errors.ConfigError: no such driver, a package is missing, or the
-        world cannot be made
+        world cannot be made, or the driver without a world of its own
+    :raises KeyboardInterrupt: SIGINT came
     """
-    contract = pytest_plugin.contract_class(name) or _configured(name, make)
+    contract = pytest_plugin.contract_class(name)
+    if contract is None:
+        _try(make)
+        contract = _configured(name, make)
     gathered = _Gathered(contract, progress)
+    code, said = _run(gathered)
+    if gathered.is_interrupted:
+        raise KeyboardInterrupt
+    if gathered.problem:
+        raise errors.ConfigError(
+            f'driver {name} cannot be checked: {gathered.problem}'
+        )
+    if code not in _FINE or not gathered.rows:
+        last = ' '.join(said.split())[-300:]
+        raise errors.ConfigError(
+            f'the contract suite of driver {name} could not run: {last}'
+        )
+    return report.report(name, contract.capabilities, gathered.rows)
+
+
+def _run(gathered: '_Gathered') -> tuple[int, str]:
+    """Run pytest; return its exit code, and what it printed.
+
+    Its temporary folders are removed with ours.
+    """
     said = io.StringIO()
     with (
         tempfile.TemporaryDirectory() as folder,
         contextlib.redirect_stdout(said),
         contextlib.redirect_stderr(said),
     ):
-        code = pytest.main(
-            [*_OPTIONS, f'--rootdir={folder}'], [pytest_plugin, gathered]
-        )
-    if gathered.problem:
-        raise errors.ConfigError(
-            f'driver {name} cannot be checked: {gathered.problem}'
-        )
-    if code not in _FINE or not gathered.rows:
-        last = ' '.join(said.getvalue().split())[-300:]
-        raise errors.ConfigError(
-            f'the contract suite of driver {name} could not run: {last}'
-        )
-    return report.report(name, contract.capabilities, gathered.rows)
+        own = [f'--rootdir={folder}', f'--basetemp={folder}/tests']
+        try:
+            code = pytest.main([*_OPTIONS, *own], [pytest_plugin, gathered])
+        except Exception:
+            # pytest's tmp_path fails if its test was interrupted.
+            if not gathered.is_interrupted:
+                raise
+            code = pytest.ExitCode.INTERRUPTED
+    return code, said.getvalue()
 
 
 class _Gathered:
@@ -74,6 +94,7 @@ class _Gathered:
 
     :ivar rows: the outcome of each rule
     :ivar problem: why a rule could not be checked; empty if all could
+    :ivar is_interrupted: True if SIGINT came
     """
 
     def __init__(
@@ -84,6 +105,7 @@ class _Gathered:
         self._all = 0
         self.rows: list[dict[str, Any]] = []
         self.problem = ''
+        self.is_interrupted = False
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Collect no file."""
@@ -97,6 +119,12 @@ class _Gathered:
         items[:] = pytest_plugin.rules(session, self._contract)
         self._all = len(items)
 
+    def pytest_keyboard_interrupt(
+        self, excinfo: pytest.ExceptionInfo[BaseException]
+    ) -> None:
+        """Remember the interrupt; pytest does not raise it."""
+        self.is_interrupted = isinstance(excinfo.value, KeyboardInterrupt)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the outcome of a rule."""
         found = dict(report.user_properties).get(suite.OUTCOME)
@@ -107,6 +135,16 @@ class _Gathered:
         self.rows.append(dict(found))  # type: ignore[call-overload]
         if self._progress is not None:
             self._progress(self._all)
+
+
+def _try(make: Callable[[], virt.ComputeDriver]) -> None:
+    """Make the driver once: what refuses it is no result of each rule.
+
+    :raises errors.ConfigError: it is refused
+    """
+    made = make()
+    with contextlib.suppress(Exception):  # a rule is about this
+        made.close()
 
 
 def _configured(
@@ -133,4 +171,4 @@ def _line(report: pytest.TestReport) -> str:
     """Return the error of a report as one line."""
     crash = getattr(report.longrepr, 'reprcrash', None)
     text = crash.message if crash else report.longreprtext
-    return ' '.join(text.split())
+    return ' '.join(text.removeprefix('Failed: ').split())

@@ -35,9 +35,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Collect nothing else unless the command line names files."""
-    is_named = config.args_source is config.ArgsSource.ARGS
-    if config.getoption('--compute-driver') and not is_named:
+    """Collect nothing else unless the command line names files.
+
+    The driver is looked for here, because with ``-n`` only the workers of
+    pytest-xdist collect, and what they raise is lost.
+    """
+    name = config.getoption('--compute-driver')
+    if name is None:
+        return
+    _contract(name)
+    if config.args_source is not config.ArgsSource.ARGS:
         config.args = []
 
 
@@ -47,10 +54,19 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Add the rules of the driver's contract class."""
     name = config.getoption('--compute-driver')
-    if not name:
-        return
+    if name is not None:
+        items[:0] = rules(session, _contract(name))
+
+
+def _contract(name: str) -> 'type[suite.DriverContract]':
+    """Return the contract class of the driver that the option names.
+
+    :raises pytest.UsageError: there is none
+    """
     from .. import errors  # noqa: PLC0415 (each pytest loads this module)
 
+    if not name.strip():
+        raise pytest.UsageError('--compute-driver: give the name of a driver')
     try:
         contract = contract_class(name)
     except errors.ConfigError as exc:
@@ -62,7 +78,7 @@ def pytest_collection_modifyitems(
             f'run "compute-agent driver check {name}", which makes the driver '
             'from the configuration'
         )
-    items[:0] = rules(session, contract)
+    return contract
 
 
 def contract_class(name: str) -> 'type[suite.DriverContract] | None':

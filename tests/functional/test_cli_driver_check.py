@@ -7,16 +7,21 @@ pytest.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
 import pytest
+
+from compute_agent.cmd.app import main
+from compute_agent.cmd.driver import driver_check
 
 DRIVERS = """
 import itertools
 
 from oslo_config import cfg
 
+from compute_agent import errors
 from compute_agent.virt import driver
 
 OPTS = [
@@ -61,8 +66,18 @@ class Ragged(Shelf):
             if not tree.exists(name):
                 tree.new_child(name, nodename)
             tree.declare_traits(name, f'CUSTOM_{letter.upper()}')
+
+
+class Refused(Shelf):
+    @classmethod
+    def from_conf(cls, conf):
+        raise errors.ConfigError('shelves of this year are not supported')
 """
 CONTRACTS = """
+import os
+import signal
+import threading
+
 import pytest
 
 from compute_agent import testing
@@ -86,6 +101,32 @@ class NoWorld(testing.DriverContract):
     @pytest.fixture
     def world(self):
         raise OSError('the rack is not plugged in')
+
+
+class ThreadLeft(testing.DriverContract):
+    driver = 'thread'
+
+    @pytest.fixture
+    def world(self):
+        threading.Thread(target=threading.Event().wait).start()
+        raise OSError('the rack is not plugged in')
+
+
+class Signalled(testing.DriverContract):
+    driver = 'signalled'
+
+    @pytest.fixture
+    def world(self, tmp_path):
+        os.kill(os.getpid(), int(os.environ['SIGNAL']))
+        return testing.World()
+
+
+class Misnamed(testing.DriverContract):
+    driver = 'misnamed'
+
+    @pytest.fixture
+    def world(self):
+        return testing.World(seams=[testing.Seam('os', os, 'listdirs')])
 """
 ENTRY_POINTS = """
 [compute_agent.drivers]
@@ -94,16 +135,25 @@ moody = shelves:Moody
 nowhere = shelves:Shelf
 ragged = shelves:Ragged
 nothing = shelves:Shelf
+refused = shelves:Refused
+thread = shelves:Shelf
+signalled = shelves:Shelf
+misnamed = shelves:Shelf
 [compute_agent.driver_contracts]
 shelf = shelf_contracts:ShelfContract
 nowhere = shelf_contracts:NoWorld
 ragged = shelf_contracts:RaggedContract
 nothing = shelves:Shelf
+thread = shelf_contracts:ThreadLeft
+signalled = shelf_contracts:Signalled
+misnamed = shelf_contracts:Misnamed
 [oslo.config.opts]
 shelf = shelves:list_opts
 """
 PYTEST = ('-c', 'import sys, pytest; %ssys.exit(pytest.main())')
+NO_MORE = {}
 MAIN = 'from compute_agent.cmd.app import start; sys.exit(start.main())'
+COMMAND = ('-c', f'import sys; %s{MAIN}')
 
 
 @pytest.fixture
@@ -123,11 +173,11 @@ def site(tmp_path):
 def run(site, tmp_path):
     """Run a command beside the package."""
 
-    def run(*words, before='', program=('-c', f'import sys; %s{MAIN}')):
+    def run(*words, before='', more=NO_MORE, program=COMMAND):
         option, text = program
         return subprocess.run(
             [sys.executable, option, text % before, *words],
-            env={**os.environ, 'PYTHONPATH': str(site)},
+            env={**os.environ, 'PYTHONPATH': str(site), **more},
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -192,6 +242,95 @@ def test_a_world_that_cannot_be_made_is_one_line(run):
         'compute-agent: driver nowhere cannot be checked: OSError: the rack '
         'is not plugged in'
     )
+
+
+def test_a_driver_that_is_refused_is_one_line(run):
+    said = line(run('driver', 'check', 'refused'))
+    assert said == 'compute-agent: shelves of this year are not supported'
+
+
+def test_a_thread_that_was_left_does_not_keep_the_command(run):
+    said = line(run('driver', 'check', 'thread'))
+    assert said.endswith('the rack is not plugged in')
+
+
+@pytest.mark.parametrize(
+    ('number', 'code'), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_a_signal_ends_the_check_in_silence(run, tmp_path, number, code):
+    folder = tmp_path / 'temporary'
+    folder.mkdir()
+    done = run(
+        *('driver', 'check', 'signalled'),
+        more={'SIGNAL': str(int(number)), 'TMPDIR': str(folder)},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (code, '', '')
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_said_first(run, tmp_path):
+    for name, why in {
+        str(tmp_path): 'it is a folder',
+        f'{tmp_path}/no/report.json': 'No such file or directory',
+    }.items():
+        said = line(run('driver', 'check', 'nowhere', '--json', name))
+        assert said == (
+            f'compute-agent: --json: {name} cannot be written: {why}'
+        )
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    """Let the check end with one rule."""
+    row = {'number': 'CA001', 'title': 'A', 'status': 'passed', 'reason': ''}
+    report = {'contract': '1', 'result': {'failed': 0}, 'rules': [row]}
+    monkeypatch.setattr(
+        driver_check.DriverCheck, '_checked', lambda *_: report
+    )
+    return report
+
+
+@pytest.mark.usefixtures('checked')
+def test_the_table_is_printed_though_the_file_cannot_be_written(capsys):
+    code = main.main(
+        ['driver', 'check', 'fake', '-f', 'csv', '--json', '/dev/full']
+    )
+    printed = capsys.readouterr()
+    assert code == 1
+    assert '"CA001","A","passed",""' in printed.out
+    assert '/dev/full cannot be written: No space left' in printed.err
+
+
+def test_the_file_is_replaced_as_a_whole(checked, tmp_path):
+    file, name = tmp_path / 'report.json', tmp_path / 'name'
+    file.write_text('old')
+    name.symlink_to(file)
+    with file.open() as before:
+        assert main.main(['driver', 'check', 'fake', '--json', str(name)]) == 0
+        assert before.read() == 'old'
+    assert json.loads(file.read_text()) == checked
+    assert name.is_symlink()
+    assert {p.name for p in tmp_path.iterdir()} == {'report.json', 'name'}
+
+
+def test_a_wrong_seam_is_one_line(run):
+    said = line(run('driver', 'check', 'misnamed'))
+    assert ' cannot be checked: CA001 ' in said
+    assert said.endswith("did you mean 'listdir'?")
+    done = run('--compute-driver=misnamed', '-k', 'CA001', program=PYTEST)
+    assert "did you mean 'listdir'?" in done.stdout
+    assert 'During handling' not in done.stdout
+
+
+@pytest.mark.parametrize('more', [(), ('-n2',)])
+@pytest.mark.parametrize(
+    ('name', 'why'),
+    [('nosuch', "no driver 'nosuch' is installed"), ('', 'give the name')],
+)
+def test_pytest_refuses_a_driver_that_is_not_there(run, name, why, more):
+    done = run(f'--compute-driver={name}', *more, program=PYTEST)
+    assert done.returncode == 4, done.stdout
+    assert why in done.stderr
 
 
 def test_a_contract_that_is_no_contract_class_is_one_line(run):

@@ -177,11 +177,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             return INTERRUPTED
         except (BrokenPipeError, output.CannotWrite):
-            code = 0  # _written prints the error
-    return _written(out, messages, code)
+            code = 0  # written prints the error
+    return written(out, messages, code)
 
 
-def _written(out: output.Out, messages: output.Messages, code: int) -> int:
+def written(out: output.Out, messages: output.Messages, code: int) -> int:
     """Flush the output; return the exit code.
 
     :param code: the exit code if everything could be written. It is 1 if a

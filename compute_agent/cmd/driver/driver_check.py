@@ -2,13 +2,19 @@
 """``compute-agent driver check``: an installed driver against its contract."""
 
 import argparse
+import contextlib
 import importlib.util
-import json
-import pathlib
+import os
+import signal
+import sys
+import threading
+import types
 import typing
+from collections.abc import Iterator
 
 from ... import errors
-from ..app import configuration, listing
+from ..app import configuration, listing, main, output
+from . import report_file
 
 _NEEDED = ('pytest', 'placement', 'waitress')
 
@@ -38,6 +44,29 @@ class DriverCheck(listing.Listing):
         )
         return parser
 
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Run the command; return its exit code.
+
+        If the driver left threads, end the process: Python would wait for
+        them.
+        """
+        before = set(threading.enumerate())
+        code = main.INTERRUPTED
+        try:
+            with _stopped_by_sigterm():
+                code = super().run(parsed_args)
+        except BrokenPipeError:
+            code = 0  # main.written returns another one
+            raise
+        except SystemExit as exc:
+            code = int(exc.code or 0)
+            raise
+        finally:
+            started = set(threading.enumerate()) - before
+            if not all(thread.daemon for thread in started):
+                _end(code)
+        return code
+
     def rows(
         self, parsed_args: argparse.Namespace
     ) -> tuple[listing.Rows, str | None, int]:
@@ -48,10 +77,17 @@ class DriverCheck(listing.Listing):
                 f'driver check needs {lacking[0]}: '
                 "pip install 'compute-agent[testing]'"
             )
+        given = parsed_args.json
+        file = None if given is None else report_file.ReportFile(given)
         report = self._checked(parsed_args.name)
-        if parsed_args.json:
-            _write(pathlib.Path(parsed_args.json), report)
         result = report['result']
+        code = 1 if result['failed'] else 0
+        if file is not None:
+            try:
+                file.write(report)
+            except errors.ConfigError as exc:
+                self.say(str(exc))
+                code = 1
         return (
             [
                 (row['number'], row['title'], row['status'], row['reason'])
@@ -61,7 +97,7 @@ class DriverCheck(listing.Listing):
             + ', '.join(
                 f'{count} {status}' for status, count in result.items()
             ),
-            1 if result['failed'] else 0,
+            code,
         )
 
     def _checked(self, name: str) -> dict[str, typing.Any]:
@@ -80,11 +116,38 @@ class DriverCheck(listing.Listing):
             return checking.check(name, make, advance)
 
 
-def _write(path: pathlib.Path, report: dict[str, typing.Any]) -> None:
-    text = json.dumps(report, indent=2, ensure_ascii=False)
+def _end(code: int) -> typing.NoReturn:
+    """End the process once its output is written."""
+    out = typing.cast(output.Out, sys.stdout)
+    messages = typing.cast(output.Messages, sys.stderr)
+    code = main.written(out, messages, code)
+    messages.flush()
+    os._exit(code)
+
+
+@contextlib.contextmanager
+def _stopped_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the work as SIGINT does, so that no folder is left.
+
+    :raises SystemExit: the signal came
+    """
+    came = False
+
+    def stop(number: int, _frame: types.FrameType | None) -> typing.NoReturn:
+        nonlocal came
+        came = True
+        signal.signal(number, signal.SIG_DFL)  # the second one kills
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    earlier = signal.signal(signal.SIGTERM, stop)
     try:
-        path.write_text(f'{text}\n', 'utf-8')
-    except OSError as exc:
-        raise errors.ConfigError(
-            f'--json: {path} cannot be written: {exc.strerror}'
-        ) from exc
+        yield
+    except KeyboardInterrupt:
+        if came:
+            raise SystemExit(128 + signal.SIGTERM) from None
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, earlier)

@@ -8,6 +8,7 @@ A driver may call from several threads.
 import collections
 import contextlib
 import dataclasses
+import difflib
 import functools
 import inspect
 import threading
@@ -183,9 +184,11 @@ def _function(
     missing = object()
     original = getattr(one.owner, one.attribute, missing)
     if not callable(original):
+        near = difflib.get_close_matches(one.attribute, dir(one.owner), n=1)
         raise errors.ConfigError(
             f'seam {one}: {_called(one.owner)} has no function '
             f'{one.attribute}: a seam names a function or a method'
+            + (f'; did you mean {near[0]!r}?' if near else '')
         )
     own = getattr(one.owner, '__dict__', {}).get(one.attribute, missing)
     if own is missing:

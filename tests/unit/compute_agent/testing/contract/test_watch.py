@@ -134,6 +134,7 @@ def test_answers_come_in_another_order():
     ('owner', 'attribute', 'line'),
     [
         (Source, 'reads', 'seam a.reads: Source has no function reads'),
+        (Source, 'reads', "or a method; did you mean 'read'"),
         (types.SimpleNamespace(rows=[]), 'rows', 'has no function rows'),
         (
             Fixed(),
