@@ -25,7 +25,7 @@ from .plan import plan_maker
 
 
 class SchedulerReportClient:
-    """Makes placement match the trees that drivers describe (seed 004).
+    """Makes placement match the trees that drivers describe.
 
     :param clock: seconds since the epoch
     :param full_read_interval: seconds after which even a provider that seems

@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. Traits and resource classes
 share one grammar (placement's API: ``^[A-Z0-9_]+$``, at most 255 characters,
-custom ones begin with ``CUSTOM_``); seed 000 has the traits' part of it.
+custom ones begin with ``CUSTOM_``).
 """
 
 import dataclasses

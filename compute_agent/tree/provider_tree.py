@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tree of resource providers that a driver edits (seed 004).
+"""The tree of resource providers that a driver edits.
 
 Pure: no I/O, configuration, logging or clock. The public methods have nova's
 names, argument order and return values, so the body of a nova driver's

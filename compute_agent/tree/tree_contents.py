@@ -2,8 +2,8 @@
 """The edits of a ProviderTree to inventory, traits and aggregates.
 
 Pure: no I/O, configuration, logging or clock. ``add_*``, ``remove_*`` and
-``update_*`` have nova's names, argument order, return values and meaning (seed
-004): the given names and nothing else, or the provider's whole set.
+``update_*`` have nova's names, argument order, return values and meaning:
+the given names and nothing else, or the provider's whole set.
 ``declare_*`` gives all names of one source, ``keep_*`` says that the source
 cannot tell. Each edit is recorded as an assertion of the current source.
 Several edits of one provider and kind apply in their order.

@@ -2,9 +2,9 @@
 """The methods of a ProviderTree that only read, as in nova.
 
 Pure: no I/O, configuration, logging or clock. Each method has nova's name,
-argument order and return value (seed 004) and accepts a provider's name or
-uuid. A method that returns a provider returns a copy. ``provider_tree.py``
-adds the edits.
+argument order and return value, and accepts a provider's name or uuid. A
+method that returns a provider returns a copy. ``provider_tree.py`` adds the
+edits.
 """
 
 import copy

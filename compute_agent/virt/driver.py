@@ -33,7 +33,7 @@ class ComputeDriver(abc.ABC):
     A driver must override ``from_conf``, ``get_available_nodes`` and at least
     one of ``update_provider_tree``, ``get_inventory`` (with ``get_traits``)
     and ``get_available_resource``. The agent uses the first of these three
-    that the driver overrides (seed 004).
+    that the driver overrides.
 
     The agent calls the methods from worker threads: one call at a time for
     each node, several nodes in parallel.
@@ -183,7 +183,7 @@ class ComputeDriver(abc.ABC):
         nodename: str,
         allocations: Mapping[str, typing.Any] | None = None,
     ) -> None:
-        """Edit the tree until it describes the node (seed 004).
+        """Edit the tree until it describes the node.
 
         The tree contains the providers as placement has them now: the node's
         own tree, and as separate roots the sharing providers that it reaches
@@ -213,7 +213,7 @@ class ComputeDriver(abc.ABC):
         raise NotImplementedError
 
     def get_traits(self, nodename: str) -> Sequence[str]:
-        """Return the node's traits (seed 002).
+        """Return all traits of the node, standard and custom.
 
         The driver claims exactly these, as with ``declare_traits``: traits
         that other sources added stay.

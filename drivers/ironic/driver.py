@@ -3,9 +3,8 @@
 
 Each node is a root provider; its name is the node's uuid as Ironic spells it.
 A cycle begins with one listing of all nodes. A new listing replaces the old
-one as a whole, so methods may run in parallel. Ironic decides what a node has
-(seed 002). The driver writes to Ironic only for ``node stage`` and ``node
-unstage``.
+one as a whole, so methods may run in parallel. Ironic decides what a node has.
+The driver writes to Ironic only for ``node stage`` and ``node unstage``.
 """
 
 import dataclasses
@@ -157,7 +156,7 @@ class IronicDriver(driver.ComputeDriver):
     def get_inventory(
         self, nodename: str
     ) -> Mapping[str, agent_inventory.Record]:
-        """Return the node's one resource class with its record (seed 002).
+        """Return the node's one resource class with its record.
 
         :raises errors.DriverError: it has no resource class that can be used
         """
@@ -175,7 +174,7 @@ class IronicDriver(driver.ComputeDriver):
         return inventory.records(node, skip_in_use=self._manner.skip_in_use)
 
     def get_traits(self, nodename: str) -> Sequence[str]:
-        """Return the node's traits, sorted (seed 002)."""
+        """Return the node's traits, sorted."""
         node, _ = self._one(nodename)
         return sorted(traits.reported(node))
 

@@ -2,7 +2,7 @@
 """The traits that a node has in placement.
 
 Pure: no I/O, configuration, logging or clock. They are the node's traits in
-Ironic (seed 002) and the capabilities of the bare-metal driver. A trait that
+Ironic and the capabilities of the bare-metal driver. A trait that
 placement does not accept is left out; the others are reported.
 """
 

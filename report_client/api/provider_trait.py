@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read and change the traits of a provider (seed 000).
+"""Read and change the traits of a provider.
 
 Every change is an optimistic update (``optimistic_update.py``). ``traits.py``
 has the traits that placement knows, whether or not a provider has them.

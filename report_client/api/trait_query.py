@@ -2,8 +2,8 @@
 """A condition on the traits of a provider: required, any of, forbidden.
 
 Pure: no I/O, configuration, logging or clock. It is the ``required`` parameter
-of ``GET /resource_providers`` and ``GET /allocation_candidates`` as a value
-(seed 001): parsed from a person's input, checked, and formatted for placement.
+of ``GET /resource_providers`` and ``GET /allocation_candidates`` as a value:
+parsed from a person's input, checked, and formatted for placement.
 A contradiction is refused on every route. Placement refuses it for candidates,
 but answers ``GET /resource_providers`` with an empty list and no error.
 """

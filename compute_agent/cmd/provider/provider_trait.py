@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent provider trait``: the traits of one provider (seed 000).
+"""``compute-agent provider trait``: the traits of one provider.
 
 The commands keep the changes that other writers make at the same time.
 """

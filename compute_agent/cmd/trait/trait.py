@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent trait``: the traits that placement knows (seed 000)."""
+"""``compute-agent trait``: the traits that placement knows."""
 
 import argparse
 import importlib.metadata

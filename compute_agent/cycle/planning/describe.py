@@ -2,10 +2,10 @@
 """Have the driver describe one node, and assert the agent's own traits.
 
 A driver describes a node by ``update_provider_tree``, else by
-``get_inventory`` and ``get_traits``, else by ``get_available_resource`` (the
-order is seed 004's). Every exception of a driver becomes a ``DriverError``
-that names the driver and fails this node alone. This module does no I/O of its
-own. ``node_planner.py`` calls it.
+``get_inventory`` and ``get_traits``, else by ``get_available_resource``: the
+newest of nova's interfaces comes first. Every exception of a driver becomes a
+``DriverError`` that names the driver and fails this node alone. This module
+does no I/O of its own. ``node_planner.py`` calls it.
 """
 
 import contextlib
