@@ -2,8 +2,10 @@
 """The fake driver keeps the contract, with the nodes of a file."""
 
 import pathlib
+from typing import ClassVar
 
 import pytest
+import shipped
 import yaml
 
 from compute_agent import testing
@@ -60,8 +62,14 @@ class File:
         self.path.write_text(yaml.safe_dump(said))
 
 
-class TestFake(testing.DriverContract):
+class TestFake(shipped.ShippedContract):
     driver = 'fake'
+    skips: ClassVar = {
+        'CA011': CUT,
+        'CA022': 'its file sends no events',
+        'CA023': 'it reads its file anew in each cycle, and promises no facts',
+        'CA027': 'its one option is a path, and any text is one',
+    }
     capabilities = (
         testing.Capability.SEVERAL_NODES,
         testing.Capability.RESHAPE,

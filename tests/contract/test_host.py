@@ -4,14 +4,19 @@
 Its seams are the reading of the host's files and the questions to libvirt.
 """
 
+import dataclasses
 import functools
+import queue
+import types
+from typing import ClassVar
 
 import contract_seams
 import host_facts
 import pytest
+import shipped
 
 from compute_agent import testing
-from drivers.host import driver
+from drivers.host import driver, events
 from drivers.host.rules.files import rule_files
 from drivers.libvirtd import hypervisor
 
@@ -31,6 +36,29 @@ rules:
 """
 
 
+class Monitor:
+    """A socket with the events that a test sends."""
+
+    def __init__(self):
+        self._sent = queue.SimpleQueue()
+
+    def start(self):
+        """Do nothing: it listens from the beginning."""
+
+    def set_receive_buffer_size(self, size):
+        """Do nothing: the queue has no end."""
+
+    def poll(self, timeout=None):
+        try:
+            return self._sent.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def event(self):
+        path = '/devices/pci0000:00/0000:00:02.0'
+        self._sent.put(types.SimpleNamespace(device_path=path))
+
+
 class Host:
     """A recorded host, and its rules."""
 
@@ -40,15 +68,18 @@ class Host:
         # Without libvirt's name for it, the host has the configured name.
         (self.recorded.root / 'libvirt/host.yaml').unlink()
         self.sources = self.recorded.sources()
+        self.monitor = Monitor()
         self.rules = folder / 'rules.d'
         self.rules.mkdir()
         (self.rules / 'a.yaml').write_text(RULES)
 
     def driver(self):
+        heard = events.DeviceEvents(lambda: self.monitor)
         return driver.HostDriver(
             configured=NAME,
             hostname=NAME,
-            of=self.sources,
+            heard=heard,
+            of=dataclasses.replace(self.sources, events=heard),
             read_rules=functools.partial(
                 rule_files.read,
                 str(self.rules),
@@ -74,12 +105,26 @@ class Host:
             (disk / 'ro').write_text('1\n')
 
 
-class TestHost(testing.DriverContract):
+class TestHost(shipped.ShippedContract):
     driver = 'host'
+    skips: ClassVar = {
+        **shipped.ONE_NODE_RULES,
+        **dict.fromkeys(
+            ('CA011', 'CA012', 'CA013'),
+            'the kernel gives a file whole, and libvirt has no answer here',
+        ),
+        'CA023': 'it reads the host anew in each cycle, and promises no facts',
+        'CA024': 'it decides no trait alone: its rules declare what they give',
+        'CA027': 'its options do not name the recorded host',
+        'CA031': 'it never asks for allocations',
+    }
 
     @pytest.fixture
     def world(self, tmp_path):
         host = Host(tmp_path)
         return testing.World(
-            make=host.driver, seams=list(host.seams()), change=host.change
+            make=host.driver,
+            seams=list(host.seams()),
+            change=host.change,
+            event=host.monitor.event,
         )

@@ -7,11 +7,13 @@ the rows of a listing, which come in pages of three.
 
 import json
 import re
+from typing import ClassVar
 from urllib import parse
 
 import pytest
 import requests
 import requests_mock
+import shipped
 
 from compute_agent import testing
 
@@ -105,8 +107,13 @@ def http(ironic, attribute, **how):
     )
 
 
-class TestIronic(testing.DriverContract):
+class TestIronic(shipped.ShippedContract):
     driver = 'ironic'
+    skips: ClassVar = {
+        'CA022': 'Ironic sends no events',
+        'CA024': 'it decides no trait alone: operators may add any',
+        'CA031': 'a node has one provider, so nothing can move',
+    }
     capabilities = (
         testing.Capability.SEVERAL_NODES,
         testing.Capability.COMPLETE_LISTS,

@@ -6,11 +6,13 @@ Its seams are the questions to libvirt and the reading of the host's files.
 
 import dataclasses
 import shutil
+from typing import ClassVar
 
 import contract_seams
 import pytest
 import recorded_hosts
 import recorded_libvirt
+import shipped
 
 from compute_agent import testing
 from drivers import host_files
@@ -36,6 +38,18 @@ class Libvirt(recorded_libvirt.Recorded):
     """The hypervisor of a recorded host, which fails as libvirtd does."""
 
     _outage = ''
+    _wake = None
+
+    def subscribe(self, wake, *, awaits_guests):
+        self._wake = wake
+
+    def close(self):
+        self._wake = None
+
+    def event(self):
+        """Tell of a device, as libvirtd does."""
+        if self._wake is not None:
+            self._wake()
 
     def unanswered(self):
         told, self._outage = self._outage, ''
@@ -71,6 +85,16 @@ class Host:
         conf = recorded_hosts.configuration(self.folder / 'nova.conf')
         return driver.LibvirtDriver.on_host(conf, self.sources)
 
+    def change(self):
+        """Bring a second processor online."""
+        told = self.folder / 'libvirt/host.yaml'
+        before, after = (
+            f'{{present: "{ids}", online: "{ids}"}}' for ids in ('0', '0-1')
+        )
+        text = told.read_text()
+        assert before in text
+        told.write_text(text.replace(before, after))
+
     def seams(self):
         for question in QUESTIONS:
             yield testing.Seam(
@@ -83,10 +107,25 @@ class Host:
         yield from contract_seams.of_files(self.sources.files)
 
 
-class TestLibvirt(testing.DriverContract):
+class TestLibvirt(shipped.ShippedContract):
     driver = 'libvirt'
+    capabilities = (testing.Capability.RESHAPE,)
+    skips: ClassVar = {
+        **shipped.ONE_NODE_RULES,
+        'CA023': 'it asks libvirt anew in each cycle, and promises no facts',
+        'CA027': 'its options do not name the recorded host',
+        'CA031': (
+            'it moves what an older nova left, which no world of its own has: '
+            'test_devices_of_guests_move.py and test_pinned_guests.py move it'
+        ),
+    }
 
     @pytest.fixture
     def world(self, tmp_path):
         host = Host(tmp_path / 'host')
-        return testing.World(make=host.driver, seams=list(host.seams()))
+        return testing.World(
+            make=host.driver,
+            seams=list(host.seams()),
+            change=host.change,
+            event=host.libvirt.event,
+        )
