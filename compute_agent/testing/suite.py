@@ -12,6 +12,7 @@ import pytest
 
 from .. import errors
 from .contract import capability, making, rule, runner
+from .contract import limit as limits
 from .contract import world as worlds
 from .contract.rules import catalogue
 
@@ -24,10 +25,12 @@ class DriverContract:
 
     :cvar driver: the name of the driver's entry point, or its class
     :cvar capabilities: those that no method shows; see ``Capability``
+    :cvar limit: a rule is broken if its check takes more seconds than this
     """
 
     driver: ClassVar[making.Driver]
     capabilities: ClassVar[Collection[capability.Capability]] = ()
+    limit: ClassVar[float] = limits.SECONDS
 
     @pytest.fixture
     def world(self) -> worlds.World:
@@ -46,7 +49,9 @@ class DriverContract:
         """Check one rule; a failure is one line, without a traceback."""
         problem = ''
         try:
-            outcome = runner.check(rule, self.driver, world, self.capabilities)
+            outcome = runner.check(
+                rule, self.driver, world, self.capabilities, self.limit
+            )
         except errors.ConfigError as exc:
             problem = f'{rule} cannot be checked: {exc}'
         if problem:  # outside the except, or pytest prints both errors

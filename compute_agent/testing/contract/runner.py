@@ -10,7 +10,7 @@ import enum
 from collections.abc import Collection
 
 from ... import errors
-from . import capability, making, trial
+from . import capability, limit, making, trial
 from . import world as worlds
 from .rule import Broken, DoesNotApply, Rule
 from .rules import catalogue
@@ -44,11 +44,13 @@ def check(
     driver: making.Driver,
     world: worlds.World,
     declared: Collection[capability.Capability] = (),
+    seconds: float = limit.SECONDS,
 ) -> Outcome:
     """Return the outcome of a rule.
 
     :param driver: the name of an entry point, or a class
     :param declared: the capabilities that the author declares
+    :param seconds: the rule is broken if its check has not ended by then
     :raises errors.ConfigError: the check cannot begin: no such driver, a
         package is missing, or a seam of the world is wrong
     """
@@ -61,7 +63,7 @@ def check(
             f'{capability.MEANINGS[one.needs]}',
         )
     with trial.opened(driver, world, declared) as opened:
-        status, reason = _checked(one, opened)
+        status, reason = _checked(one, opened, seconds)
         return Outcome(
             rule=one,
             status=status,
@@ -70,9 +72,11 @@ def check(
         )
 
 
-def _checked(one: Rule, opened: trial.Trial) -> tuple[Status, str]:
+def _checked(
+    one: Rule, opened: trial.Trial, seconds: float
+) -> tuple[Status, str]:
     try:
-        one.check(opened)
+        limit.within(seconds, lambda: one.check(opened), opened.driver_class)
     except DoesNotApply as exc:
         return Status.SKIPPED, str(exc)
     except Broken as exc:

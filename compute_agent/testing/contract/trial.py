@@ -20,7 +20,7 @@ from ...virt import driver as virt
 from ...virt import finding
 from ..fixtures import cycles
 from ..fixtures import placement as placements
-from . import capability, contents, making, rule, watch
+from . import capability, contents, limit, making, rule, watch
 from . import world as worlds
 from .capability import Capability
 from .recorder import Recorder, Said
@@ -252,4 +252,4 @@ def _failed_call(cycle: Cycle) -> str:
 def _close(driver: typing.Any) -> None:
     """Close a driver; a failure is the business of the rule about that."""
     with contextlib.suppress(Exception):
-        driver.close()
+        limit.within(limit.SECONDS, driver.close, type(driver))
