@@ -28,6 +28,7 @@ class Bad:
     :ivar call: the call that the message names
     :ivar fix: words of the advice in the message
     :ivar weak: the agent with a weaker check, which the driver passes
+    :ivar found_by: the rule whose check finds it, if it is another one
     :ivar check: the weaker check itself, where no part can be replaced
     :ivar world: makes the world of the driver
     :ivar always: what is replaced for both checks, so that they are quick
@@ -38,12 +39,18 @@ class Bad:
     call: str
     fix: str
     weak: variants.Variant
+    found_by: str = ''
     check: Check | None = None
     world: Callable[[], testing.World] = rack.world
     always: Sequence[variants.Constant] = ()
 
     def __str__(self) -> str:
         return f'{self.number}-{self.driver.__name__}'
+
+    @property
+    def finder(self) -> rule.Rule:
+        """The rule whose check finds it."""
+        return catalogue.BY_NUMBER[self.found_by or self.number]
 
     @property
     def rule(self) -> rule.Rule:

@@ -7,7 +7,11 @@ from variants import Plant
 
 from compute_agent import errors
 from compute_agent.testing.contract import seam
-from compute_agent.testing.contract.rules import unknown
+from compute_agent.testing.contract.rules import (
+    steady,
+    unknown,
+    words,
+)
 from compute_agent.virt import driver
 
 GARBAGE = seam._garbage
@@ -189,6 +193,51 @@ class SaysNothing(Rack):
 
     def evidence(self, nodename):
         return self.findings(self._read[nodename])
+
+
+@breaks(
+    'CA014',
+    call='update_provider_tree in a cycle without a fault',
+    fix='write the same notes about the same state',
+    weak=(
+        'looks for no note that changes by itself',
+        Plant(steady.quiet_cycle, lambda of, title: of.quiet_cycle(title)),
+    ),
+)
+class CountsItsCycles(SaysNothing):
+    """It says nothing of the source, but something else in each cycle."""
+
+    cycle = 0
+
+    def get_available_nodes(self):
+        self.cycle += 1
+        return super().get_available_nodes()
+
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        super().update_provider_tree(provider_tree, nodename, allocations)
+        provider_tree.note(f'cycle {self.cycle}')
+
+
+def garbage_of_any_kind(call, exc, *, number=''):
+    """Take each exception for an error of the agent's."""
+
+
+@breaks(
+    'CA018',
+    call='update_provider_tree(…, ',
+    fix='raise errors.DriverError with a line for the operator',
+    weak=(
+        'takes each exception for an error of the agent',
+        Plant(words.check_error, garbage_of_any_kind),
+    ),
+    found_by='CA013',
+)
+class RaisesWhatPythonDoes(Rack):
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        answer = NETWORK.read(nodename)
+        entries = [dict(one) for one in answer['entries']]
+        self.entries(answer)
+        self.describe(provider_tree, nodename, entries, allocations)
 
 
 @breaks(

@@ -196,6 +196,22 @@ class MakesItsCardsOnce(Rack):
             self.made = (*self.made, name)
 
 
+@breaks(
+    'CA008',
+    call='update_provider_tree after another writer removed names: ',
+    fix='assert every name in every cycle',
+    weak=(
+        'takes any new note for an explanation',
+        Plant(syncing._names, lambda *_: True),
+    ),
+)
+class NotesSomethingElse(AddsTraitsOnce):
+    def label(self, tree, node, traits):
+        super().label(tree, node, traits)
+        if not tree.has_traits(node, traits):
+            tree.note('the racks are well')
+
+
 # --- repetition ---------------------------------------------------------------
 
 

@@ -27,7 +27,7 @@ def options_only():
     fix='write one printable line',
     weak=(
         'reads no message',
-        Plant(words._check_line, lambda *_: None),
+        Plant(words._check_line, lambda *_, **__: None),
     ),
 )
 class TellsInTwoLines(Rack):

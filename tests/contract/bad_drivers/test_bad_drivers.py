@@ -35,7 +35,7 @@ def test_the_suite_names_the_rule_the_call_and_the_fix(one):
         capabilities = rack.CAPABILITIES
 
     with pytest.raises(pytest.fail.Exception) as failed:
-        Suite().test_rule(one.rule, one.world(), lambda *_: None)
+        Suite().test_rule(one.finder, one.world(), lambda *_: None)
     line = failed.value.msg
     assert line.startswith(f'{one.rule}: {one.call}')
     assert one.fix in line.partition('; ')[2]
@@ -44,7 +44,9 @@ def test_the_suite_names_the_rule_the_call_and_the_fix(one):
 
 @pytest.mark.long  # it tests the tests
 def test_a_weaker_check_lets_the_driver_pass(one, monkeypatch):
-    weaker = dataclasses.replace(one.rule, check=one.check or one.rule.check)
+    weaker = dataclasses.replace(
+        one.finder, check=one.check or one.finder.check
+    )
     one.weak.plant(monkeypatch)
     found = runner.check(weaker, one.driver, one.world(), rack.CAPABILITIES)
     assert found.status is runner.Status.PASSED, found.reason

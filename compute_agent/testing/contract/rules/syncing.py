@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules about cycles: what a driver says comes to be, and stays."""
 
+from collections.abc import Iterator
+
 from ....tree.assertion import Kind
 from .. import contents, recorder
 from ..rule import Broken
 from ..trial import Cycle, Trial
+from . import steady
 
 
 def converges(trial: Trial) -> None:
@@ -49,13 +52,14 @@ def restart_is_quiet(trial: Trial) -> None:
 def repairs(trial: Trial) -> None:
     """Check that names and children come back that another writer removed."""
     done = trial.sync()
+    usual = steady.quiet_cycle(trial, 'a cycle in an unchanged world').notes
     before = trial.held()
     unknown = trial.unknown_traits(trial.recorder.driver)
     for said in done.said.values():
         _strip(trial, said, unknown)
     _check_repair(
         trial,
-        done,
+        usual,
         before,
         call='update_provider_tree after another writer removed names',
         fix='assert every name in every cycle, whether the tree has it or '
@@ -65,7 +69,7 @@ def repairs(trial: Trial) -> None:
         _delete_children(trial, said)
     _check_repair(
         trial,
-        done,
+        usual,
         before,
         call='update_provider_tree after another writer deleted children',
         fix='create a child that the tree lacks, in every cycle; or say in a '
@@ -74,19 +78,47 @@ def repairs(trial: Trial) -> None:
 
 
 def _check_repair(
-    trial: Trial, done: Cycle, before: contents.Held, *, call: str, fix: str
+    trial: Trial,
+    usual: frozenset[str],
+    before: contents.Held,
+    *,
+    call: str,
+    fix: str,
 ) -> None:
     """Check that one cycle restores everything, and the next one nothing."""
     if trial.held() == before:
         return
     cycle = _cycle_done(trial, call)
-    changed = contents.difference(before, trial.held())
-    told = cycle.notes - done.notes
-    if changed and told:
-        trial.notes.append(f'{changed}: the driver says so: {min(told)}')
+    now = trial.held()
+    lost = list(_lost(before, now))
+    told = sorted(cycle.notes - usual)
+    of_lost = [next((t for t in told if _names(t, w)), '') for w in lost]
+    changed = contents.difference(before, now)
+    if changed and lost and all(of_lost):
+        trial.notes.append(f'{changed}: the driver says so: {of_lost[0]}')
     elif changed:
         raise Broken(call, changed, fix)
     trial.quiet_cycle('the cycle after the repair')
+
+
+def _lost(
+    before: contents.Held, now: contents.Held
+) -> Iterator[tuple[str, str]]:
+    """Yield provider and name of what is gone; of a provider, its name."""
+    for provider, row in before.items():
+        if provider not in now:
+            yield provider, provider
+            continue
+        for kind in ('inventories', 'traits', 'aggregates'):
+            has = now[provider].get(kind) or ()
+            for name in row.get(kind) or ():
+                if name not in has:
+                    yield provider, name
+
+
+def _names(note: str, lost: tuple[str, str]) -> bool:
+    """Return True if a note names what is gone, or its provider."""
+    return any(word in note for word in lost)
 
 
 def _strip(trial: Trial, said: recorder.Said, unknown: frozenset[str]) -> None:

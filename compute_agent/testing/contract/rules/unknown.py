@@ -14,6 +14,7 @@ from .. import contents, recorder, watch
 from ..rule import Broken, DoesNotApply
 from ..seam import RAISING, Fault, Seam
 from ..trial import Cycle, Trial
+from . import steady, words
 
 _KEEP = (
     'an answer that is missing or odd is unknown: raise DriverError with a '
@@ -135,6 +136,10 @@ def _try(
         cycle = trial.cycle()
     if not failure.hits:
         return False
+    if failure.fault not in RAISING:  # CA018 itself tries these
+        for of, exc in cycle.raised:
+            at = f'{of} at {_title(failure)} {moment}'
+            words.check_error(at, exc, number=words.MESSAGES)
     call = f'update_provider_tree at {_title(failure)} {moment}'
     changed = contents.difference(normal.held, trial.held())
     if changed:
@@ -197,11 +202,13 @@ def _finds_unknown(trial: Trial) -> bool:
 
 
 def _normal(trial: Trial) -> tuple[_Normal, list[watch.Call]]:
-    """Run a cycle without a fault; return its calls through the seams."""
+    """Run cycles without a fault; return the calls of the first of them."""
     trial.watch.clear()
-    cycle = trial.quiet_cycle('a cycle without a fault')
+    trial.quiet_cycle('a cycle without a fault')
+    calls = list(trial.watch.calls)
+    cycle = steady.quiet_cycle(trial, 'a cycle without a fault')
     normal = _Normal(held=trial.held(), said=cycle.said, notes=cycle.notes)
-    return normal, list(trial.watch.calls)
+    return normal, calls
 
 
 def _failures(

@@ -21,6 +21,9 @@ from ..rule import Broken, DoesNotApply
 from ..seam import RAISING
 from ..trial import Trial
 
+#: The number of the rule about messages, for rules that find it broken.
+MESSAGES = 'CA018'
+
 _OPTS = 'oslo.config.opts'
 _WRONG = 'no-such-value'
 _FEWEST = 3  # words of a help text
@@ -42,7 +45,7 @@ def messages_are_lines(trial: Trial) -> None:
                 cycle = trial.cycle()
             why = f'while {seam} ends with {fault.value}'
             for call, exc in cycle.raised:
-                _check_error(f'{call} {why}', exc)
+                check_error(f'{call} {why}', exc)
             for node, said in cycle.said.items():
                 for text in (*said.notes, *said.faults):
                     call = f'note or fault of {node!r} {why}'
@@ -152,24 +155,31 @@ def _check_refused(trial: Trial, conf: worlds.Conf, call: str) -> None:
 # --- messages -----------------------------------------------------------------
 
 
-def _check_error(call: str, exc: Exception) -> None:
+def check_error(call: str, exc: Exception, *, number: str = '') -> None:
+    """Check that an exception of a driver is a line for the operator.
+
+    :param number: of the rule, if it is not the one that is checked
+    :raises Broken: it is no error of the agent's, or its text is no line
+    """
     if not isinstance(exc, errors.AgentError):
         raise Broken(
             call,
             f'it raised {type(exc).__name__}',
             'raise errors.DriverError with a line for the operator: what '
             'failed, why, and what to do',
+            number=number,
         )
-    _check_line(call, str(exc))
+    _check_line(call, str(exc), number=number)
 
 
-def _check_line(call: str, text: str) -> None:
+def _check_line(call: str, text: str, *, number: str = '') -> None:
     is_line = text == error_text.printable(text) and '\n' not in text
     if not text.strip() or not is_line or len(text) > _LONGEST:
         raise Broken(
             call,
             f'the message is {text[:_LONGEST]!r}',
             f'write one printable line of at most {_LONGEST} characters',
+            number=number,
         )
 
 
