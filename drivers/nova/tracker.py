@@ -22,7 +22,7 @@ _DEVICES = 'pci_passthrough_devices'
 
 
 class ResourceTracker:
-    """What nova's resource tracker adds for one driver.
+    """The additions of nova's resource tracker to one driver's report.
 
     :param driver: nova's driver
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What placement holds before and after a step, compared.
+"""The content of placement before and after a step, compared.
 
 Pure: no I/O, configuration, logging or clock. The checks of rules call it; a
 difference is a line for the driver's author.

@@ -39,7 +39,7 @@ class Call:
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Failure:
-    """What goes wrong: one call of a seam, or all of them.
+    """A fault of one call of a seam, or of all of them.
 
     :ivar number: of the call; None for all
     :ivar variant: the number of the bad answer, if the fault has several
