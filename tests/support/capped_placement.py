@@ -44,7 +44,7 @@ class Cap:
 @pytest.fixture
 def capped(placement: typing.Any) -> collections.abc.Iterator[Cap]:
     """Cap this test's placement: ``capped(2)``."""
-    cap = Cap(_configuration(placement._app))
+    cap = Cap(_configuration(placement._application._app))
     yield cap
     cap.lift()
 
