@@ -5,11 +5,12 @@ The worlds of a suite are pytest fixtures, so this starts pytest in this
 process, with nothing else to collect. ``compute-agent driver check`` calls it.
 """
 
+import collections
 import contextlib
 import io
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from ..virt import driver as virt
 from . import pytest_plugin, suite
 from .contract import report
 from .contract import world as worlds
+from .contract.rules import catalogue
 
 _OPTIONS = (
     *('-c', os.devnull),
@@ -27,6 +29,7 @@ _OPTIONS = (
     '--noconftest',
     '--quiet',
 )
+_ADDOPTS = 'PYTEST_ADDOPTS'
 _FINE = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
 
 #: Called with the number of all rules, each time one of them is done.
@@ -51,6 +54,7 @@ def check(
     if contract is None:
         _try(make)
         contract = _configured(name, make)
+    _check_tests(name, contract)
     gathered = _Gathered(contract, progress)
     code, said = _run(gathered)
     if gathered.is_interrupted:
@@ -59,11 +63,12 @@ def check(
         raise errors.ConfigError(
             f'driver {name} cannot be checked: {gathered.problem}'
         )
-    if code not in _FINE or not gathered.rows:
+    if code not in _FINE:
         last = ' '.join(said.split())[-300:]
         raise errors.ConfigError(
             f'the contract suite of driver {name} could not run: {last}'
         )
+    _check_whole(name, gathered.rows)
     return report.report(name, contract.capabilities, gathered.rows)
 
 
@@ -77,6 +82,7 @@ def _run(gathered: '_Gathered') -> tuple[int, str]:
         tempfile.TemporaryDirectory() as folder,
         contextlib.redirect_stdout(said),
         contextlib.redirect_stderr(said),
+        _without_addopts(),
     ):
         own = [f'--rootdir={folder}', f'--basetemp={folder}/tests']
         try:
@@ -87,6 +93,46 @@ def _run(gathered: '_Gathered') -> tuple[int, str]:
                 raise
             code = pytest.ExitCode.INTERRUPTED
     return code, said.getvalue()
+
+
+@contextlib.contextmanager
+def _without_addopts() -> Iterator[None]:
+    """Ignore the user's options of pytest: they may select some rules only."""
+    given = os.environ.pop(_ADDOPTS, None)
+    try:
+        yield
+    finally:
+        if given is not None:
+            os.environ[_ADDOPTS] = given
+
+
+def _check_tests(name: str, contract: type[suite.DriverContract]) -> None:
+    """Check that a contract class has the tests of the suite.
+
+    :raises errors.ConfigError: it has others
+    """
+    if contract.test_rule is not suite.DriverContract.test_rule:
+        raise errors.ConfigError(
+            f'the contract class of driver {name}, {contract.__name__}, '
+            'overrides test_rule, so that nobody knows what it checks: leave '
+            'test_rule as it is'
+        )
+
+
+def _check_whole(name: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """Check that each rule was run, once.
+
+    :raises errors.ConfigError: it was not, so this is no proof
+    """
+    ran = collections.Counter(str(row['number']) for row in rows)
+    wrong = sorted(n for n in {*ran, *catalogue.BY_NUMBER} if ran[n] != 1)
+    if wrong:
+        raise errors.ConfigError(
+            f'the contract suite of driver {name} ran {wrong[0]} '
+            f'{ran[wrong[0]]} times and not once, so it proves nothing '
+            f'({len(wrong)} rules are concerned): look for a plugin of pytest '
+            'or a mark of the contract class that selects tests'
+        )
 
 
 class _Gathered:

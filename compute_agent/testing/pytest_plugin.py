@@ -111,7 +111,25 @@ def contract_class(name: str) -> 'type[suite.DriverContract] | None':
             'no contract class: name a subclass of '
             'compute_agent.testing.DriverContract'
         )
+    _check_driver(name, found)
     return found
+
+
+def _check_driver(name: str, contract: 'type[suite.DriverContract]') -> None:
+    """Check that a contract class is about the driver of its entry point.
+
+    :raises errors.ConfigError: it is about another one
+    """
+    from .. import errors  # noqa: PLC0415 (each pytest loads this module)
+    from .contract import making  # noqa: PLC0415
+
+    checks = getattr(contract, 'driver', None)
+    if checks == name or checks is making.driver_class(name):
+        return
+    raise errors.ConfigError(
+        f'the contract class of driver {name}, {contract.__name__}, has the '
+        f'driver {checks!r}: write "driver = {name!r}" in it'
+    )
 
 
 def rules(
