@@ -69,3 +69,5 @@ class DriverContract:
             pytest.fail(outcome.reason, pytrace=False)
         if outcome.status is runner.Status.SKIPPED:
             pytest.skip(outcome.reason)
+        if outcome.status is runner.Status.NOT_TRIED:
+            pytest.skip(f'not tried: {outcome.reason}')

@@ -15,6 +15,7 @@ import pytest
 
 from compute_agent.cmd.app import main
 from compute_agent.cmd.driver import driver_check
+from compute_agent.testing.contract.rules import catalogue
 
 DRIVERS = """
 import itertools
@@ -95,6 +96,22 @@ class RaggedContract(ShelfContract):
     driver = 'ragged'
 
 
+class OfAnother(ShelfContract):
+    pass
+
+
+class Generous(ShelfContract):
+    driver = 'generous'
+
+    def test_rule(self):
+        pass
+
+
+class TestLazy(ShelfContract):
+    driver = 'lazy'
+    pytestmark = pytest.mark.skip('not today')
+
+
 class NoWorld(testing.DriverContract):
     driver = 'nowhere'
 
@@ -139,6 +156,9 @@ refused = shelves:Refused
 thread = shelves:Shelf
 signalled = shelves:Shelf
 misnamed = shelves:Shelf
+other = shelves:Moody
+generous = shelves:Shelf
+lazy = shelves:Shelf
 [compute_agent.driver_contracts]
 shelf = shelf_contracts:ShelfContract
 nowhere = shelf_contracts:NoWorld
@@ -147,6 +167,9 @@ nothing = shelves:Shelf
 thread = shelf_contracts:ThreadLeft
 signalled = shelf_contracts:Signalled
 misnamed = shelf_contracts:Misnamed
+other = shelf_contracts:OfAnother
+generous = shelf_contracts:Generous
+lazy = shelf_contracts:TestLazy
 [oslo.config.opts]
 shelf = shelves:list_opts
 """
@@ -198,7 +221,12 @@ def line(done):
 @pytest.mark.long
 def test_a_driver_that_keeps_all_rules_gets_a_proof(run, site, tmp_path):
     file = site / 'driver-check.json'
-    done = run('driver', 'check', 'shelf', '--json', str(file), '-f', 'json')
+    words = ('driver', 'check', 'shelf', '--json', str(file), '-f', 'json')
+    done = run(*words)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert ' 0 failed' in line(done)
+    assert ' not tried' in line(done)
+    done = run(*words, '--allow-untried')
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads(file.read_text())
     assert report['driver'] == {
@@ -214,12 +242,15 @@ def test_a_driver_that_keeps_all_rules_gets_a_proof(run, site, tmp_path):
     assert report['result']['failed'] == 0
     by_number = {row['number']: row for row in report['rules']}
     assert by_number['CA004']['status'] == 'passed'
-    assert by_number['CA009']['status'] == 'skipped'
+    assert by_number['CA009']['status'] == 'not tried'
     assert 'no seams' in by_number['CA009']['reason']
     assert [row['Rule'] for row in json.loads(done.stdout)] == list(by_number)
     listed = json.loads(run('driver', 'list', '-f', 'json').stdout)
     (row,) = (one for one in listed if one['Name'] == 'shelf')
+    untried = report['result']['not tried']
+    assert untried
     assert row['Last Check'].startswith('passed: ')
+    assert f', {untried} not tried (' in row['Last Check']
 
 
 @pytest.mark.long
@@ -336,6 +367,33 @@ def test_pytest_refuses_a_driver_that_is_not_there(run, name, why, more):
 def test_a_contract_that_is_no_contract_class_is_one_line(run):
     said = line(run('driver', 'check', 'nothing'))
     assert 'name a subclass of compute_agent.testing.DriverContract' in said
+
+
+def test_a_contract_of_another_driver_is_one_line(run):
+    said = line(run('driver', 'check', 'other'))
+    assert "has the driver 'shelf': write \"driver = 'other'\" in it" in said
+
+
+def test_a_contract_with_tests_of_its_own_proves_nothing(run):
+    said = line(run('driver', 'check', 'generous'))
+    assert 'overrides test_rule' in said
+
+
+def test_each_rule_runs_once_for_a_proof(run):
+    said = line(run('driver', 'check', 'lazy'))
+    assert 'ran CA001 0 times and not once' in said
+
+
+@pytest.mark.long
+def test_the_proof_has_each_rule_whatever_the_options_of_pytest(run):
+    done = run(
+        *('driver', 'check', 'shelf', '-f', 'json'),
+        more={'PYTEST_ADDOPTS': '-k CA001'},
+    )
+    assert done.returncode == 1
+    assert [row['Rule'] for row in json.loads(done.stdout)] == list(
+        catalogue.BY_NUMBER
+    )
 
 
 def test_without_the_extra_the_line_says_what_to_install(run):

@@ -25,8 +25,9 @@ class DriverCheck(listing.Listing):
     The driver runs on a placement of its own in this process; nothing is
     written to a real one. Its package gives the world: the options, and the
     sources that are made to fail. Without one, the driver is made from the
-    configuration, and the rules about failing sources are skipped. Exit code
-    0: no rule is broken, 1: a rule is broken, or an error.
+    configuration, and the rules about failing sources are not tried. Exit
+    code 0: no rule is broken, and each that concerns the driver was tried; 1:
+    a rule is broken or was not tried, or an error.
     """
 
     COLUMNS = ('Rule', 'Title', 'Result', 'Reason')
@@ -41,6 +42,12 @@ class DriverCheck(listing.Listing):
             help='Write the report with all versions to this file. A package '
             'that ships it as driver-check.json beside the module of the '
             'driver shows it in "driver list".',
+        )
+        parser.add_argument(
+            '--allow-untried',
+            action='store_true',
+            help='Exit with 0 also if the world gives nothing to try a rule '
+            'with that concerns the driver.',
         )
         return parser
 
@@ -81,7 +88,7 @@ class DriverCheck(listing.Listing):
         file = None if given is None else report_file.ReportFile(given)
         report = self._checked(parsed_args.name)
         result = report['result']
-        code = 1 if result['failed'] else 0
+        code = _exit_code(result, allows=parsed_args.allow_untried)
         if file is not None:
             try:
                 file.write(report)
@@ -114,6 +121,12 @@ class DriverCheck(listing.Listing):
 
         with progress.bar(self.app.stderr, 'rules') as advance:
             return checking.check(name, make, advance)
+
+
+def _exit_code(result: dict[str, int], *, allows: bool) -> int:
+    """Return 0 if no rule is broken, and each was tried that has to be."""
+    untried = 0 if allows else result['not tried']
+    return 1 if result['failed'] or untried else 0
 
 
 def _end(code: int) -> typing.NoReturn:

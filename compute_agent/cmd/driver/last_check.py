@@ -92,10 +92,14 @@ def _outcome(report: Any) -> str:
     if not rules:
         raise ValueError('it has no rules')
     broken = [row['number'] for row in rules if row['status'] == 'failed']
-    skipped = sum(row['status'] == 'skipped' for row in rules)
     if broken:
         return f'failed: {", ".join(broken)} of {len(rules)} rules'
-    return f'passed: {len(rules) - skipped} rules, {skipped} skipped'
+    passed, skipped, untried = (
+        sum(row['status'] == status for row in rules)
+        for status in ('passed', 'skipped', 'not tried')
+    )
+    outcome = f'passed: {passed} rules, {skipped} skipped'
+    return f'{outcome}, {untried} not tried' if untried else outcome
 
 
 def _day(report: Any) -> str:

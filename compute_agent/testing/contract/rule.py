@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rule of the contract, and the two ways in which its check can end early.
+"""One rule of the contract, and the ways in which its check can end early.
 
 The number of a rule stays with it for ever; a rule that is dropped leaves its
 number unused.
@@ -34,7 +34,14 @@ class Broken(AssertionError):
 
 
 class DoesNotApply(Exception):
-    """The rule says nothing about this driver in this world; with a reason."""
+    """The rule says nothing about this driver; with a reason."""
+
+
+class NotTried(Exception):
+    """The rule concerns the driver, and the world has nothing to try it with.
+
+    Nothing is known then: the driver may break the rule.
+    """
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +50,7 @@ class Rule:
 
     :ivar number: CA and three digits
     :ivar title: the rule as a sentence without its full stop
-    :ivar check: raises ``Broken`` or ``DoesNotApply``
+    :ivar check: raises ``Broken``, ``DoesNotApply`` or ``NotTried``
     :ivar needs: the capability whose drivers it concerns; None for all drivers
     :ivar since: the version of the contract that has it first
     """

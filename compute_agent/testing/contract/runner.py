@@ -12,7 +12,7 @@ from collections.abc import Collection
 from ... import errors
 from . import capability, limit, making, trial
 from . import world as worlds
-from .rule import Broken, DoesNotApply, Rule
+from .rule import Broken, DoesNotApply, NotTried, Rule
 from .rules import catalogue
 
 
@@ -22,6 +22,7 @@ class Status(enum.Enum):
     PASSED = 'passed'
     FAILED = 'failed'
     SKIPPED = 'skipped'
+    NOT_TRIED = 'not tried'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class Outcome:
     """The result of one rule's check.
 
     :ivar reason: one line: the rule, the call and the fix of a failure; why
-        the rule was skipped; empty if it passed
+        the rule was skipped or not tried; empty if it passed
     :ivar notes: lines for the report
     """
 
@@ -79,6 +80,8 @@ def _checked(
         limit.within(seconds, lambda: one.check(opened), opened.driver_class)
     except DoesNotApply as exc:
         return Status.SKIPPED, str(exc)
+    except NotTried as exc:
+        return Status.NOT_TRIED, str(exc)
     except Broken as exc:
         broken = catalogue.BY_NUMBER.get(exc.number, one)
         return Status.FAILED, f'{broken}: {exc}'

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection
 
 from .. import describing, making
-from ..rule import Broken, DoesNotApply
+from ..rule import Broken, NotTried
 from ..trial import Trial
 
 _SECONDS = 10.0  # to wait for an event, or for a thread to end
@@ -37,7 +37,7 @@ def events_wake(trial: Trial) -> None:
     """Check that an event calls ``wake``, and none does after close()."""
     event = trial.world.event
     if event is None:
-        raise DoesNotApply('World.event is not given')
+        raise NotTried('World.event is not given')
     driver = making.make(trial.named, trial.world, trial.folder)
     woken = threading.Event()
     try:

@@ -19,6 +19,7 @@ def converges(trial: Trial) -> None:
             f'the cycle is not done: {done.trouble}',
             'describe the node so that placement takes every name and amount',
         )
+    _check_asserted(done)
     has = trial.placement.contents()
     for node, said in done.said.items():
         for (uuid, kind), one in said.asserted.items():
@@ -31,6 +32,19 @@ def converges(trial: Trial) -> None:
                     f'provider {said.title(uuid)} after a cycle',
                     'describe only names that placement knows or can create',
                 )
+
+
+def _check_asserted(done: Cycle) -> None:
+    """Check that there is something to bring to placement."""
+    for said in done.said.values():
+        if any(one.names or one.keep for one in said.asserted.values()):
+            return
+    raise Broken(
+        'update_provider_tree',
+        'no node has a name: no inventory, trait or aggregate',
+        'describe the nodes of the world; or give the world a node that the '
+        'driver has something to say of',
+    )
 
 
 def second_cycle_is_quiet(trial: Trial) -> None:

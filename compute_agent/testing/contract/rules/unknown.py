@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ....virt import driver as virt
 from .. import contents, recorder, watch
-from ..rule import Broken, DoesNotApply
+from ..rule import Broken, DoesNotApply, NotTried
 from ..seam import RAISING, Fault, Seam
 from ..trial import Cycle, Trial
 from . import steady, words
@@ -19,6 +19,10 @@ from . import steady, words
 _KEEP = (
     'an answer that is missing or odd is unknown: raise DriverError with a '
     'line, or call keep_* for what depends on it'
+)
+_NO_SEAMS = (
+    'the world has no seams: the driver asks nothing outside, or World.seams '
+    'is not given'
 )
 _HEALING = 2  # cycles after a fault in which all must be as before
 
@@ -49,6 +53,8 @@ def _matrix(fault: Fault, trial: Trial) -> None:
     for failure in _failures(trial, fault, seams, calls):
         trial.restart()
         tried += _try(trial, normal, failure, 'after a restart')
+    if not calls:
+        raise NotTried('a cycle makes no call through the seams')
     if not tried:
         raise DoesNotApply(f'no answer of the seams can be {fault.value}')
     trial.notes.append(f'{tried} faults tried')
@@ -66,7 +72,7 @@ def failure_is_told(trial: Trial) -> None:
             tried += bool(failure.hits)
             _heal(trial, normal, f'{fault.value} of {seam}')
     if not tried:
-        raise DoesNotApply('a cycle makes no call through the seams')
+        raise NotTried('a cycle makes no call through the seams')
 
 
 def _check_told(trial: Trial, normal: _Normal, failure: watch.Failure) -> None:
@@ -103,6 +109,8 @@ def not_denied(trial: Trial) -> None:
             seams = [s for s in trial.world.seams if fault not in s.silent]
             for failure in _failures(trial, fault, seams, calls):
                 _check_answer(trial, driver, name, failure)
+    if not trial.world.seams:
+        raise NotTried(_NO_SEAMS)
 
 
 def _check_answer(
@@ -243,13 +251,11 @@ def _spread(numbers: Sequence[int], most: int) -> list[int]:
 def _speaking(trial: Trial, fault: Fault) -> list[Seam]:
     """Return the seams that can tell a fault; note the others.
 
-    :raises DoesNotApply: there are none
+    :raises NotTried: the world has no seams
+    :raises DoesNotApply: none of them can tell it
     """
     if not trial.world.seams:
-        raise DoesNotApply(
-            'the world has no seams: the driver asks nothing outside, or '
-            'World.seams is not given'
-        )
+        raise NotTried(_NO_SEAMS)
     reasons = {
         f'{seam} cannot detect {fault.value}: {seam.silent[fault]}': None
         for seam in trial.world.seams
