@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad drivers for the rules about words: messages, names, options, evidence."""
 
+import dataclasses
+
 import os_traits
 import rack
 from bad import breaks
@@ -11,8 +13,10 @@ from variants import Constant, Plant
 from compute_agent import errors, testing
 from compute_agent.testing.contract import making
 from compute_agent.testing.contract.rules import claims, words
+from compute_agent.virt import finding
 
 TRAITS = os_traits.get_traits
+CHECK_KNOWN = claims._check_known
 
 
 def options_only():
@@ -72,6 +76,20 @@ class NamesCardsAlone(Rack):
 
 
 @breaks(
+    'CA020',
+    call="new_child('rack-0gpu0', …)",
+    fix='begin the name of a child with that of its root',
+    weak=(
+        'looks for the name of the root inside of other words',
+        Plant(words._has_word, lambda text, word: word in text),
+    ),
+)
+class RunsItsNamesTogether(Rack):
+    def card_name(self, node, card):
+        return f'{node}{card}'
+
+
+@breaks(
     'CA024',
     call='authority: CUSTOM_* covers CUSTOM_OF_ANOTHER_WRITER',
     fix='name only traits that the driver decides now',
@@ -82,6 +100,67 @@ class NamesCardsAlone(Rack):
 )
 class ClaimsAllCustomTraits(Rack):
     authority = ('CUSTOM_*',)
+
+
+@breaks(
+    'CA024',
+    call='authority: CUSTOM_RACK_* is a pattern',
+    fix='name each trait, or write the method evidence',
+    weak=(
+        'takes a pattern for a list of names',
+        Plant(claims._check_pattern, lambda *_: None),
+    ),
+)
+class ClaimsAPatternWithoutEvidence(Rack):
+    authority = ('CUSTOM_RACK_*',)
+    evidence = None  # so it is no finding.Evidence
+
+    def label(self, tree, node, traits):
+        tree.declare_traits(node, *traits, 'CUSTOM_RACK_MINE')
+
+
+def last_found(of):
+    """Return the decision about the last node only."""
+    (*_, node) = of.get_available_nodes()
+    return {one.trait: one.found for one in of.evidence(node)}
+
+
+@breaks(
+    'CA024',
+    call='authority: CUSTOM_COOLED_BY_AIR covers CUSTOM_COOLED_BY_AIR: it is '
+    'unknown by evidence',
+    fix='name only traits that the driver decides now',
+    weak=(
+        'takes the evidence of the last node for that of all',
+        Plant(claims._found, last_found),
+    ),
+)
+class CannotTellOnOneNode(Rack):
+    def evidence(self, nodename):
+        found = super().evidence(nodename)
+        if nodename == 'rack-0':
+            unknown = finding.Found.UNKNOWN
+            found[0] = dataclasses.replace(found[0], found=unknown, fact='')
+        return found
+
+
+@breaks(
+    'CA024',
+    call='authority: CUSTOM_NEVER_SAID covers CUSTOM_NEVER_SAID: the driver '
+    'says nothing of it',
+    fix='name only traits that the driver decides now',
+    weak=(
+        'looks at patterns only',
+        Plant(
+            claims._check_known,
+            lambda entry, *given: (
+                entry.endswith('*') and CHECK_KNOWN(entry, *given)
+            ),
+        ),
+    ),
+)
+class ClaimsWhatItNeverSays(Rack):
+    authority = ('CUSTOM_NEVER_SAID',)
 
 
 @breaks(

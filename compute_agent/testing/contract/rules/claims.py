@@ -14,7 +14,7 @@ from ....virt import driver as virt
 from ....virt import finding
 from .. import contents
 from ..recorder import Said
-from ..rule import Broken, DoesNotApply
+from ..rule import Broken, DoesNotApply, NotTried
 from ..trial import Trial
 
 # Consumer → class → amount.
@@ -33,12 +33,8 @@ def authority_is_narrow(trial: Trial) -> None:
     found = _found(driver)
     asserted = _traits(cycle.said.values())
     for entry in policy.check_authority(driver.authority):
-        covered = _covered(entry, {*asserted, *found})
-        if entry.endswith('*') and not covered:
-            raise _too_wide(entry, entry, 'the driver says nothing of it')
-        for trait in covered:
-            if found.get(trait) is finding.Found.UNKNOWN:
-                raise _too_wide(entry, trait, 'it is unknown by evidence')
+        _check_known(entry, asserted, found)
+        _check_pattern(entry, driver)
         for trait in _covered(entry, {*_AGENT, _ANOTHER} - asserted):
             raise _too_wide(entry, trait, 'other writers give it')
         standard = set(os_traits.get_traits()) if found else set[str]()
@@ -46,16 +42,43 @@ def authority_is_narrow(trial: Trial) -> None:
             raise _too_wide(entry, trait, 'evidence has no finding of it')
 
 
+def _check_known(
+    entry: str, asserted: set[str], found: Mapping[str, finding.Found]
+) -> None:
+    """Check that the driver can tell each trait of an entry, on every node."""
+    covered = _covered(entry, {*asserted, *found})
+    if not covered:
+        raise _too_wide(entry, entry, 'the driver says nothing of it')
+    for trait in covered:
+        if found.get(trait) is finding.Found.UNKNOWN:
+            raise _too_wide(entry, trait, 'it is unknown by evidence')
+
+
+def _check_pattern(entry: str, driver: virt.ComputeDriver) -> None:
+    """Check that evidence tells what a pattern decides."""
+    if entry.endswith('*') and not isinstance(driver, finding.Evidence):
+        raise Broken(
+            'authority',
+            f'{entry} is a pattern, and the driver has no evidence of what it '
+            'decides',
+            'name each trait, or write the method evidence',
+        )
+
+
 def _found(driver: virt.ComputeDriver) -> dict[str, finding.Found]:
-    """Return trait → the driver's decision by evidence, if it has any."""
+    """Return trait → the driver's decision by evidence, if it has any.
+
+    A trait that is unknown on one node is unknown.
+    """
+    found: dict[str, finding.Found] = {}
     if not isinstance(driver, finding.Evidence):
-        return {}
-    return {
-        one.trait: one.found
-        for node in driver.get_available_nodes()
-        for one in driver.evidence(node)
-        if one.trait
-    }
+        return found
+    for node in driver.get_available_nodes():
+        for one in driver.evidence(node):
+            is_worse = one.found is finding.Found.UNKNOWN
+            if one.trait and (is_worse or one.trait not in found):
+                found[one.trait] = one.found
+    return found
 
 
 def evidence_of_each_trait(trial: Trial) -> None:
@@ -80,7 +103,7 @@ def evidence_of_each_trait(trial: Trial) -> None:
 def reshape_keeps_allocations(trial: Trial) -> None:
     """Check that each consumer has the same amounts after a reshape."""
     if trial.world.reshape is None:
-        raise DoesNotApply('World.reshape is not given')
+        raise NotTried('World.reshape is not given')
     trial.sync()
     trial.placement.plant(dict(_allocations(trial.held())))
     before = trial.held()
