@@ -19,7 +19,7 @@ from ...tree import host_inventory
 from ...tree.provider_tree import ProviderTree
 from . import describing, making
 from .recorder import Said
-from .rule import DoesNotApply
+from .rule import NotTried
 
 if typing.TYPE_CHECKING:
     from . import trial
@@ -27,14 +27,14 @@ if typing.TYPE_CHECKING:
 _SECONDS = 120
 
 
-def described(of: 'trial.Trial', hash_seed: int) -> Any:
-    """Return what the driver of a trial says elsewhere, as JSON has it.
+def described(of: 'trial.Trial', hash_seed: int) -> dict[str, dict[str, Any]]:
+    """Return what the driver of a trial says elsewhere: node → JSON.
 
-    :raises DoesNotApply: only this process can make the driver
+    :raises NotTried: only this process can make the driver
     :raises RuntimeError: the other process failed
     """
     if not isinstance(of.named, str) or of.world.make is not None:
-        raise DoesNotApply(
+        raise NotTried(
             'only a driver that has an entry point, and no World.make, can be '
             'made in another process'
         )
@@ -44,7 +44,8 @@ def described(of: 'trial.Trial', hash_seed: int) -> Any:
         raise RuntimeError(
             f'in a process of its own: {done.stderr.strip()[-300:]}'
         )
-    return json.loads(done.stdout)
+    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    return found
 
 
 def _run(words: list[str], hash_seed: int) -> subprocess.CompletedProcess[str]:
@@ -65,11 +66,11 @@ def _run(words: list[str], hash_seed: int) -> subprocess.CompletedProcess[str]:
 def main(name: str, folder: str) -> None:
     """Print what a driver says of each node."""
     driver = making.from_file(name, pathlib.Path(folder))
-    found = []
+    found = {}
     for nodename in driver.get_available_nodes():
         tree, node = ProviderTree(), describing.new_node(driver, nodename)
         agent_describe.describe(driver, tree, node, host_inventory.Reserved())
-        found.append(describing.plain(Said.of(tree)))
+        found[nodename] = describing.plain(Said.of(tree))
     driver.close()
     json.dump(found, sys.stdout)
 

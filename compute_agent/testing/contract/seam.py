@@ -116,7 +116,7 @@ def reordered(answer: Any) -> Any:
     match answer:
         case dict():
             pairs = [(k, reordered(v)) for k, v in answer.items()]
-            return type(answer)(reversed(pairs))
+            return _like(answer, dict(reversed(pairs)))
         case list() | tuple() if type(answer) in {list, tuple}:
             return type(answer)(reordered(one) for one in answer)
         case set() | frozenset():

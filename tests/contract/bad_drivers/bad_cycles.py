@@ -70,6 +70,20 @@ class RefusesARack(Rack):
         super().update_provider_tree(provider_tree, nodename, allocations)
 
 
+@breaks(
+    'CA003',
+    call='update_provider_tree: no node has a name',
+    fix='describe the nodes of the world',
+    weak=(
+        'takes nothing for a description',
+        Plant(syncing._check_asserted, lambda _: None),
+    ),
+)
+class DescribesNothing(Rack):
+    def update_provider_tree(self, provider_tree, nodename, allocations=None):
+        """Do nothing."""
+
+
 def cycle_that_may_write(of, *_, **__):
     """Run a cycle, and do not look at what it wrote."""
     return of.cycle()
@@ -253,7 +267,8 @@ class ReadsOnce(Rack):
 
 @breaks(
     'CA023',
-    call="facts('rack-0'): they are equal in two cycles",
+    call="facts('rack-0'): they are equal in two cycles, and node rack-0, "
+    'inventories, of provider rack-0, CUSTOM_SLOTS, total: 10 and then 11',
     fix='return everything that the description depends on',
     weak=(
         'compares no description',

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules about repetition: equal worlds, equal descriptions."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from ....virt import driver as virt
-from .. import contents, describing, elsewhere
+from .. import contents, describing, descriptions, elsewhere
 from ..recorder import Said
-from ..rule import Broken, DoesNotApply
+from ..rule import Broken, DoesNotApply, NotTried
 from ..trial import Trial
 
 _SORT = (
@@ -21,9 +24,10 @@ def deterministic(trial: Trial) -> None:
     with trial.watch.reordering():
         other = _described(trial, trial.make_driver())
     _compare(
-        {node: describing.unordered(said) for node, said in first.items()},
-        {node: describing.unordered(said) for node, said in other.items()},
+        first,
+        other,
         'a driver whose source gives mappings in another order',
+        plain=describing.unordered,
     )
     _compare_processes(trial)
 
@@ -35,10 +39,13 @@ def _compare_processes(trial: Trial) -> None:
             'other hash seeds were not tried: World.is_shared is not set'
         )
         return
-    if elsewhere.described(trial, 1) != elsewhere.described(trial, 2):
+    differs = descriptions.difference(
+        elsewhere.described(trial, 1), elsewhere.described(trial, 2)
+    )
+    if differs:
         raise Broken(
             'update_provider_tree in two processes with other hash seeds',
-            'the descriptions differ',
+            differs,
             _SORT,
         )
 
@@ -79,7 +86,7 @@ def _check_steady(node: str, facts: object, again: object) -> None:
 def change_is_seen(trial: Trial) -> None:
     """Check that the next cycle reports a change of the world."""
     if trial.world.change is None:
-        raise DoesNotApply('World.change is not given')
+        raise NotTried('World.change is not given')
     trial.sync()
     before = trial.held()
     trial.world.change()
@@ -105,10 +112,13 @@ def _with_facts(
 
 
 def _same_facts(node: str, said: Said, other: Said) -> None:
-    if said != other:
+    differs = descriptions.difference(
+        {node: describing.plain(said)}, {node: describing.plain(other)}
+    )
+    if differs:
         raise Broken(
             f'facts({node!r})',
-            'they are equal in two cycles, and the descriptions differ',
+            f'they are equal in two cycles, and {differs}',
             'return everything that the description depends on, as a value '
             'that is not edited later',
         )
@@ -121,10 +131,20 @@ def _described(trial: Trial, driver: virt.ComputeDriver) -> dict[str, Said]:
     }
 
 
-def _compare(one: object, other: object, title: str) -> None:
-    if one != other:
+def _compare(
+    one: Mapping[str, Said],
+    other: Mapping[str, Said],
+    title: str,
+    *,
+    plain: Callable[[Said], dict[str, Any]] = describing.plain,
+) -> None:
+    differs = descriptions.difference(
+        {node: plain(said) for node, said in one.items()},
+        {node: plain(said) for node, said in other.items()},
+    )
+    if differs:
         raise Broken(
             f'update_provider_tree of {title} in the same world',
-            'the description is another one',
+            differs,
             _SORT,
         )

@@ -147,6 +147,26 @@ def test_the_exceptions_are_those_of_the_author():
     assert isinstance(SEAM.exception(Fault.EXCEPTION), ConnectionError)
 
 
+@pytest.mark.parametrize(
+    'answer',
+    [
+        collections.defaultdict(list, b=[1], a=[2]),
+        collections.Counter(b=1, a=2),
+        collections.OrderedDict(b=1, a=2),
+    ],
+)
+def test_another_order_is_of_the_type_of_the_answer(answer):
+    found = seams.reordered(answer)
+    assert dict(found) == dict(answer)
+    assert list(found) == ['a', 'b']
+    assert type(found) is type(answer)
+
+
+def test_a_mapping_with_a_default_keeps_it_in_another_order():
+    found = seams.reordered(collections.defaultdict(list, b=[1]))
+    assert found['more'] == []
+
+
 def test_another_order_is_an_equal_answer():
     answer = {'b': [{'y': 1, 'x': 2}], 'a': {3, 4}}
     found = seams.reordered(answer)
