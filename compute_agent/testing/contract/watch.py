@@ -69,6 +69,7 @@ class Watch:
         self._lock = threading.Lock()
         self._failure: Failure | None = None
         self._is_reordering = False
+        self._pause: Callable[[], object] | None = None
         self._numbers: collections.Counter[int] = collections.Counter()
         self.calls: list[Call] = []
         self.variants = 0
@@ -111,6 +112,15 @@ class Watch:
         finally:
             self._is_reordering = False
 
+    @contextlib.contextmanager
+    def pausing(self, pause: Callable[[], object]) -> Iterator[None]:
+        """Call a function inside of each call, until the end of the with."""
+        self._pause = pause
+        try:
+            yield
+        finally:
+            self._pause = None
+
     # --- the replaced functions -----------------------------------------------
 
     def _install(self, one: Seam, stack: contextlib.ExitStack) -> None:
@@ -136,6 +146,8 @@ class Watch:
         @functools.wraps(original)
         def call(*args: object, **kwargs: object) -> object:
             made = self._note(one, args, kwargs)
+            if self._pause is not None:
+                self._pause()
             failure = self._failure
             if failure is not None and failure.concerns(made):
                 return self._fail(failure, lambda: original(*args, **kwargs))

@@ -15,6 +15,7 @@ from compute_agent.testing.contract.rules import (
     many_nodes,
 )
 from compute_agent.testing.contract.trial import Trial
+from compute_agent.virt import driver
 
 QUICK = (Constant(lifetime, _SECONDS=0.2),)
 
@@ -122,30 +123,42 @@ class MarksWhatComesBack(Rack):
 
 
 @breaks(
+    'CA029',
+    call="node_exists('rack-2'): it returned Existence.NO, and the provider",
+    fix='return the same answer in each cycle',
+    weak=(
+        'looks for no provider',
+        Plant(many_nodes._is_held, lambda *_: False),
+    ),
+)
+class ChangesItsMind(Rack):
+    denied = False
+
+    def node_exists(self, nodename):
+        answer = super().node_exists(nodename)
+        if answer is driver.Existence.NO and self.denied:
+            return driver.Existence.UNKNOWN
+        self.denied = answer is driver.Existence.NO
+        return answer
+
+
+@breaks(
     'CA030',
     call='update_provider_tree in a cycle with 4 threads',
     fix='keep nothing of one node in an attribute',
     weak=(
-        'describes one node at a time',
-        Constant(many_nodes, _WORKERS=1),
+        'lets no threads meet',
+        Plant(many_nodes._Meeting.pause, lambda _: None),
+        Constant(many_nodes, _SWITCH=0.005),
     ),
 )
 class KeepsTheCurrentRack(Rack):
-    """Two threads that meet here describe the same rack."""
-
-    def __init__(self):
-        super().__init__()
-        self._turn = threading.Condition()
-        self._current = None
+    """Another thread replaces the rack while this one asks the network."""
 
     def update_provider_tree(self, provider_tree, nodename, allocations=None):
-        read = nodename, self.ask(NETWORK.read, nodename)
-        with self._turn:
-            self._current = read
-            self._turn.notify_all()
-            self._turn.wait_for(lambda: self._current is not read, 0.05)
-            entries = self._current[1]
-        self.describe(provider_tree, nodename, entries, allocations)
+        self._current = nodename
+        entries = self.ask(NETWORK.read, self._current)
+        self.describe(provider_tree, self._current, entries, allocations)
 
 
 @breaks(

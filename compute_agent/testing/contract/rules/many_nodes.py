@@ -1,21 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules for drivers of several nodes: cost, departures, threads."""
 
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+
 from ....virt import driver as virt
 from .. import contents
-from ..rule import Broken, DoesNotApply
+from ..rule import Broken, NotTried
 from ..trial import Trial
 
 _SIZES = (2, 4, 8)
 _SLACK = 2  # calls that a page more of a listing may take
 _WORKERS = 4
 _ROUNDS = 3
+_MEET = 0.5  # seconds that a thread waits for another one
+_MOST_MISSED = 20  # threads that nobody joined; then none waits any more
+_SWITCH = 1e-6  # seconds
 
 
 def cost_is_linear(trial: Trial) -> None:
     """Check that the calls of a cycle grow in step with the nodes."""
     if not trial.world.seams:
-        raise DoesNotApply('the world has no seams to count the calls of')
+        raise NotTried('the world has no seams to count the calls of')
     small, middle, large = (_calls(trial, size) for size in _SIZES)
     if large - middle > 2 * (middle - small) + _SLACK:
         raise Broken(
@@ -45,12 +53,12 @@ def departed_nodes(trial: Trial) -> None:
     _set_nodes(trial, 3)
     trial.sync()
     before = trial.held()
-    left = _left(trial)
+    left, uuid = _left(trial)
     answer = trial.recorder.driver.node_exists(left)
     _check_answer(trial, left, answer)
     for _ in range(2):
         trial.cycle()
-    if answer is virt.Existence.NO and left in trial.held():
+    if answer is virt.Existence.NO and _is_held(trial, left, uuid):
         raise Broken(
             f'node_exists({left!r})',
             'it returned Existence.NO, and the provider is still there',
@@ -67,10 +75,18 @@ def departed_nodes(trial: Trial) -> None:
         )
 
 
-def _left(trial: Trial) -> str:
-    """Have the last of three nodes leave; return its name."""
+def _is_held(trial: Trial, left: str, uuid: str | None) -> bool:
+    """Return True if placement has a node, which may have another name."""
+    if uuid is None:
+        return left in trial.held()
+    return uuid in trial.placement.contents()
+
+
+def _left(trial: Trial) -> tuple[str, str | None]:
+    """Have the last of three nodes leave; return its name and uuid."""
     driver = trial.recorder.driver
     was = list(driver.get_available_nodes())
+    uuids = {n: u for u, n in driver.get_nodenames_by_uuid().items()}
     _set_nodes(trial, 2)
     left = [n for n in was if n not in driver.get_available_nodes()]
     if len(left) != 1:
@@ -79,7 +95,7 @@ def _left(trial: Trial) -> str:
             f'{len(left)} of 3 nodes left the list',
             'list the nodes that the source has now',
         )
-    return left[0]
+    return left[0], uuids.get(left[0])
 
 
 def _check_answer(trial: Trial, left: str, answer: virt.Existence) -> None:
@@ -101,16 +117,70 @@ def parallel_is_equal(trial: Trial) -> None:
     _set_nodes(trial, _SIZES[-1])
     trial.sync()
     trial.workers = _WORKERS
-    for _ in range(_ROUNDS):
-        trial.restart()
-        trial.quiet_cycle(
-            f'a cycle with {_WORKERS} threads',
-            'keep nothing of one node in an attribute that the description of '
-            'another one reads',
-        )
+    meeting = _Meeting()
+    with trial.watch.pausing(meeting.pause), _switching_often():
+        for _ in range(_ROUNDS):
+            trial.restart()
+            trial.quiet_cycle(
+                f'a cycle with {_WORKERS} threads',
+                'keep nothing of one node in an attribute that the '
+                'description of another one reads',
+            )
+    trial.notes.append(
+        f'threads met in {meeting.count} calls through the seams'
+    )
+
+
+class _Meeting:
+    """Lets the threads that describe nodes meet, two in each call.
+
+    What one of them left in an attribute before the call, the other one has
+    then replaced. A thread that nobody joins goes on after a while: time
+    decides how much is tried, and not what is found.
+
+    :ivar count: the meetings
+    """
+
+    def __init__(self) -> None:
+        self._door = threading.Condition()
+        self._first: object = None
+        self._missed = 0
+        self._home = threading.get_ident()
+        self.count = 0
+
+    def pause(self) -> None:
+        """Wait for another thread; return at once in the thread of cycles."""
+        if threading.get_ident() == self._home:
+            return
+        with self._door:
+            if self._first is None:
+                self._wait()
+            else:
+                self._first = None
+                self.count += 1
+                self._door.notify_all()
+
+    def _wait(self) -> None:
+        if self._missed >= _MOST_MISSED:
+            return
+        self._first = mine = object()
+        if not self._door.wait_for(lambda: self._first is not mine, _MEET):
+            self._first = None
+            self._missed += 1
+
+
+@contextlib.contextmanager
+def _switching_often() -> Iterator[None]:
+    """Have Python change the thread that runs as often as it can."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def _set_nodes(trial: Trial, count: int) -> None:
     if trial.world.nodes is None:
-        raise DoesNotApply('World.nodes is not given')
+        raise NotTried('World.nodes is not given')
     trial.world.nodes(count)
