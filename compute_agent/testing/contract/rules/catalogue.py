@@ -90,7 +90,7 @@ RULES: Sequence[Rule] = (
     ),
     Rule(
         number='CA014',
-        title='A source that does not answer is told',
+        title='An outage of a source is reported',
         check=unknown.failure_is_told,
     ),
     Rule(
@@ -105,7 +105,7 @@ RULES: Sequence[Rule] = (
     ),
     Rule(
         number='CA017',
-        title='The next cycle reports a change',
+        title='A change of the source is reported in the next cycle',
         check=repeatable.change_is_seen,
     ),
     Rule(
