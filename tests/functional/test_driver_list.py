@@ -113,9 +113,12 @@ def listed(site, tmp_path, capsys):
     return rows
 
 
-def report(version='2.0', contract=testing.CONTRACT_VERSION, failed=()):
+def report(
+    version='2.0', contract=testing.CONTRACT_VERSION, failed=(), untried=()
+):
     statuses = {'CA001': 'passed', 'CA002': 'passed', 'CA003': 'skipped'}
     statuses |= dict.fromkeys(failed, 'failed')
+    statuses |= dict.fromkeys(untried, 'not tried')
     return {
         'contract': contract,
         'driver': {
@@ -201,6 +204,11 @@ def test_a_target_is_of_the_distribution_that_has_its_module(site, listed):
     ('shipped', 'line'),
     [
         (report(), f'{PASSED} (contract 1.0, 2026-11-23)'),
+        (
+            report(untried=['CA002']),
+            'passed: 1 rules, 1 skipped, 1 not tried (contract 1.0, '
+            '2026-11-23)',
+        ),
         (
             report(failed=['CA002', 'CA009']),
             'failed: CA002, CA009 of 4 rules (contract 1.0, 2026-11-23)',

@@ -20,7 +20,7 @@ FILE = 'driver-check.json'
 NONE = 'none'
 
 _LARGEST = 1024 * 1024  # bytes; a report has a line for each rule
-_STATUSES = {'passed', 'failed', 'skipped'}
+_STATUSES = {'passed', 'failed', 'skipped', 'not tried'}
 
 
 def line(entry: loader.Installed, contract: str) -> str:
