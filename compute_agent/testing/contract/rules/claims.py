@@ -33,7 +33,7 @@ def authority_is_narrow(trial: Trial) -> None:
     found = _found(driver)
     asserted = _traits(cycle.said.values())
     for entry in policy.check_authority(driver.authority):
-        _check_known(entry, asserted, found)
+        trial.notes += _check_known(entry, asserted, found)
         _check_pattern(entry, driver)
         for trait in _covered(entry, {*_AGENT, _ANOTHER} - asserted):
             raise _too_wide(entry, trait, 'other writers give it')
@@ -44,14 +44,21 @@ def authority_is_narrow(trial: Trial) -> None:
 
 def _check_known(
     entry: str, asserted: set[str], found: Mapping[str, finding.Found]
-) -> None:
-    """Check that the driver can tell each trait of an entry, on every node."""
+) -> list[str]:
+    """Check that the driver can tell each trait of an entry, on every node.
+
+    :returns: a note if it is a custom trait, which may be that of a state in
+        which nothing is now
+    """
     covered = _covered(entry, {*asserted, *found})
+    if not covered and names.is_custom(entry) and not entry.endswith('*'):
+        return [f'the driver says nothing of {entry}, which it decides']
     if not covered:
         raise _too_wide(entry, entry, 'the driver says nothing of it')
     for trait in covered:
         if found.get(trait) is finding.Found.UNKNOWN:
             raise _too_wide(entry, trait, 'it is unknown by evidence')
+    return []
 
 
 def _check_pattern(entry: str, driver: virt.ComputeDriver) -> None:
