@@ -206,8 +206,10 @@ def test_a_target_is_of_the_distribution_that_has_its_module(site, listed):
         (report(), f'{PASSED} (contract 1.0, 2026-11-23)'),
         (
             report(untried=['CA002']),
-            'passed: 1 rules, 1 skipped, 1 not tried (contract 1.0, '
-            '2026-11-23)',
+            (
+                'passed: 1 rules, 1 skipped, 1 not tried (contract 1.0, '
+                '2026-11-23)'
+            ),
         ),
         (
             report(failed=['CA002', 'CA009']),
