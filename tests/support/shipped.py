@@ -10,6 +10,7 @@ from compute_agent import testing
 
 ONE_NODE = 'it describes the host that it runs on, and no other node'
 ONE_NODE_RULES = dict.fromkeys(('CA028', 'CA029', 'CA030'), ONE_NODE)
+_UNTRIED = {'skipped', 'not tried'}
 OUTCOME = 'compute_driver_rule'  # the property that the suite records
 
 
@@ -27,7 +28,7 @@ class ShippedContract(testing.DriverContract):
     ) -> Iterator[None]:
         yield
         ((number, is_skipped, reason),) = [
-            (value['number'], value['status'] == 'skipped', value['reason'])
+            (value['number'], value['status'] in _UNTRIED, value['reason'])
             for name, value in request.node.user_properties
             if name == OUTCOME
         ]
