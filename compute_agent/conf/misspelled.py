@@ -34,11 +34,11 @@ def lines(conf: cfg.ConfigOpts) -> list[str]:
 
     :param conf: with the options of the driver registered
     """
-    known = _known(conf)
+    known = registered(conf)
     return [
         f'{path}: {line}'
         for path in _files(conf)
-        for line in _of_file(_read(path), known)
+        for line in _of_file(read(path), known)
     ]
 
 
@@ -74,7 +74,7 @@ def _nearest(name: str, known: Iterable[str], least: float) -> str | None:
     return near[0] if near else None
 
 
-def _known(conf: cfg.ConfigOpts) -> dict[str, set[str]]:
+def registered(conf: cfg.ConfigOpts) -> dict[str, set[str]]:
     """Return the registered options by group."""
     groups = {
         name
@@ -121,7 +121,7 @@ class _Names(iniparser.BaseParser):
             self.found[self.section].append(name)
 
 
-def _read(path: pathlib.Path) -> dict[str, list[str]]:
+def read(path: pathlib.Path) -> dict[str, list[str]]:
     """Return the options of a file by section; a file that is gone has none."""
     parser = _Names()
     try:

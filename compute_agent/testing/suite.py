@@ -50,7 +50,11 @@ class DriverContract:
         problem = ''
         try:
             outcome = runner.check(
-                rule, self.driver, world, self.capabilities, self.limit
+                rule,
+                self.driver,
+                worlds.checked(world),
+                self.capabilities,
+                self.limit,
             )
         except errors.ConfigError as exc:
             problem = f'{rule} cannot be checked: {exc}'

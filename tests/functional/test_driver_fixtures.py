@@ -96,6 +96,42 @@ def test_a_placement_outside_its_with_says_how_to_use_it():
     closed = testing.Placement()
     with pytest.raises(RuntimeError, match='use it in "with testing'):
         closed.held()
+    with closed:
+        pass
+    with pytest.raises(RuntimeError, match='this placement is closed'):
+        testing.assert_synced(Rack(), closed)
+
+
+@pytest.mark.parametrize(
+    ('call', 'problem'),
+    [
+        (lambda p: testing.assert_synced(Rack, p), '^Rack is no driver'),
+        (lambda p: testing.plan_of(None, p), '^None is no driver'),
+        (lambda _: testing.describe(Rack), '^Rack is no driver'),
+        (
+            lambda p: testing.assert_plan(Rack(), p, 'create rack1'),
+            r"^assert_plan: 'create rack1' is no list .* write \[\.\.\.\]",
+        ),
+        (lambda p: p.before_request(5), '^before_request: 5 cannot be called'),
+        *(
+            (lambda p, m=match: p.fault(m, 500), '^fault: no request matches')
+            for match in ('PUT', 'PUTT *x', 'put *', 'PUT traits', 'GETX*', 5)
+        ),
+        *(
+            (lambda p, o=out: p.fault('PUT *x', o), '^fault: .* no outcome')
+            for out in (9999, 'text', None, (500,), (9, {}), int, True)
+        ),
+        (lambda p: p.fault('*', 500, times=0), '^fault: times=0'),
+        (lambda p: p.fault('*', 500, skip='one'), "^fault: skip='one'"),
+    ],
+)
+def test_a_wrong_argument_is_refused_when_it_is_given(
+    placement, call, problem
+):
+    with pytest.raises(errors.ConfigError, match=problem):
+        call(placement)
+    placement.get('/traits')
+    assert not placement.requests
 
 
 def test_another_writers_content_is_planted_and_held_alike(placement):

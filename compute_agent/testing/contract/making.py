@@ -5,14 +5,16 @@ The options go through a file, because some are registered only when others
 were read.
 """
 
+import difflib
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from oslo_config import cfg
 
 from ... import conf as agent_conf
 from ... import errors
 from ...cmd.app import configuration
+from ...conf import misspelled
 from ...virt import driver as virt
 from ...virt import loader
 from . import world as worlds
@@ -26,8 +28,14 @@ _FILE = 'contract.conf'
 def driver_class(driver: Driver) -> type[virt.ComputeDriver]:
     """Return the class of a driver.
 
-    :raises errors.ConfigError: no driver of this name can be imported
+    :raises errors.ConfigError: no driver of this name can be imported, or it
+        is neither a name nor a class
     """
+    if not isinstance(driver, str | type):
+        raise errors.ConfigError(
+            f"driver = {driver!r}: write the name of the driver's entry point, "
+            'or its class'
+        )
     return loader.driver_class(driver) if isinstance(driver, str) else driver
 
 
@@ -80,8 +88,58 @@ def from_file(driver: Driver, folder: pathlib.Path) -> virt.ComputeDriver:
     conf = _read(folder / _FILE)
     with configuration.explained():
         if isinstance(driver, str):
-            return loader.load(driver, conf)
-        return loader.load_class(driver, conf)
+            made = loader.load(driver, conf)
+        else:
+            made = loader.load_class(driver, conf)
+    _check_options(conf, folder / _FILE)
+    return made
+
+
+def _check_options(conf: cfg.ConfigOpts, path: pathlib.Path) -> None:
+    """Refuse options that nobody registered: they would have no effect.
+
+    Only now, because a driver may register some while it is made.
+
+    :raises errors.ConfigError: there is no such group or option
+    """
+    known = _known(conf)
+    for group, options in misspelled.read(path).items():
+        if group not in known:
+            raise errors.ConfigError(
+                f'World.conf: there is no group [{group}]'
+                f'{_meant(group, known)}'
+            )
+        for option in options:
+            if option not in known[group]:
+                raise errors.ConfigError(
+                    f'World.conf: [{group}] has no option {option}'
+                    f'{_meant(option, known[group])}'
+                )
+
+
+def _known(conf: cfg.ConfigOpts) -> dict[str, set[str]]:
+    """Return the options of the agent and the driver, by group."""
+    known = misspelled.registered(conf)
+    every = [
+        (group or 'DEFAULT', opt)
+        for group, opts in agent_conf.list_opts()
+        for opt in opts
+    ]
+    every += [
+        (group.name if group else 'DEFAULT', info['opt'])
+        for info, group in conf._all_opt_infos()  # noqa: SLF001 (no other way)
+    ]
+    for group, opt in every:
+        known.setdefault(group, set()).add(opt.dest)
+        for old in opt.deprecated_opts:
+            name = (old.name or opt.name).replace('-', '_')
+            known.setdefault(old.group or group, set()).add(name)
+    return known
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f' (did you mean {near[0]}?)' if near else ''
 
 
 def _read(path: pathlib.Path) -> cfg.ConfigOpts:
@@ -114,9 +172,9 @@ def _text(option: str, value: object) -> str:
     :raises errors.ConfigError: it has more than one line
     """
     text = ','.join(map(str, value)) if isinstance(value, list) else str(value)
-    if '\n' in text:
+    if text.splitlines() not in ([], [text]):
         raise errors.ConfigError(
-            f'the world gives the option {option} a text of several lines: '
+            f'World.conf: the option {option} has a text of several lines: '
             'write it into a file of the test'
         )
     return text.replace('$', '$$')

@@ -7,6 +7,7 @@ The author writes one; each rule gets a fresh one.
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
+from ... import errors
 from ...virt import driver as virt
 from . import seam
 
@@ -40,3 +41,57 @@ class World:
     reshape: Callable[[], object] | None = None
     event: Callable[[], object] | None = None
     is_shared: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse values of another type.
+
+        :raises errors.ConfigError: a field has one
+        """
+        _check_conf(self.conf)
+        if not _is_list(self.seams) or not all(
+            isinstance(one, seam.Seam) for one in self.seams
+        ):
+            raise errors.ConfigError(
+                f'World.seams = {self.seams!r}: write a list of testing.Seam'
+            )
+        for field in ('make', 'change', 'nodes', 'reshape', 'event'):
+            value = getattr(self, field)
+            if value is not None and not callable(value):
+                raise errors.ConfigError(
+                    f'World.{field} = {value!r}: write a function, or None'
+                )
+
+
+def checked(world: object) -> World:
+    """Return what the fixture ``world`` returned.
+
+    :raises errors.ConfigError: it is no world
+    """
+    if not isinstance(world, World):
+        raise errors.ConfigError(
+            f'the fixture world returned {world!r}: return a testing.World'
+        )
+    return world
+
+
+def _check_conf(conf: object) -> None:
+    if not isinstance(conf, Mapping):
+        raise errors.ConfigError(
+            f'World.conf = {conf!r}: write {{group: {{option: value}}}}'
+        )
+    for group, options in conf.items():
+        if not isinstance(group, str) or not isinstance(options, Mapping):
+            raise errors.ConfigError(
+                f'World.conf: {group!r} has {options!r}: write '
+                '{group: {option: value}}'
+            )
+        for option in options:
+            if not isinstance(option, str):
+                raise errors.ConfigError(
+                    f'World.conf: [{group}] has {option!r}: write the name '
+                    'of an option'
+                )
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)

@@ -122,6 +122,24 @@ def test_the_hosts_of_a_folder_are_chosen_by_their_expectations(
             lambda p: testing.save_host([{'raw': {'../a': ''}}], p / 'b'),
             'outside the folder of the host',
         ),
+        *(
+            (lambda p, n=name: testing.write_host(p / 'c', {n: 'x'}), problem)
+            for name, problem in [
+                ('../../x', r'^\.\./\.\./x is outside the folder'),
+                ('/x', '^/x is outside the folder'),
+                ('sys/../x', '^sys/../x is outside the folder'),
+            ]
+        ),
+        (
+            lambda p: testing.write_host(
+                p / 'd', {'out': '-> /tmp', 'out/x-of-a-test': 'x'}
+            ),
+            '^out/x-of-a-test is outside the folder',
+        ),
+        (
+            lambda p: testing.write_host(p / 'e', {'sys': {'watts': 5}}),
+            '^watts: 5 is no content: write the text of a file, "-> target"',
+        ),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path, call, problem):
