@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from .. import errors
 from ..state.known_node import KnownNode
 from ..tree.node import Node
-from ..virt import drivers
+from ..virt import drivers, failures
 from ..virt.drivers import NamedDriver
 
 LOG = logging.getLogger(__name__)
@@ -221,10 +221,9 @@ def _answer(one: NamedDriver) -> _Answer:
         )
     except errors.AgentError:
         raise
-    except Exception as exc:
+    except failures.FAILURES as exc:
         raise errors.DriverError(
-            f'{one.class_name} cannot list its nodes: '
-            f'{type(exc).__name__}: {exc}'
+            f'{one.class_name} cannot list its nodes: {failures.text(exc)}'
         ) from exc
 
 

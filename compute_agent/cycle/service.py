@@ -104,7 +104,7 @@ class Service:
             return self._cycle(), None
         except errors.AgentError as exc:
             return (), exc
-        except Exception as exc:
+        except (Exception, SystemExit) as exc:
             if self._away_since is None:
                 LOG.exception('unexpected')
             return (), errors.AgentError(f'unexpected: {exc!r}')

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from .. import errors
 from ..tree import assertion
+from . import failures
 from .driver import ComputeDriver
 
 _Value = typing.TypeVar('_Value')
@@ -43,6 +44,21 @@ class NamedDriver:
     def title(self) -> str:
         """The driver in the words of messages."""
         return assertion.title(self.source)
+
+    def nodenames_by_uuid(self) -> Mapping[str, str]:
+        """Return provider uuid → node name, as far as the driver can tell."""
+        with failures.asking(self.class_name, 'get_nodenames_by_uuid'):
+            return self.driver.get_nodenames_by_uuid()
+
+    def titles(self) -> Mapping[str, str]:
+        """Return node name → title, as far as the driver has one."""
+        with failures.asking(self.class_name, 'get_titles'):
+            return self.driver.get_titles()
+
+    def close(self) -> None:
+        """Have the driver release what it holds."""
+        with failures.asking(self.class_name, 'close'):
+            self.driver.close()
 
 
 class Drivers:
@@ -95,7 +111,8 @@ class Drivers:
     def subscribe(self, wake: Callable[[], object]) -> None:
         """Have each driver call ``wake`` when a description may have changed."""
         for one in self._drivers:
-            one.driver.subscribe(wake)
+            with failures.asking(one.class_name, 'subscribe'):
+                one.driver.subscribe(wake)
 
     def reload(self) -> None:
         """Have each driver read its own files again.
@@ -106,7 +123,8 @@ class Drivers:
         mistakes = []
         for one in self._drivers:
             try:
-                one.driver.reload()
+                with failures.asking(one.class_name, 'reload'):
+                    one.driver.reload()
             except errors.ConfigError as exc:
                 mistakes.append(
                     f'{one.title}: {exc}' if self.are_several else str(exc)
@@ -116,13 +134,11 @@ class Drivers:
 
     def nodenames_by_uuid(self) -> dict[str, str]:
         """Return provider uuid → node name, as far as a driver can tell."""
-        return merged(
-            one.driver.get_nodenames_by_uuid() for one in self._drivers
-        )
+        return merged(one.nodenames_by_uuid() for one in self._drivers)
 
     def titles(self) -> dict[str, str]:
         """Return node name → title, as far as a driver has one."""
-        return merged(one.driver.get_titles() for one in self._drivers)
+        return merged(one.titles() for one in self._drivers)
 
 
 def merged(

@@ -18,7 +18,7 @@ from typing import Any
 from oslo_config import cfg
 
 from .. import errors
-from . import class_checks, drivers
+from . import class_checks, drivers, failures
 from . import driver as virt
 
 NAMESPACE = 'compute_agent.drivers'
@@ -178,9 +178,9 @@ def _made(
         return driver_class.from_conf(conf)
     except (errors.AgentError, cfg.Error):
         raise
-    except Exception as exc:
+    except failures.FAILURES as exc:
         raise errors.ConfigError(
-            f'{title} cannot be created: {type(exc).__name__}: {exc}'
+            f'{title} cannot be created: {failures.text(exc, "from_conf")}'
         ) from exc
 
 
@@ -197,6 +197,10 @@ def _class(choice: _Choice) -> type[virt.ComputeDriver]:
     except errors.ConfigError as exc:
         raise errors.ConfigError(
             f'[DEFAULT] compute_driver = {choice.name}: {exc}'
+        ) from exc
+    except SystemExit as exc:
+        raise errors.ConfigError(
+            f'{choice} failed: {failures.text(exc, "for_target")}'
         ) from exc
 
 
@@ -218,6 +222,10 @@ def _register(
             f'driver {name} cannot be used with the others in [DEFAULT] '
             f'compute_driver: the option {exc.opt_name} means something else '
             'to one of them'
+        ) from exc
+    except SystemExit as exc:
+        raise errors.ConfigError(
+            f'driver {name} failed: {failures.text(exc, "register_opts")}'
         ) from exc
 
 
@@ -266,10 +274,10 @@ def _import(found: Installed) -> type[virt.ComputeDriver]:
         manager: Any = stevedore_driver.DriverManager(
             NAMESPACE, found.name, on_missing_entrypoints_callback=None
         )
-    except Exception as exc:
+    except failures.FAILURES as exc:
         raise errors.ConfigError(
             f'driver {found.name} ({found}) cannot be imported: '
-            f'{type(exc).__name__}: {exc}'
+            f'{failures.text(exc, "its import")}'
         ) from exc
     loaded: type[virt.ComputeDriver] = manager.driver
     return loaded

@@ -38,7 +38,9 @@ class AgentCommand(command.Command):
                 self._fail(line, exc)
         except (errors.AgentError, output.CannotWrite) as exc:
             self._fail(str(exc), exc)
-        except Exception as exc:  # noqa: BLE001 (printed; --debug shows it)
+        except main.WrongCommandLine:
+            raise
+        except (Exception, SystemExit) as exc:  # noqa: BLE001 (printed)
             self._fail(
                 f'unexpected {type(exc).__name__}: {exc}; --debug shows the '
                 'traceback',
@@ -46,7 +48,7 @@ class AgentCommand(command.Command):
             )
         return 1
 
-    def _fail(self, why: str, cause: Exception) -> None:
+    def _fail(self, why: str, cause: BaseException) -> None:
         if self.app.global_options.debug:
             self.app.LOG.debug('the cause', exc_info=cause)
         self.say(why)

@@ -32,6 +32,10 @@ DESCRIPTION = (
 )
 
 
+class WrongCommandLine(SystemExit):
+    """The command line is wrong; the message is printed."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class GlobalOptions:
     """The options that every command takes."""
@@ -126,10 +130,10 @@ def one_line_errors(
 
     def error(message: str) -> typing.NoReturn:
         line = error_text.printable(' '.join(message.split()))
-        parser.exit(
-            2,
-            f'compute-agent: {line}; "{parser.prog} --help" shows the usage\n',
+        sys.stderr.write(
+            f'compute-agent: {line}; "{parser.prog} --help" shows the usage\n'
         )
+        raise WrongCommandLine(2)
 
     setattr(parser, 'error', error)  # noqa: B010 (mypy: no method)
     return parser
@@ -218,8 +222,17 @@ def _run(argv: Sequence[str] | None) -> int:
             rest = ['--debug', *rest]
         return ComputeAgent(options).run(rest or ['--help'])
     except SystemExit as exc:
+        return _exit_code(exc)
+
+
+def _exit_code(exc: SystemExit) -> int:
+    """Return the exit code of an exit; print its text, if it has one."""
+    if exc.code is None or isinstance(exc.code, int):
         # argparse exits with 2, which means a difference here.
-        return 1 if exc.code == 2 else int(exc.code or 0)
+        return 1 if exc.code == 2 else exc.code or 0
+    line = error_text.printable(' '.join(str(exc.code).split()))
+    sys.stderr.write(f'compute-agent: {line}\n')
+    return 1
 
 
 if __name__ == '__main__':

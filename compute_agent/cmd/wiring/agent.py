@@ -200,7 +200,7 @@ def open_agent(
     with contextlib.ExitStack() as stack:
         drivers = configuration.load_drivers(conf, by_name=not describes)
         for one in drivers:
-            stack.callback(one.driver.close)
+            stack.callback(one.close)
         service = placement.placement_service(conf, wait)
         for line in misspelled.lines(conf):
             LOG.warning('%s', line)

@@ -15,7 +15,7 @@ from ... import errors
 from ...state.known_node import KnownNode
 from ...tree.node import Node
 from ...virt import driver as virt
-from ...virt import drivers
+from ...virt import drivers, failures
 
 ASKED_AT_ONCE = 100  # in one cycle, so that many moves do not delay it
 CANNOT_TELL = (
@@ -98,9 +98,8 @@ class Questions:
             raise
         except errors.AgentError as exc:
             return virt.Existence.UNKNOWN, f' ({exc})'
-        except Exception as exc:  # noqa: BLE001 (reported as the reason)
-            why = f' ({type(exc).__name__}: {exc})'
-            return virt.Existence.UNKNOWN, why
+        except failures.FAILURES as exc:  # reported as the reason
+            return virt.Existence.UNKNOWN, f' ({failures.text(exc)})'
 
     def answered(self, node: KnownNode, answer: virt.Existence) -> KnownNode:
         """Return the node with this answer; one that exists did not leave."""

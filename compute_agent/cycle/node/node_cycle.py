@@ -156,7 +156,7 @@ class NodeCycle(Generic[Op]):
             self._end(Status.FAILED, str(exc), outage=True)
         except errors.AgentError as exc:
             self._end(Status.FAILED, str(exc))
-        except Exception as exc:
+        except (Exception, SystemExit) as exc:
             LOG.exception('%s: unexpected', self.node)
             reason = f'unexpected {type(exc).__name__}: {exc}'
             self._end(Status.FAILED, reason)

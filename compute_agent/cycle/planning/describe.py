@@ -25,6 +25,7 @@ from ...tree import (
 )
 from ...tree.node import Node
 from ...virt import driver as virt
+from ...virt import failures
 
 LOG = logging.getLogger(__name__)
 
@@ -116,11 +117,10 @@ def _asking(driver: virt.ComputeDriver, node: Node) -> Iterator[None]:
         yield
     except (errors.DriverError, errors.ReshapeNeeded, errors.Renamed):
         raise
-    except Exception as exc:
+    except failures.FAILURES as exc:
         LOG.debug('driver failed for %s', node, exc_info=True)
         raise errors.DriverError(
-            f'{type(driver).__name__} failed for {node}: '
-            f'{type(exc).__name__}: {exc}'
+            f'{type(driver).__name__} failed for {node}: {failures.text(exc)}'
         ) from exc
 
 

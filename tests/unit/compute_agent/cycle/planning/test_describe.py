@@ -234,13 +234,24 @@ def test_a_drivers_own_error_is_passed_on_as_it_is():
     assert caught.value is mine
 
 
-@pytest.mark.parametrize('stop', [KeyboardInterrupt, SystemExit])
-def test_what_ends_the_process_is_not_a_drivers_fault(stop):
+def test_an_interrupt_is_not_a_drivers_fault():
     class Stopped(Silent):
         def update_provider_tree(self, *_args):
-            raise stop
+            raise KeyboardInterrupt
 
-    with pytest.raises(stop):
+    with pytest.raises(KeyboardInterrupt):
+        described(Stopped())
+
+
+def test_an_exit_is_a_drivers_fault_and_its_call_is_named():
+    class Stopped(Silent):
+        def update_provider_tree(self, *_args):
+            raise SystemExit
+
+    with pytest.raises(
+        errors.DriverError,
+        match=r'^Stopped failed for .*: SystemExit in update_provider_tree \(',
+    ):
         described(Stopped())
 
 
