@@ -24,6 +24,18 @@ Record = Mapping[str, int | float]
 _INTEGERS = ('total', 'reserved', 'min_unit', 'max_unit', 'step_size')
 FIELDS = frozenset((*_INTEGERS, 'allocation_ratio'))
 
+#: The shape of a record in a file, as a JSON schema: a total alone, or fields.
+RECORD_SCHEMA: dict[str, typing.Any] = {
+    'description': 'the total, or a mapping of inventory fields',
+    'type': ['integer', 'object'],
+    'properties': {
+        field: {'type': 'number', 'description': 'a number'}
+        for field in sorted(FIELDS)
+    },
+    'required': ['total'],
+    'additionalProperties': False,
+}
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Inventory:

@@ -16,17 +16,6 @@ _KEEP_ONLY = rf'^{KEEP}\Z'
 
 _TEXT: dict[str, Any] = {'type': 'string'}
 
-_RECORD: dict[str, Any] = {
-    'description': 'the total, or a mapping of inventory fields',
-    'type': ['integer', 'object'],
-    'properties': {
-        field: {'type': 'number', 'description': 'a number'}
-        for field in sorted(inventory.FIELDS)
-    },
-    'required': ['total'],
-    'additionalProperties': False,
-}
-
 _PROVIDER: dict[str, Any] = {
     'name': {**_TEXT, 'description': 'the name of the provider as text'},
     'uuid': {**_TEXT, 'description': 'the uuid of the provider as text'},
@@ -34,7 +23,7 @@ _PROVIDER: dict[str, Any] = {
         'description': 'a mapping of resource class to total, or keep',
         'type': ['object', 'string'],
         'pattern': _KEEP_ONLY,
-        'additionalProperties': _RECORD,
+        'additionalProperties': inventory.RECORD_SCHEMA,
     },
     'traits': {
         'description': 'a list of trait names, or keep',
