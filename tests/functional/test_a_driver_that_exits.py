@@ -11,6 +11,8 @@ import sys
 import command_line
 import pytest
 
+pytestmark = pytest.mark.long
+
 DRIVER = """
 import os
 import sys

@@ -11,6 +11,7 @@ import os
 import re
 import time
 
+import pytest
 from examples import examples
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
@@ -34,6 +35,8 @@ from report_client.candidates.why_not import (
 )
 from report_client.candidates.why_not.requirements import Kind
 from report_client.http import codec, paths
+
+pytestmark = pytest.mark.long
 
 CLASSES = ('DISK_GB', 'MEMORY_MB', 'VCPU')
 TRAITS = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C')

@@ -17,6 +17,8 @@ from compute_agent.cmd.app import main
 from compute_agent.cmd.driver import driver_check
 from compute_agent.testing.contract.rules import catalogue
 
+pytestmark = pytest.mark.long
+
 DRIVERS = """
 import itertools
 
@@ -218,7 +220,6 @@ def line(done):
     return only
 
 
-@pytest.mark.long
 def test_a_driver_that_keeps_all_rules_gets_a_proof(run, site, tmp_path):
     file = site / 'driver-check.json'
     words = ('driver', 'check', 'shelf', '--json', str(file), '-f', 'json')
@@ -253,7 +254,6 @@ def test_a_driver_that_keeps_all_rules_gets_a_proof(run, site, tmp_path):
     assert f', {untried} not tried (' in row['Last Check']
 
 
-@pytest.mark.long
 def test_a_broken_rule_is_exit_code_1(run):
     done = run('driver', 'check', 'moody', '-f', 'csv')
     assert done.returncode == 1
@@ -388,7 +388,6 @@ def test_each_rule_runs_once_for_a_proof(run):
     assert 'ran CA001 0 times and not once' in said
 
 
-@pytest.mark.long
 def test_the_proof_has_each_rule_whatever_the_options_of_pytest(run):
     done = run(
         *('driver', 'check', 'shelf', '-f', 'json'),
@@ -410,14 +409,12 @@ def test_without_the_extra_the_line_says_what_to_install(run):
     assert "needs pytest: pip install 'compute-agent[testing]'" in said
 
 
-@pytest.mark.long
 def test_an_order_that_depends_on_the_hash_seed_is_found(run):
     done = run('--compute-driver=ragged', '-k', 'CA016', program=PYTEST)
     assert done.returncode == 1, done.stdout
     assert 'in two processes with other hash seeds' in done.stdout
 
 
-@pytest.mark.long
 def test_pytest_checks_an_installed_driver_by_name(run):
     done = run(
         *('--compute-driver=shelf', '-q', '-k', 'CA004 or CA026'),

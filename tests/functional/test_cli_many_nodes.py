@@ -4,6 +4,8 @@
 import pytest
 import yaml
 
+pytestmark = pytest.mark.long
+
 COUNT = 30
 
 

@@ -9,6 +9,8 @@ import pytest
 import recorded_hosts
 import save_host
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def on_this_host(cli):

@@ -5,6 +5,8 @@ import pytest
 
 from drivers import host_name
 
+pytestmark = pytest.mark.long
+
 UUID = 'aaaaaaaa-1111-4111-8111-111111111111'
 OTHER = 'bbbbbbbb-1111-4111-8111-111111111111'
 NODE = 'cn1.example'  # as libvirt names the host

@@ -7,6 +7,8 @@ import signal
 import command_line
 import pytest
 
+pytestmark = pytest.mark.long
+
 WEEK = 7 * 24 * 3600
 WAITS = 'the first cycle begins in '
 RELOADED = 'configuration and provider-config files reloaded'

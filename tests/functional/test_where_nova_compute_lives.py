@@ -8,6 +8,8 @@ from compute_agent.cycle.resource_tracker import Status
 from compute_agent.ownership.policy import Mode
 from drivers import host_name
 
+pytestmark = pytest.mark.long
+
 UUID = 'aaaaaaaa-1111-4111-8111-111111111111'
 NAME = 'cn1.example'  # as libvirt names the host
 
