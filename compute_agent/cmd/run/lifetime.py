@@ -21,6 +21,7 @@ from ..app import signals
 from ..wiring import agent_settings, placement
 from ..wiring.agent import NodeResult
 from . import nova_files
+from .cycle_listeners import CycleListeners
 from .report import Report
 from .service_manager import ServiceManager
 from .status import DaemonStatus
@@ -34,6 +35,7 @@ class Lifetime:
     :param interval: returns the seconds from one cycle to the next
     :param clock: a monotonic clock, in seconds
     :ivar status: the last cycle, for the report
+    :ivar listeners: hear of each cycle; the status is the first of them
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Lifetime:
         self._clock = clock
         self._began = clock()
         self.status = DaemonStatus()
+        self.listeners = CycleListeners([self.status])
         self._manager = ServiceManager(self.status, interval)
 
     def started(self) -> None:
@@ -73,12 +76,12 @@ class Lifetime:
 
     @contextlib.contextmanager
     def cycle(self) -> Iterator[Callable[[Sequence[NodeResult]], None]]:
-        """Keep the result of a cycle; the caller calls what it is given."""
-        self.status.begin()
+        """Tell the listeners of a cycle; the caller calls what it is given."""
+        self.listeners.begin()
         try:
-            yield self.status.end
+            yield self.listeners.end
         except Exception as exc:
-            self.status.fail(exc)
+            self.listeners.fail(exc)
             raise
         finally:
             self._manager.cycle_finished()
