@@ -15,9 +15,9 @@ import typing
 
 if typing.TYPE_CHECKING:
     from .contract.capability import Capability as Capability
-    from .contract.seam import Fault as Fault
-    from .contract.seam import Seam as Seam
-    from .contract.world import World as World
+    from .contract.outside.seam import Fault as Fault
+    from .contract.outside.seam import Seam as Seam
+    from .contract.outside.world import World as World
     from .fixtures.cycles import Operation as Operation
     from .fixtures.cycles import agent_on as agent_on
     from .fixtures.cycles import assert_plan as assert_plan
@@ -48,13 +48,13 @@ names or optional rules.
 _MODULES = {
     'Capability': 'contract.capability',
     'DriverContract': 'suite',
-    'Fault': 'contract.seam',
+    'Fault': 'contract.outside.seam',
     'HOST_UUID': 'fixtures.placement',
     'Operation': 'fixtures.cycles',
     'Placement': 'fixtures.placement',
     'RecordedHost': 'fixtures.recorded_hosts',
-    'Seam': 'contract.seam',
-    'World': 'contract.world',
+    'Seam': 'contract.outside.seam',
+    'World': 'contract.outside.world',
     'agent_on': 'fixtures.cycles',
     'assert_plan': 'fixtures.cycles',
     'assert_providers': 'fixtures.cycles',

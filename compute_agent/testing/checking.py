@@ -19,7 +19,7 @@ from .. import errors
 from ..virt import driver as virt
 from . import pytest_plugin, suite
 from .contract import report
-from .contract import world as worlds
+from .contract.outside import world as worlds
 from .contract.rules import catalogue
 
 _OPTIONS = (

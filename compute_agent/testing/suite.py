@@ -13,7 +13,7 @@ import pytest
 from .. import errors
 from .contract import capability, making, rule, runner
 from .contract import limit as limits
-from .contract import world as worlds
+from .contract.outside import world as worlds
 from .contract.rules import catalogue
 
 #: The property of a test's report that has the outcome of a rule.

@@ -115,14 +115,17 @@ def load(name: str, conf: cfg.ConfigOpts) -> virt.ComputeDriver:
 
 
 def load_class(
-    driver_class: type[virt.ComputeDriver], conf: cfg.ConfigOpts
+    driver_class: type[virt.ComputeDriver],
+    conf: cfg.ConfigOpts,
+    name: str = '',
 ) -> virt.ComputeDriver:
     """Return a driver of a class that needs no entry point.
 
+    :param name: of the driver in messages; by default that of the class
     :raises errors.ConfigError: it breaks the contract, or one of its options
         is wrong
     """
-    name = driver_class.__name__
+    name = name or driver_class.__name__
     _check(f'driver {name}', driver_class)
     return _made(f'driver {name}', name, driver_class, conf)
 

@@ -11,6 +11,7 @@ from ...tree.node import Node
 from ...tree.provider_tree import ProviderTree
 from ...virt import driver as virt
 from ..fixtures import contents
+from .outside import callers
 from .recorder import Said
 
 if typing.TYPE_CHECKING:
@@ -38,7 +39,8 @@ def tree_of(
     of: 'trial.Trial', driver: virt.ComputeDriver, nodename: str
 ) -> tuple[ProviderTree, Node]:
     """Return the tree of a node as placement has it, and the node."""
-    held = of.placement.contents()
+    with callers.agent():
+        held = of.placement.contents()
     name = driver.get_hypervisor_hostnames().get(nodename) or nodename
     root = next(
         (u for u, one in held.items() if one.name in {name, nodename}), None

@@ -17,7 +17,8 @@ from ...cmd.app import configuration
 from ...conf import misspelled
 from ...virt import driver as virt
 from ...virt import loader
-from . import world as worlds
+from .outside import callers
+from .outside import world as worlds
 
 #: A driver by the name of its entry point, or its class.
 Driver = str | type[virt.ComputeDriver]
@@ -85,13 +86,13 @@ def from_file(driver: Driver, folder: pathlib.Path) -> virt.ComputeDriver:
 
     :raises errors.ConfigError: the driver is refused, or an option is wrong
     """
-    conf = _read(folder / _FILE)
+    with callers.agent(), configuration.explained():
+        conf = _read(folder / _FILE)
+        found = driver_class(driver)
     with configuration.explained():
-        if isinstance(driver, str):
-            made = loader.load(driver, conf)
-        else:
-            made = loader.load_class(driver, conf)
-    _check_options(conf, folder / _FILE)
+        made = loader.load_class(found, conf, called(driver))
+    with callers.agent():
+        _check_options(conf, folder / _FILE)
     return made
 
 

@@ -2,7 +2,8 @@
 """A driver that passes each call on to another one and records its result.
 
 A trial gives it to the agent in place of the driver: it then knows what the
-driver said of a node in a cycle, and which of its errors the agent saw.
+driver said of a node in a cycle, and which of its errors the agent saw. Its
+calls of seams are the driver's, and no others in a cycle.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ from oslo_config import cfg
 from ... import errors
 from ...tree import assertion, inventory, provider_tree
 from ...virt import driver as virt
+from .outside import callers
 
 Asserted = Mapping[assertion.Key, assertion.Assertion]
 
@@ -180,7 +182,8 @@ class Recorder(virt.ComputeDriver):
     @contextlib.contextmanager
     def _recording(self, call: str) -> Iterator[None]:
         try:
-            yield
+            with callers.driver():
+                yield
         except (NotImplementedError, errors.ReshapeNeeded):
             raise
         except Exception as exc:

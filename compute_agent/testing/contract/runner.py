@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from ... import errors
 from . import capability, limit, making, trial
-from . import world as worlds
+from .outside import world as worlds
 from .rule import Broken, DoesNotApply, NotTried, Rule
 from .rules import catalogue
 

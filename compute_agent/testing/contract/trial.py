@@ -20,9 +20,10 @@ from ...virt import driver as virt
 from ...virt import finding
 from ..fixtures import cycles
 from ..fixtures import placement as placements
-from . import capability, contents, limit, making, rule, watch
-from . import world as worlds
+from . import capability, contents, limit, making, rule
 from .capability import Capability
+from .outside import callers, watch
+from .outside import world as worlds
 from .recorder import Recorder, Said
 
 _CONVERGES, _QUIET = 'CA003', 'CA004'
@@ -131,9 +132,10 @@ class Trial:
         self._recorder = Recorder.of(
             making.make(self.named, self.world, self.folder)
         )
-        self._agent = cycles.agent_on(
-            self._recorder, self.placement, workers=self.workers
-        )
+        with callers.agent():
+            self._agent = cycles.agent_on(
+                self._recorder, self.placement, workers=self.workers
+            )
 
     def close(self) -> None:
         """End the driver and the agent."""
@@ -150,7 +152,8 @@ class Trial:
         results: Sequence[agent.NodeResult] = ()
         error = ''
         try:
-            results = typing.cast(agent.Agent, self._agent).tracker.sync()
+            with callers.agent():
+                results = typing.cast(agent.Agent, self._agent).tracker.sync()
         except errors.AgentError as exc:
             error = str(exc)
         except Exception as exc:  # noqa: BLE001 (as the daemon's loop does)
@@ -214,7 +217,8 @@ class Trial:
 
     def held(self) -> contents.Held:
         """Return what placement holds, by the names of the providers."""
-        return self.placement.held()
+        with callers.agent():
+            return self.placement.held()
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from rack import NETWORK, Rack
 from variants import Plant
 
 from compute_agent import errors
-from compute_agent.testing.contract import seam
+from compute_agent.testing.contract.outside import seam
 from compute_agent.testing.contract.rules import (
     steady,
     unknown,

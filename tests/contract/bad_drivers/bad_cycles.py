@@ -10,7 +10,8 @@ from rack import NETWORK, Rack
 from variants import Plant
 
 from compute_agent import errors
-from compute_agent.testing.contract import contents, making, trial, watch
+from compute_agent.testing.contract import contents, making, trial
+from compute_agent.testing.contract.outside import watch
 from compute_agent.testing.contract.rules import (
     other_writers,
     repeatable,

@@ -8,8 +8,8 @@ first. ``docs/driver-contract.md`` has the same table; a test compares them.
 from collections.abc import Mapping, Sequence
 
 from ..capability import Capability
+from ..outside.seam import Fault
 from ..rule import Rule
-from ..seam import Fault
 from . import (
     claims,
     lifetime,

@@ -10,9 +10,10 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ....virt import driver as virt
-from .. import contents, recorder, watch
+from .. import contents, recorder
+from ..outside import watch
+from ..outside.seam import RAISING, Fault, Seam
 from ..rule import Broken, DoesNotApply, NotTried
-from ..seam import RAISING, Fault, Seam
 from ..trial import Cycle, Trial
 from . import steady, words
 

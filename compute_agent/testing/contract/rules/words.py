@@ -15,11 +15,12 @@ from .... import error_text, errors
 from ....tree import names
 from ....tree.assertion import Kind
 from ....virt import driver as virt
-from .. import making, watch
-from .. import world as worlds
+from .. import making
+from ..outside import watch
+from ..outside import world as worlds
+from ..outside.seam import RAISING
 from ..recorder import Said
 from ..rule import Broken, DoesNotApply, NotTried
-from ..seam import RAISING
 from ..trial import Trial
 
 #: The number of the rule about messages, for rules that find it broken.

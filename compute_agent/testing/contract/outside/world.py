@@ -7,8 +7,8 @@ The author writes one; each rule gets a fresh one.
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from ... import errors
-from ...virt import driver as virt
+from .... import errors
+from ....virt import driver as virt
 from . import seam
 
 Conf = Mapping[str, Mapping[str, object]]

@@ -2,7 +2,8 @@
 """Watches the seams of a world: counts the calls, and makes some of them fail.
 
 It replaces the attributes that the seams name and puts them back at the end.
-A driver may call from several threads.
+A driver may call from several threads. The calls of the agent, which may use
+the same class, pass unseen (``callers.py``).
 """
 
 import collections
@@ -15,7 +16,8 @@ import threading
 import typing
 from collections.abc import Callable, Iterator, Sequence
 
-from ... import error_text, errors
+from .... import error_text, errors
+from . import callers
 from . import seam as seams
 from .seam import Fault, Seam
 
@@ -82,6 +84,7 @@ class Watch:
             replaced
         """
         with contextlib.ExitStack() as stack:
+            stack.enter_context(callers.following_threads())
             for one in self._seams:
                 self._install(one, stack)
             yield self
@@ -145,6 +148,8 @@ class Watch:
     ) -> Callable[..., object]:
         @functools.wraps(original)
         def call(*args: object, **kwargs: object) -> object:
+            if not callers.is_driver():
+                return original(*args, **kwargs)
             made = self._note(one, args, kwargs)
             if self._pause is not None:
                 self._pause()

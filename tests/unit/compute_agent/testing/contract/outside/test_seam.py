@@ -9,7 +9,7 @@ import pytest
 
 from compute_agent import errors
 from compute_agent.testing import Fault, Seam
-from compute_agent.testing.contract import seam as seams
+from compute_agent.testing.contract.outside import seam as seams
 from compute_agent.testing.contract.rules import unknown
 
 SEAM = Seam('source', object, 'read')

@@ -7,7 +7,7 @@ import pytest
 
 from compute_agent import errors
 from compute_agent.testing import Fault, Seam
-from compute_agent.testing.contract.watch import Failure, Watch
+from compute_agent.testing.contract.outside.watch import Failure, Watch
 
 
 class Source:
