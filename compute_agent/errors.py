@@ -14,6 +14,7 @@ AgentError
 ├── UnknownState    a read failed or makes no sense: change nothing this cycle
 │   └── NotYet      another program must act first: wait for it
 ├── Unavailable     the service is down: back off
+│   └── NoServer    no server is there: a try costs it nothing, so try soon
 └── Refused         the server refused and would refuse again: report it
     └── Renamed     a provider has another name than its driver gives it
 
@@ -114,6 +115,10 @@ class NotYet(UnknownState):
 
 class Unavailable(AgentError):
     """The service did not answer, or answered that it is unavailable."""
+
+
+class NoServer(Unavailable):
+    """No server answers at the address, so another try costs it nothing."""
 
 
 class Refused(AgentError):

@@ -12,7 +12,8 @@ UnknownState
 ├── MalformedAnswer   the answer is not JSON, or has another shape
 └── ServerFault       500: fails its provider; the others go on
 Unavailable
-├── Unreachable       no connection, no answer in time, 502, 503, 504, 429
+├── Unreachable       no answer in time, 504, 429
+│   ├── NoServer      no connection, 502, 503: ask again soon
 │   └── FailsInside   500 for several providers in a row; this is the last one
 └── NotAuthorised     401, 403, or no token could be fetched
 Refused
@@ -98,6 +99,10 @@ class ServerFault(errors.UnknownState):
 
 class Unreachable(errors.Unavailable):
     """Placement did not answer; it may have acted."""
+
+
+class NoServer(Unreachable, errors.NoServer):
+    """Nothing listens at the address, or a proxy has no placement behind it."""
 
 
 class FailsInside(Unreachable):

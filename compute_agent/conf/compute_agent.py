@@ -189,6 +189,20 @@ _OPTS: list[cfg.Opt] = [
         'A list of 50,000 providers is 40 MB, so a slow network may need '
         'more.',
     ),
+    cfg.FloatOpt(
+        'outage_retry_interval',
+        default=5.0,
+        min=1.0,
+        max=3600.0,
+        mutable=True,
+        help='The longest wait, in seconds, between two tries while no server '
+        'answers: the connection is refused, or a proxy says 502 or 503. A try '
+        'is one request. The agent waits a random time up to this value, so '
+        'that the agents of a cloud spread their requests over it when '
+        'placement is back. Raise it if many thousands of agents share one '
+        'placement. If placement answers too late, or asks for patience (504, '
+        '429), the waits grow up to update_resources_interval.',
+    ),
     cfg.ListOpt(
         'masked_traits',
         item_type=_Mask(),

@@ -72,10 +72,13 @@ class Schedule:
         number = math.floor((began - self._phase) / interval + NEAR) + 1
         return max(0.0, self._phase + number * interval - now)
 
-    def after_failure(self, interval: float) -> float:
-        """Return the seconds to wait: at random, up to the interval."""
+    def after_failure(self, interval: float, most: float = math.inf) -> float:
+        """Return the seconds to wait: at random, up to the interval.
+
+        :param most: seconds; no longer wait
+        """
         limit = FIRST_WAIT * 2**self._failures
         longest = max(LONGEST_WAIT if interval < 0 else interval, FIRST_WAIT)
         if limit < longest:
             self._failures += 1
-        return self._spread(LEAST_WAIT, min(limit, longest))
+        return self._spread(LEAST_WAIT, min(limit, longest, most))

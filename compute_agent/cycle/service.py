@@ -8,6 +8,7 @@ threads and wiring belong to ``cmd``.
 """
 
 import logging
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -42,6 +43,8 @@ class Service:
     :param cycle: does one cycle; raises AgentError if it could not begin
     :param interval: seconds from one cycle to the next; below 0 for a single
         successful cycle; it may be changed between two cycles
+    :param outage_retry: the longest wait, in seconds, while no server answers;
+        it may be changed between two cycles
     :param done: called with the results of each cycle without an outage
     :param pause: waits, in place of ``stop``, after each cycle without an
         outage; it may return early if the driver hints at a change
@@ -54,12 +57,14 @@ class Service:
         *,
         interval: float,
         stop: Stop,
+        outage_retry: float = math.inf,
         done: Callable[[Results], None] = lambda _results: None,
         pause: Callable[[float | None], object] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._cycle = cycle
         self.interval = interval
+        self.outage_retry = outage_retry
         self._stop = stop
         self._done = done
         self._pause = pause or stop.wait
@@ -152,7 +157,9 @@ class Service:
             )
         else:
             LOG.debug('still: %s', exc)
-        return self._times.after_failure(self.interval)
+        is_soon = isinstance(exc, errors.NoServer)
+        most = self.outage_retry if is_soon else math.inf
+        return self._times.after_failure(self.interval, most)
 
     def _back(self) -> None:
         if self._away_since is not None:

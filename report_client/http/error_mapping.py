@@ -19,8 +19,8 @@ _BY_STATUS: dict[int, type[Exception]] = {
     401: errors.NotAuthorised,
     403: errors.NotAuthorised,
     429: errors.Unreachable,
-    502: errors.Unreachable,
-    503: errors.Unreachable,
+    502: errors.NoServer,
+    503: errors.NoServer,
     504: errors.Unreachable,
 }
 _BY_CODE: dict[str, type[Exception]] = {

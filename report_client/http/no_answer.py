@@ -12,6 +12,7 @@ from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
+from compute_agent.transport import no_server
 
 from .. import errors
 
@@ -56,7 +57,9 @@ def error_for(exc: Exception, access: Access) -> agent_errors.Unavailable:
     if isinstance(exc, ksa_exceptions.SSLError):
         return errors.Unreachable(_not_trusted(exc, access))
     if isinstance(exc, ksa_exceptions.ClientException):
-        return errors.Unreachable(_unreachable(exc, access))
+        is_down = no_server.is_meant(exc)
+        kind = errors.NoServer if is_down else errors.Unreachable
+        return kind(_unreachable(exc, access))
     # Libraries raise others for an invalid address or a missing option.
     return errors.Unreachable(
         f'no request can be sent to {access.where} ({type(exc).__name__}: '

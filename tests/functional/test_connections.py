@@ -121,3 +121,20 @@ def test_an_answer_that_does_not_come_ends_the_wait(tmp_path):
                 service.get('/resource_providers')
         finally:
             server.barrier.abort()
+
+
+def test_only_a_server_that_is_not_there_may_soon_be_asked_again(
+    tmp_path, unused_port
+):
+    conf = configured(tmp_path, by_address(unused_port), 1)
+    with pytest.raises(errors.NoServer, match='refused'):
+        placement.placement_service(conf).get('/resource_providers')
+    with meeting(2) as server:
+        options = (*by_address(server.server_port), 'timeout = 1')
+        service = placement.placement_service(configured(tmp_path, options, 1))
+        try:
+            with pytest.raises(errors.Unreachable) as late:
+                service.get('/resource_providers')
+        finally:
+            server.barrier.abort()
+    assert not isinstance(late.value, errors.NoServer)

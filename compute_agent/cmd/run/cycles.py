@@ -45,6 +45,11 @@ class Cycles:
         seconds: int = self._conf.update_resources_interval
         return seconds or default.DEFAULT_INTERVAL
 
+    def outage_retry(self) -> float:
+        """Return the longest wait, in seconds, while no server answers."""
+        seconds: float = self._conf.compute_agent.outage_retry_interval
+        return seconds
+
     def wait_before_first(self) -> None:
         """Wait a random time, so that agents do not all start at once.
 

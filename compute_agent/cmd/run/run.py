@@ -125,6 +125,7 @@ class _Worker(threading.Thread):
         self._service = service.Service(
             self._cycle,
             interval=work.interval(),
+            outage_retry=work.outage_retry(),
             stop=requests,
             done=done,
             pause=requests.wait_for_hint,
@@ -146,6 +147,7 @@ class _Worker(threading.Thread):
             with self._life.reloading():
                 self._work.reload()
         self._service.interval = self._work.interval()
+        self._service.outage_retry = self._work.outage_retry()
         with self._life.cycle() as finished:
             results = self._work.sync()
             finished(results)

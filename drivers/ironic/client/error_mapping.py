@@ -13,10 +13,11 @@ from ironicclient import exc as ironic_exc
 from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import error_text, errors
+from compute_agent.transport import no_server
 
 from . import answers
 
-_AWAY = frozenset({408, 429, 502, 503, 504})
+_AWAY = frozenset({408, 429, 504})
 _TOKENS = '/auth/tokens'
 _ADDRESS = re.compile(r'https?://[^/\s]+')
 # The client raises these errors if it cannot parse an error body.
@@ -68,6 +69,8 @@ def _refused(
             f'{text}; it denies this agent access: configure a user in '
             '[ironic] that may see all nodes'
         )
+    if status in no_server.STATUSES:
+        return errors.NoServer(text)
     if status in _AWAY:
         return errors.Unavailable(text)
     if status == 404:
@@ -82,6 +85,8 @@ def _unreached(
     exc: ksa_exceptions.ClientException, where: str
 ) -> errors.AgentError:
     """Return the error for a request that got no answer from Ironic."""
+    is_down = no_server.is_meant(exc)
+    kind = errors.NoServer if is_down else errors.Unavailable
     if isinstance(exc, ksa_exceptions.CatalogException):
         return errors.Unavailable(
             'no endpoint for Ironic in the catalog: check region_name, '
@@ -89,7 +94,7 @@ def _unreached(
             'endpoint_override'
         )
     if isinstance(exc, (ksa_exceptions.HttpError, *_NO_TOKEN)):
-        return errors.Unavailable(
+        return kind(
             f'no token for {where}: {answers.one_line(str(exc), 120)}; check '
             'auth_type, auth_url, username and password in [ironic]'
         )
@@ -104,11 +109,11 @@ def _unreached(
     if address and address[0] not in where:
         cause += f' at {address[0]}'
     if _TOKENS in str(exc) or isinstance(exc, ksa_exceptions.DiscoveryFailure):
-        return errors.Unavailable(
+        return kind(
             f'no token for {where}: keystone cannot be reached ({cause}): '
             'check that it runs, and auth_url in [ironic]'
         )
-    return errors.Unavailable(
+    return kind(
         f'{where} cannot be reached ({cause}): is it up, and are the [ironic] '
         'options right?'
     )

@@ -2,6 +2,7 @@
 """When cycles begin: in phase, and apart from those of other agents."""
 
 import collections
+import math
 import random
 
 import pytest
@@ -125,6 +126,11 @@ def test_an_interval_below_the_first_wait_is_none_to_go_by(times):
     assert [times.after_failure(0.1) for _ in range(3)] == [1, 1, 1]
 
 
+def test_no_wait_is_longer_than_the_most(times):
+    assert [times.after_failure(20, 5) for _ in range(5)] == [1, 2, 4, 5, 5]
+    assert times.after_failure(20) == 20
+
+
 def test_ever_so_many_failures_are_no_overflow(times):
     assert all(times.after_failure(MINUTE) <= 60 for _ in range(3000))
 
@@ -140,8 +146,15 @@ class Cloud:
 
     AGENTS = 3000
 
-    def __init__(self, away: range, *, reload_at: float | None = None) -> None:
+    def __init__(
+        self,
+        away: range,
+        *,
+        reload_at: float | None = None,
+        most: float = math.inf,
+    ) -> None:
         self._away = away
+        self._most = most
         self._dice = random.Random(f'{away} {reload_at}')
         self._reload_at = reload_at
         self.asked = collections.Counter()
@@ -155,7 +168,7 @@ class Cloud:
         while now < until:
             self.asked[int(now)] += 1
             if self._away.start <= now < self._away.stop:
-                wait = times.after_failure(MINUTE)
+                wait = times.after_failure(MINUTE, self._most)
             else:
                 wait = times.after_success(MINUTE, began=now, now=now + 0.1)
             now = self._woken(now, now + wait)
@@ -185,6 +198,14 @@ def test_agents_that_lost_placement_together_come_evenly_again(seconds):
     back = 200 + seconds
     assert cloud.most(back, back + 60) < 8  # of 60, if all came at once
     assert cloud.most(back + 130, 900) < 2
+
+
+def test_agents_are_back_within_the_most_and_spread_over_it():
+    cloud = Cloud(range(200, 800), most=5.0)
+    back = [cloud.asked[second] for second in range(800, 806)]
+    assert sum(back) >= Cloud.AGENTS  # the first try of each was a success
+    assert max(back) < Cloud.AGENTS / 2
+    assert cloud.most(806, 860) < 2
 
 
 def test_agents_told_to_reload_together_come_evenly_again():

@@ -157,6 +157,14 @@ def test_waits_grow_while_it_is_away_and_never_past_the_interval(run, outage):
     assert max(waits[10:]) > 5
 
 
+def test_a_server_that_is_not_there_is_soon_asked_again(run):
+    gone = errors.NoServer('connection refused')
+    waits = run(*[gone] * 40, interval=20, outage_retry=3)
+    assert all(0 < wait <= 3 for wait in waits)
+    slow = run(*[AWAY] * 40, interval=20, outage_retry=3)
+    assert max(slow) > 3
+
+
 def test_waits_are_spread_at_random(run):
     assert len(set(run(*[AWAY] * 20))) == 20
 
