@@ -36,7 +36,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos parity \
-    companion companion-settings test-planted mutmut lint types contracts collect wheel-check bench \
+    companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface check clean
 
@@ -61,6 +61,10 @@ $(BIN)/python:
 .venv/dev.stamp: $(DECLARED) | $(BIN)/python
 	$(INSTALL) '.[embedded,test,lint]'
 	@touch .venv/run.stamp $@
+
+.venv/docs.stamp: .venv/dev.stamp
+	$(INSTALL) '.[docs]'
+	@touch $@
 
 .venv/mutation.stamp: .venv/dev.stamp
 	$(INSTALL) '.[mutation]'
@@ -170,8 +174,17 @@ contracts: .venv/dev.stamp  ## Which module may import which
 collect: .venv/dev.stamp  ## Each test file can be collected without the others
 	$(BIN)/python tests/collect_alone.py
 
-wheel-check: .venv/dev.stamp  ## Build the wheel and look at what is in it
+wheel-check: .venv/dev.stamp  ## Build sdist and wheel, and look at what is in them
 	$(PYTEST) tests/package
+
+# The wheel is made of the unpacked source distribution.
+dist: .venv/dev.stamp  ## Build the source distribution and the wheel in dist/
+	$(BIN)/python -m build --no-isolation
+
+# Each warning is an error: a page that no list has, a link without a target.
+docs: .venv/docs.stamp  ## Build the site in build/docs/html
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet \
+	    -d build/docs/trees docs build/docs/html
 
 bench: .venv/run.stamp .servers/placement.stamp .servers/nova.stamp  ## Measure cycles beside nova-compute's (N=1,100 for less)
 	$(BIN)/python -m benchmarks.sync_cycles $(if $(N),--nodes '$(N)') \

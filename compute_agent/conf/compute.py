@@ -16,7 +16,7 @@ _OPTS: list[cfg.Opt] = [
         mutable=True,
         help='The directory of provider-config files, in which you add traits '
         'and inventories of your own to those that the driver reports. The '
-        "agent reads every *.yaml file in it, in nova's format, at the start "
+        "agent reads every .yaml file in it, in nova's format, at the start "
         'and on SIGHUP. A missing directory is an error only if this option '
         'is set.',
     ),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel, built once from a copy of the checkout, and installed once.
+"""The source distribution, the wheel made of it, and its installation.
+
+Each is built once, from a copy of the files that git knows or would add.
 
 Slow, so ``make test`` leaves this folder out and ``make wheel-check`` runs it.
 """
@@ -11,16 +13,13 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import typing
 import zipfile
 
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
-# What an earlier build left behind would find its way into this one.
-NOT_COPIED = shutil.ignore_patterns(
-    '.*', '*.egg-info', '__pycache__', 'build', 'dist'
-)
 
 # Runs in the environment that has the wheel; answers name -> problem or ''.
 LOAD_ALL = """
@@ -52,14 +51,63 @@ def _run(*command: object, **how: typing.Any) -> str:
 
 
 @pytest.fixture(scope='session')
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """The path of the wheel that pip builds; it downloads setuptools."""
+def repository_files() -> set[str]:
+    """The files that git knows or would add; those behind links, too."""
+    listed = _run(
+        'git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard',
+        cwd=ROOT,
+    )  # fmt: skip
+    return {
+        file.relative_to(ROOT).as_posix()
+        for name in listed.split('\0')
+        if name and (ROOT / name).exists()
+        for file in _files_at(ROOT / name)
+    }
+
+
+def _files_at(path: pathlib.Path) -> list[pathlib.Path]:
+    """The file, or the files in the directory that a link leads to."""
+    return [path] if path.is_file() else list(path.iterdir())
+
+
+@pytest.fixture(scope='session')
+def sdist(
+    repository_files: set[str], tmp_path_factory: pytest.TempPathFactory
+) -> pathlib.Path:
+    """The path of the source distribution."""
     source = tmp_path_factory.mktemp('source') / 'compute-agent'
-    shutil.copytree(ROOT, source, ignore=NOT_COPIED)
+    for name in repository_files:
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, source / name)
+    built = tmp_path_factory.mktemp('sdist')
+    _run(
+        sys.executable, '-m', 'build', '--sdist', '--no-isolation',
+        '--outdir', built, source,
+    )  # fmt: skip
+    (path,) = built.glob('*.tar.gz')
+    return path
+
+
+@pytest.fixture(scope='session')
+def sdist_files(sdist: pathlib.Path) -> set[str]:
+    """The names of the files in the source distribution."""
+    with tarfile.open(sdist) as archive:
+        return {
+            member.name.partition('/')[2]
+            for member in archive
+            if not member.isdir()
+        }
+
+
+@pytest.fixture(scope='session')
+def wheel(
+    sdist: pathlib.Path, tmp_path_factory: pytest.TempPathFactory
+) -> pathlib.Path:
+    """The path of the wheel that pip builds; it downloads setuptools."""
     built = tmp_path_factory.mktemp('wheel')
     _run(
         sys.executable, '-m', 'pip', 'wheel', '--quiet', '--no-deps',
-        '--wheel-dir', built, source,
+        '--wheel-dir', built, sdist,
     )  # fmt: skip
     (path,) = built.glob('*.whl')
     return path

@@ -59,7 +59,7 @@ class TraitChange(command.Report):
             'names',
             nargs='+',
             metavar='NAME',
-            help='The name of a custom trait; it begins with CUSTOM_.',
+            help='The name of a custom trait, such as CUSTOM_GOLD.',
         )
         return command.take_words(parser, 'names')
 

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The site of these pages: "make docs" builds it, without a network.
+
+The pages are plain Markdown, so that a forge shows them as they are. Only the
+pages in reference/ are made by the build: oslo.config lists the options, and
+cliff the commands.
+"""
+
+import importlib.metadata
+
+project = 'compute-agent'
+release = importlib.metadata.version('compute-agent')
+version = release
+
+extensions = [
+    'myst_parser',
+    'oslo_config.sphinxext',
+    'cliff.sphinxext',
+]
+# A link may point to any heading down to the fourth level.
+myst_heading_anchors = 4
+# Indented blocks are commands, files and output; none is Python.
+highlight_language = 'text'
+
+html_theme = 'furo'
+html_title = f'compute-agent {release}'
+html_copy_source = False
+html_show_copyright = False
+html_show_sphinx = False
