@@ -7,6 +7,7 @@ look. A refused value may be a name of five thousand characters, so a message
 shows only its beginning.
 """
 
+import datetime as dt
 import re
 from urllib import parse
 
@@ -94,6 +95,15 @@ def duration(seconds: float) -> str:
     minutes = round(seconds / 60)
     hours, rest = divmod(minutes, 60)
     return f'{hours} h {rest} min' if hours else f'{minutes} min'
+
+
+def moment(seconds: float) -> str:
+    """Return a moment in UTC, such as ``2026-01-31 12:00:00Z``.
+
+    :param seconds: since the epoch
+    """
+    when = dt.datetime.fromtimestamp(seconds, dt.UTC)
+    return f'{when:%Y-%m-%d %H:%M:%S}Z'
 
 
 def excerpt(value: object) -> str:

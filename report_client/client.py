@@ -84,6 +84,10 @@ class SchedulerReportClient:
         with self._executor.observing():
             return self._observer.observe(node_uuids)
 
+    def broken(self) -> str:
+        """Return why the circuit breaker is open; empty while it is closed."""
+        return self._executor.broken()
+
     def invalidate(self) -> None:
         """Ask placement for sharing providers again at the next ``observe``."""
         self._observer.invalidate()

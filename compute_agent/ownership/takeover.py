@@ -56,6 +56,13 @@ class Takeover:
             f'write would {self._losses()}; {_ADVICE}{self._beside_nova()}'
         )
 
+    def brief(self) -> str:
+        """Return the write as a line for a list, without advice."""
+        return (
+            f'the first write to {self.provider}, which '
+            f'{_creator(self.provider)} created; it would {self._losses()}'
+        )
+
     def _inventory(self) -> str:
         return ' and it has inventory' if self.provider.inventories else ''
 

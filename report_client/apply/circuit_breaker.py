@@ -32,6 +32,11 @@ class CircuitBreaker:
         self._openings = 0
         self._counting = threading.Lock()
 
+    @property
+    def reason(self) -> str:
+        """Why it is open; empty while it is closed."""
+        return self._away or ''
+
     @contextmanager
     def watching(self, subject: str) -> Iterator[None]:
         """Count the result of a write to this provider, or of this name.

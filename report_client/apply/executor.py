@@ -95,6 +95,10 @@ class Executor:
         self._breaker = circuit_breaker.CircuitBreaker()
         self._clock = clock
 
+    def broken(self) -> str:
+        """Return why the circuit breaker is open; empty while it is closed."""
+        return self._breaker.reason
+
     def observing(self) -> contextlib.AbstractContextManager[None]:
         """Return a context for reads; an answer closes the circuit breaker."""
         return self._breaker.observing()

@@ -7,8 +7,8 @@ daemon's terminal was closed, because no Ctrl-C can reach the daemon any more.
 A SIGHUP that arrives while the daemon is still starting is kept until the
 daemon listens. SIGUSR2 requests a report. SIGUSR1 does nothing to the daemon,
 and neither does a SIGUSR2 while it starts; by default they would kill it.
-Hints of the driver wake the daemon as signals do. In any other command, SIGINT
-interrupts the main thread and wakes the threads that wait.
+Hints of the driver and persons wake the daemon as signals do. In any other
+command, SIGINT interrupts the main thread and wakes the threads that wait.
 
 Python runs a handler in the main thread, between two of its steps. That is
 too late for a thread that has just decided to wait: it may wait for ever. So
@@ -163,8 +163,8 @@ def ignore_user_signals() -> None:
 class DaemonSignals:
     """The requests to the daemon: stop, reload, or begin a cycle early.
 
-    Signals request the first two, which wake a thread in ``wait``. A hint of
-    the driver requests the third, which wakes one in ``wait_for_hint`` only.
+    Signals and persons wake a thread in ``wait``; a hint of the driver wakes
+    one in ``wait_for_hint`` only.
 
     :ivar reason: why the daemon must stop, if a signal requested it
     """
@@ -174,11 +174,12 @@ class DaemonSignals:
         self._changed = threading.Condition()
         self._stopping = False
         self._reloading = False
+        self._cycle_wanted = False
         self._hinted: float | None = None
         self.reason = ''
-        handler = signal.getsignal(signal.SIGHUP)
+        early = signal.getsignal(signal.SIGHUP)
         self._early = (
-            handler if isinstance(handler, EarlyHangup) else EarlyHangup()
+            early if isinstance(early, EarlyHangup) else EarlyHangup()
         )
         self._had_terminal = self._early.had_terminal
 
@@ -224,10 +225,17 @@ class DaemonSignals:
             self._hinted = time.monotonic()
             self._changed.notify_all()
 
+    def request_cycle(self) -> None:
+        """Request a cycle at once, also in the wait of an outage."""
+        with self._changed:
+            self._cycle_wanted = True
+            self._changed.notify_all()
+
     def take_hint(self) -> None:
-        """Clear the hints: a cycle begins, and describes all of it."""
+        """Clear the hints and the requests of a cycle: it begins."""
         with self._changed:
             self._hinted = None
+            self._cycle_wanted = False
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for a request; return True if the daemon must stop."""
@@ -254,8 +262,16 @@ class DaemonSignals:
         with self._changed:
             return self._changed.wait_for(self.is_set, timeout)
 
+    def wait_before_first(self, timeout: float) -> None:
+        """Wait until the daemon must stop, or a person asks for a cycle."""
+        with self._changed:
+            self._changed.wait_for(self._is_urgent, timeout)
+
     def _has_request(self) -> bool:
-        return self._stopping or self._reloading
+        return self._is_urgent() or self._reloading
+
+    def _is_urgent(self) -> bool:
+        return self._stopping or self._cycle_wanted
 
     def _quiet_at(self, now: float) -> float:
         """Return the moment at which the hints are over; infinity for none."""

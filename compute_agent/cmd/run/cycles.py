@@ -54,7 +54,8 @@ class Cycles:
         """Wait a random time, so that agents do not all start at once.
 
         An embedded placement has no other agents, so there is no wait. A
-        reload that is requested during the wait is done after it.
+        reload that is requested during the wait is done after it. A person who
+        asks for a cycle ends the wait.
 
         :raises errors.ConfigError: the operator's files are wrong; they are
             read before the wait
@@ -68,7 +69,7 @@ class Cycles:
             'the first cycle begins in %.1f s (periodic_fuzzy_delay)',
             seconds,
         )
-        self._requests.wait_for_stop(seconds)
+        self._requests.wait_before_first(seconds)
 
     def sync(self) -> Sequence[NodeResult]:
         """Run one cycle."""

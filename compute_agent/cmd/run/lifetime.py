@@ -100,6 +100,14 @@ class Lifetime:
         )
 
 
+def about() -> str:
+    """Return a line about this daemon, for the state directory."""
+    return (
+        f'compute-agent {importlib.metadata.version("compute-agent")}, process '
+        f'{os.getpid()}, begun {error_text.moment(time.time())}'
+    )
+
+
 def _started(conf: cfg.ConfigOpts) -> str:
     """Return the line about an agent that starts; it has no credentials."""
     interval = conf.update_resources_interval

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from ... import error_text, errors, private_files
 from ...cycle.node import node_result
-from .status import DaemonStatus, moment
+from .status import DaemonStatus
 
 LOG = logging.getLogger(__name__)
 
@@ -58,13 +58,13 @@ class Report:
         age = error_text.duration(status.age())
         yield (
             f'compute-agent {version}, process {os.getpid()}, runs for {age} '
-            f'since {moment(status.started)}'
+            f'since {error_text.moment(status.started)}'
         )
         yield f'last: {status}'
         if status.running_since is None:
             yield 'no cycle runs now'
         else:
-            yield f'a cycle runs since {moment(status.running_since)}'
+            yield f'a cycle runs since {error_text.moment(status.running_since)}'
 
     def _nodes(self) -> Iterator[str]:
         results = self._status.results

@@ -55,6 +55,7 @@ class Run(command.AgentCommand):
         """Run until SIGINT or SIGTERM; reload the files on SIGHUP."""
         from ...state.database import lock  # noqa: PLC0415 (quick --help)
         from ..app import signals  # noqa: PLC0415
+        from ..control import daemon  # noqa: PLC0415
         from ..plan import masks  # noqa: PLC0415
         from ..wiring import agent_settings, placement  # noqa: PLC0415
         from ..wiring.agent import open_agent  # noqa: PLC0415
@@ -65,7 +66,8 @@ class Run(command.AgentCommand):
         requests = signals.DaemonSignals()
         requests.listen()
         with contextlib.ExitStack() as stack:
-            stack.enter_context(lock.hold(agent_settings.state_path(conf)))
+            folder = agent_settings.state_path(conf)
+            stack.enter_context(lock.hold(folder, lifetime.about()))
             if conf.placement.embedded:
                 server = placement.embedded_placement(conf)
                 stack.enter_context(server)
@@ -75,11 +77,13 @@ class Run(command.AgentCommand):
             agent.begin_files()
             work = cycles.Cycles(conf, self.conf, agent, requests)
             life = lifetime.Lifetime(conf, requests, work.interval)
+            control = daemon.Control(requests.request_cycle)
+            life.listeners.add(control.states)
+            life.listeners.add(control.cycles)
             life.started()
             first_tree = _FirstTree(
                 self.app.stdout, agent, placement.where(conf)
             )
-            work.wait_before_first()
             log_masks = masks.UnmatchedMasks(conf.compute_agent.masked_traits)
 
             def done(results: Sequence['NodeResult']) -> None:
@@ -88,11 +92,15 @@ class Run(command.AgentCommand):
                     first_tree.show(results)
 
             worker = _Worker(work, requests, done, life)
-            agent.drivers.subscribe(requests.hint)
-            worker.start()
-            requests.wait_for_stop()
-            life.stopping()
-            worker.join(GRACE)
+            with control.serving(
+                folder, life.status, agent.state.approvals, agent.client.broken
+            ):
+                work.wait_before_first()
+                agent.drivers.subscribe(requests.hint)
+                worker.start()
+                requests.wait_for_stop()
+                life.stopping()
+                worker.join(GRACE)
             if worker.is_alive():
                 # A request that hangs keeps the thread. A cycle may end after
                 # any of its steps, so the thread is abandoned.

@@ -6,7 +6,6 @@ is replaced as a whole. ``service_manager.py`` and ``report.py`` read it.
 """
 
 import dataclasses
-import datetime as dt
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -35,7 +34,7 @@ class FinishedCycle:
     def __str__(self) -> str:
         count = Counter(result.status for result in self.results)
         nodes = ', '.join(f'{count[one]} {one.value}' for one in Status)
-        said = f'cycle at {moment(self.began)}: {nodes}; {self.seconds:.1f} s'
+        said = f'cycle at {error_text.moment(self.began)}: {nodes}; {self.seconds:.1f} s'
         return f'{said}; {self.trouble}' if self.trouble else said
 
 
@@ -80,7 +79,11 @@ class DaemonStatus:
             return 'no cycle has finished yet'
         if not self.last.trouble:
             return str(self.last)
-        good = 'none' if self.last_good is None else moment(self.last_good)
+        good = (
+            'none'
+            if self.last_good is None
+            else error_text.moment(self.last_good)
+        )
         return f'{self.last}; the last good cycle: {good}'
 
     def _finish(self, results: Sequence[NodeResult], trouble: str) -> None:
@@ -93,9 +96,3 @@ class DaemonStatus:
         if not trouble:
             self.last_good = now
         self.running_since = None
-
-
-def moment(seconds: float) -> str:
-    """Return a moment in UTC, such as ``2026-01-31 12:00:00Z``."""
-    when = dt.datetime.fromtimestamp(seconds, dt.UTC)
-    return f'{when:%Y-%m-%d %H:%M:%S}Z'

@@ -2,17 +2,11 @@
 """``compute-agent sync``: run one cycle and report each node's result."""
 
 import argparse
-import collections
 import typing
-from collections.abc import Sequence
 
 from ... import errors
 from ..app import command
-from ..plan import pruning
-
-if typing.TYPE_CHECKING:
-    from ..wiring.agent import NodeResult
-
+from ..plan import pruning, result_view
 
 _BESIDE = (
     'if it is a daemon, SIGHUP starts its next cycle, and "compute-agent sync '
@@ -90,48 +84,7 @@ class Sync(command.Report):
             self.say(line)
         done = [r.status is node_result.Status.DONE for r in results]
         return (
-            [_data(r) for r in results],
-            _text(results),
+            [result_view.data(r) for r in results],
+            result_view.text(results),
             0 if all(done) else 1,
         )
-
-
-def _text(results: Sequence['NodeResult']) -> str:
-    """Return a line for each node; of several, only for those with news."""
-    if len(results) <= 1:
-        return _node(results[0]) if results else 'no nodes'
-    news = [r for r in results if r.applied or r.reason or r.notes]
-    count = collections.Counter(r.status.value for r in results)
-    applied = sum(len(r.applied) for r in results)
-    total = (
-        f'{len(results)} nodes: '
-        + ', '.join(f'{n} {status}' for status, n in count.items())
-        + f'; {applied} operation{"" if applied == 1 else "s"}'
-    )
-    return '\n'.join([*(_node(r) for r in news), total])
-
-
-def _node(result: 'NodeResult') -> str:
-    from report_client.plan import render  # noqa: PLC0415
-
-    from ...cycle.node import node_result  # noqa: PLC0415
-
-    lines = [node_result.line(result)]
-    if not result.reason and not result.applied:
-        lines[0] += f', {render.NOTHING}'
-    lines += [f'  {render.line(op)}' for op in result.applied]
-    lines += [f'  note: {note}' for note in result.notes]
-    return '\n'.join(lines)
-
-
-def _data(result: 'NodeResult') -> dict[str, typing.Any]:
-    from report_client.plan import render  # noqa: PLC0415
-
-    return {
-        'node': result.node.called,
-        'uuid': result.node.uuid,
-        'status': result.status.value,
-        'reason': result.reason,
-        'operations': [render.operation_data(op) for op in result.applied],
-        'notes': list(result.notes),
-    }

@@ -287,3 +287,28 @@ def test_a_hint_wakes_a_thread_that_would_wait_for_ever(process_signals):
     requests.hint()
     waiting.join(PATIENCE)
     assert not waiting.is_alive()
+
+
+@pytest.mark.parametrize('wait', ['wait', 'wait_for_hint'])
+def test_a_person_who_asks_for_a_cycle_wakes_the_daemon(wait):
+    """Also in the wait of an outage, and before the wait has begun."""
+    requests = signals.DaemonSignals()
+    requests.request_cycle()
+    assert getattr(requests, wait)(3600) is False
+    requests.take_hint()
+    assert not requests._has_request()
+    late = threading.Timer(0.01, requests.request_cycle)
+    late.start()
+    assert getattr(requests, wait)(3600) is False
+    late.join()
+
+
+def test_the_wait_before_the_first_cycle_ends_for_a_stop_or_a_person():
+    for ask in ('set', 'request_cycle'):
+        requests = signals.DaemonSignals()
+        requests.request_reload()  # is done after the wait
+        late = threading.Timer(0.01, getattr(requests, ask))
+        late.start()
+        requests.wait_before_first(3600)
+        assert requests.is_set() is (ask == 'set')
+        late.join()

@@ -21,9 +21,8 @@ class Requests:
     def __init__(self):
         self.waited = []
 
-    def wait_for_stop(self, timeout=None):
+    def wait_before_first(self, timeout):
         self.waited.append(timeout)
-        return False
 
 
 @pytest.fixture

@@ -178,3 +178,24 @@ def test_a_directory_that_cannot_be_is_refused_by_its_option(tmp_path):
         lock.hold(tmp_path / 'file'),
     ):
         pytest.fail('held')
+
+
+def test_the_last_daemon_is_remembered_also_after_commands(tmp_path):
+    assert lock.last_daemon(tmp_path) == ''
+    with lock.hold(tmp_path):
+        assert lock.last_daemon(tmp_path) == ''
+    for daemon in ('a long line about a daemon', 'another one'):
+        with lock.hold(tmp_path, daemon):
+            pass
+        for _ in range(2):
+            with lock.hold(tmp_path):
+                assert lock.last_daemon(tmp_path) == daemon
+    assert (tmp_path / 'lock').read_text() == f'{os.getpid()}\nanother one\n'
+
+
+def test_a_strange_lock_file_tells_of_no_daemon_or_in_one_line(tmp_path):
+    (tmp_path / 'lock').write_bytes(b'1\n\xff\x1b[2J' + b'x' * 9999)
+    told = lock.last_daemon(tmp_path)
+    assert told.isprintable()
+    assert len(told) < 600
+    assert lock.last_daemon(tmp_path / 'lock') == ''

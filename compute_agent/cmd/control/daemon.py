@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon's side of the control socket, opened and closed by ``run``.
+
+If the socket cannot be made, the daemon says so in one line and goes on
+without it.
+"""
+
+import contextlib
+import logging
+import pathlib
+from collections.abc import Callable, Iterator
+
+from ... import error_text, errors
+from . import address, daemon_data, server
+from .answers import Answers, Approvals
+from .cycle_requests import CycleRequests
+from .node_states import NodeStates
+
+LOG = logging.getLogger(__name__)
+
+
+class Control:
+    """The control of a daemon: what its cycles leave, and who asks.
+
+    :param begin_now: has the daemon begin a cycle as soon as none runs
+    :ivar states: the nodes, over the cycles; told of each cycle by ``run``
+    :ivar cycles: the cycles that people asked for; told in the same way
+    """
+
+    def __init__(self, begin_now: Callable[[], object]) -> None:
+        self.states = NodeStates()
+        self.cycles = CycleRequests(begin_now)
+
+    @contextlib.contextmanager
+    def serving(
+        self,
+        folder: pathlib.Path,
+        daemon: daemon_data.Daemon,
+        approvals: Approvals,
+        breaker: Callable[[], str],
+    ) -> Iterator[None]:
+        """Serve the control socket in a state directory, if it can be made.
+
+        :param breaker: returns why the circuit breaker is open, or empty
+        """
+        answers = Answers(daemon, self.states, self.cycles, approvals, breaker)
+        serving = _server(folder, answers)
+        try:
+            yield
+        finally:
+            if serving is not None:
+                serving.close()
+                with contextlib.suppress(OSError, errors.ConfigError):
+                    address.remove(folder)
+
+
+def _server(folder: pathlib.Path, answers: Answers) -> server.Server | None:
+    """Return a server that runs; None, and a line, if there is none."""
+    try:
+        serving = server.Server(address.listening(folder), answers.to)
+        serving.start()
+    except (OSError, RuntimeError, errors.ConfigError) as exc:
+        why = error_text.one_line(exc)
+    else:
+        return serving
+    LOG.error(
+        'the control socket %s cannot be made: %s; the daemon goes on without '
+        'it, so "compute-agent status" does not reach it',
+        folder / address.NAME,
+        why,
+    )
+    return None

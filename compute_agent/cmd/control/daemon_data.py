@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state of the daemon as data, for ``compute-agent status``.
+
+``answers.py`` sends it; ``status_view.py`` prints it. Dates are texts in UTC,
+and beside each is an age in seconds by the daemon's clock, so that a command
+compares no clocks.
+"""
+
+import importlib.metadata
+import os
+import typing
+from collections.abc import Callable, Iterable, Sequence
+
+from ... import error_text
+from ...cycle.node import held_changes
+from ...cycle.node.node_result import Status
+from ...limits import contended
+from ...tree import node
+from ..wiring.agent import NodeResult
+from . import held
+from .node_states import Moment, NodeState, NodeStates
+
+Data = dict[str, typing.Any]
+
+
+class Cycle(typing.Protocol):
+    """A cycle that finished."""
+
+    @property
+    def began(self) -> float:
+        """Seconds since the epoch."""
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+
+    @property
+    def results(self) -> Sequence[NodeResult]:
+        """Of each node; empty if it could not begin."""
+
+    @property
+    def trouble(self) -> str:
+        """Why placement, or the drivers, could not be asked, or empty."""
+
+
+class Daemon(typing.Protocol):
+    """The daemon's cycles, as ``run`` notes them."""
+
+    @property
+    def started(self) -> float:
+        """When the daemon began."""
+
+    @property
+    def running_since(self) -> float | None:
+        """When the cycle that runs began; None between two."""
+
+    @property
+    def last(self) -> Cycle | None:
+        """The last cycle that finished."""
+
+    @property
+    def last_good(self) -> float | None:
+        """The moment at which a cycle last finished without trouble."""
+
+    def age(self) -> float:
+        """Return the seconds since the daemon began."""
+
+
+def of(
+    daemon: Daemon,
+    states: NodeStates,
+    breaker: Callable[[], str],
+    nodes: Sequence[str],
+) -> Data:
+    """Return the state of the daemon, and of each of these nodes.
+
+    :param breaker: returns why the circuit breaker is open, or empty
+    :param nodes: names, uuids or titles, whose details are added; empty for
+        all nodes
+    :raises errors.ConfigError: there is no such node
+    """
+    known = states.nodes
+    by_node = {state.result.node: state for state in known.values()}
+    chosen = [by_node[each] for each in node.selected(by_node, nodes)]
+    waiting = held.of(known.values(), ())
+    return {
+        'version': importlib.metadata.version('compute-agent'),
+        'process': os.getpid(),
+        'since': error_text.moment(daemon.started),
+        'runs_for': daemon.age(),
+        'cycle': _cycle(daemon, states),
+        'running_since': date(daemon.running_since),
+        'last_good': date(daemon.last_good),
+        'outage': _outage(states),
+        'circuit_breaker': breaker(),
+        'held': held_data(waiting, states) if waiting else None,
+        'counts': _counts(state.result for state in known.values()),
+        'nodes': [_node(each, states, whole=bool(nodes)) for each in chosen],
+    }
+
+
+def held_data(waiting: Sequence[held.HeldNode], states: NodeStates) -> Data:
+    """Return the changes that wait for a person, with their digest."""
+    oldest = min((each.since for each in waiting), key=lambda m: m.uptime)
+    return {
+        'digest': held.digest(waiting),
+        'changes': sum(len(each.lines) for each in waiting),
+        'since': error_text.moment(oldest.date),
+        'age': states.age(oldest),
+        'nodes': [
+            {
+                'node': each.node.called,
+                'uuid': each.node.uuid,
+                'since': error_text.moment(each.since.date),
+                'changes': list(each.lines),
+            }
+            for each in waiting
+        ],
+    }
+
+
+def _cycle(daemon: Daemon, states: NodeStates) -> Data | None:
+    last, ended = daemon.last, states.ended
+    if last is None or ended is None:
+        return None
+    return {
+        'began': error_text.moment(last.began),
+        'seconds': last.seconds,
+        'age': states.age(ended),
+        'trouble': last.trouble,
+        'counts': _counts(last.results),
+        'operations': sum(len(result.applied) for result in last.results),
+    }
+
+
+def _counts(results: Iterable[NodeResult]) -> dict[str, int]:
+    found = dict.fromkeys((one.value for one in Status), 0)
+    for result in results:
+        found[result.status.value] += 1
+    return found
+
+
+def _outage(states: NodeStates) -> Data | None:
+    outage = states.outage
+    if outage is None:
+        return None
+    return {
+        'since': error_text.moment(outage.since.date),
+        'age': states.age(outage.since),
+        'reason': outage.reason,
+    }
+
+
+def _node(state: NodeState, states: NodeStates, *, whole: bool) -> Data:
+    result = state.result
+    found = {
+        'node': result.node.called,
+        'uuid': result.node.uuid,
+        'status': result.status.value,
+        'reason': result.node.shortened(result.reason),
+        'done': _moment(state.done),
+        'done_age': None if state.done is None else states.age(state.done),
+        'again': _moment(state.again),
+        'again_in': None
+        if state.again is None
+        else max(0.0, -states.age(state.again)),
+        'held': len(state.held),
+        'contended': len(state.planned.contended) if state.planned else 0,
+    }
+    return found | _details(state) if whole else found
+
+
+def _details(state: NodeState) -> Data:
+    """Return everything else that is known of a node."""
+    from report_client.plan import render  # noqa: PLC0415 (quick --help)
+
+    result, planned = state.result, state.planned
+    made = planned.plan if planned else None
+    before = made.before if made else {}
+    items = planned.contended if planned else ()
+    return {
+        'notes': list(result.notes),
+        'contended_items': [contended.line(each, before) for each in items],
+        'held_changes': [
+            each.text for each in (held_changes.of(planned) if planned else ())
+        ],
+        'operations': [render.line(op) for op in result.applied],
+        'not_made': [
+            render.line(op)
+            for op in (made.operations if made else ())
+            if op not in result.applied
+        ],
+    }
+
+
+def _moment(moment: Moment | None) -> str | None:
+    return None if moment is None else error_text.moment(moment.date)
+
+
+def date(seconds: float | None) -> str | None:
+    """Return a date as a text; None for none."""
+    return None if seconds is None else error_text.moment(seconds)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lines that a command and the daemon exchange, as values.
+
+A connection has one request, a line of JSON, and one or more answers, a line
+of JSON each; the last answer is one of ``LAST``. Each line has the version of
+the protocol: the daemon runs on after the package was upgraded, so the two may
+differ. The module does no I/O and reads no clock. ``server.py`` and
+``client.py`` send the lines.
+"""
+
+import dataclasses
+import enum
+import json
+import typing
+
+from ... import error_text, errors
+
+VERSION = 1
+MOST_ASKED = 1 << 20  # bytes of a request
+MOST_SAID = 1 << 26  # bytes of an answer
+_MOST_NODES = 100_000
+_LONGEST_WORD = 1000  # characters
+
+
+class Command(enum.Enum):
+    """The commands that the daemon knows."""
+
+    STATUS = 'status'
+    HELD = 'held'
+    APPROVE = 'approve'
+    CYCLE = 'cycle'
+
+
+class Kind(enum.Enum):
+    """The kinds of answers."""
+
+    #: What the daemon does, and how each node is.
+    STATUS = 'status'
+    #: The changes that wait for a person.
+    HELD = 'held'
+    #: Changes are approved; the answers about a cycle follow.
+    APPROVED = 'approved'
+    #: A cycle was requested; its result follows when it has ended.
+    REQUESTED = 'requested'
+    #: The result of a cycle.
+    CYCLE = 'cycle'
+    #: The command was not carried out, or not to its end.
+    ERROR = 'error'
+
+
+#: After one of these, the daemon closes the connection.
+LAST = frozenset({Kind.STATUS, Kind.HELD, Kind.CYCLE, Kind.ERROR})
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A command of a person.
+
+    :ivar nodes: the nodes that it is about; empty for all
+    :ivar digest: the digest of the changes to approve; see ``held.py``
+    :ivar person: the person behind ``sudo``, as the command tells it
+    """
+
+    command: Command
+    nodes: tuple[str, ...] = ()
+    digest: str = ''
+    person: str = ''
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer of the daemon."""
+
+    kind: Kind
+    data: dict[str, typing.Any]
+
+
+def failed(why: str) -> Answer:
+    """Return the answer to a command that is not carried out."""
+    return Answer(kind=Kind.ERROR, data={'error': why})
+
+
+def request_line(request: Request) -> bytes:
+    """Return a request as a line.
+
+    :raises errors.ConfigError: it is too long
+    """
+    fields = dataclasses.asdict(request) | {'command': request.command.value}
+    line = _line(fields)
+    if len(line) > MOST_ASKED:
+        raise errors.ConfigError(
+            f'the names of {len(request.nodes)} nodes are too long for one '
+            'request; give fewer nodes, or none for all'
+        )
+    return line
+
+
+def request(line: bytes) -> Request:
+    """Return the request in a line.
+
+    :raises errors.Refused: there is none that this daemon understands
+    """
+    fields = _fields(line)
+    try:
+        command = Command(fields.get('command'))
+    except ValueError as exc:
+        known = ', '.join(each.value for each in Command)
+        raise errors.Refused(
+            f'this daemon does not know the command '
+            f'{error_text.excerpt(fields.get("command"))}; it knows {known}'
+        ) from exc
+    nodes = fields.get('nodes', [])
+    if not isinstance(nodes, list) or len(nodes) > _MOST_NODES:
+        raise errors.Refused('"nodes" of a request is a list of names')
+    return Request(
+        command=command,
+        nodes=tuple(_word('nodes', each) for each in nodes),
+        digest=_word('digest', fields.get('digest', '')),
+        person=_word('person', fields.get('person', '')),
+    )
+
+
+def answer_line(answer: Answer) -> bytes:
+    """Return an answer as a line; one that is too long becomes an error."""
+    line = _line({'kind': answer.kind.value, 'data': answer.data})
+    if len(line) > MOST_SAID:
+        return answer_line(failed('the answer is too long; name some nodes'))
+    return line
+
+
+def answer(line: bytes) -> Answer:
+    """Return the answer in a line.
+
+    :raises errors.Refused: there is none that this command understands
+    """
+    fields = _fields(line)
+    try:
+        kind = Kind(fields.get('kind'))
+    except ValueError as exc:
+        raise errors.Refused(_UNREADABLE.format('kind')) from exc
+    data = fields.get('data')
+    if not isinstance(data, dict):
+        raise errors.Refused(_UNREADABLE.format('data'))
+    return Answer(kind=kind, data=data)
+
+
+_UNREADABLE = 'the control socket gave a line without {}'
+
+
+def _line(fields: dict[str, typing.Any]) -> bytes:
+    return json.dumps({'version': VERSION, **fields}).encode() + b'\n'
+
+
+def _fields(line: bytes) -> dict[str, typing.Any]:
+    """Return the fields of a line of this version."""
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError) as exc:
+        why = error_text.short(exc)
+        raise errors.Refused(f'this is not a line of JSON: {why}') from exc
+    if not isinstance(fields, dict):
+        raise errors.Refused('this line of JSON is not an object')
+    version = fields.get('version')
+    if version != VERSION:
+        raise errors.Refused(
+            f'one side speaks version {VERSION} of the control protocol, the '
+            f'other version {error_text.excerpt(version)}: restart the daemon '
+            'after an upgrade, and run the commands of the same environment'
+        )
+    return fields
+
+
+def _word(field: str, value: object) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST_WORD:
+        raise errors.Refused(
+            f'"{field}" of a request has a word that is no text of at most '
+            f'{_LONGEST_WORD} characters'
+        )
+    return value

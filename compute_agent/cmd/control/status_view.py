@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state of the daemon as text for people.
+
+Pure: no I/O, configuration, logging or clock. The data comes from
+``daemon_data.py`` in the daemon.
+"""
+
+import argparse
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+
+from ... import error_text
+
+MANY = 10  # more nodes are summed up
+_REASONS = 10  # different reasons that are printed
+_NAMED = 3  # nodes of one reason that are named
+
+Data = Mapping[str, typing.Any]
+
+
+def lines(data: Data, asked: argparse.Namespace) -> Iterator[str]:
+    """Yield the state of the daemon, then that of the nodes.
+
+    :param asked: the options of the command
+    """
+    yield from _daemon(data)
+    if asked.nodes:
+        for node in data['nodes']:
+            yield from _whole(node)
+    elif asked.all or len(data['nodes']) <= MANY:
+        for node in data['nodes']:
+            yield from _brief(node)
+    else:
+        yield from _summed_up(data['nodes'])
+
+
+def late(data: Data, most: float) -> list[str]:
+    """Return a line for each node that was not done in so many seconds."""
+    found = [
+        f'{_title(node)}: not done in the last {error_text.duration(most)}; '
+        f'{_done(node)}'
+        for node in data['nodes']
+        if node['done_age'] is None or node['done_age'] > most
+    ]
+    if not data['nodes']:
+        return ['no cycle had any node yet']
+    return found
+
+
+def held_lines(data: Data) -> Iterator[str]:
+    """Yield the changes that wait for a person, by node."""
+    for node in data['nodes']:
+        yield f'{_title(node)}, since {node["since"]}:'
+        yield from (f'  {change}' for change in node['changes'])
+    yield f'{_counted(data["changes"], "change")}, digest {data["digest"]}'
+
+
+def _daemon(data: Data) -> Iterator[str]:
+    yield (
+        f'compute-agent {data["version"]}, process {data["process"]}, has run '
+        f'for {error_text.duration(data["runs_for"])}, since {data["since"]}'
+    )
+    yield f'last cycle: {_cycle(data["cycle"])}'
+    if data['running_since']:
+        yield f'a cycle has run since {data["running_since"]}'
+    if data['outage']:
+        outage, good = data['outage'], data['last_good'] or 'none'
+        yield (
+            f'outage for {error_text.duration(outage["age"])}, since '
+            f'{outage["since"]}: {outage["reason"]}; the last good cycle '
+            f'ended: {good}'
+        )
+    if data['circuit_breaker']:
+        yield (
+            'the circuit breaker is open, so no write is sent: '
+            f'{data["circuit_breaker"]}'
+        )
+    if data['held']:
+        held = data['held']
+        yield (
+            f'{_counted(held["changes"], "change")} of '
+            f'{_counted(len(held["nodes"]), "node")} have waited for approval '
+            f'since {held["since"]}: "compute-agent sync --yes" shows '
+            'and approves them'
+        )
+    counts = _counts(data['counts'])
+    yield f'{_counted(sum(data["counts"].values()), "node")}: {counts}'
+
+
+def _cycle(cycle: Data | None) -> str:
+    if cycle is None:
+        return 'none has ended yet'
+    trouble = f'; {cycle["trouble"]}' if cycle['trouble'] else ''
+    return (
+        f'ended {error_text.duration(cycle["age"])} ago; began '
+        f'{cycle["began"]} and took {cycle["seconds"]:.1f} s: '
+        f'{_counts(cycle["counts"])}; '
+        f'{_counted(cycle["operations"], "operation")}{trouble}'
+    )
+
+
+def _brief(node: Data) -> Iterator[str]:
+    """Yield the state of a node, and what it waits for."""
+    reason = f': {node["reason"]}' if node['reason'] else ''
+    yield f'  {_title(node)}: {node["status"]}{reason}; {_done(node)}'
+    if node['again']:
+        again = error_text.duration(node['again_in'])
+        yield (
+            '    refused operations are tried again in the first cycle after '
+            f'{node["again"]} (in {again})'
+        )
+    if node['held']:
+        yield f'    {_counted(node["held"], "change")} wait for approval'
+    if node['contended']:
+        yield f'    {_counted(node["contended"], "contended item")}'
+
+
+def _whole(node: Data) -> Iterator[str]:
+    """Yield everything that is known of a node."""
+    yield from _brief(node)
+    for title, field in (
+        ('waits for approval', 'held_changes'),
+        ('contended', 'contended_items'),
+        ('note', 'notes'),
+        ('made in the last cycle', 'operations'),
+        ('planned and not made', 'not_made'),
+    ):
+        yield from (f'    {title}: {line}' for line in node[field])
+
+
+def _summed_up(nodes: Sequence[Data]) -> Iterator[str]:
+    """Yield the nodes that are not done, those of one reason together."""
+    groups: dict[tuple[str, str], list[Data]] = {}
+    for node in nodes:
+        reason = error_text.without_request_ids(node['reason'])
+        if node['status'] != 'done' or reason:
+            groups.setdefault((node['status'], reason), []).append(node)
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+    for (status, reason), some in ordered[:_REASONS]:
+        named = ', '.join(map(_title, some[:_NAMED]))
+        more = len(some) - _NAMED
+        rest = f' and {more} more' if more > 0 else ''
+        yield f'  {status}: {named}{rest}: {reason}'
+    others = [each for _, some in ordered[_REASONS:] for each in some]
+    if others:
+        yield f'  {_counted(len(others), "node")} more, for other reasons'
+    yield '  --all prints every node, "compute-agent status NODE" all of one'
+
+
+def _done(node: Data) -> str:
+    if node['done'] is None:
+        return 'not done since the daemon began'
+    return (
+        f'last done {error_text.duration(node["done_age"])} ago, '
+        f'{node["done"]}'
+    )
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ', '.join(f'{number} {name}' for name, number in counts.items())
+
+
+def _title(node: Data) -> str:
+    return f'{node["node"]} ({node["uuid"]})'
+
+
+def _counted(number: int, noun: str) -> str:
+    return f'{number} {noun}{"" if number == 1 else "s"}'
