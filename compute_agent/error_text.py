@@ -17,6 +17,11 @@ _REQUEST_ID = re.compile(
 )
 _ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
 _TLS = re.compile(r'(certificate verify failed[^()]*)')
+# The other side's words in the TLS protocol, if it refuses a certificate.
+_ALERT = re.compile(
+    r'alert ((?:no |bad |unsupported |revoked |expired |unknown )?'
+    r'(?:certificate(?: \w+)?|handshake failure|ca))'
+)
 # Classes of keystoneauth and requests; the errors they wrap say no more.
 _TIMEOUTS = {'ConnectTimeout', 'ReadTimeout'}
 # Of ``transport/``; it says more than the errors around it.
@@ -47,6 +52,12 @@ def tls_cause(exc: BaseException) -> str:
     """Return why a certificate is refused, as OpenSSL says it."""
     match = _TLS.search(str(exc))
     return as_line(match[1]) if match else cause(exc)
+
+
+def tls_alert(exc: BaseException) -> str:
+    """Return why the other side refused a certificate, '' if it did not."""
+    match = _ALERT.search(str(exc))
+    return match[1] if match else ''
 
 
 def one_line(exc: BaseException) -> str:

@@ -52,6 +52,14 @@ class _Rate(types.Float):
 
 _OPTS: list[cfg.Opt] = [
     cfg.StrOpt(
+        'os_cloud',
+        help='The cloud of clouds.yaml with the account for placement and '
+        'Ironic. It replaces the options of authentication, TLS, region and '
+        'endpoint in [placement] and [ironic]. The option --os-cloud of a '
+        'command has the same effect and precedes it. The name "envvars" '
+        'means the OS_* variables of the environment (docs/accounts.md).',
+    ),
+    cfg.StrOpt(
         'state_path',
         sample_default='<[DEFAULT] state_path>',
         help="The directory of the agent's state, if it is not to be the one "

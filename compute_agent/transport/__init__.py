@@ -5,6 +5,7 @@ Begin with ``protection.py``, which changes a session of keystoneauth: it
 follows no redirect (``redirects.py``), each answer has a deadline
 (``deadline.py``) and a largest size (``bounded_adapter.py``), and passwords
 leave the URLs (``url_credentials.py``). ``session_options.py`` checks the
-options of such a session. The wiring of placement and the Ironic
-driver use it. It may import ``errors`` and ``error_text`` only.
+options of such a session. ``clouds.py`` finds its account (``account.py``).
+The wiring of placement and the Ironic driver use it. It may import ``errors``
+and ``error_text`` only.
 """

@@ -16,7 +16,7 @@ from keystoneauth1 import exceptions as ksa_exceptions
 from oslo_config import cfg
 
 from .. import error_text, errors
-from . import url_credentials
+from . import clouds, url_credentials
 
 _PLUGINS = 'keystoneauth1.plugin'  # entry points
 _FILES = ('cafile', 'certfile', 'keyfile')
@@ -52,31 +52,57 @@ def check(conf: cfg.ConfigOpts, group: str) -> None:
     :raises errors.ConfigError: an address is malformed, a file cannot be read,
         or the user has no password
     """
+    account = clouds.account_of(conf, group)
     for name in _ADDRESSES:
-        url_credentials.check(group, name, option(conf, group, name))
+        url_credentials.check(account.option(name), option(conf, group, name))
     for name in _FILES:
-        _check_file(f'[{group}] {name}', option(conf, group, name) or '')
+        path = option(conf, group, name) or ''
+        if name == 'cafile' and pathlib.Path(path).is_dir():
+            continue  # a directory of certificates, as OpenSSL takes it
+        _check_file(account.option(name), path)
     if (
         option(conf, group, 'auth_type') in {'password', 'v3password'}
         and option(conf, group, 'password') == ''
     ):
         raise errors.ConfigError(
-            f'[{group}] password is not set: write the password of the user '
-            'in username'
+            f'{account.option("password")} is not set: write the password of '
+            f'the user in {account.option("username")}'
         )
 
 
 def option(conf: cfg.ConfigOpts, group: str, name: str) -> str | None:
     """Return an option that only some authentication plugins have."""
     section = conf[group]
+    if name not in section and section.auth_section in conf:
+        section = conf[section.auth_section]
     return str(section[name] or '') if name in section else None
+
+
+def user(conf: cfg.ConfigOpts, group: str) -> str:
+    """Return the user and the scope of a group's account; it has no secret."""
+
+    def first(*names: str) -> str:
+        found = (option(conf, group, name) for name in names)
+        return error_text.as_line(next(filter(None, found), ''))
+
+    credential = first(
+        'application_credential_name', 'application_credential_id'
+    )
+    name = first('username', 'user_id')
+    project = first('project_name', 'project_id')
+    words = [
+        f'the application credential {credential}' if credential else '',
+        f'the user {name}' if name else '',
+        f'of the project {project}' if project else '',
+        'of the system' if first('system_scope') else '',
+    ]
+    kind = first('auth_type')
+    return ' '.join(filter(None, words)) or f'the account of auth_type {kind}'
 
 
 def _check_file(name: str, path: str) -> None:
     if not path:
         return
-    if name.endswith(' cafile') and pathlib.Path(path).is_dir():
-        return  # a directory of certificates, as OpenSSL takes it
     try:
         with pathlib.Path(path).open('rb'):
             pass

@@ -65,9 +65,10 @@ def _pair(found: tuple[str, str, str]) -> tuple[str, str]:
     return found[0], found[2]
 
 
-def check(section: str, option: str, url: str | None) -> None:
+def check(option: str, url: str | None) -> None:
     """Refuse an address that is not a URL; the message shows no password.
 
+    :param option: its name, as the operator wrote it
     :raises errors.ConfigError: it has no scheme, or its port is no number
     """
     if not url:
@@ -75,7 +76,7 @@ def check(section: str, option: str, url: str | None) -> None:
     if not url.startswith(('http://', 'https://')):
         shown = url if '@' not in url else f'...@{url.rpartition("@")[2]}'
         raise errors.ConfigError(
-            f'[{section}] {option} {error_text.excerpt(shown)} is not an '
+            f'{option} {error_text.excerpt(shown)} is not an '
             'address: begin it with http:// or https://'
         )
     try:
@@ -83,7 +84,7 @@ def check(section: str, option: str, url: str | None) -> None:
         _ = parts.port
     except ValueError:  # its text has a part of the password
         raise errors.ConfigError(
-            f'[{section}] {option} is not an address, for its host or port '
+            f'{option} is not an address, for its host or port '
             'cannot be read: in a user or password, write / as %2F, ? as %3F '
             'and # as %23'
         ) from None

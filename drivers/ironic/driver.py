@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from oslo_config import cfg
 
 from compute_agent import errors, extra_specs
+from compute_agent.transport import clouds
 from compute_agent.tree import inventory as agent_inventory
 from compute_agent.tree import provider_tree
 from compute_agent.virt import driver, finding
@@ -80,6 +81,7 @@ class IronicDriver(driver.ComputeDriver):
             needed=versions.needed(group.conductor_group, group.shard),
             max_retries=group.api_max_retries,
             retry_interval=group.api_retry_interval,
+            account=clouds.account_of(conf, options.GROUP),
         )
         workarounds = conf[options.WORKAROUNDS]
         return cls(

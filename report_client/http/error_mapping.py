@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import errors
 from . import codec, paths
+from .access import Access
 
 PARTIAL = 206
 _RACE = 'Another thread concurrently updated'
@@ -49,12 +50,15 @@ def is_not_placement(
 
 
 def error_for(
-    request: codec.Request, status: int, error: Mapping[str, Any], where: str
+    request: codec.Request,
+    status: int,
+    error: Mapping[str, Any],
+    access: Access,
 ) -> Exception:
     """Return the error for an answer that is not 2xx.
 
     :param error: the first error of the body
-    :param where: the service's name and address, for messages
+    :param access: how the service is reached, for messages
     """
     answer = errors.Answer(
         status=status,
@@ -65,16 +69,30 @@ def error_for(
     kind = _kind(request, answer)
     text = f'{request.method} {request.path}: {answer}'
     if kind is errors.NotAuthorised:
-        text += (
-            f'; {where} refuses the user of this agent: [placement] needs a '
-            'user with the role admin or service'
-        )
+        text += f'; {_not_let_in(status, access)}'
     if kind is errors.NotAllowed:
         text += (
-            '; to move allocations, the user in [placement] (username) also '
-            'needs the role service: add that role in keystone'
+            f'; to move allocations, {access.user} also needs the role '
+            'service: add that role in keystone'
         )
     return kind(text)
+
+
+def _not_let_in(status: int, access: Access) -> str:
+    """Return the advice about a user that placement refuses."""
+    account = access.account
+    if status == 401:
+        return (
+            f'{access.where} does not accept the token of {access.user}, which '
+            f'comes from {account}: check that {account.option("auth_url")} is '
+            'the keystone that this placement asks'
+        )
+    roles = ', '.join(access.roles())
+    held = f' with the role {roles}' if roles else ''
+    return (
+        f'{access.where} refuses {access.user}{held}: {account.holder} needs a '
+        'user with the role admin or service'
+    )
 
 
 def _is_list(request: codec.Request) -> bool:

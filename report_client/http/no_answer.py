@@ -5,16 +5,16 @@ It sends nothing. The failure may be keystone's, which gives the tokens and the
 catalog, or placement's. ``placement.py`` calls it if a request got no answer.
 """
 
-import dataclasses
 import re
 
 from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
-from compute_agent.transport import no_server
+from compute_agent.transport import certificates, no_server
 
 from .. import errors
+from .access import Access
 
 _URL = re.compile(r'https?://[^\s\'"),]+')
 _ADDRESS = re.compile(r'https?://[^/\s]+')
@@ -26,36 +26,22 @@ _NO_TOKEN = (
 )
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
-    """The way to placement, for messages; without credentials.
-
-    :ivar where: placement's name and address
-    :ivar hint: advice for the case that it does not answer
-    :ivar keystone: the address of keystone; empty if there is none
-    :ivar cafile: the file with the certificates that are trusted; empty for
-        those of the system
-    :ivar has_scope: False if the options name no project for the token
-    """
-
-    where: str
-    hint: str = 'is it up?'
-    keystone: str = ''
-    cafile: str = ''
-    has_scope: bool = True
-
-
 def error_for(exc: Exception, access: Access) -> agent_errors.Unavailable:
     """Return the error for a request that got no answer."""
     if isinstance(exc, _NO_TOKEN):
         return errors.NotAuthorised(
-            f'no token for {access.where}: {error_text.one_line(exc)}; check '
-            'auth_type, user and password in [placement]'
+            f'no token for {access.where}: {error_text.one_line(exc)}; '
+            f'{access.user} comes from {access.account}: check '
+            f'{access.account.options("auth_type", "username", "password")}'
         )
     if isinstance(exc, ksa_exceptions.EndpointNotFound):
         return errors.Unreachable(_no_endpoint(access))
-    if isinstance(exc, ksa_exceptions.SSLError):
-        return errors.Unreachable(_not_trusted(exc, access))
+    if isinstance(exc, ksa_exceptions.SSLError) or error_text.tls_alert(exc):
+        return errors.Unreachable(
+            certificates.refused(
+                exc, _service(exc, access), access.account, access.cafile
+            )
+        )
     if isinstance(exc, ksa_exceptions.ClientException):
         is_down = no_server.is_meant(exc)
         kind = errors.NoServer if is_down else errors.Unreachable
@@ -63,7 +49,8 @@ def error_for(exc: Exception, access: Access) -> agent_errors.Unavailable:
     # Libraries raise others for an invalid address or a missing option.
     return errors.Unreachable(
         f'no request can be sent to {access.where} ({type(exc).__name__}: '
-        f'{error_text.short(exc)}): check the options in [placement]'
+        f'{error_text.short(exc)}): check the options in '
+        f'{access.account.holder}'
     )
 
 
@@ -71,22 +58,15 @@ def _no_endpoint(access: Access) -> str:
     if not access.has_scope:
         return (
             f'no endpoint for {access.where}: the token has no catalog, '
-            'because no project is set; set project_name and '
-            'project_domain_name in [placement]'
+            'because no project is set; set '
+            f'{access.account.options("project_name", "project_domain_name")}'
         )
-    return (
-        f'no endpoint for {access.where} in the catalog: check region_name, '
-        'valid_interfaces and service_type in [placement], or set '
-        'endpoint_override'
+    checked = access.account.options(
+        'region_name', 'valid_interfaces', 'service_type'
     )
-
-
-def _not_trusted(exc: Exception, access: Access) -> str:
     return (
-        f'the certificate of {_service(exc, access)} is refused '
-        f'({error_text.tls_cause(exc)}): [placement] cafile is '
-        + (f'{access.cafile}; ' if access.cafile else 'not set; ')
-        + 'set it to the file of the authority that signed the certificate'
+        f'no endpoint for {access.where} in the catalog: check {checked}, or set '
+        f'{access.account.option("endpoint_override")}'
     )
 
 
@@ -95,8 +75,8 @@ def _unreachable(exc: Exception, access: Access) -> str:
     if _is_keystone(exc, access):
         return (
             f'no token for {access.where}: keystone at {access.keystone} '
-            f'cannot be reached ({cause}): check that it runs, and auth_url '
-            'in [placement]'
+            f'cannot be reached ({cause}): check that it runs, and '
+            f'{access.account.options("auth_url")}'
         )
     address = _ADDRESS.search(error_text.as_line(str(exc)))
     if address and address[0] not in access.where:

@@ -23,6 +23,7 @@ from compute_agent.transport import redirects
 
 from .. import errors
 from . import codec, error_mapping, json_shapes, list_stream, no_answer
+from .access import Access
 
 _T = TypeVar('_T')
 
@@ -76,14 +77,10 @@ class Placement:
         and address
     """
 
-    def __init__(
-        self, adapter: Adapter, access: no_answer.Access | str
-    ) -> None:
+    def __init__(self, adapter: Adapter, access: Access | str) -> None:
         self._adapter = adapter
         self._access = (
-            no_answer.Access(where=access)
-            if isinstance(access, str)
-            else access
+            Access(where=access) if isinstance(access, str) else access
         )
         self.where = self._access.where
         self._version = codec.NEWEST
@@ -270,7 +267,7 @@ class Placement:
                 f'there is no placement at {self.where} (HTTP {status}): '
                 f'{self._access.hint}'
             )
-        return error_mapping.error_for(request, status, error, self.where)
+        return error_mapping.error_for(request, status, error, self._access)
 
 
 def _version(text: object) -> codec.Version | None:

@@ -124,12 +124,19 @@ def scripted(answers: Answers | None = None) -> Iterator[ScriptedServer]:
 
 
 def keystone(
-    request: Received, url: str, catalog: Mapping[str, str]
+    request: Received,
+    url: str,
+    catalog: Mapping[str, str],
+    *,
+    token_id: str = 'TOKEN-1',
+    role: str = 'service',
 ) -> list[bytes]:
     """Return keystone's answer to discovery or to a request for a token.
 
     :param url: keystone's own address
     :param catalog: service type → address
+    :param token_id: the token that it gives
+    :param role: the role of the token's user
     """
     if request.method == 'GET':
         version = {
@@ -165,12 +172,12 @@ def keystone(
             'id': 'p',
             'name': 'p',
         },
-        'roles': [{'id': 'r', 'name': 'service'}],
+        'roles': [{'id': 'r', 'name': role}],
         'catalog': endpoints,
         'issued_at': '2020-01-01T00:00:00.000000Z',
         'expires_at': '2099-01-01T00:00:00.000000Z',
     }
-    return answer(201, {'token': token}, {'X-Subject-Token': 'TOKEN-1'})
+    return answer(201, {'token': token}, {'X-Subject-Token': token_id})
 
 
 def is_keystones(request: Received) -> bool:

@@ -10,6 +10,7 @@ from oslo_config import cfg
 
 from ... import conf as agent_conf
 from ... import error_text, errors
+from ...transport import clouds
 from ...virt import driver, drivers, loader
 from . import main
 
@@ -27,11 +28,14 @@ def load(
     register: Callable[[cfg.ConfigOpts], None] | None = None,
     *,
     local: bool = False,
+    environment: bool = True,
 ) -> cfg.ConfigOpts:
     """Return the configuration, with every option of the agent checked.
 
     :param register: registers more options before the files are read
     :param local: leave out the options that reach placement, which is faster
+    :param environment: take an account that no option names from the OS_*
+        variables
     :raises errors.ConfigError: a file cannot be read, or an option is wrong
     """
     conf = cfg.ConfigOpts()
@@ -46,6 +50,12 @@ def load(
     with explained():
         conf(args, project=PROJECT)
         agent_conf.check(conf, groups)
+    if options.os_cloud is not None:
+        conf.set_override('os_cloud', options.os_cloud, group=clouds.OWN_GROUP)
+    if environment:
+        clouds.allow_environment(conf)
+    if not local:
+        clouds.settle(conf, 'placement')  # a driver settles its own groups
     return conf
 
 

@@ -43,6 +43,7 @@ class GlobalOptions:
     config_files: Sequence[str]
     config_dirs: Sequence[str]
     debug: bool
+    os_cloud: str | None = None
 
 
 class ComputeAgent(app.App):
@@ -158,6 +159,13 @@ def add_global_options(parser: argparse.ArgumentParser) -> None:
         help='A directory of *.conf files, read after the configuration files.',
     )
     parser.add_argument(
+        '--os-cloud',
+        metavar='NAME',
+        help='Use the account of this cloud in clouds.yaml for placement and '
+        'Ironic. Default: the options in [placement] and [ironic]; if a group '
+        'has none, OS_CLOUD or the other OS_* variables, except for "run".',
+    )
+    parser.add_argument(
         '--debug',
         action='store_true',
         help='Log everything, and print tracebacks.',
@@ -217,6 +225,7 @@ def _run(argv: Sequence[str] | None) -> int:
             config_files=given.config_file,
             config_dirs=given.config_dir,
             debug=given.debug,
+            os_cloud=given.os_cloud,
         )
         if given.debug:
             rest = ['--debug', *rest]

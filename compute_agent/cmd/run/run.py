@@ -46,9 +46,14 @@ class Run(command.AgentCommand):
         return parser
 
     def conf(self) -> cfg.ConfigOpts:
-        """Return the configuration, including oslo.log's options."""
+        """Return the configuration, including oslo.log's options.
+
+        The daemon never takes its account from the environment unasked.
+        """
         return configuration.load(
-            self.app.global_options, register=_register_logging
+            self.app.global_options,
+            register=_register_logging,
+            environment=False,
         )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:

@@ -5,20 +5,31 @@ Part of the composition root. It sends no request. ``agent.py`` and the
 commands that need only placement get its API from here.
 """
 
+import logging
 import time
+import typing
+from collections.abc import Sequence
 
 import requests
 from keystoneauth1 import adapter, loading, session, token_endpoint
 from oslo_config import cfg
 
-from report_client.http import no_answer, placement, rate_limit
+from report_client.http import placement, rate_limit
+from report_client.http.access import Access
 
 from ... import error_text, errors
 from ...conf import placement as placement_conf
 from ...dev import embedded_placement as embedded
-from ...transport import bounded_adapter, protection, session_options
+from ...transport import (
+    bounded_adapter,
+    clouds,
+    protection,
+    session_options,
+)
 from ..app import configuration, signals
 from . import agent_settings, throttled_session
+
+LOG = logging.getLogger(__name__)
 
 GROUP = placement_conf.GROUP
 CONNECTIONS = 10  # the least, as requests has by default
@@ -44,9 +55,19 @@ def placement_service(
     :raises errors.ConfigError: an option of ``[placement]`` is wrong
     """
     found = _adapter(conf)
+    if not conf.placement.embedded:
+        LOG.info('placement is asked as %s', account(conf))
     protection.protect(found, GROUP)
     _widen(found.session.session, conf, wait or signals.interrupt_event().wait)
-    return placement.Placement(found, _access(conf))
+    return placement.Placement(found, _access(conf, found))
+
+
+def account(conf: cfg.ConfigOpts) -> str:
+    """Return the account for placement and its origin; it has no secret."""
+    return (
+        f'{session_options.user(conf, GROUP)}, from '
+        f'{clouds.account_of(conf, GROUP)}'
+    )
 
 
 def embedded_placement(conf: cfg.ConfigOpts) -> embedded.EmbeddedPlacement:
@@ -108,8 +129,9 @@ def _adapter(conf: cfg.ConfigOpts) -> adapter.Adapter:
         raise errors.ConfigError(
             '[placement] auth_type is not set'
             f'{configuration.no_file_note(conf)}: set it to "password" and add '
-            'the options of a user with the role admin or service, or set '
-            '"embedded = true" for the embedded placement'
+            'the options of a user with the role admin or service, name a '
+            'cloud of clouds.yaml (--os-cloud), or set "embedded = true" for '
+            'the embedded placement'
         )
     return found
 
@@ -153,17 +175,30 @@ def _embedded_url(conf: cfg.ConfigOpts) -> str:
     return f'http://127.0.0.1:{conf.placement.embedded_port}'
 
 
-def _access(conf: cfg.ConfigOpts) -> no_answer.Access:
+def _access(conf: cfg.ConfigOpts, found: adapter.Adapter) -> Access:
     """Return how this placement is reached, for messages."""
     if conf.placement.embedded:
-        return no_answer.Access(where=where(conf), hint=_hint(conf))
-    return no_answer.Access(
+        return Access(where=where(conf), hint=_hint(conf))
+    return Access(
         where=where(conf),
         hint=_hint(conf),
         keystone=error_text.address(_plugin_option(conf, 'auth_url') or ''),
         cafile=conf.placement.cafile or '',
         has_scope=_has_scope(conf),
+        account=clouds.account_of(conf, GROUP),
+        user=session_options.user(conf, GROUP),
+        roles=lambda: roles(found),
     )
+
+
+def roles(found: adapter.Adapter) -> Sequence[str]:
+    """Return the roles of the token in use; empty if they are unknown."""
+    auth: typing.Any = found.session.auth  # not every plugin has roles
+    try:
+        return tuple(auth.get_access(found.session).role_names)
+    except Exception as exc:  # noqa: BLE001 (only for a message)
+        LOG.debug('the roles of the token are unknown: %r', exc)
+        return ()
 
 
 def _has_scope(conf: cfg.ConfigOpts) -> bool:
@@ -171,7 +206,7 @@ def _has_scope(conf: cfg.ConfigOpts) -> bool:
     return (
         not _plugin_option(conf, 'auth_url')
         or any(_plugin_option(conf, name) for name in _SCOPES)
-        or 'applicationcredential' in conf.placement.auth_type
+        or 'applicationcredential' in (_plugin_option(conf, 'auth_type') or '')
     )
 
 
@@ -179,7 +214,10 @@ def _hint(conf: cfg.ConfigOpts) -> str:
     """Return advice for the case that this placement does not answer."""
     if conf.placement.embedded:
         return 'start it with "compute-agent placement serve" (or "run")'
-    return 'check that it runs, and the options in [placement]'
+    return (
+        'check that it runs, and the options in '
+        f'{clouds.account_of(conf, GROUP).holder}'
+    )
 
 
 def _plugin_option(conf: cfg.ConfigOpts, name: str) -> str | None:

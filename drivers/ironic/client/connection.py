@@ -15,6 +15,7 @@ import typing
 from keystoneauth1 import adapter
 
 from compute_agent import errors
+from compute_agent.transport import account as accounts
 
 from . import answers, versions
 
@@ -23,6 +24,7 @@ if typing.TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
+OPTIONS = accounts.Account(section='ironic')
 _HEADER = 'X-OpenStack-Ironic-API-Version'
 # keystoneauth's retry options, which ironicclient does not pass on.
 _RETRIES = (
@@ -41,6 +43,7 @@ class Connection:
     :param max_retries: repetitions of a request that was answered 409 or 503,
         or not at all
     :param retry_interval: seconds between two repetitions
+    :param account: the origin of the account, for messages
     """
 
     def __init__(
@@ -51,8 +54,10 @@ class Connection:
         needed: versions.Needed,
         max_retries: int,
         retry_interval: int,
+        account: accounts.Account = OPTIONS,
     ) -> None:
         self._endpoint = endpoint
+        self._account = account
         self._needed = needed
         self._max_retries = max_retries
         self._retry_interval = retry_interval
@@ -93,7 +98,9 @@ class Connection:
                 raise
             except Exception as exc:
                 asked = f'{method} {path.partition("?")[0]}'
-                raise error_mapping.translated(exc, asked, self.where) from exc
+                raise error_mapping.translated(
+                    exc, asked, self.where, self._account
+                ) from exc
 
     def _send(
         self,

@@ -5,6 +5,8 @@ It makes keystoneauth's objects and sends nothing. A mistake in the options
 raises an error that says what to write. ``driver.py`` calls it.
 """
 
+import logging
+
 import requests
 from keystoneauth1 import adapter, loading, plugin
 from oslo_config import cfg
@@ -12,6 +14,7 @@ from oslo_config import cfg
 from compute_agent import error_text, errors
 from compute_agent.transport import (
     bounded_adapter,
+    clouds,
     protection,
     retry_after,
     session_options,
@@ -20,6 +23,8 @@ from compute_agent.transport import (
 
 from .. import conf as options
 from . import answers
+
+LOG = logging.getLogger(__name__)
 
 GROUP = options.GROUP
 _TLS = ('tls_ciphers', 'tls_min_version')
@@ -30,6 +35,7 @@ def from_conf(conf: cfg.ConfigOpts) -> tuple[adapter.Adapter, str | None]:
 
     :raises errors.ConfigError: an option is wrong or missing
     """
+    account = clouds.settle(conf, GROUP)
     with session_options.explained(GROUP):
         auth = loading.load_auth_from_conf_options(conf, GROUP)
         session_options.check(conf, GROUP)
@@ -43,8 +49,14 @@ def from_conf(conf: cfg.ConfigOpts) -> tuple[adapter.Adapter, str | None]:
         raise errors.ConfigError(
             '[ironic] auth_type is not set: write "password" and the options '
             'of a user that may see all nodes, or "none" and '
-            'endpoint_override for an Ironic without keystone'
+            'endpoint_override for an Ironic without keystone, or name a cloud '
+            'of clouds.yaml (--os-cloud)'
         )
+    LOG.info(
+        'Ironic is asked as %s, from %s',
+        session_options.user(conf, GROUP),
+        account,
+    )
     url = _url(conf, auth)
     _protect(made, conf)
     return made, url and error_text.without_credentials(url)
@@ -72,6 +84,7 @@ def _plain_fault(answer: requests.Response, **_how: object) -> None:
 
 def _url(conf: cfg.ConfigOpts, auth: plugin.BaseAuthPlugin) -> str | None:
     """Return the configured address, None to use the catalog's."""
+    account = clouds.account_of(conf, GROUP)
     fixed = isinstance(auth, plugin.FixedEndpointPlugin)
     endpoint = getattr(auth, 'endpoint', None) if fixed else None
     override = conf[GROUP].endpoint_override
@@ -80,7 +93,7 @@ def _url(conf: cfg.ConfigOpts, auth: plugin.BaseAuthPlugin) -> str | None:
         ('endpoint', endpoint),
         ('auth_url', getattr(auth, 'auth_url', None)),
     ):
-        url_credentials.check(GROUP, name, url)
+        url_credentials.check(account.option(name), url)
     if fixed and not (override or endpoint):
         raise errors.ConfigError(
             f'[ironic] auth_type {conf[GROUP].auth_type} has no catalog with '

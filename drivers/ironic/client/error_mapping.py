@@ -13,10 +13,12 @@ from ironicclient import exc as ironic_exc
 from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import error_text, errors
-from compute_agent.transport import no_server
+from compute_agent.transport import account as accounts
+from compute_agent.transport import certificates, no_server
 
 from . import answers
 
+_IN_CATALOG = ('region_name', 'valid_interfaces', 'service_type')
 _AWAY = frozenset({408, 429, 504})
 _TOKENS = '/auth/tokens'
 _ADDRESS = re.compile(r'https?://[^/\s]+')
@@ -30,16 +32,22 @@ _TRIPS = (
 )
 
 
-def translated(exc: Exception, asked: str, where: str) -> errors.AgentError:
+def translated(
+    exc: Exception,
+    asked: str,
+    where: str,
+    account: accounts.Account,
+) -> errors.AgentError:
     """Return the agent's error for an exception of a request.
 
     :param asked: the request, for messages: ``GET /v1/nodes``
     :param where: the name of this Ironic in messages
+    :param account: the origin of the account
     """
     if isinstance(exc, ironic_exc.HttpError):
-        return _refused(exc, asked, where)
+        return _refused(exc, asked, where, account)
     if isinstance(exc, ksa_exceptions.ClientException):
-        return _unreached(exc, where)
+        return _unreached(exc, where, account)
     words = f'{type(exc).__name__}: {answers.one_line(str(exc), 120)}'
     if isinstance(exc, _TRIPS):
         return errors.UnknownState(
@@ -49,12 +57,16 @@ def translated(exc: Exception, asked: str, where: str) -> errors.AgentError:
     # Libraries raise such errors for a missing certificate or an invalid
     # address.
     return errors.Unavailable(
-        f'{where} cannot be reached ({words}): check the options in [ironic]'
+        f'{where} cannot be reached ({words}): check the options in '
+        f'{account.holder}'
     )
 
 
 def _refused(
-    exc: ironic_exc.HttpError, asked: str, where: str
+    exc: ironic_exc.HttpError,
+    asked: str,
+    where: str,
+    account: accounts.Account,
 ) -> errors.AgentError:
     """Return the error for an answer other than 2xx."""
     status = exc.http_status
@@ -67,7 +79,7 @@ def _refused(
     if status in {401, 403}:
         return errors.Unavailable(
             f'{text}; it denies this agent access: configure a user in '
-            '[ironic] that may see all nodes'
+            f'{account.holder} that may see all nodes'
         )
     if status in no_server.STATUSES:
         return errors.NoServer(text)
@@ -82,28 +94,25 @@ def _refused(
 
 
 def _unreached(
-    exc: ksa_exceptions.ClientException, where: str
+    exc: ksa_exceptions.ClientException, where: str, account: accounts.Account
 ) -> errors.AgentError:
     """Return the error for a request that got no answer from Ironic."""
     is_down = no_server.is_meant(exc)
     kind = errors.NoServer if is_down else errors.Unavailable
     if isinstance(exc, ksa_exceptions.CatalogException):
         return errors.Unavailable(
-            'no endpoint for Ironic in the catalog: check region_name, '
-            'valid_interfaces and service_type in [ironic], or set '
-            'endpoint_override'
+            'no endpoint for Ironic in the catalog: check '
+            f'{account.options(*_IN_CATALOG)}, or set '
+            f'{account.option("endpoint_override")}'
         )
     if isinstance(exc, (ksa_exceptions.HttpError, *_NO_TOKEN)):
         return kind(
-            f'no token for {where}: {answers.one_line(str(exc), 120)}; check '
-            'auth_type, auth_url, username and password in [ironic]'
+            f'no token for {where}: {answers.one_line(str(exc), 120)}; the '
+            f'account comes from {account}: check '
+            f'{account.options("auth_type", "auth_url", "username", "password")}'
         )
-    if isinstance(exc, ksa_exceptions.SSLError):
-        return errors.Unavailable(
-            f'the certificate of {where} is refused '
-            f'({error_text.tls_cause(exc)}): set [ironic] cafile to the file '
-            'of the authority that signed the certificate'
-        )
+    if isinstance(exc, ksa_exceptions.SSLError) or error_text.tls_alert(exc):
+        return errors.Unavailable(certificates.refused(exc, where, account))
     cause = answers.one_line(error_text.cause(exc), 120)
     address = _ADDRESS.search(answers.one_line(str(exc)))
     if address and address[0] not in where:
@@ -111,11 +120,11 @@ def _unreached(
     if _TOKENS in str(exc) or isinstance(exc, ksa_exceptions.DiscoveryFailure):
         return kind(
             f'no token for {where}: keystone cannot be reached ({cause}): '
-            'check that it runs, and auth_url in [ironic]'
+            f'check that it runs, and {account.options("auth_url")}'
         )
     return kind(
-        f'{where} cannot be reached ({cause}): is it up, and are the [ironic] '
-        'options right?'
+        f'{where} cannot be reached ({cause}): is it up, and are the options '
+        f'in {account.holder} right?'
     )
 
 

@@ -14,9 +14,11 @@ import requests
 
 from compute_agent import testing
 from compute_agent.testing.fixtures import in_process
-from report_client.http import codec, error_mapping
+from report_client.http import access, codec, error_mapping
 
 from . import contents, service
+
+_NOWHERE = access.Access(where='')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def _plain(
     if answer.status >= 400:
         error = answer.body['errors'][0]
         asked = codec.Request(method=request.method, path=request.path)
-        kind = error_mapping.error_for(asked, answer.status, error, '')
+        kind = error_mapping.error_for(asked, answer.status, error, _NOWHERE)
         return answer.status, error['status'], error['code'], type(kind)
     body = answer.body
     if answer.status == 204 or not isinstance(body, dict):

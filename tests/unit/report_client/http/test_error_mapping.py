@@ -4,17 +4,18 @@
 import pytest
 
 from report_client import errors
-from report_client.http import codec, error_mapping
+from report_client.http import access, codec, error_mapping
 
 UUID = '11111111-1111-4111-8111-111111111111'
 ONE = f'/resource_providers/{UUID}'
+ACCESS = access.Access(where='this placement')
 RACE = 'Another thread concurrently updated the data.'
 
 
 def refused(method, path, status, **said):
     request = codec.Request(method=method, path=path)
     said = {'status': status, **said}
-    return error_mapping.error_for(request, status, said, 'this placement')
+    return error_mapping.error_for(request, status, said, ACCESS)
 
 
 @pytest.mark.parametrize(

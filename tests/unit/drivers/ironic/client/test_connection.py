@@ -192,7 +192,9 @@ def test_a_catalog_without_ironic_says_what_to_check(keystone, from_catalog):
 
 def test_an_address_that_nobody_has_is_said(make_connection):
     nowhere = make_connection(url=None)
-    with pytest.raises(errors.Unavailable, match='set endpoint_override'):
+    with pytest.raises(
+        errors.Unavailable, match=r'set \[ironic\] endpoint_override'
+    ):
         ask(nowhere)
 
 

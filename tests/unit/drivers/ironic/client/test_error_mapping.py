@@ -158,7 +158,7 @@ EXCEPTIONS = {
     ),
     'no token': (
         ksa_exceptions.Unauthorized('The password is wrong'),
-        r'no token for .*The password is wrong.*; check auth_type',
+        r'no token for .*The password is wrong.*: check auth_type',
     ),
     'no way to a token': (
         ksa_exceptions.AuthorizationFailure('no'),
