@@ -29,11 +29,13 @@ class Said:
     :ivar providers: uuid, name and parent of each, in the order of the tree
     :ivar asserted: the names that the driver asserted, by provider and kind
     :ivar inventories: the records of the providers whose inventory it asserted
+    :ivar removed: uuid → name of each provider that it took out of the tree
     """
 
     providers: Sequence[tuple[str, str, str | None]]
     asserted: Asserted
     inventories: Mapping[str, Mapping[str, inventory.Record]]
+    removed: Mapping[str, str]
     notes: tuple[str, ...]
     faults: tuple[str, ...]
 
@@ -54,6 +56,11 @@ class Said:
                 for p in providers
                 if (p.uuid, assertion.Kind.INVENTORY) in asserted
             },
+            removed={
+                uuid: one.name
+                for uuid, one in tree.baseline.items()
+                if not tree.exists(uuid)
+            },
             notes=tuple(tree.notes),
             faults=tuple(tree.faults),
         )
@@ -72,12 +79,17 @@ class Recorder(virt.ComputeDriver):
     """Records what a driver answers to the agent.
 
     :ivar said: node → the last description
+    :ivar facts_of: node → its last facts
     :ivar raised: call → the exceptions that the agent saw, oldest first
+    :ivar gives_facts: True if the agent gets the driver's facts, and asks for
+        no description while they are equal; False if it gets None
     """
 
     def __init__(self, driver: virt.ComputeDriver) -> None:
         self.driver = driver
         self.said: dict[str, Said] = {}
+        self.facts_of: dict[str, object] = {}
+        self.gives_facts = False
         self.raised: list[tuple[str, Exception]] = []
 
     @classmethod
@@ -100,6 +112,7 @@ class Recorder(virt.ComputeDriver):
     def clear(self) -> None:
         """Forget everything."""
         self.said.clear()
+        self.facts_of.clear()
         self.raised.clear()
 
     @property
@@ -148,9 +161,12 @@ class Recorder(virt.ComputeDriver):
         with self._recording(f'node_exists({nodename!r})'):
             return self.driver.node_exists(nodename)
 
-    def facts(self, nodename: str) -> object:  # noqa: ARG002
-        """Return None, so that the agent asks for a description every time."""
-        return None
+    def facts(self, nodename: str) -> object:
+        """Pass it on, or return None in place of the answer."""
+        with self._recording(f'facts({nodename!r})'):
+            found = self.driver.facts(nodename)
+        self.facts_of[nodename] = found
+        return found if self.gives_facts else None
 
     def update_provider_tree(
         self,

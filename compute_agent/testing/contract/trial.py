@@ -40,12 +40,14 @@ class Cycle:
     :ivar results: of the nodes; empty if the cycle could not begin
     :ivar error: the reason for that; empty if it began
     :ivar said: node → the description
+    :ivar facts_of: node → the driver's facts, which may be None
     :ivar raised: the call and the exception of each failure of the driver
     """
 
     results: Sequence[agent.NodeResult]
     error: str
     said: Mapping[str, Said]
+    facts_of: Mapping[str, object]
     raised: Sequence[tuple[str, Exception]]
 
     @property
@@ -137,6 +139,15 @@ class Trial:
                 self._recorder, self.placement, workers=self.workers
             )
 
+    @contextlib.contextmanager
+    def trusting_facts(self) -> Iterator[None]:
+        """Have the agent ask for no description while the facts are equal."""
+        self.recorder.gives_facts = True
+        try:
+            yield
+        finally:
+            self.recorder.gives_facts = False
+
     def close(self) -> None:
         """End the driver and the agent."""
         if self._recorder is not None:
@@ -162,6 +173,7 @@ class Trial:
             results=results,
             error=error,
             said=dict(recorded.said),
+            facts_of=dict(recorded.facts_of),
             raised=tuple(recorded.raised),
         )
 

@@ -3,7 +3,6 @@
 
 import contextlib
 import itertools
-import zlib
 
 from bad import breaks
 from rack import NETWORK, Rack
@@ -14,7 +13,6 @@ from compute_agent.testing.contract import contents, making, trial
 from compute_agent.testing.contract.outside import watch
 from compute_agent.testing.contract.rules import (
     other_writers,
-    repeatable,
     syncing,
 )
 from compute_agent.tree.assertion import Kind
@@ -167,6 +165,24 @@ class DescribesEveryChild(Rack):
             tree.declare_inventory(uuid, {'VGPU': {'total': 4}})
 
 
+@breaks(
+    'CA007',
+    call="remove('child of another writer below rack-0') in a cycle",
+    fix='remove only providers that the driver creates',
+    weak=(
+        'looks only at what placement holds',
+        Plant(other_writers._check_removals, lambda *_: None),
+    ),
+)
+class RemovesWhatItDoesNotKnow(Rack):
+    def describe(self, tree, node, entries, allocations):
+        cards = [self.card_name(node, e.get('card')) for e in entries]
+        for uuid in tree.get_provider_uuids(node)[:0:-1]:
+            if tree.data(uuid).name not in cards:
+                tree.remove(uuid)
+        super().describe(tree, node, entries, allocations)
+
+
 def strip_inventory(of, said, _):
     """Remove what the driver asserted, but no trait."""
     STRIP(
@@ -264,18 +280,3 @@ class ReadsOnce(Rack):
             self._read[nodename] = self.ask(NETWORK.read, nodename)
         entries = self._read[nodename]
         self.describe(provider_tree, nodename, entries, allocations)
-
-
-@breaks(
-    'CA023',
-    call="facts('rack-0'): they are equal in two cycles, and node rack-0, "
-    'inventories, of provider rack-0, CUSTOM_SLOTS, total: 10 and then 11',
-    fix='return everything that the description depends on',
-    weak=(
-        'compares no description',
-        Plant(repeatable._same_facts, lambda *_: None),
-    ),
-)
-class LeavesOutOfItsFacts(Rack):
-    def facts(self, nodename):
-        return zlib.crc32(nodename.encode())

@@ -84,7 +84,7 @@ class ListensForEver(Rack):
 
 @breaks(
     'CA028',
-    call='get_available_nodes and update_provider_tree: cycles of 2, 4 and 8',
+    call='get_available_nodes, facts and update_provider_tree: cycles of 2, 4',
     fix='read what nodes share once',
     weak=(
         'allows a thousand calls more',

@@ -44,7 +44,7 @@ def providers_stay(trial: Trial) -> None:
     done = trial.sync()
     planted = _plant_providers(trial, done)
     for title in ('a cycle', 'the first cycle after a restart'):
-        _cycle(trial, title)
+        _check_removals(_cycle(trial, title), planted, title)
         now = trial.held()
         changed = contents.difference(
             planted, {n: now[n] for n in planted if n in now}
@@ -56,6 +56,24 @@ def providers_stay(trial: Trial) -> None:
                 'edit and remove only providers that the driver creates',
             )
         trial.restart()
+
+
+def _check_removals(done: Cycle, planted: contents.Held, title: str) -> None:
+    """Check that no description lacks a provider of the other writer.
+
+    The agent refuses to delete it, so placement does not show the attempt.
+    """
+    removed = {
+        name for said in done.said.values() for name in said.removed.values()
+    }
+    for name in sorted(removed & planted.keys()):
+        raise Broken(
+            f'remove({name!r}) in {title}',
+            'another writer created this provider, and the agent refuses to '
+            'delete it, in each cycle',
+            'remove only providers that the driver creates: tell them by their '
+            'names',
+        )
 
 
 def _plant_names(trial: Trial, done: Cycle) -> Iterator[tuple[str, Kind, str]]:

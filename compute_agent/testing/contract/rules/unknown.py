@@ -2,20 +2,21 @@
 """The rules about failures of the world outside: empty is not unknown.
 
 The fault matrix: each fault at each call through each seam, once in a later
-cycle of the same driver and once in the first cycle after a restart.
+cycle of the same driver and once in the first cycle after a restart. A driver
+with facts also meets it in a later cycle in which the agent trusts its facts,
+and so asks for no description while they are equal.
 """
 
-import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ....virt import driver as virt
-from .. import contents, recorder
+from .. import contents
 from ..outside import watch
 from ..outside.seam import RAISING, Fault, Seam
 from ..rule import Broken, DoesNotApply, NotTried
-from ..trial import Cycle, Trial
-from . import steady, words
+from ..trial import Trial
+from . import normal_cycle, words
 
 _KEEP = (
     'an answer that is missing or odd is unknown: raise DriverError with a '
@@ -25,16 +26,6 @@ _NO_SEAMS = (
     'the world has no seams: the driver asks nothing outside, or World.seams '
     'is not given'
 )
-_HEALING = 2  # cycles after a fault in which all must be as before
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Normal:
-    """A cycle without a fault."""
-
-    held: contents.Held
-    said: Mapping[str, recorder.Said]
-    notes: frozenset[str]
 
 
 def matrix(fault: Fault) -> Callable[[Trial], None]:
@@ -45,12 +36,17 @@ def matrix(fault: Fault) -> Callable[[Trial], None]:
 def _matrix(fault: Fault, trial: Trial) -> None:
     seams = _speaking(trial, fault)
     trial.sync()
-    normal, calls = _normal(trial)
+    normal, calls = normal_cycle.run(trial)
     tried = 0
     for failure in _failures(trial, fault, seams, calls):
         tried += _try(trial, normal, failure, 'in a later cycle')
+    with normal_cycle.trusting(trial, normal) as (trusting, fewer):
+        for failure in _failures(trial, fault, seams, fewer):
+            tried += _try(
+                trial, trusting, failure, 'in a cycle of equal facts'
+            )
     trial.restart()
-    normal, calls = _normal(trial)
+    normal, calls = normal_cycle.run(trial)
     for failure in _failures(trial, fault, seams, calls):
         trial.restart()
         tried += _try(trial, normal, failure, 'after a restart')
@@ -64,28 +60,39 @@ def _matrix(fault: Fault, trial: Trial) -> None:
 def failure_is_told(trial: Trial) -> None:
     """Check that somebody learns of a source that does not answer at all."""
     trial.sync()
-    normal, _ = _normal(trial)
+    normal, _ = normal_cycle.run(trial)
+    tried = _outages(trial, normal)
+    with normal_cycle.trusting(trial, normal) as (trusting, fewer):
+        tried += _outages(trial, trusting) if fewer else 0
+    if not tried:
+        raise NotTried('a cycle makes no call through the seams')
+
+
+def _outages(trial: Trial, normal: normal_cycle.Normal) -> int:
+    """Let every call of each seam fail; return the number of outages."""
     tried = 0
     for fault in RAISING:
         for seam in _speaking(trial, fault):
             failure = watch.Failure(seam=seam, fault=fault)
             _check_told(trial, normal, failure)
             tried += bool(failure.hits)
-            _heal(trial, normal, f'{fault.value} of {seam}')
-    if not tried:
-        raise NotTried('a cycle makes no call through the seams')
+            normal_cycle.heal(trial, normal, f'{fault.value} of {seam}')
+    return tried
 
 
-def _check_told(trial: Trial, normal: _Normal, failure: watch.Failure) -> None:
+def _check_told(
+    trial: Trial, normal: normal_cycle.Normal, failure: watch.Failure
+) -> None:
     """Run a cycle while a seam fails; somebody must learn of it."""
     with trial.watch.failing(failure):
         cycle = trial.cycle()
-        told = _tells(cycle, normal) or not failure.hits
-        told = told or _finds_unknown(trial)
+        told = normal_cycle.tells(cycle, normal) or not failure.hits
+        # In a cycle of equal facts, nobody asks for evidence.
+        told = told or (not normal.trusts and _finds_unknown(trial))
     if not told:
         raise Broken(
-            f'update_provider_tree while every call of {failure.seam} ends '
-            f'with {failure.fault.value}',
+            f'{"facts" if normal.trusts else "update_provider_tree"} while '
+            f'every call of {failure.seam} ends with {failure.fault.value}',
             'the node is done, and nothing says that the source does not '
             'answer',
             _KEEP,
@@ -138,7 +145,10 @@ def _check_answer(
 
 
 def _try(
-    trial: Trial, normal: _Normal, failure: watch.Failure, moment: str
+    trial: Trial,
+    normal: normal_cycle.Normal,
+    failure: watch.Failure,
+    moment: str,
 ) -> bool:
     """Check one cell; return False if the driver made no such call."""
     with trial.watch.failing(failure):
@@ -153,50 +163,17 @@ def _try(
     changed = contents.difference(normal.held, trial.held())
     if changed:
         raise Broken(call, changed, _KEEP)
-    if not _tells(cycle, normal) and _differs(cycle, normal):
+    if not normal_cycle.tells(cycle, normal) and normal_cycle.differs(
+        cycle, normal
+    ):
         raise Broken(
             call,
             'the description changed, the node is done, and nothing says why',
             _KEEP,
         )
-    _heal(trial, normal, f'{_title(failure)} {moment}')
+    normal_cycle.check_facts(cycle, normal, f'at {_title(failure)} {moment}')
+    normal_cycle.heal(trial, normal, f'{_title(failure)} {moment}')
     return True
-
-
-def _heal(trial: Trial, normal: _Normal, after: str) -> None:
-    """Check that all is as before when the fault is over."""
-    for _ in range(_HEALING):
-        cycle = trial.cycle()
-        left = cycle.trouble or contents.difference(normal.held, trial.held())
-        if not left:
-            return
-    raise Broken(
-        f'update_provider_tree in the cycles after {after}',
-        left,
-        'keep nothing of an answer that was bad; ask again in the next cycle',
-    )
-
-
-def _tells(cycle: Cycle, normal: _Normal) -> bool:
-    """Return True if an error, a note or a keep_* tells of a failure."""
-    if cycle.trouble or cycle.notes - normal.notes:
-        return True
-    for node, said in cycle.said.items():
-        usual = normal.said.get(node)
-        if usual is not None and said.keeps - usual.keeps:
-            return True
-    return False
-
-
-def _differs(cycle: Cycle, normal: _Normal) -> bool:
-    """Return True if a node is missing, or described in another way."""
-    if cycle.said.keys() != normal.said.keys():
-        return True
-    return any(
-        said.asserted != normal.said[node].asserted
-        or said.inventories != normal.said[node].inventories
-        for node, said in cycle.said.items()
-    )
 
 
 def _finds_unknown(trial: Trial) -> bool:
@@ -208,16 +185,6 @@ def _finds_unknown(trial: Trial) -> bool:
 
 
 # --- the cells ----------------------------------------------------------------
-
-
-def _normal(trial: Trial) -> tuple[_Normal, list[watch.Call]]:
-    """Run cycles without a fault; return the calls of the first of them."""
-    trial.watch.clear()
-    trial.quiet_cycle('a cycle without a fault')
-    calls = list(trial.watch.calls)
-    cycle = steady.quiet_cycle(trial, 'a cycle without a fault')
-    normal = _Normal(held=trial.held(), said=cycle.said, notes=cycle.notes)
-    return normal, calls
 
 
 def _failures(
