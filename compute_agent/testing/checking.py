@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the contract suite of an installed driver, as a command needs it.
 
-The worlds of a suite are pytest fixtures, so this starts pytest in this
-process, with nothing else to collect. ``compute-agent driver check`` calls it.
+The worlds of a suite are pytest fixtures, so this starts pytest, with nothing
+else to collect, in a process of its own: the driver may end that one.
+``compute-agent driver check`` calls it.
 """
 
 import collections
@@ -17,7 +18,7 @@ import pytest
 
 from .. import errors
 from ..virt import driver as virt
-from . import pytest_plugin, suite
+from . import own_process, pytest_plugin, suite
 from .contract import report
 from .contract.outside import world as worlds
 from .contract.rules import catalogue
@@ -48,14 +49,41 @@ def check(
         whose package names no contract class
     :raises errors.ConfigError: no such driver, a package is missing, or the
         world cannot be made, or the driver without a world of its own
+    :raises errors.DriverError: the driver ended the process
     :raises KeyboardInterrupt: SIGINT came
     """
+    at = 'before the first rule'
+
+    def hear(told: Any) -> None:
+        nonlocal at
+        if isinstance(told, str):
+            at = f'at {told}'
+        elif progress is not None:
+            progress(told)
+
+    try:
+        found: dict[str, Any] = own_process.run(
+            lambda tell: _checked(name, make, tell), hear
+        )
+    except own_process.Ended as exc:
+        raise errors.DriverError(
+            f'driver {name} ended the process that checked it, {exc}, {at}: '
+            'it calls os._exit, or a library that it uses crashes; the daemon '
+            'would end so, too, without a line in its log'
+        ) from exc
+    return found
+
+
+def _checked(
+    name: str, make: Callable[[], virt.ComputeDriver], tell: own_process.Tell
+) -> dict[str, Any]:
+    """Return the proof of a driver; tell each rule, and the number of all."""
     contract = pytest_plugin.contract_class(name)
     if contract is None:
         _try(make)
         contract = _configured(name, make)
     _check_tests(name, contract)
-    gathered = _Gathered(contract, progress)
+    gathered = _Gathered(contract, tell)
     code, said = _run(gathered)
     if gathered.is_interrupted:
         raise KeyboardInterrupt
@@ -144,10 +172,10 @@ class _Gathered:
     """
 
     def __init__(
-        self, contract: type[suite.DriverContract], progress: Progress | None
+        self, contract: type[suite.DriverContract], tell: own_process.Tell
     ) -> None:
         self._contract = contract
-        self._progress = progress
+        self._tell = tell
         self._all = 0
         self.rows: list[dict[str, Any]] = []
         self.problem = ''
@@ -165,6 +193,10 @@ class _Gathered:
         items[:] = pytest_plugin.rules(session, self._contract)
         self._all = len(items)
 
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Tell the rule that is checked now."""
+        self._tell(str(item.callspec.params['rule']))  # type: ignore[attr-defined]
+
     def pytest_keyboard_interrupt(
         self, excinfo: pytest.ExceptionInfo[BaseException]
     ) -> None:
@@ -179,8 +211,7 @@ class _Gathered:
         if report.when != 'call' or found is None:
             return
         self.rows.append(dict(found))  # type: ignore[call-overload]
-        if self._progress is not None:
-            self._progress(self._all)
+        self._tell(self._all)
 
 
 def _try(make: Callable[[], virt.ComputeDriver]) -> None:

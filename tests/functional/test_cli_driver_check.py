@@ -21,6 +21,8 @@ pytestmark = pytest.mark.long
 
 DRIVERS = """
 import itertools
+import os
+import signal
 
 from oslo_config import cfg
 
@@ -69,6 +71,13 @@ class Ragged(Shelf):
             if not tree.exists(name):
                 tree.new_child(name, nodename)
             tree.declare_traits(name, f'CUSTOM_{letter.upper()}')
+
+
+class Ending(Shelf):
+    def update_provider_tree(self, tree, nodename, allocations=None):
+        if os.environ['ENDS_BY'] == '0':
+            os._exit(0)
+        os.kill(os.getpid(), signal.SIGSEGV)
 
 
 class Refused(Shelf):
@@ -136,8 +145,13 @@ class Signalled(testing.DriverContract):
 
     @pytest.fixture
     def world(self, tmp_path):
-        os.kill(os.getpid(), int(os.environ['SIGNAL']))
+        for process in (os.getppid(), os.getpid()):  # as a terminal does
+            os.kill(process, int(os.environ['SIGNAL']))
         return testing.World()
+
+
+class Ending(testing.DriverContract):
+    driver = 'ending'
 
 
 class Misnamed(testing.DriverContract):
@@ -157,6 +171,7 @@ nothing = shelves:Shelf
 refused = shelves:Refused
 thread = shelves:Shelf
 signalled = shelves:Shelf
+ending = shelves:Ending
 misnamed = shelves:Shelf
 other = shelves:Moody
 generous = shelves:Shelf
@@ -168,6 +183,7 @@ ragged = shelf_contracts:RaggedContract
 nothing = shelves:Shelf
 thread = shelf_contracts:ThreadLeft
 signalled = shelf_contracts:Signalled
+ending = shelf_contracts:Ending
 misnamed = shelf_contracts:Misnamed
 other = shelf_contracts:OfAnother
 generous = shelf_contracts:Generous
@@ -297,6 +313,27 @@ def test_a_signal_ends_the_check_in_silence(run, tmp_path, number, code):
     )
     assert (done.returncode, done.stdout, done.stderr) == (code, '', '')
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ('by', 'how'), [('0', 'with exit code 0'), ('11', 'by SIGSEGV')]
+)
+def test_a_driver_that_ends_its_process_is_one_line(run, tmp_path, by, how):
+    file = tmp_path / 'driver-check.json'
+    done = run(
+        *('driver', 'check', 'ending', '--json', str(file)),
+        more={'ENDS_BY': by},
+    )
+    assert done.returncode == 1
+    *_, said = (
+        done.stderr.splitlines()
+    )  # Python itself tells of a crash before
+    assert said.startswith(
+        'compute-agent: driver ending ended the process that checked it, '
+        f'{how}, at CA003 (One cycle brings '
+    )
+    assert done.stdout == ''
+    assert not file.exists()
 
 
 def test_a_file_that_cannot_be_written_is_said_first(run, tmp_path):

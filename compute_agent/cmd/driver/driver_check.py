@@ -4,16 +4,14 @@
 import argparse
 import contextlib
 import importlib.util
-import os
 import signal
-import sys
 import threading
 import types
 import typing
 from collections.abc import Iterator
 
 from ... import errors
-from ..app import configuration, listing, main, output
+from ..app import configuration, listing
 from . import report_file
 
 _NEEDED = ('pytest', 'placement', 'waitress')
@@ -22,8 +20,8 @@ _NEEDED = ('pytest', 'placement', 'waitress')
 class DriverCheck(listing.Listing):
     """Check an installed driver against each rule of the contract.
 
-    The driver runs on a placement of its own in this process; nothing is
-    written to a real one. Its package gives the world: the options, and the
+    The driver runs on a placement of its own in a process of its own; nothing
+    is written to a real one. Its package gives the world: the options, and the
     sources that are made to fail. Without one, the driver is made from the
     configuration, and the rules about failing sources are not tried. Exit
     code 0: no rule is broken, and each that concerns the driver was tried; 1:
@@ -52,27 +50,9 @@ class DriverCheck(listing.Listing):
         return parser
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Run the command; return its exit code.
-
-        If the driver left threads, end the process: Python would wait for
-        them.
-        """
-        before = set(threading.enumerate())
-        code = main.INTERRUPTED
-        try:
-            with _stopped_by_sigterm():
-                code = super().run(parsed_args)
-        except BrokenPipeError:
-            code = 0  # main.written returns another one
-            raise
-        except SystemExit as exc:
-            code = int(exc.code or 0)
-            raise
-        finally:
-            started = set(threading.enumerate()) - before
-            if not all(thread.daemon for thread in started):
-                _end(code)
-        return code
+        """Run the command; return its exit code."""
+        with _stopped_by_sigterm():
+            return super().run(parsed_args)
 
     def rows(
         self, parsed_args: argparse.Namespace
@@ -127,15 +107,6 @@ def _exit_code(result: dict[str, int], *, allows: bool) -> int:
     """Return 0 if no rule is broken, and each was tried that has to be."""
     untried = 0 if allows else result['not tried']
     return 1 if result['failed'] or untried else 0
-
-
-def _end(code: int) -> typing.NoReturn:
-    """End the process once its output is written."""
-    out = typing.cast(output.Out, sys.stdout)
-    messages = typing.cast(output.Messages, sys.stderr)
-    code = main.written(out, messages, code)
-    messages.flush()
-    os._exit(code)
 
 
 @contextlib.contextmanager
