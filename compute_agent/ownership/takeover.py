@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..limits import approval
 from ..plan.plan import Operation
-from ..tree import assertion, names, provider
+from ..tree import assertion, names, provider, working_copy
 from ..tree.assertion import Kind
 from .record import Record
 
@@ -138,7 +138,7 @@ def takeovers(
     ]
     if not found:
         return ()
-    after = before
+    after: provider.Snapshot = working_copy.WorkingCopy(before)
     for operation in planned:
         after = operation.apply_to(after)
     return tuple(

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from compute_agent import errors
 from compute_agent.plan.intents import Intent
-from compute_agent.tree import assertion, provider
+from compute_agent.tree import assertion, provider, working_copy
 
 from ..http import codec_writes
 from ..operations import operations as ops
@@ -53,7 +53,9 @@ class Progress:
     def __init__(
         self, plan: planning.Plan, without: Collection[object] = ()
     ) -> None:
-        self.providers = plan.before
+        self.providers: provider.Snapshot = working_copy.WorkingCopy(
+            plan.before
+        )
         self.ledger = {
             uuid: p.generation
             for uuid, p in plan.before.items()

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from compute_agent.plan import removal
 from compute_agent.plan.change import Change
-from compute_agent.tree import assertion, inventory, provider
+from compute_agent.tree import assertion, inventory, provider, working_copy
 
 from . import write
 from .write import Facet
@@ -149,7 +149,7 @@ class SetTraits(_SetNames):
         """Return the snapshot with the provider's new traits."""
         old = write.existing(providers, self.uuid)
         new = dataclasses.replace(old, traits=self.names)
-        return {**providers, self.uuid: new}
+        return working_copy.replaced(providers, new)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +162,7 @@ class SetAggregates(_SetNames):
         """Return the snapshot with the provider's new aggregates."""
         old = write.existing(providers, self.uuid)
         new = dataclasses.replace(old, aggregates=self.names)
-        return {**providers, self.uuid: new}
+        return working_copy.replaced(providers, new)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,7 +260,7 @@ class SetInventories(_SetContents):
         """Return the snapshot with the provider's new inventories."""
         old = write.existing(providers, self.uuid)
         new = dataclasses.replace(old, inventories=self.inventories)
-        return {**providers, self.uuid: new}
+        return working_copy.replaced(providers, new)
 
 
 def _grown(before: Inventories, after: Inventories) -> frozenset[str]:

@@ -9,7 +9,7 @@ function on snapshots.
 
 from collections.abc import Iterable
 
-from compute_agent.tree import names, provider
+from compute_agent.tree import names, provider, working_copy
 
 from .contents import (
     Causes,
@@ -61,9 +61,10 @@ def simulate(
 
     :raises Impossible: placement would refuse one of them
     """
+    after: provider.Snapshot = working_copy.WorkingCopy(providers)
     for operation in operations:
-        providers = operation.apply_to(providers)
-    return providers
+        after = operation.apply_to(after)
+    return after
 
 
 def created_names(operations: Iterable[Write]) -> names.KnownNames:

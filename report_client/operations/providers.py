@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from compute_agent.plan import removal
 from compute_agent.plan.change import Change
-from compute_agent.tree import assertion, provider
+from compute_agent.tree import assertion, provider, working_copy
 
 from . import write
 from .write import Facet
@@ -75,7 +75,7 @@ class CreateProvider(_ProviderWrite):
         new = provider.Provider(
             uuid=self.uuid, name=self.name, parent_uuid=self.parent_uuid
         )
-        return provider.snapshot([*providers.values(), new])
+        return working_copy.replaced(providers, new)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +112,12 @@ class UpdateProvider(_ProviderWrite):
             _check_name_is_free(providers, self.name)
         if self.parent_uuid != old.parent_uuid:
             _check_parent_exists(providers, self.parent_uuid)
-            if self.parent_uuid in provider.descendants(providers, self.uuid):
+            if self.uuid in _upwards(providers, self.parent_uuid):
                 raise write.Impossible(f'{old} would be below itself')
         moved = dataclasses.replace(
             old, name=self.name, parent_uuid=self.parent_uuid
         )
-        return provider.snapshot({**providers, self.uuid: moved}.values())
+        return working_copy.replaced(providers, moved)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,9 +149,8 @@ class DeleteProvider(_ProviderWrite):
     ) -> frozenset[write.Dependency]:
         """Return the deletions of its children, and of its inventory."""
         children = {
-            (Facet.PROVIDER, child.uuid)
-            for child in providers.values()
-            if child.parent_uuid == self.uuid
+            (Facet.PROVIDER, child)
+            for child in working_copy.children(providers, self.uuid)
         }
         own = {(Facet.PROVIDER, self.uuid), (Facet.INVENTORY, self.uuid)}
         return frozenset(own | children)
@@ -163,9 +162,9 @@ class DeleteProvider(_ProviderWrite):
     def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
         """Return the snapshot without the provider."""
         write.existing(providers, self.uuid)
-        if any(p.parent_uuid == self.uuid for p in providers.values()):
+        if working_copy.children(providers, self.uuid):
             raise write.Impossible(f'{self.name} has children')
-        return {u: p for u, p in providers.items() if u != self.uuid}
+        return working_copy.without(providers, self.uuid)
 
 
 def _place_needs(
@@ -175,7 +174,7 @@ def _place_needs(
     providers: provider.Snapshot,
 ) -> frozenset[write.Dependency]:
     """Return what a provider needs to get this name and this parent."""
-    holders = {p.uuid for p in providers.values() if p.name == name}
+    holders = set(working_copy.holders(providers, name))
     above = set() if parent_uuid is None else {parent_uuid}
     return frozenset(
         (Facet.PROVIDER, needed) for needed in {uuid} | above | holders
@@ -183,7 +182,7 @@ def _place_needs(
 
 
 def _check_name_is_free(providers: provider.Snapshot, name: str) -> None:
-    if any(p.name == name for p in providers.values()):
+    if working_copy.holders(providers, name):
         raise write.Impossible(f'the name {name} is taken')
 
 
@@ -192,3 +191,10 @@ def _check_parent_exists(
 ) -> None:
     if parent_uuid is not None and parent_uuid not in providers:
         raise write.Impossible(f'the parent {parent_uuid} does not exist')
+
+
+def _upwards(providers: provider.Snapshot, uuid: str | None) -> Iterator[str]:
+    """Yield a provider and all above it."""
+    while uuid is not None and uuid in providers:
+        yield uuid
+        uuid = providers[uuid].parent_uuid

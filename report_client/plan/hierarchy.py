@@ -12,7 +12,7 @@ last.
 from collections.abc import Container, Mapping
 
 from compute_agent.plan import removal
-from compute_agent.tree import provider
+from compute_agent.tree import provider, working_copy
 
 from ..operations import operations as ops
 
@@ -51,7 +51,7 @@ class _Hierarchy:
         self._after = after
         self._occupied = occupied
         self._causes = causes
-        self._now = dict(before)
+        self._now = working_copy.WorkingCopy(before)
         self._found: list[ops.ProviderOperation] = []
 
     def changes(self) -> Changes:
@@ -79,7 +79,7 @@ class _Hierarchy:
         for uuid in reversed(self._removed()):
             if self._now[uuid].name not in needed:
                 continue
-            below = provider.descendants(self._now, uuid)
+            below = self._now.descendants(uuid)
             if any(u in self._after or u in self._occupied for u in below):
                 self._update(uuid, name=_ASIDE + uuid)
                 continue
@@ -100,7 +100,8 @@ class _Hierarchy:
                 continue
             for uuid in free:
                 self._update(uuid, name=self._after[uuid].name)
-                waiting.remove(uuid)
+            done = set(free)
+            waiting = [u for u in waiting if u not in done]
 
     def _create_and_move(self) -> None:
         """Work from the top down, so that no move can close a cycle."""
@@ -111,18 +112,15 @@ class _Hierarchy:
                 self._update(uuid, parent_uuid=wanted.parent_uuid)
 
     def _create(self, wanted: provider.Provider) -> None:
-        """Add a provider below one that is there; its name is free by now.
-
-        The snapshot is not copied for it: a tree may have thousands.
-        """
+        """Add a provider below one that is there; its name is free by now."""
         uuid, name, parent = wanted.uuid, wanted.name, wanted.parent_uuid
         if parent is not None and parent not in self._now:
             raise ops.Impossible(f'the parent {parent} does not exist')
         self._found.append(
             ops.CreateProvider(uuid=uuid, name=name, parent_uuid=parent)
         )
-        self._now[uuid] = provider.Provider(
-            uuid=uuid, name=name, parent_uuid=parent
+        self._now.put(
+            provider.Provider(uuid=uuid, name=name, parent_uuid=parent)
         )
 
     def _update(self, uuid: str, **new: str | None) -> None:
@@ -148,4 +146,4 @@ class _Hierarchy:
 
     def _do(self, operation: ops.ProviderOperation) -> None:
         self._found.append(operation)
-        self._now = dict(operation.apply_to(self._now))
+        operation.apply_to(self._now)  # in place

@@ -4,6 +4,7 @@
 import dataclasses
 
 import pytest
+from call_counts import calls
 
 from compute_agent.plan import allocations as alloc
 from compute_agent.tree import inventory, provider
@@ -239,7 +240,35 @@ def test_a_name_that_was_not_given_up_is_taken_by_nobody(number):
 
     going = begun(named('one', 'two'), named('two', 'one'))
     for step in going.steps[:number]:
-        going.finish(step, None)
+        going.finish(step, {'generation': 0})
     going.fail(going.steps[number], errors.ServerFault('500'))
     assert all(step.done or step.failed for step in going.steps)
     assert len(going.left) == len(going.steps) - number
+
+
+def tree(size):
+    """A root with this many children, each with inventory."""
+    children = (one(f'child-{n}', 'root') for n in range(size))
+    return [one(), *children]
+
+
+def done(before, after):
+    """Carry out each step of what turns the one into the other."""
+    going = begun(before, after)
+    for step in going.provider_steps():
+        going.finish(step, {'generation': 0})
+    assert going.providers == provider.snapshot(after)
+
+
+@pytest.mark.parametrize('kind', ['deletions', 'creations'])
+def test_the_work_grows_in_step_with_the_steps(kind):
+    """Each step neither searches nor copies the providers of the others."""
+
+    def work(size):
+        full, few = tree(size), [one()]
+        if kind == 'deletions':
+            return calls(lambda: done(full, few))
+        return calls(lambda: done(few, full))
+
+    small, large = work(100), work(400)
+    assert large < 4.4 * small

@@ -126,12 +126,23 @@ def test_a_parent_that_nobody_has_is_impossible():
         hierarchy.changes(forest(), forest(a=('one', 'nobody')))
 
 
-def test_twice_the_new_children_cost_twice_the_calls():
-    def create(children):
-        wanted = forest(
-            root='root',
-            **{f'c{n}': (f'c{n}', 'root') for n in range(children)},
-        )
-        return lambda: hierarchy.changes(forest(), wanted)
+def with_children(count, prefix):
+    """Return a root with this many children."""
+    children = {f'{prefix}{n}': (f'c{n}', 'root') for n in range(count)}
+    return forest(root='root', **children)
 
-    assert calls(create(400)) < 2.1 * calls(create(200))
+
+@pytest.mark.parametrize(
+    ('before', 'after'),
+    [('', 'a'), ('a', ''), ('a', 'b')],
+    ids=['created', 'deleted', 'replaced under the same names'],
+)
+def test_twice_the_children_cost_twice_the_calls(before, after):
+    def change(count):
+        snapshots = [
+            with_children(count if prefix else 0, prefix)
+            for prefix in (before, after)
+        ]
+        return calls(lambda: hierarchy.changes(*snapshots))
+
+    assert change(400) < 2.1 * change(200)
