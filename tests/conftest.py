@@ -33,6 +33,7 @@ pytest_plugins = [
     'libvirt_fixture',
     'placement_api',
     'placement_fixture',
+    'running_daemon',
     'vgpu_cloud',
 ]
 

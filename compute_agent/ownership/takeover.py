@@ -20,7 +20,7 @@ from .record import Record
 _FEW = 5  # names that a message lists
 _ADVICE = (
     '"compute-agent plan" shows it; to allow it, run "compute-agent sync --yes" '
-    '(a running daemon then writes in its next cycle, or on SIGHUP), or set '
+    '(also beside a running daemon, which then writes at once), or set '
     '[compute_agent] adopt_existing_roots = true and send SIGHUP to the daemon'
 )
 _BESIDE_NOVA = (

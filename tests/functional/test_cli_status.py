@@ -5,6 +5,7 @@ import importlib.metadata
 import signal
 import stat
 
+import pytest
 import yaml
 
 ROOT = '11111111-1111-4111-8111-111111111111'
@@ -63,6 +64,7 @@ def test_a_daemon_in_step_says_so(cli, daemon):
     ) in gone.line
 
 
+@pytest.mark.long
 def test_a_daemon_that_was_killed_is_gone_and_replaced(cli, daemon):
     cli.configure(update_resources_interval=3600)
     one = daemon(cli.config)
@@ -96,6 +98,7 @@ def test_it_answers_while_a_cycle_hangs(cli, daemon, hanging_port):
     assert 'no daemon answers' in cli.run('status').line
 
 
+@pytest.mark.long
 def test_an_outage_and_its_age_are_told_and_the_nodes_stay(cli, daemon):
     cli.configure(update_resources_interval=1)
     one = daemon(cli.config)
@@ -137,6 +140,7 @@ def test_many_nodes_are_summed_up(cli, daemon):
     assert 'not done since the daemon began' in late.out
 
 
+@pytest.mark.long
 def test_a_socket_that_cannot_be_made_is_one_line_and_the_daemon_goes_on(
     cli, daemon
 ):
@@ -153,6 +157,7 @@ def test_a_socket_that_cannot_be_made_is_one_line_and_the_daemon_goes_on(
     assert 'Traceback' not in one.said
 
 
+@pytest.mark.long
 def test_a_long_path_of_the_state_directory_works(cli, daemon):
     cli.state_path = cli.folder / ('x' * 200)
     cli.configure(update_resources_interval=3600)

@@ -65,7 +65,7 @@ def _server(folder: pathlib.Path, answers: Answers) -> server.Server | None:
         return serving
     LOG.error(
         'the control socket %s cannot be made: %s; the daemon goes on without '
-        'it, so "compute-agent status" does not reach it',
+        'it, so "compute-agent status", "approve" and "sync" do not reach it',
         folder / address.NAME,
         why,
     )

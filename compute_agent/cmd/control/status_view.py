@@ -80,8 +80,8 @@ def _daemon(data: Data) -> Iterator[str]:
         yield (
             f'{_counted(held["changes"], "change")} of '
             f'{_counted(len(held["nodes"]), "node")} have waited for approval '
-            f'since {held["since"]}: "compute-agent sync --yes" shows '
-            'and approves them'
+            f'since {held["since"]}: "compute-agent approve" shows and '
+            'approves them'
         )
     counts = _counts(data['counts'])
     yield f'{_counted(sum(data["counts"].values()), "node")}: {counts}'

@@ -22,9 +22,7 @@ MANY = 10  # plans of more nodes are summed up
 _GROUPS = 5  # different plans that are printed
 _NAMED = 3  # nodes of a group that are named
 
-_WHEN = (
-    'the next cycle makes them; SIGHUP has a running daemon begin it at once'
-)
+_WHEN = 'the next cycle makes them; "compute-agent sync" begins it at once'
 
 _UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 

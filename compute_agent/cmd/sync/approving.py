@@ -4,7 +4,7 @@
 The daemon holds the lock of the state directory, so the command cannot run a
 cycle. It plans one, shows the removals and the first writes that wait for a
 person, asks, and writes an approval of exactly these into the state database.
-The daemon uses it in its next cycle.
+Then it has the daemon begin a cycle, and shows the result.
 """
 
 import contextlib
@@ -12,41 +12,67 @@ import getpass
 import os
 import time
 import typing
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+
+from oslo_config import cfg
 
 from ..app import command, confirm
+from ..control import asking as control
+from ..control import client, protocol
 from ..plan import plan_view
 
 if typing.TYPE_CHECKING:
     from ..wiring.agent import NodeResult
 
 _APPROVED = (
-    'approved: the daemon makes exactly these changes in its next cycle, which '
-    'SIGHUP starts at once; the approval of removals covers no others, that of '
-    'a first write no other provider; it expires after a day'
+    'approved: the daemon makes exactly these changes; the approval of '
+    'removals covers no others, that of a first write no other provider; it '
+    'expires after a day'
 )
 _ALREADY = (
     'nothing more waits for confirmation; what was approved before is made in '
-    "the daemon's next cycle, which SIGHUP starts at once"
+    "the daemon's next cycle"
+)
+_NOTHING = 'nothing waits for confirmation'
+_LATER = (
+    'the changes are made in the next cycle, which cannot be begun now ({}); '
+    'SIGHUP begins the next cycle of a daemon without a control socket'
 )
 
 
 def approve(
-    asking: command.AgentCommand, in_use: str, only: Collection[str]
-) -> tuple[typing.Any, str | None, int]:
-    """Show what is held back, ask, and record the approval.
+    asking: command.AgentCommand, conf: cfg.ConfigOpts, only: Collection[str]
+) -> control.Reported:
+    """Show what is held back, ask, record the approval, and have a cycle run.
 
-    :param in_use: the process that uses the state directory, for a message
     :param only: the names, uuids or titles of the nodes whose changes are
         approved; empty for all nodes
     """
-    from ...state import state  # noqa: PLC0415 (quick --help)
-    from ...tree import node  # noqa: PLC0415
+    results = _planned(asking, conf, only)
+    held = [r for r in results if r.held]
+    if not held:
+        already = any(r.approved for r in results)
+        text = _ALREADY if already else _NOTHING
+        return _then_cycle(asking, conf, only, [text])
+    shown = plan_view.text(held, every=True) or ''
+    stdin = asking.app.stdin
+    asks = stdin is not None and stdin.isatty()
+    refused = confirm.refused(asking, shown.split('\n'), yes=not asks)
+    if refused:
+        return [], *refused
+    _grant(conf, held)
+    said = [_APPROVED] if asks else [shown, _APPROVED]
+    return _then_cycle(asking, conf, only, said)
+
+
+def _planned(
+    asking: command.AgentCommand, conf: cfg.ConfigOpts, only: Collection[str]
+) -> 'list[NodeResult]':
+    """Return what the daemon's next cycle would do to these nodes."""
+    from ...tree import node  # noqa: PLC0415 (quick --help)
     from ..app import progress  # noqa: PLC0415
-    from ..wiring import agent_settings  # noqa: PLC0415
     from ..wiring.agent import open_agent  # noqa: PLC0415
 
-    conf = asking.conf()
     with (
         open_agent(conf, read_only=True) as agent,
         progress.bar(asking.app.stderr, 'nodes') as advance,
@@ -54,18 +80,14 @@ def approve(
         # Limits hold back a mass of all nodes, so all of them are planned.
         results = agent.tracker.plan(advance)
     chosen = node.selected([r.node for r in results], only)
-    results = [r for r in results if r.node in chosen]
-    held = [r for r in results if r.held]
-    if not held and any(r.approved for r in results):
-        return [], _ALREADY, 0
-    if not held:
-        return [], f'nothing waits for confirmation; {in_use}', 0
-    shown = plan_view.text(held, every=True) or ''
-    stdin = asking.app.stdin
-    asks = stdin is not None and stdin.isatty()
-    refused = confirm.refused(asking, shown.split('\n'), yes=not asks)
-    if refused:
-        return [], *refused
+    return [r for r in results if r.node in chosen]
+
+
+def _grant(conf: cfg.ConfigOpts, held: 'Sequence[NodeResult]') -> None:
+    """Record the approval of all that is held back."""
+    from ...state import state  # noqa: PLC0415 (quick --help)
+    from ..wiring import agent_settings  # noqa: PLC0415
+
     directory = agent_settings.state_path(conf)
     with contextlib.closing(state.State.open_beside(directory)) as beside:
         beside.approvals.grant(
@@ -73,8 +95,28 @@ def approve(
             now=time.time(),
             who=_person(),
         )
-    text = _APPROVED if asks else f'{shown}\n{_APPROVED}'
-    return [_data(result) for result in held], text, 0
+
+
+def _then_cycle(
+    asking: command.AgentCommand,
+    conf: cfg.ConfigOpts,
+    only: Collection[str],
+    said: list[str],
+) -> control.Reported:
+    """Have the daemon run a cycle; return what was said, and its result."""
+    from ..wiring import agent_settings  # noqa: PLC0415 (quick --help)
+
+    request = protocol.Request(
+        command=protocol.Command.CYCLE,
+        nodes=tuple(only),
+        person=client.person(),
+    )
+    folder = agent_settings.state_path(conf)
+    try:
+        data, text, code = control.cycle(asking, folder, request)
+    except client.NoDaemon as exc:
+        return [], '\n'.join([*said, _LATER.format(exc)]), 0
+    return data, '\n'.join([*said, *filter(None, [text])]), code
 
 
 def _person() -> str:
@@ -85,16 +127,3 @@ def _person() -> str:
         user = f'user {os.getuid()}'
     sudo = os.environ.get('SUDO_USER')
     return f'{sudo} (as {user})' if sudo and sudo != user else user
-
-
-def _data(result: 'NodeResult') -> dict[str, typing.Any]:
-    from report_client.plan import render  # noqa: PLC0415 (quick --help)
-
-    return {
-        'node': result.node.called,
-        'uuid': result.node.uuid,
-        'approved': [
-            render.operation_data(op)
-            for op in (result.plan.operations if result.plan else ())
-        ],
-    }

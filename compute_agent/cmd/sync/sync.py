@@ -3,24 +3,33 @@
 
 import argparse
 import typing
+from collections.abc import Sequence
 
 from ... import errors
 from ..app import command
 from ..plan import pruning, result_view
 
-_BESIDE = (
-    'if it is a daemon, SIGHUP starts its next cycle, and "compute-agent sync '
-    '--yes" approves the changes that it holds back'
+if typing.TYPE_CHECKING:
+    from oslo_config import cfg
+
+_PRUNE = (
+    '--prune cannot be asked of a daemon: stop it, run the command, and start '
+    'it again'
+)
+_NO_SOCKET = (
+    'that process is another command, which will end, or a daemon without its '
+    'control socket, whose log says why and whose next cycle begins on SIGHUP'
 )
 
 
 class Sync(command.Report):
     """Run one cycle: make placement match this agent's nodes.
 
-    Exit code 0: every node is done, 1: an error, or nodes that are not done.
-    Beside a running daemon, --yes approves the removals and the first writes
-    that the daemon holds back; exit code 0: there are none, or they are
-    approved.
+    Beside a running daemon, the command asks it for a cycle of all its nodes
+    at once, and shows the result, of all or of the given nodes. With --yes, it
+    first approves the removals and the first writes that the daemon holds
+    back. Exit code 0: every node is done, 1: an error, or nodes that are not
+    done.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -29,7 +38,8 @@ class Sync(command.Report):
         command.add_nodes(
             parser,
             'Synchronize only these nodes. Nodes that left the '
-            "driver's list are then left as they are.",
+            "driver's list are then left as they are. Beside a daemon: show "
+            'only these nodes of its cycle.',
         )
         parser.add_argument(
             '--yes',
@@ -39,8 +49,8 @@ class Sync(command.Report):
             'the departed nodes if the driver has no node left. Also allow '
             'the first write to a provider with inventory that another writer '
             'created. Beside a running daemon: show the removals and the first '
-            'writes that it holds back, of all or of the given nodes, ask, and '
-            'let it do exactly these in its next cycle.',
+            'writes that wait, of all or of the given nodes, ask, and let it '
+            'do exactly these in a cycle that begins at once.',
         )
         pruning.add_options(parser)
         return parser
@@ -48,19 +58,42 @@ class Sync(command.Report):
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
-        """Run a cycle, or approve the changes that a daemon holds back."""
+        """Run a cycle, or have the daemon run one."""
         from . import approving  # noqa: PLC0415 (quick --help)
 
+        conf = self.conf()
         try:
-            return self._cycle(parsed_args)
+            return self._cycle(conf, parsed_args)
         except errors.StateInUse as exc:
-            if not parsed_args.yes or parsed_args.prune:
-                raise errors.StateInUse(f'{exc}; {_BESIDE}') from exc
-            in_use = str(exc)
-        return approving.approve(self, in_use, parsed_args.nodes)
+            if parsed_args.prune:
+                raise errors.StateInUse(f'{exc}; {_PRUNE}') from exc
+            in_use = exc
+        if parsed_args.yes:
+            return approving.approve(self, conf, parsed_args.nodes)
+        return self._of_daemon(conf, parsed_args.nodes, in_use)
+
+    def _of_daemon(
+        self,
+        conf: 'cfg.ConfigOpts',
+        nodes: Sequence[str],
+        in_use: errors.StateInUse,
+    ) -> tuple[typing.Any, str | None, int]:
+        """Have the daemon run a cycle; return each node's result."""
+        from ..control import asking, client, protocol  # noqa: PLC0415
+        from ..wiring import agent_settings  # noqa: PLC0415
+
+        request = protocol.Request(
+            command=protocol.Command.CYCLE,
+            nodes=tuple(nodes),
+            person=client.person(),
+        )
+        try:
+            return asking.cycle(self, agent_settings.state_path(conf), request)
+        except client.NoDaemon as exc:
+            raise errors.StateInUse(f'{in_use}; {exc}; {_NO_SOCKET}') from exc
 
     def _cycle(
-        self, parsed_args: argparse.Namespace
+        self, conf: 'cfg.ConfigOpts', parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Run a cycle; return each node's result."""
         from ...cycle.node import node_result  # noqa: PLC0415 (quick --help)
@@ -70,7 +103,6 @@ class Sync(command.Report):
         from ..wiring.agent import open_agent  # noqa: PLC0415
 
         prune = pruning.parse(parsed_args)
-        conf = self.conf()
         with (
             lock.hold(agent_settings.state_path(conf)),
             open_agent(
