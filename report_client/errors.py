@@ -20,7 +20,9 @@ Refused
 ├── InUse             allocations or children prevent it
 ├── NotAllowed        403 for this one request: it needs another role
 ├── NameTaken         another uuid has the provider's name
+├── Outdated          a person named a generation that the provider has not
 ├── DoesNotExist      a person named something that placement does not have
+│   └── Ambiguous     a person's word names two things
 └── BadRequest        any other 4xx
 ConfigError
 └── TooOld            placement lacks the microversion that the client needs
@@ -147,8 +149,16 @@ class NameTaken(errors.Refused):
         )
 
 
+class Outdated(errors.Refused):
+    """The provider does not have the generation that a person has read."""
+
+
 class DoesNotExist(errors.Refused):
     """A provider, trait or class that a person named does not exist."""
+
+
+class Ambiguous(DoesNotExist):
+    """A word names two providers, or a provider and another node."""
 
 
 class BadRequest(errors.Refused):

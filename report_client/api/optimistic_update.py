@@ -10,9 +10,10 @@ a PUT.
 """
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import tenacity
 
@@ -29,6 +30,33 @@ FIRST_WAIT = 0.05  # seconds; a wait is random, from 0 to twice the last limit
 LONGEST_WAIT = 2  # seconds
 
 _Edit = TypeVar('_Edit', bound=operations.SetOperation)
+_Done_co = TypeVar('_Done_co', bound=operations.SetOperation, covariant=True)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Change(Generic[_Done_co]):
+    """A change of a provider's contents that was made, or was not needed.
+
+    :ivar generation: the provider's generation after the change
+    """
+
+    operation: _Done_co
+    generation: int
+
+    @property
+    def is_change(self) -> bool:
+        """True if something was written."""
+        return is_change(self.operation)
+
+    @property
+    def added(self) -> frozenset[str]:
+        """The names that the provider did not have."""
+        return self.operation.added
+
+    @property
+    def removed(self) -> frozenset[str]:
+        """The names that the provider has no more."""
+        return self.operation.removed
 
 
 class OptimisticUpdate:
@@ -61,7 +89,8 @@ class OptimisticUpdate:
         kind: Any,
         edit: Callable[[Any], _Edit],
         unknown: Callable[[_Edit], object] = lambda _: None,
-    ) -> _Edit:
+        expected: int | None = None,
+    ) -> Change[_Edit]:
         """Return the operation, sent or not needed.
 
         If the edit changes nothing, nothing is sent.
@@ -70,24 +99,30 @@ class OptimisticUpdate:
         :param edit: returns the wanted operation for the current content
         :param unknown: called if placement does not know a name in the
             operation; creates names that may be created, and raises for others
+        :param expected: the only generation under which to write
+        :raises errors.Outdated: the provider does not have that generation
         :raises errors.Conflict: other writers changed it during every attempt
         :raises errors.NotFound: the provider was deleted
         """
 
-        def attempt() -> _Edit:
+        def attempt() -> Change[_Edit]:
             generation, before = self.contents(target, kind)
+            if expected not in {None, generation}:
+                now = f'has generation {generation} now'
+                raise _outdated(target, expected, now)
             wanted = edit(before)
             if not is_change(wanted):
-                return wanted
+                return Change(operation=wanted, generation=generation)
             try:
-                with naming_provider(target):
-                    self._service.send(
-                        codec_writes.request(wanted, {target.uuid: generation})
-                    )
+                return self._send(target, wanted, generation)
             except errors.UnknownName:
                 unknown(wanted)
                 raise
-            return wanted
+            except errors.Conflict as exc:
+                if expected is None:
+                    raise
+                why = 'was changed by another writer just now'
+                raise _outdated(target, expected, why) from exc
 
         try:
             return self._retrying(attempt)
@@ -97,6 +132,17 @@ class OptimisticUpdate:
                 'written, because other writers changed it during each of '
                 f'{ATTEMPTS} attempts; try again ({exc})'
             ) from exc
+
+    def _send(
+        self, target: codec.ListedProvider, wanted: _Edit, generation: int
+    ) -> Change[_Edit]:
+        with naming_provider(target):
+            answer = self._service.send(
+                codec_writes.request(wanted, {target.uuid: generation})
+            )
+        return Change(
+            operation=wanted, generation=codec.generation_after(answer)
+        )
 
     def contents(
         self, target: codec.ListedProvider, kind: Any
@@ -123,6 +169,16 @@ class ProviderContents:
     ) -> None:
         self._service = service
         self._update = OptimisticUpdate(service, sleep)
+
+    def contents(
+        self, target: codec.ListedProvider, kind: Any
+    ) -> tuple[int, Any]:
+        """Return a provider's generation, and one kind of its contents.
+
+        :param kind: an ``assertion.Kind``
+        :raises errors.NotFound: the provider was deleted (404)
+        """
+        return self._update.contents(target, kind)
 
 
 def check_provider(target: codec.ListedProvider) -> codec.ListedProvider:
@@ -155,3 +211,12 @@ def is_change(operation: operations.SetOperation) -> bool:
     if isinstance(operation, operations.SetInventories):
         return operation.inventories != operation.before
     return operation.names != operation.before
+
+
+def _outdated(
+    target: codec.ListedProvider, expected: int | None, why: str
+) -> errors.Outdated:
+    return errors.Outdated(
+        f'{provider.title(target.name, target.uuid)} {why}: nothing was '
+        f'written under generation {expected}; read the provider again'
+    )

@@ -29,8 +29,12 @@ class ProviderAggregates(optimistic_update.ProviderContents):
         return frozenset(self._update.contents(target, _AGGREGATE)[1])
 
     def add_aggregates(
-        self, target: codec.ListedProvider, aggregates: Iterable[str]
-    ) -> ops.SetAggregates:
+        self,
+        target: codec.ListedProvider,
+        aggregates: Iterable[str],
+        *,
+        generation: int | None = None,
+    ) -> optimistic_update.Change[ops.SetAggregates]:
         """Add a provider to aggregates; it stays in its other aggregates.
 
         ``PUT /resource_providers/{uuid}/aggregates`` (1.19) after a GET: 200;
@@ -38,29 +42,54 @@ class ProviderAggregates(optimistic_update.ProviderContents):
         again. Placement takes any uuid; this creates the aggregate.
 
         :param aggregates: uuids
-        :return: the operation, with ``added`` uuids; empty if nothing changed
+        :param generation: write only under this generation, and only once
+        :return: the operation, and the generation after it
         :raises agent_errors.InvalidName: an aggregate is not a uuid
+        :raises errors.Outdated: the provider does not have that generation
         :raises errors.Conflict: other writers changed it during every attempt
         :raises errors.NotFound: the provider was deleted
         """
         wanted = names.check_aggregates(aggregates)
-        return self._set_aggregates(target, lambda current: current | wanted)
+        return self._set_aggregates(
+            target, lambda current: current | wanted, generation
+        )
 
     def remove_aggregates(
-        self, target: codec.ListedProvider, aggregates: Iterable[str]
-    ) -> ops.SetAggregates:
+        self,
+        target: codec.ListedProvider,
+        aggregates: Iterable[str],
+        *,
+        generation: int | None = None,
+    ) -> optimistic_update.Change[ops.SetAggregates]:
         """Remove a provider from aggregates.
 
         Route, codes and errors are those of ``add_aggregates``.
         """
         unwanted = names.check_aggregates(aggregates)
-        return self._set_aggregates(target, lambda current: current - unwanted)
+        return self._set_aggregates(
+            target, lambda current: current - unwanted, generation
+        )
+
+    def set_aggregates(
+        self,
+        target: codec.ListedProvider,
+        aggregates: Iterable[str],
+        *,
+        generation: int | None = None,
+    ) -> optimistic_update.Change[ops.SetAggregates]:
+        """Replace all aggregates of a provider with these.
+
+        Route, codes and errors are those of ``add_aggregates``.
+        """
+        wanted = names.check_aggregates(aggregates)
+        return self._set_aggregates(target, lambda _: wanted, generation)
 
     def _set_aggregates(
         self,
         target: codec.ListedProvider,
         edit: Callable[[frozenset[str]], frozenset[str]],
-    ) -> ops.SetAggregates:
+        generation: int | None,
+    ) -> optimistic_update.Change[ops.SetAggregates]:
         return self._update.change(
             target,
             _AGGREGATE,
@@ -70,4 +99,5 @@ class ProviderAggregates(optimistic_update.ProviderContents):
                 names=edit(before),
                 before=before,
             ),
+            expected=generation,
         )

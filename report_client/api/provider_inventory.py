@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
-from compute_agent.tree import assertion, inventory, names
+from compute_agent.tree import assertion, inventory, names, provider
 
 from .. import errors
 from ..http import codec, codec_writes, paths
 from ..operations import operations as ops
-from . import optimistic_update, trait_names
+from . import optimistic_update, provider_details, trait_names
 
 _INVENTORY = assertion.Kind.INVENTORY
 
@@ -40,7 +40,8 @@ class ProviderInventories(optimistic_update.ProviderContents):
         records: Mapping[str, Fields],
         *,
         create: bool = False,
-    ) -> ops.SetInventories:
+        generation: int | None = None,
+    ) -> optimistic_update.Change[ops.SetInventories]:
         """Set fields of inventories; other fields and classes stay.
 
         ``PUT /resource_providers/{uuid}/inventories`` (1.26) after a GET: 200;
@@ -49,10 +50,13 @@ class ProviderInventories(optimistic_update.ProviderContents):
 
         :param records: resource class → field of ``Inventory`` → value
         :param create: create missing custom classes
+        :param generation: write only under this generation, and only once
+        :return: the operation, and the generation after it
         :raises agent_errors.TreeError: a value is out of its range, a new
             class has no total, or ``records`` has another shape
         :raises agent_errors.InvalidName: a class is outside the grammar
         :raises errors.DoesNotExist: placement does not know these classes
+        :raises errors.Outdated: the provider does not have that generation
         :raises errors.Conflict: other writers changed it during every attempt
         :raises errors.NotFound: the provider was deleted
         """
@@ -72,6 +76,63 @@ class ProviderInventories(optimistic_update.ProviderContents):
             _INVENTORY,
             edit,
             lambda op: self._create_classes(op.added, create=create),
+            generation,
+        )
+
+    def remove_inventory(
+        self,
+        target: codec.ListedProvider,
+        classes: Iterable[str],
+        *,
+        generation: int | None = None,
+    ) -> optimistic_update.Change[ops.SetInventories]:
+        """Remove inventories from a provider; its other classes stay.
+
+        Route, codes and errors are those of ``set_inventory``: ``DELETE
+        …/inventories/{class}`` takes no generation. 409 also if a class is
+        allocated; then none is removed.
+
+        :raises errors.InUse: a class is allocated; the message names consumers
+        """
+        unwanted = {
+            names.check_symbol(rc, 'resource class')
+            for rc in names.check_collection(classes)
+        }
+
+        def edit(before: ops.Inventories) -> ops.SetInventories:
+            return ops.SetInventories(
+                uuid=target.uuid,
+                name=target.name,
+                inventories={
+                    rc: one for rc, one in before.items() if rc not in unwanted
+                },
+                before=before,
+            )
+
+        try:
+            return self._update.change(
+                target, _INVENTORY, edit, expected=generation
+            )
+        except errors.InUse as exc:
+            raise errors.InUse(
+                f'{provider.title(target.name, target.uuid)}: nothing was '
+                f'removed: {self._holders(target, unwanted)}'
+            ) from exc
+
+    def _holders(
+        self, target: codec.ListedProvider, classes: Iterable[str]
+    ) -> str:
+        """Return the consumers that have allocations of these classes."""
+        with optimistic_update.naming_provider(target):
+            answer = self._service.get(paths.allocations(target.uuid))
+        _, consumers = codec.allocated(answer)
+        held = {rc: consumers[rc] for rc in classes if rc in consumers}
+        if not held:
+            return 'it was allocated a moment ago; try again'
+        uuids = sorted({uuid for users in held.values() for uuid in users})
+        return (
+            f'{", ".join(sorted(held))} is allocated to '
+            f'{provider_details.shortened(uuids)}'
         )
 
     def check_classes(self, classes: Iterable[str]) -> None:
@@ -89,6 +150,20 @@ class ProviderInventories(optimistic_update.ProviderContents):
         missing = sorted(wanted - known)
         if missing:
             raise _no_class(missing, known)
+
+    def unknown_classes(self, classes: Iterable[str]) -> dict[str, str]:
+        """Return the classes that placement does not know, with suggestions.
+
+        ``GET /resource_classes`` (1.2): 200.
+
+        :return: class → "; did you mean …?", or '' if no class is similar
+        """
+        known = self._classes()
+        return {
+            rc: _suggestion(rc, known)
+            for rc in names.check_collection(classes)
+            if rc not in known
+        }
 
     def _create_classes(self, classes: Iterable[str], *, create: bool) -> None:
         """Create the missing classes among these.
@@ -137,12 +212,16 @@ def _check(records: object) -> None:
 def _no_class(
     missing: Sequence[str], known: frozenset[str]
 ) -> errors.DoesNotExist:
-    near = [trait_names.nearest(rc, known) for rc in missing]
-    hint = f'; did you mean {near[0]}?' if len(near) == 1 and near[0] else ''
+    hint = _suggestion(missing[0], known) if len(missing) == 1 else ''
     listed = ', '.join(missing)
     return errors.DoesNotExist(
         f'placement knows no resource class {listed}{hint}'
     )
+
+
+def _suggestion(rc: str, known: frozenset[str]) -> str:
+    near = trait_names.nearest(rc, known)
+    return f'; did you mean {near}?' if near else ''
 
 
 def _merged(

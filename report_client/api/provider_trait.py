@@ -36,7 +36,8 @@ class ProviderTraits(optimistic_update.ProviderContents):
         traits: Iterable[str],
         *,
         create: bool = False,
-    ) -> ops.SetTraits:
+        generation: int | None = None,
+    ) -> optimistic_update.Change[ops.SetTraits]:
         """Add traits to a provider; its other traits stay.
 
         ``PUT /resource_providers/{uuid}/traits`` (1.6) after a GET: 200; 400
@@ -45,27 +46,39 @@ class ProviderTraits(optimistic_update.ProviderContents):
         reads and merges again.
 
         :param create: create missing custom traits
-        :return: the operation, with ``added`` names; empty if nothing changed
+        :param generation: write only under this generation, and only once
+        :return: the operation, and the generation after it
         :raises agent_errors.InvalidName: a name is outside the grammar
         :raises errors.DoesNotExist: placement does not know these traits
+        :raises errors.Outdated: the provider does not have that generation
         :raises errors.Conflict: other writers changed it during every attempt
         :raises errors.NotFound: the provider was deleted
         """
         wanted = _checked(traits)
         return self._set_traits(
-            target, lambda current: current | wanted, create=create
+            target,
+            lambda current: current | wanted,
+            create=create,
+            generation=generation,
         )
 
     def remove_traits(
-        self, target: codec.ListedProvider, traits: Iterable[str]
-    ) -> ops.SetTraits:
+        self,
+        target: codec.ListedProvider,
+        traits: Iterable[str],
+        *,
+        generation: int | None = None,
+    ) -> optimistic_update.Change[ops.SetTraits]:
         """Remove traits from a provider; its other traits stay.
 
         Route, codes and errors are those of ``add_traits``.
         """
         unwanted = _checked(traits)
         return self._set_traits(
-            target, lambda current: current - unwanted, create=False
+            target,
+            lambda current: current - unwanted,
+            create=False,
+            generation=generation,
         )
 
     def set_traits(
@@ -74,22 +87,27 @@ class ProviderTraits(optimistic_update.ProviderContents):
         traits: Iterable[str],
         *,
         create: bool = False,
-    ) -> ops.SetTraits:
+        generation: int | None = None,
+    ) -> optimistic_update.Change[ops.SetTraits]:
         """Replace all traits of a provider with these.
 
         Route, codes and errors are those of ``add_traits``.
         """
         wanted = _checked(traits)
-        return self._set_traits(target, lambda _: wanted, create=create)
+        return self._set_traits(
+            target, lambda _: wanted, create=create, generation=generation
+        )
 
-    def clear_traits(self, target: codec.ListedProvider) -> ops.SetTraits:
+    def clear_traits(
+        self, target: codec.ListedProvider, *, generation: int | None = None
+    ) -> optimistic_update.Change[ops.SetTraits]:
         """Remove all traits from a provider.
 
         It sends a PUT of an empty list, because ``DELETE
         /resource_providers/{uuid}/traits`` takes no generation. Codes and
         errors are those of ``add_traits``.
         """
-        return self.set_traits(target, ())
+        return self.set_traits(target, (), generation=generation)
 
     def check_traits(self, traits: Iterable[str]) -> None:
         """Check that placement knows these traits.
@@ -103,6 +121,16 @@ class ProviderTraits(optimistic_update.ProviderContents):
         if missing:
             raise api.does_not_exist(missing)
 
+    def unknown_traits(self, traits: Iterable[str]) -> dict[str, str]:
+        """Return the traits that placement does not know, with suggestions.
+
+        ``GET /traits?name=in:…`` (1.6): 200.
+
+        :return: trait → "; did you mean …?", or '' if no trait is similar
+        """
+        missing = self._traits_api().missing(traits)
+        return {name: trait_names.did_you_mean(name) for name in missing}
+
     def _traits_api(self) -> traits_api.Traits:
         return traits_api.Traits(self._service)
 
@@ -112,7 +140,8 @@ class ProviderTraits(optimistic_update.ProviderContents):
         edit: Callable[[frozenset[str]], frozenset[str]],
         *,
         create: bool,
-    ) -> ops.SetTraits:
+        generation: int | None,
+    ) -> optimistic_update.Change[ops.SetTraits]:
         return self._update.change(
             target,
             _TRAIT,
@@ -123,6 +152,7 @@ class ProviderTraits(optimistic_update.ProviderContents):
                 before=before,
             ),
             lambda op: self._create_missing(op.added, create=create),
+            generation,
         )
 
     def _create_missing(self, traits: Iterable[str], *, create: bool) -> None:

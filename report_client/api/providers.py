@@ -2,8 +2,9 @@
 """List, create, rename and delete resource providers.
 
 Each docstring gives the route, its status codes, and the microversion that has
-the route. The traits, aggregates and inventories of a provider are in
-``provider_trait.py``, ``provider_aggregate.py`` and ``provider_inventory.py``.
+the route. ``provider_lookup.py`` finds providers by name or uuid. The contents
+of a provider are in ``provider_trait.py``, ``provider_aggregate.py`` and
+``provider_inventory.py``, all of it together in ``provider_details.py``.
 A change merges the current state and loses no change of another writer
 (``optimistic_update.py``). The client keeps no state.
 """
@@ -16,20 +17,22 @@ from compute_agent import errors as agent_errors
 from compute_agent.tree import names, provider
 
 from .. import errors
-from ..http import codec, codec_writes, list_stream, paths
+from ..http import codec, codec_writes, paths
 from ..operations import operations as ops
 from . import (
     optimistic_update,
     provider_aggregate,
+    provider_details,
     provider_inventory,
+    provider_lookup,
     provider_query,
     provider_trait,
 )
 
-_SHOWN = 5  # names in a message
-
 
 class Providers(
+    provider_lookup.ProviderLookup,
+    provider_details.ProviderDetails,
     provider_trait.ProviderTraits,
     provider_aggregate.ProviderAggregates,
     provider_inventory.ProviderInventories,
@@ -38,37 +41,6 @@ class Providers(
 
     :param sleep: called with seconds before another attempt
     """
-
-    def find(self, name_or_uuid: str) -> codec.ListedProvider:
-        """Return the provider with this uuid or name.
-
-        ``GET /resource_providers?name=`` (1.0): 200. A word that looks like a
-        uuid is also looked up with ``?uuid=``.
-
-        :raises errors.DoesNotExist: there is no such provider, or one provider
-            has this uuid and another has it as its name
-        :raises agent_errors.InvalidName: no provider can have this name
-        """
-        names.check_provider_name(name_or_uuid)
-        found: list[codec.ListedProvider] = []
-        if names.is_uuid(name_or_uuid):
-            found = self._rows(paths.by_uuid(name_or_uuid.lower()))
-        rows = self._rows(paths.by_name(name_or_uuid))
-        known = {row.uuid for row in found}
-        found += [
-            row
-            for row in rows
-            if row.name == name_or_uuid and row.uuid not in known
-        ]
-        if len(found) > 1:
-            raise _ambiguous(name_or_uuid, *found)
-        if found:
-            return found[0]
-        # MariaDB compares names without regard to case.
-        near = f'; did you mean {rows[0].name}?' if rows else ''
-        raise errors.DoesNotExist(
-            f'no provider is called {name_or_uuid}{near}'
-        )
 
     def list_providers(
         self, query: provider_query.ProviderQuery | None = None
@@ -228,13 +200,6 @@ class Providers(
             provider_query.ProviderQuery(in_tree=target.uuid)
         )
 
-    def _rows(
-        self, path: str, needed: codec.Version = codec.OLDEST
-    ) -> list[codec.ListedProvider]:
-        rows = self._service.read(path, list_stream.listed_providers, needed)
-        codec.check_rows(rows)
-        return rows
-
     def _taken(self, wanted: ops.CreateProvider) -> errors.NameTaken:
         """Return the error that names the holder of the uuid or the name."""
         for path, taken in (
@@ -260,7 +225,7 @@ class Providers(
             if row.parent_uuid == target.uuid
         ]
         if children:
-            return f'delete its children first: {_shortened(sorted(children))}'
+            return f'delete its children first: {provider_details.shortened(sorted(children))}'
         with optimistic_update.naming_provider(target):
             answer = self._service.get(paths.allocations(target.uuid))
         _, consumers = codec.allocated(answer)
@@ -269,20 +234,5 @@ class Providers(
             return 'it had children or allocations a moment ago; try again'
         return (
             f'its {", ".join(sorted(consumers))} is allocated to '
-            f'{_shortened(sorted(uuids))}'
+            f'{provider_details.shortened(sorted(uuids))}'
         )
-
-
-def _ambiguous(
-    word: str, by_uuid: codec.ListedProvider, by_name: codec.ListedProvider
-) -> errors.DoesNotExist:
-    return errors.DoesNotExist(
-        f'{word} is both the uuid of provider {by_uuid.name} and the name of '
-        f'provider {by_name.uuid}: use {by_uuid.name} or {by_name.uuid}'
-    )
-
-
-def _shortened(items: list[str]) -> str:
-    more = len(items) - _SHOWN
-    shown = ', '.join(items[:_SHOWN])
-    return f'{shown} and {more} more' if more > 0 else shown

@@ -165,6 +165,25 @@ def allocated(body: object) -> tuple[int, dict[str, frozenset[str]]]:
     return json_shapes.parse(read, body)
 
 
+def usages(body: object) -> tuple[int, dict[str, int]]:
+    """Return a provider's generation, and resource class → allocated amount.
+
+    From the answer to ``GET /resource_providers/{uuid}/usages``.
+
+    :raises errors.MalformedAnswer: not as documented
+    """
+
+    def read() -> tuple[int, dict[str, int]]:
+        answer = json_shapes.mapping(body)
+        found = json_shapes.mapping(answer['usages'])
+        return json_shapes.generation(answer), {
+            json_shapes.string(rc): json_shapes.count(amount)
+            for rc, amount in sorted(found.items())
+        }
+
+    return json_shapes.parse(read, body)
+
+
 def traits(body: object) -> frozenset[str]:
     """Return the names in the answer to ``GET /traits``."""
     return json_shapes.parse(

@@ -72,6 +72,11 @@ def allocations(uuid: str) -> str:
     return f'{PROVIDERS}/{uuid}/allocations'
 
 
+def usages(uuid: str) -> str:
+    """Return the path of the allocated amounts of one provider."""
+    return f'{PROVIDERS}/{uuid}/usages'
+
+
 def consumer(consumer: str) -> str:
     """Return the path of one consumer's allocations."""
     return f'{CONSUMERS}{consumer}'

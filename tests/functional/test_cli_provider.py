@@ -400,6 +400,7 @@ def test_aggregates_are_added_and_removed(known):
         'added': [],
         'removed': [],
         'changed': False,
+        'generation': 3,
     }
     removed = known.run(*words, 'remove', NODE, AGG1)
     assert removed.out == f'set aggregates of cn1 ({NODE}): -{AGG1}\n'
@@ -420,7 +421,12 @@ COMMANDS = [
     ('list',),
     ('create', 'share'),
     ('delete', 'cn1'),
+    ('show', 'cn1'),
+    ('inventory', 'list', 'cn1'),
     ('inventory', 'set', 'cn1', 'VCPU=1'),
+    ('inventory', 'remove', 'cn1', 'VCPU'),
+    ('aggregate', 'list', 'cn1'),
+    ('aggregate', 'set', 'cn1', AGG1),
     ('aggregate', 'add', 'cn1', AGG1),
     ('aggregate', 'remove', 'cn1', AGG1),
     ('trait', 'list', 'cn1'),

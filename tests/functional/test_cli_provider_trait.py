@@ -37,7 +37,8 @@ def held(cli):
 @pytest.mark.parametrize('word', ['cn1', NODE])
 def test_the_traits_of_a_provider_are_listed(run, word):
     result = run('list', word, '-f', 'json')
-    assert (result.code, result.err) == (0, '')
+    assert result.code == 0
+    assert result.line == f'compute-agent: cn1 ({NODE}) has generation 1'
     assert result.data == [
         {'Name': 'CUSTOM_GOLD'},
         {'Name': 'HW_CPU_X86_AVX2'},
@@ -76,6 +77,7 @@ def test_traits_are_cleared(known, run):
         'added': [],
         'removed': ['CUSTOM_GOLD', 'HW_CPU_X86_AVX2'],
         'changed': True,
+        'generation': 2,
     }
     assert held(known) == []
 

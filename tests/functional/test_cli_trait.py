@@ -495,6 +495,12 @@ def test_completion_knows_the_commands_and_their_options(cli):
     assert result.code == 0
     assert 'sync-check' in result.out
     assert '--starts-with' in result.out
+    for words in (
+        'provider_show',
+        'provider_inventory_remove',
+        '--generation',
+    ):
+        assert words in result.out
 
 
 @pytest.mark.parametrize(

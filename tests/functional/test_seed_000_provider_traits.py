@@ -131,7 +131,7 @@ def test_what_is_so_already_is_not_written(
 ):
     generation = operator.generation(NODE)
     done = getattr(providers, act)(one, ['CUSTOM_TRAIT_1', 'HW_CPU_X86_AVX'])
-    assert not optimistic_update.is_change(done)
+    assert not done.is_change
     assert lines(placement) == ['GET {uuid}/traits 200']
     assert operator.traits() == left
     assert operator.generation(NODE) == generation
@@ -139,7 +139,7 @@ def test_what_is_so_already_is_not_written(
 
 def test_to_remove_what_is_not_there_is_not_written(placement, providers, one):
     done = providers.remove_traits(one, ['HW_CPU_X86_AVX2'])
-    assert not optimistic_update.is_change(done)
+    assert not done.is_change
     assert placement.writes == []
 
 
@@ -271,7 +271,7 @@ def test_what_another_has_done_meanwhile_is_not_done_again(
 ):
     once(placement, 'PUT', lambda: operator.add_traits('HW_CPU_X86_AVX2'))
     done = providers.add_traits(one, ['HW_CPU_X86_AVX2'])
-    assert not optimistic_update.is_change(done)
+    assert not done.is_change
     assert lines(placement)[-2:] == [
         'PUT {uuid}/traits 409',
         'GET {uuid}/traits 200',
@@ -353,5 +353,5 @@ def test_to_clear_a_provider_without_traits_writes_nothing(
 ):
     providers.clear_traits(one)
     placement.clear()
-    assert not optimistic_update.is_change(providers.clear_traits(one))
+    assert not providers.clear_traits(one).is_change
     assert placement.writes == []

@@ -4,10 +4,16 @@
 import argparse
 import dataclasses
 import typing
+from collections.abc import Mapping, Sequence
 
-from ..app import command, listing
+from ... import errors
+from ..app import bulk, listing
 from ..candidates import group_options
 from . import provider_change
+
+if typing.TYPE_CHECKING:
+    from report_client.api import provider_lookup
+    from report_client.api import providers as providers_api
 
 
 class ProviderList(listing.Listing):
@@ -84,13 +90,21 @@ class ProviderList(listing.Listing):
         return rows, None, 0
 
 
-class ProviderCreate(command.Report):
+class ProviderCreate(bulk.BulkReport):
     """Create a provider that no agent reports, such as shared storage."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    _service: 'providers_api.Providers'
+
+    def add_item(
+        self, parser: argparse.ArgumentParser
+    ) -> argparse.ArgumentParser:
         """Return the parser with the provider."""
-        parser = super().get_parser(prog_name)
-        parser.add_argument('name', metavar='NAME', help='The name.')
+        parser.add_argument(
+            'name',
+            metavar='NAME',
+            help='The name. "-" reads lines from standard input; each line '
+            'takes the place of the "-".',
+        )
         parser.add_argument('--uuid', help='The uuid (default: a random one).')
         parser.add_argument(
             '--parent',
@@ -108,14 +122,38 @@ class ProviderCreate(command.Report):
         )
         return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
-        """Create the provider, and return it."""
+    def check(self, parsed_args: argparse.Namespace) -> None:
+        """Refuse names and uuids that no provider can have."""
+        from ...tree import names  # noqa: PLC0415 (quick --help)
+
+        names.check_provider_name(parsed_args.name)
+        names.check_aggregates(parsed_args.aggregates)
+        if parsed_args.uuid is not None:
+            names.check_uuid(parsed_args.uuid, 'provider')
+
+    def prepare(
+        self, items: Sequence[argparse.Namespace]
+    ) -> Sequence[errors.AgentError | None]:
+        """Find names that are taken, and parents that do not exist.
+
+        The parent may be the provider of an earlier line.
+        """
+        self._service = provider_change.providers(self)
+        if len(items) == 1:
+            return [None]  # to create it tells
+        new = {word for item in items for word in (item.name, item.uuid)}
+        parents = {item.parent for item in items} - {None}
+        return _mistakes(
+            items,
+            self._service.find_in_placement(new - {None}),
+            self._service.find_all(parents - new) if parents - new else {},
+        )
+
+    def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
+        """Create the provider."""
         from ...tree import provider  # noqa: PLC0415 (quick --help)
 
-        service = provider_change.providers(self)
-        parent = parsed_args.parent
+        service, parent = self._service, parsed_args.parent
         made = service.create(
             parsed_args.name,
             uuid=parsed_args.uuid,
@@ -134,31 +172,73 @@ class ProviderCreate(command.Report):
         text = f'created provider {title}'
         if aggregates:
             text += f', in aggregate {", ".join(aggregates)}'
-        return data, text, 0
+        return bulk.Outcome(data=data, text=text)
 
 
-class ProviderDelete(command.Report):
+class ProviderDelete(provider_change.ProviderItem):
     """Delete a provider with its inventories, traits and aggregates.
 
     The command refuses a provider that has children or allocations, and names
     them.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the provider."""
-        parser = super().get_parser(prog_name)
-        provider_change.add_provider(parser)
-        return parser
+    def prepare(
+        self, items: Sequence[argparse.Namespace]
+    ) -> Sequence[errors.AgentError | None]:
+        """Find the providers; each may be given once."""
+        mistakes = list(super().prepare(items))
+        first: dict[str, int] = {}
+        for place, item in enumerate(items):
+            if mistakes[place] is None:
+                earlier = first.setdefault(item.found.uuid, place)
+                if earlier != place:
+                    mistakes[place] = errors.ConfigError(
+                        f'{item.found} is in an earlier line already'
+                    )
+        return mistakes
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
+    def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Delete the provider."""
         from ...tree import provider  # noqa: PLC0415 (quick --help)
 
-        service = provider_change.providers(self)
-        found = service.find(parsed_args.provider)
-        service.delete(found)
+        found = parsed_args.found
+        self._service.delete(found)
         data = {'name': found.name, 'uuid': found.uuid}
         title = provider.title(found.name, found.uuid)
-        return data, f'deleted provider {title}', 0
+        return bulk.Outcome(data=data, text=f'deleted provider {title}')
+
+
+def _mistakes(
+    items: Sequence[argparse.Namespace],
+    found: 'Mapping[str, provider_lookup.Found]',
+    parents: 'Mapping[str, provider_lookup.Found]',
+) -> Sequence[errors.AgentError | None]:
+    """Return for each new provider why it cannot be created, or None.
+
+    :param found: the new names and uuids → the provider that has one, or why
+        there is none
+    :param parents: the parents that no line creates, in the same way
+    """
+    from report_client import errors as placement_errors  # noqa: PLC0415 (quick --help)
+
+    earlier: set[str] = set()
+    mistakes: list[errors.AgentError | None] = []
+    for item in items:
+        own = {item.name, item.uuid or item.name}
+        taken = sorted(
+            word
+            for word in own
+            if word in earlier
+            or not isinstance(found[word], errors.AgentError)
+        )
+        parent = parents.get(item.parent, found.get(item.parent))
+        mistake: errors.AgentError | None = None
+        if taken:
+            mistake = placement_errors.NameTaken(
+                f'{taken[0]} is taken already: another provider has it'
+            )
+        elif isinstance(parent, errors.AgentError):
+            mistake = None if item.parent in earlier else parent
+        mistakes.append(mistake)
+        earlier |= own
+    return mistakes

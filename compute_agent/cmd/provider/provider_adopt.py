@@ -68,10 +68,8 @@ class ProviderAdopt(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Adopt the provider; return what was adopted."""
-        from report_client.api import providers  # noqa: PLC0415 (quick --help)
-
         from ...state.database import lock  # noqa: PLC0415
-        from ..wiring import agent_settings, placement  # noqa: PLC0415
+        from ..wiring import agent_settings, named_providers  # noqa: PLC0415
         from ..wiring.agent import open_agent  # noqa: PLC0415
 
         conf = self.conf()
@@ -79,7 +77,7 @@ class ProviderAdopt(command.Report):
             lock.hold(agent_settings.state_path(conf)),
             open_agent(conf, read_only=False) as agent,
         ):
-            service = providers.Providers(placement.placement_service(conf))
+            service = named_providers.providers_of(conf)
             provider = service.find(parsed_args.provider)
             provider_change.refuse_novas_root(agent, provider)
             proposal = _proposal(agent, service, provider, parsed_args)

@@ -3,12 +3,15 @@
 
 import abc
 import argparse
+import re
 import typing
+from collections.abc import Iterable, Mapping, Sequence
 
-from ... import errors
-from ..app import command
+from ... import error_text, errors
+from ..app import bulk, command
 
 if typing.TYPE_CHECKING:
+    from report_client.api import optimistic_update
     from report_client.api import providers as providers_api
     from report_client.http import codec
     from report_client.operations import operations as ops
@@ -16,49 +19,84 @@ if typing.TYPE_CHECKING:
     from ...ownership import adoption
     from ..wiring.agent import Agent
 
+    Done = optimistic_update.Change[ops.SetOperation]
+
+_GENERATION = re.compile('[0-9]{1,18}')
+
 
 def providers(asking: command.AgentCommand) -> 'providers_api.Providers':
     """Return the API for providers; it sends no request yet."""
-    from report_client.api import providers as providers_api  # noqa: PLC0415 (quick --help)
+    from ..wiring import named_providers  # noqa: PLC0415 (quick --help)
 
-    from ..wiring import placement  # noqa: PLC0415
-
-    service = placement.placement_service(asking.conf())
-    return providers_api.Providers(service)
+    return named_providers.providers_of(asking.conf())
 
 
-class ProviderChange(command.Report):
-    """A command that changes the contents of one provider."""
+class ProviderItem(bulk.BulkReport):
+    """A command about one provider, or about one for each line of stdin."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    _service: 'providers_api.Providers'
+
+    def add_item(
+        self, parser: argparse.ArgumentParser
+    ) -> argparse.ArgumentParser:
         """Return the parser with the provider."""
-        parser = super().get_parser(prog_name)
-        add_provider(parser)
+        add_provider(parser, lines=True)
         return parser
 
-    def report(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[typing.Any, str | None, int]:
-        """Change the provider; return the operation that did it."""
-        from report_client.api import optimistic_update  # noqa: PLC0415 (quick --help)
-        from report_client.operations import operations  # noqa: PLC0415 (quick --help)
-        from report_client.plan import render  # noqa: PLC0415 (quick --help)
+    def prepare(
+        self, items: Sequence[argparse.Namespace]
+    ) -> Sequence[errors.AgentError | None]:
+        """Find the providers of the items, and names that do not exist."""
+        self._service = providers(self)
+        found = self._service.find_all({item.provider for item in items})
+        mistakes: list[errors.AgentError | None] = []
+        for item in items:
+            item.found = found[item.provider]
+            missing = isinstance(item.found, errors.AgentError)
+            mistakes.append(item.found if missing else None)
+        if len(items) == 1 or any(mistakes):
+            return mistakes
+        return self.unknown_names(self._service, items)
 
-        self.check(parsed_args)
-        service = providers(self)
-        provider = service.find(parsed_args.provider)
-        done = self.change(service, provider, parsed_args)
-        changed = optimistic_update.is_change(done)
-        data = {**render.operation_data(done), 'changed': changed}
-        if isinstance(done, operations.SetInventories):
-            data['changed_classes'] = sorted(done.changed)
-        for key in ('causes', 'foreign'):  # only an agent's plan has them
-            data.pop(key, None)
-        text = render.line(done)
-        return data, text if changed else f'{text}: {render.NOTHING}', 0
+    def unknown_names(
+        self,
+        service: 'providers_api.Providers',  # noqa: ARG002
+        items: Sequence[argparse.Namespace],
+    ) -> Sequence[errors.AgentError | None]:
+        """Return for each of several items the names that do not exist."""
+        return [None] * len(items)
+
+
+class ProviderChange(ProviderItem):
+    """A command that changes the contents of a provider."""
+
+    def add_item(
+        self, parser: argparse.ArgumentParser
+    ) -> argparse.ArgumentParser:
+        """Return the parser with the provider and its generation."""
+        parser = super().add_item(parser)
+        parser.add_argument(
+            '--generation',
+            metavar='N',
+            help='Write only if the provider still has this generation, as '
+            '"provider show" prints it. Without this option, a change of '
+            'another writer at the same time is kept, and the command tries '
+            'again.',
+        )
+        return parser
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse wrong arguments before any request is sent."""
+        check_generation(parsed_args)
+
+    def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
+        """Change the provider; return the operation that did it."""
+        done = self.change(self._service, parsed_args.found, parsed_args)
+        asked = parsed_args.generation is not None
+        data, text = told(done, with_generation=asked)
+        return bulk.Outcome(
+            data=data, text=text, notes=self.notes(done, parsed_args)
+        )
 
     @abc.abstractmethod
     def change(
@@ -66,17 +104,123 @@ class ProviderChange(command.Report):
         service: 'providers_api.Providers',
         provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
-    ) -> 'ops.SetOperation':
+    ) -> 'Done':
         """Change the provider; return the operation that did it."""
 
+    def notes(
+        self,
+        done: 'Done',  # noqa: ARG002
+        parsed_args: argparse.Namespace,  # noqa: ARG002
+    ) -> Sequence[str]:
+        """Return remarks about a change, such as names that were not there."""
+        return ()
 
-def add_provider(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names the provider."""
-    parser.add_argument(
-        'provider',
-        metavar='PROVIDER',
-        help='The name or uuid of the provider.',
+
+def not_there(done: 'Done', noun: str, given: Iterable[str]) -> list[str]:
+    """Return a remark for each name that a removal did not find.
+
+    :param noun: the name's kind, in the words after "has no"
+    """
+    from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
+
+    operation = done.operation
+    found = []
+    for name in sorted(set(given) - set(operation.before)):
+        similar = trait_names.nearest(name, operation.before)
+        hint = f'; did you mean {similar}?' if similar else ''
+        title = error_text.printable(operation.name)
+        found.append(f'{title} has no {noun} {name}{hint}')
+    return found
+
+
+def unknown(
+    noun: str,
+    missing: Mapping[str, str],
+    names: Iterable[str],
+    *,
+    create: bool,
+) -> errors.AgentError | None:
+    """Return the error for names that placement does not know.
+
+    :param missing: names that it does not know → a suggestion, or ''
+    :param create: custom names are created
+    """
+    from report_client import errors as placement_errors  # noqa: PLC0415 (quick --help)
+    from report_client.api import trait_names  # noqa: PLC0415
+
+    lacking = sorted(set(names) & set(missing))
+    impossible = trait_names.not_creatable(lacking, create=create)
+    if not impossible:
+        return None
+    plural = 's' if noun == 'trait' else 'es'
+    hint = missing[impossible[0]] if len(impossible) == 1 else ''
+    return placement_errors.DoesNotExist(
+        f'placement knows no {noun}{plural if len(impossible) > 1 else ""} '
+        f'{", ".join(impossible)}{hint}{trait_names.create_hint(impossible)}'
     )
+
+
+def told(
+    done: 'Done', *, with_generation: bool
+) -> tuple[dict[str, typing.Any], str]:
+    """Return a change as data and as text.
+
+    :param with_generation: say the new generation in the text, too
+    """
+    from report_client.operations import operations  # noqa: PLC0415 (quick --help)
+    from report_client.plan import render  # noqa: PLC0415
+
+    data = {
+        **render.operation_data(done.operation),
+        'changed': done.is_change,
+        'generation': done.generation,
+    }
+    if isinstance(done.operation, operations.SetInventories):
+        data['changed_classes'] = sorted(done.operation.changed)
+    for key in ('causes', 'foreign'):  # only an agent's plan has them
+        data.pop(key, None)
+    text = render.line(done.operation)
+    if not done.is_change:
+        text += f': {render.NOTHING}'
+    return (
+        data,
+        f'{text}; generation {done.generation}' if with_generation else text,
+    )
+
+
+def check_generation(parsed_args: argparse.Namespace) -> None:
+    """Turn the generation into a number.
+
+    :raises errors.ConfigError: it is none
+    """
+    text = parsed_args.generation
+    if text is None:
+        return
+    if not _GENERATION.fullmatch(text):
+        raise errors.ConfigError(
+            f'--generation {text:.60}: a generation is a whole number, which '
+            '"provider show" prints'
+        )
+    parsed_args.generation = int(text)
+
+
+def add_provider(
+    parser: argparse.ArgumentParser, *, lines: bool = False
+) -> None:
+    """Add the argument that names the provider.
+
+    :param lines: "-" reads items from standard input
+    """
+    text = (
+        'The name or uuid of the provider, or of a node that the driver calls '
+        'by another name, as Ironic does.'
+    )
+    if lines:
+        text += (
+            ' "-" reads lines from standard input; each line takes the place '
+            'of the "-".'
+        )
+    parser.add_argument('provider', metavar='PROVIDER', help=text)
 
 
 def refuse_novas_root(

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent provider inventory``: set a provider's inventories."""
+"""``compute-agent provider inventory``: the inventories of one provider."""
 
 import argparse
 import typing
+from collections.abc import Sequence
 
-from ..app import command
-from . import provider_change
+from ... import errors
+from ..app import command, listing
+from . import provider_change, provider_contents
 
 if typing.TYPE_CHECKING:
     from report_client.api import providers as providers_api
     from report_client.http import codec
-    from report_client.operations import operations as ops
 
 _OPTIONS = {
     'total': 'The amount, in units of the class; required for a new class.',
@@ -22,6 +23,41 @@ _OPTIONS = {
 }
 
 
+class ProviderInventoryList(provider_contents.ProviderContents):
+    """List the inventories of a provider; stderr has its generation.
+
+    "Used" is the allocated amount. The amount that can be allocated is
+    (total - reserved) * allocation ratio.
+    """
+
+    COLUMNS = (
+        'Resource class',
+        'Total',
+        'Reserved',
+        'Min unit',
+        'Max unit',
+        'Step size',
+        'Allocation ratio',
+        'Used',
+    )
+
+    def contents(
+        self,
+        service: 'providers_api.Providers',
+        provider: 'codec.ListedProvider',
+    ) -> tuple[int, listing.Rows]:
+        """Return one row for each inventory."""
+        found = service.used_inventories(provider)
+        return found.generation, [
+            (
+                rc,
+                *(getattr(one, field) for field in _OPTIONS),
+                found.used.get(rc, 0),
+            )
+            for rc, one in sorted(found.inventories.items())
+        ]
+
+
 class ProviderInventorySet(provider_change.ProviderChange):
     """Set inventories of a provider, or single fields of them.
 
@@ -30,9 +66,11 @@ class ProviderInventorySet(provider_change.ProviderChange):
     defaults.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_item(
+        self, parser: argparse.ArgumentParser
+    ) -> argparse.ArgumentParser:
         """Return the parser with the fields."""
-        parser = super().get_parser(prog_name)
+        parser = super().add_item(parser)
         parser.add_argument(
             'fields',
             nargs='*',
@@ -57,17 +95,83 @@ class ProviderInventorySet(provider_change.ProviderChange):
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse an argument that is not a field."""
+        super().check(parsed_args)
         _records(parsed_args)
+
+    def unknown_names(
+        self,
+        service: 'providers_api.Providers',
+        items: Sequence[argparse.Namespace],
+    ) -> Sequence[errors.AgentError | None]:
+        """Return for each item the classes that placement does not know."""
+        named = [_records(item) for item in items]
+        missing = service.unknown_classes(set().union(*named))
+        return [
+            provider_change.unknown(
+                'resource class', missing, records, create=item.create
+            )
+            for item, records in zip(items, named, strict=True)
+        ]
 
     def change(
         self,
         service: 'providers_api.Providers',
         provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
-    ) -> 'ops.SetOperation':
+    ) -> 'provider_change.Done':
         """Set the fields."""
         return service.set_inventory(
-            provider, _records(parsed_args), create=parsed_args.create
+            provider,
+            _records(parsed_args),
+            create=parsed_args.create,
+            generation=parsed_args.generation,
+        )
+
+
+class ProviderInventoryRemove(provider_change.ProviderChange):
+    """Remove inventories from a provider; its other classes stay.
+
+    The command refuses a class that is allocated, and names the consumers.
+    """
+
+    def add_item(
+        self, parser: argparse.ArgumentParser
+    ) -> argparse.ArgumentParser:
+        """Return the parser with the classes."""
+        parser = super().add_item(parser)
+        parser.add_argument(
+            'classes',
+            nargs='+',
+            metavar='RC',
+            help='The name of a resource class.',
+        )
+        return command.take_words(parser, 'classes')
+
+    def check(self, parsed_args: argparse.Namespace) -> None:
+        """Refuse an argument that is not the name of a class."""
+        super().check(parsed_args)
+        from ...tree import names  # noqa: PLC0415 (quick --help)
+
+        for rc in parsed_args.classes:
+            names.check_symbol(rc, 'resource class')
+
+    def change(
+        self,
+        service: 'providers_api.Providers',
+        provider: 'codec.ListedProvider',
+        parsed_args: argparse.Namespace,
+    ) -> 'provider_change.Done':
+        """Remove the classes."""
+        return service.remove_inventory(
+            provider, parsed_args.classes, generation=parsed_args.generation
+        )
+
+    def notes(
+        self, done: 'provider_change.Done', parsed_args: argparse.Namespace
+    ) -> Sequence[str]:
+        """Return the classes of which the provider had no inventory."""
+        return provider_change.not_there(
+            done, 'inventory of', parsed_args.classes
         )
 
 
@@ -79,8 +183,6 @@ def _records(
     :raises errors.AgentError: there are none, or they contradict each other
     """
     from report_client.api import inventory_fields  # noqa: PLC0415 (quick --help)
-
-    from ... import errors  # noqa: PLC0415
 
     rc = parsed_args.resource_class
     values = {field: getattr(parsed_args, field) for field in _OPTIONS}

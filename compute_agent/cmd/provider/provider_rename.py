@@ -49,12 +49,10 @@ class ProviderRename(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Rename the provider; return its names."""
-        from report_client.api import providers  # noqa: PLC0415 (quick --help)
-
         from ...identity import rename  # noqa: PLC0415
         from ...state.database import lock  # noqa: PLC0415
         from ...tree import names  # noqa: PLC0415
-        from ..wiring import agent_settings, placement  # noqa: PLC0415
+        from ..wiring import agent_settings, named_providers  # noqa: PLC0415
         from ..wiring.agent import open_agent  # noqa: PLC0415
 
         conf = self.conf()
@@ -62,7 +60,7 @@ class ProviderRename(command.Report):
             lock.hold(agent_settings.state_path(conf)),
             open_agent(conf, read_only=True) as agent,
         ):
-            service = providers.Providers(placement.placement_service(conf))
+            service = named_providers.providers_of(conf)
             provider = service.find(parsed_args.provider)
             provider_change.refuse_novas_root(agent, provider)
             name = rename.new_name(

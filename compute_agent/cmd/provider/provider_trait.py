@@ -6,43 +6,43 @@ The commands keep the changes that other writers make at the same time.
 
 import argparse
 import typing
+from collections.abc import Sequence
 
-from ... import error_text
+from ... import errors
 from ..app import command, listing
-from . import provider_change
+from . import provider_change, provider_contents
 
 if typing.TYPE_CHECKING:
     from report_client.api import providers as providers_api
     from report_client.http import codec
-    from report_client.operations import operations as ops
 
 
-class ProviderTraitList(listing.Listing):
-    """List the traits of a provider."""
+class ProviderTraitList(provider_contents.ProviderContents):
+    """List the traits of a provider; stderr has its generation."""
 
     COLUMNS = ('Name',)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser with the provider."""
-        parser = super().get_parser(prog_name)
-        provider_change.add_provider(parser)
-        return parser
-
-    def rows(
-        self, parsed_args: argparse.Namespace
-    ) -> tuple[listing.Rows, str | None, int]:
+    def contents(
+        self,
+        service: 'providers_api.Providers',
+        provider: 'codec.ListedProvider',
+    ) -> tuple[int, listing.Rows]:
         """Return one row for each trait."""
-        service = provider_change.providers(self)
-        provider = service.find(parsed_args.provider)
-        return [(name,) for name in sorted(service.traits(provider))], None, 0
+        from ...tree import assertion  # noqa: PLC0415 (quick --help)
+
+        kind = assertion.Kind.TRAIT
+        generation, traits = service.contents(provider, kind)
+        return generation, [(name,) for name in sorted(traits)]
 
 
 class _TraitsGiven(provider_change.ProviderChange):
     """A command with traits as arguments."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_item(
+        self, parser: argparse.ArgumentParser
+    ) -> argparse.ArgumentParser:
         """Return the parser with the traits."""
-        parser = super().get_parser(prog_name)
+        parser = super().add_item(parser)
         parser.add_argument(
             'traits', nargs='+', metavar='TRAIT', help='The name of a trait.'
         )
@@ -50,6 +50,7 @@ class _TraitsGiven(provider_change.ProviderChange):
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse an argument that is not a trait's name."""
+        super().check(parsed_args)
         from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
 
         for name in parsed_args.traits:
@@ -59,15 +60,32 @@ class _TraitsGiven(provider_change.ProviderChange):
 class _TraitsNew(_TraitsGiven):
     """A command whose traits may not exist in placement yet."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_item(
+        self, parser: argparse.ArgumentParser
+    ) -> argparse.ArgumentParser:
         """Return the parser with the option to create traits."""
-        parser = super().get_parser(prog_name)
+        parser = super().add_item(parser)
         parser.add_argument(
             '--create',
             action='store_true',
             help='Create custom traits that do not exist yet.',
         )
         return parser
+
+    def unknown_names(
+        self,
+        service: 'providers_api.Providers',
+        items: Sequence[argparse.Namespace],
+    ) -> Sequence[errors.AgentError | None]:
+        """Return for each item the traits that placement does not know."""
+        named = {name for item in items for name in item.traits}
+        missing = service.unknown_traits(named)
+        return [
+            provider_change.unknown(
+                'trait', missing, item.traits, create=item.create
+            )
+            for item in items
+        ]
 
 
 class ProviderTraitAdd(_TraitsNew):
@@ -78,10 +96,13 @@ class ProviderTraitAdd(_TraitsNew):
         service: 'providers_api.Providers',
         provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
-    ) -> 'ops.SetOperation':
+    ) -> 'provider_change.Done':
         """Add the traits."""
         return service.add_traits(
-            provider, parsed_args.traits, create=parsed_args.create
+            provider,
+            parsed_args.traits,
+            create=parsed_args.create,
+            generation=parsed_args.generation,
         )
 
 
@@ -93,17 +114,17 @@ class ProviderTraitRemove(_TraitsGiven):
         service: 'providers_api.Providers',
         provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
-    ) -> 'ops.SetOperation':
-        """Remove the traits; print those that the provider did not have."""
-        from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
+    ) -> 'provider_change.Done':
+        """Remove the traits."""
+        return service.remove_traits(
+            provider, parsed_args.traits, generation=parsed_args.generation
+        )
 
-        done = service.remove_traits(provider, parsed_args.traits)
-        for name in sorted(set(parsed_args.traits) - done.before):
-            similar = trait_names.nearest(name, done.before)
-            hint = f'; did you mean {similar}?' if similar else ''
-            title = error_text.printable(provider.name)
-            self.say(f'{title} has no trait {name}{hint}')
-        return done
+    def notes(
+        self, done: 'provider_change.Done', parsed_args: argparse.Namespace
+    ) -> Sequence[str]:
+        """Return the traits that the provider did not have."""
+        return provider_change.not_there(done, 'trait', parsed_args.traits)
 
 
 class ProviderTraitSet(_TraitsNew):
@@ -114,10 +135,13 @@ class ProviderTraitSet(_TraitsNew):
         service: 'providers_api.Providers',
         provider: 'codec.ListedProvider',
         parsed_args: argparse.Namespace,
-    ) -> 'ops.SetOperation':
+    ) -> 'provider_change.Done':
         """Replace the traits."""
         return service.set_traits(
-            provider, parsed_args.traits, create=parsed_args.create
+            provider,
+            parsed_args.traits,
+            create=parsed_args.create,
+            generation=parsed_args.generation,
         )
 
 
@@ -128,7 +152,9 @@ class ProviderTraitClear(provider_change.ProviderChange):
         self,
         service: 'providers_api.Providers',
         provider: 'codec.ListedProvider',
-        parsed_args: argparse.Namespace,  # noqa: ARG002
-    ) -> 'ops.SetOperation':
+        parsed_args: argparse.Namespace,
+    ) -> 'provider_change.Done':
         """Remove every trait."""
-        return service.clear_traits(provider)
+        return service.clear_traits(
+            provider, generation=parsed_args.generation
+        )

@@ -9,9 +9,10 @@ import abc
 import argparse
 import dataclasses
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from ..app import command
+from ... import errors
+from ..app import bulk, command, progress, stdin_lines
 
 if typing.TYPE_CHECKING:
     from report_client.api import traits as traits_api
@@ -59,7 +60,8 @@ class TraitChange(command.Report):
             'names',
             nargs='+',
             metavar='NAME',
-            help='The name of a custom trait, such as CUSTOM_GOLD.',
+            help='The name of a custom trait, such as CUSTOM_GOLD. "-" reads '
+            'names from standard input, one or more on each line.',
         )
         return command.take_words(parser, 'names')
 
@@ -67,16 +69,41 @@ class TraitChange(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Change the traits; change none if one of the names is invalid."""
+        wanted = _wanted(self, parsed_args.names)
+        self._check(wanted)
+        act = self.act(traits(self))
+        with progress.bar(self.app.stderr, f'trait {self.VERB}') as advance:
+
+            def counted(name: str) -> typing.Any:
+                try:
+                    return act(name)
+                finally:
+                    advance(len(wanted))
+
+            found = of_each(counted, list(wanted))
+        for name, why in found.not_done.items():
+            self.say(f'{wanted[name]}{why}')
+        data, lines = self.told(found)
+        text = '\n'.join(lines) if wanted else bulk.NO_LINES
+        return data, text or None, 1 if found.not_done else 0
+
+    def _check(self, wanted: Mapping[str, str]) -> None:
+        """Check the names.
+
+        :param wanted: name → its line, for messages, or ''
+        :raises errors.AgentError: some are invalid
+        """
         from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
 
-        wanted = list(dict.fromkeys(parsed_args.names))
-        for name in wanted:
-            trait_names.check_custom(name, self.VERB)
-        found = of_each(self.act(traits(self)), wanted)
-        for why in found.not_done.values():
-            self.say(why)
-        data, lines = self.told(found)
-        return data, '\n'.join(lines) or None, 1 if found.not_done else 0
+        mistakes = []
+        for name, line in wanted.items():
+            try:
+                trait_names.check_custom(name, self.VERB)
+            except errors.InvalidName as exc:
+                if not line:
+                    raise
+                mistakes.append(f'{line}{exc}')
+        stdin_lines.refuse(mistakes)
 
     @abc.abstractmethod
     def act(self, service: 'traits_api.Traits') -> Callable[[str], typing.Any]:
@@ -87,23 +114,33 @@ class TraitChange(command.Report):
         """Return the outcome as data, and a line for each changed trait."""
 
 
+def _wanted(
+    asking: command.AgentCommand, words: Sequence[str]
+) -> dict[str, str]:
+    """Return the names, each with its line of standard input, or ''."""
+    wanted = {word: '' for word in words if word != stdin_lines.STDIN}
+    if stdin_lines.STDIN in words:
+        for line in stdin_lines.read(asking):
+            for name in line.words:
+                wanted.setdefault(name, line.mistake(''))
+    return wanted
+
+
 def of_each(act: Callable[[str], typing.Any], names: Sequence[str]) -> Outcome:
     """Change each trait; stop if placement cannot be reached."""
-    from report_client import errors  # noqa: PLC0415 (quick --help)
-
-    from ... import errors as agent_errors  # noqa: PLC0415
+    from report_client import errors as placement_errors  # noqa: PLC0415 (quick --help)
 
     found = Outcome(done={}, kept={}, failed={})
     for number, name in enumerate(names, 1):
         try:
             found.done[name] = act(name)
-        except (errors.InUse, errors.DoesNotExist) as exc:
+        except (placement_errors.InUse, placement_errors.DoesNotExist) as exc:
             found.kept[name] = str(exc)
-        except (agent_errors.Unavailable, agent_errors.ConfigError) as exc:
+        except (errors.Unavailable, errors.ConfigError) as exc:
             found.failed[name] = f'{name}: {exc}'
             for later in names[number:]:
                 found.failed[later] = f'{later}: not tried'
             break
-        except agent_errors.AgentError as exc:
+        except errors.AgentError as exc:
             found.failed[name] = f'{name}: {exc}'
     return found

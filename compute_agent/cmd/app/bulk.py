@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that act on each line of standard input, for the argument "-".
+
+A line stands in the place of the "-": its words are the arguments, quoted as
+in a shell. All lines are checked before the first one is carried out. A line
+that fails does not stop the others, unless the service is unavailable.
+"""
+
+import abc
+import argparse
+import dataclasses
+import typing
+from collections.abc import Callable, Sequence
+
+from ... import errors
+from . import command, progress, stdin_lines
+
+NO_LINES = 'standard input has no lines: there is nothing to do'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The outcome of one item.
+
+    :ivar notes: remarks for the operator, on stderr
+    """
+
+    data: dict[str, typing.Any]
+    text: str
+    notes: Sequence[str] = ()
+
+
+class BulkReport(command.Report):
+    """A report on one item, or on the item of each line of standard input."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser; "-" among the words is for standard input."""
+        whole = self.add_item(super().get_parser(prog_name))
+        shared = super().get_parser(prog_name)
+        one = whole.parse_args
+
+        def parse(
+            args: Sequence[str] | None = None,
+            namespace: argparse.Namespace | None = None,
+        ) -> argparse.Namespace:
+            words = list(args or ())
+            if stdin_lines.STDIN not in words or {'-h', '--help'} & set(words):
+                return one(words, namespace)
+            found, template = shared.parse_known_args(words, namespace)
+            found.template = template
+            return found
+
+        setattr(whole, 'parse_args', parse)  # noqa: B010 (mypy: no method)
+        return whole
+
+    def report(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[typing.Any, str | None, int]:
+        """Act on the item, or on that of each line."""
+        template = getattr(parsed_args, 'template', None)
+        if template is not None:
+            return self._of_lines(template)
+        self.check(parsed_args)
+        (mistake,) = self.prepare([parsed_args])
+        if mistake is not None:
+            raise mistake
+        outcome = self.act(parsed_args)
+        for note in outcome.notes:
+            self.say(note)
+        return outcome.data, outcome.text, 0
+
+    @abc.abstractmethod
+    def add_item(
+        self, parser: argparse.ArgumentParser
+    ) -> argparse.ArgumentParser:
+        """Return the parser with the arguments of one item."""
+
+    def check(self, parsed_args: argparse.Namespace) -> None:
+        """Refuse wrong arguments before any request is sent."""
+
+    @abc.abstractmethod
+    def prepare(
+        self, items: Sequence[argparse.Namespace]
+    ) -> Sequence[errors.AgentError | None]:
+        """Look up what the items name; return for each its mistake, or None.
+
+        No request writes anything.
+        """
+
+    @abc.abstractmethod
+    def act(self, parsed_args: argparse.Namespace) -> Outcome:
+        """Carry out one item."""
+
+    def _of_lines(
+        self, template: Sequence[str]
+    ) -> tuple[typing.Any, str | None, int]:
+        lines = stdin_lines.read(self)
+        items = self._checked(lines, template) if lines else {}
+        return carry_out(
+            self, lines, lambda line: self.act(items[line.number])
+        )
+
+    def _checked(
+        self, lines: Sequence[stdin_lines.Line], template: Sequence[str]
+    ) -> dict[int, argparse.Namespace]:
+        """Return the items by the number of their line.
+
+        :raises errors.SeveralMistakes: some lines have one
+        """
+        parser = self.add_item(_line_parser())
+        items: dict[int, argparse.Namespace] = {}
+        mistakes = []
+        for line in lines:
+            try:
+                items[line.number] = found = parser.parse_args(
+                    _words(template, line)
+                )
+                self.check(found)
+            except errors.AgentError as exc:
+                mistakes.append(line.mistake(f'{exc}{line.hint}'))
+        stdin_lines.refuse(mistakes)
+        found_out = self.prepare([items[line.number] for line in lines])
+        stdin_lines.refuse(
+            line.mistake(f'{why}{line.hint}')
+            for line, why in zip(lines, found_out, strict=True)
+            if why is not None
+        )
+        return items
+
+
+def carry_out(
+    asking: command.AgentCommand,
+    lines: Sequence[stdin_lines.Line],
+    act: Callable[[stdin_lines.Line], Outcome],
+) -> tuple[typing.Any, str | None, int]:
+    """Act on each line; return the outcomes as data and text, and the code.
+
+    Each failure is a line on stderr, printed when the progress bar is gone.
+    """
+    if not lines:
+        return [], NO_LINES, 0
+    done = _Done()
+    with progress.bar(asking.app.stderr, asking.cmd_name or '') as advance:
+        for position, line in enumerate(lines):
+            try:
+                done.add(line, act(line))
+            except KeyboardInterrupt:
+                asking.say(
+                    f'interrupted in line {line.number}: the lines before it '
+                    'were carried out'
+                )
+                raise
+            except errors.AgentError as exc:
+                done.fail(line, exc)
+                if isinstance(exc, (errors.Unavailable, errors.ConfigError)):
+                    done.skip(lines[position + 1 :])
+                    break
+            advance(len(lines))
+    for remark in done.remarks:
+        asking.say(remark)
+    return done.data, '\n'.join(done.texts) or None, 1 if done.failed else 0
+
+
+class _Done:
+    """The outcomes of the lines so far."""
+
+    def __init__(self) -> None:
+        self.data: list[dict[str, typing.Any]] = []
+        self.texts: list[str] = []
+        self.remarks: list[str] = []
+        self.failed = False
+
+    def add(self, line: stdin_lines.Line, outcome: Outcome) -> None:
+        """Keep the outcome of a line."""
+        self.data.append({'line': line.number, **outcome.data})
+        self.texts.append(outcome.text)
+        self.remarks += map(line.mistake, outcome.notes)
+
+    def fail(self, line: stdin_lines.Line, why: errors.AgentError) -> None:
+        """Keep the failure of a line."""
+        self.failed = True
+        self.data.append({'line': line.number, 'error': str(why)})
+        self.remarks.append(line.mistake(why))
+
+    def skip(self, lines: Sequence[stdin_lines.Line]) -> None:
+        """Say that these were not tried."""
+        if not lines:
+            return
+        first, last = lines[0].number, lines[-1].number
+        self.remarks.append(
+            f'line {first} was not tried'
+            if first == last
+            else f'lines {first} to {last} were not tried'
+        )
+
+
+def _words(template: Sequence[str], line: stdin_lines.Line) -> list[str]:
+    """Return the words of a command with a line in the place of the "-"."""
+    place = list(template).index(stdin_lines.STDIN)
+    return [*template[:place], *line.words, *template[place + 1 :]]
+
+
+def _line_parser() -> argparse.ArgumentParser:
+    """Return a parser that raises its errors."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+
+    def error(message: str) -> typing.NoReturn:
+        raise errors.ConfigError(' '.join(message.split()))
+
+    setattr(parser, 'error', error)  # noqa: B010 (mypy: no method)
+    return parser

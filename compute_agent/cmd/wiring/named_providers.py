@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Providers by the words of people, also by the names of a driver's nodes.
+
+The provider of an Ironic node has the node's uuid as its name; people call the
+node by its name in Ironic. The state database knows the names of this agent's
+nodes. The drivers are asked only for a word that neither placement nor the
+state knows.
+"""
+
+import contextlib
+import functools
+from collections.abc import Collection, Mapping
+
+from oslo_config import cfg
+
+from report_client import errors as placement_errors
+from report_client.api import provider_lookup, providers
+from report_client.http import codec, placement
+
+from ... import errors
+from ...state.state import State
+from ...tree import names
+from ...tree import node as node_module
+from ...virt.driver import ComputeDriver
+from ...virt.drivers import NamedDriver
+from ..app import configuration
+from . import agent_settings
+from . import placement as placement_wiring
+
+
+class NamedProviders(providers.Providers):
+    """The providers of one placement, found by the names of nodes, too."""
+
+    def __init__(
+        self, service: placement.Placement, conf: cfg.ConfigOpts
+    ) -> None:
+        super().__init__(service)
+        self._conf = conf
+        self._doubts: list[str] = []
+
+    def find(self, name_or_uuid: str) -> codec.ListedProvider:
+        """Return the provider with this uuid or name, or of such a node.
+
+        :raises placement_errors.DoesNotExist: there is no such provider
+        :raises placement_errors.Ambiguous: there are several
+        """
+        found = self.find_all([name_or_uuid])[name_or_uuid]
+        if isinstance(found, errors.AgentError):
+            raise found
+        return found
+
+    def find_all(
+        self, words: Collection[str]
+    ) -> dict[str, provider_lookup.Found]:
+        """Return for each name or uuid its provider, or why there is none."""
+        return self._settled(self.find_in_placement(words))
+
+    def title(self, uuid: str) -> str:
+        """Return the recorded name of a node for people, '' if it has none."""
+        return next((n.title for n in self._recorded if n.uuid == uuid), '')
+
+    def _settled(
+        self, found: Mapping[str, provider_lookup.Found]
+    ) -> dict[str, provider_lookup.Found]:
+        """Return the outcomes, with the providers of nodes of these names."""
+        nodes = {word: self._nodes(word, one) for word, one in found.items()}
+        uuids = {node.uuid for called in nodes.values() for node in called}
+        known = self.find_in_placement(sorted(uuids)) if uuids else {}
+        return {
+            word: self._chosen(word, one, nodes[word], known)
+            for word, one in found.items()
+        }
+
+    def _nodes(
+        self, word: str, found: provider_lookup.Found
+    ) -> list[node_module.Node]:
+        """Return the nodes that people call so."""
+        if names.is_uuid(word) or _is_settled(found):
+            return []
+        called = [node for node in self._recorded if node.title == word]
+        if not called and isinstance(found, errors.AgentError):
+            called = [node for node in self._listed if node.title == word]
+        return called
+
+    def _chosen(
+        self,
+        word: str,
+        found: provider_lookup.Found,
+        nodes: Collection[node_module.Node],
+        known: Mapping[str, provider_lookup.Found],
+    ) -> provider_lookup.Found:
+        """Return the one provider that a word means, or an error."""
+        rows = [found, *(known[node.uuid] for node in nodes)]
+        existing = {
+            row.uuid: row
+            for row in rows
+            if isinstance(row, codec.ListedProvider)
+        }
+        if len(existing) == 1:
+            return next(iter(existing.values()))
+        if existing:
+            return placement_errors.Ambiguous(
+                f'{word} is the name of several providers and nodes: give the '
+                f'uuid of one, {" or ".join(sorted(existing))}'
+            )
+        if nodes:
+            return placement_errors.DoesNotExist(
+                f'node {next(iter(nodes))} has no provider in placement yet'
+            )
+        if _is_settled(found) or not self._doubts:
+            return found
+        return placement_errors.DoesNotExist(
+            f'{found}; {"; ".join(self._doubts)}'
+        )
+
+    @functools.cached_property
+    def _recorded(self) -> list[node_module.Node]:
+        """The nodes in the state of this host; none if it cannot be read."""
+        directory = agent_settings.state_path(self._conf)
+        try:
+            with contextlib.closing(State.open_copy(directory)) as state:
+                return state.nodes.all()
+        except errors.ConfigError:
+            return []
+
+    @functools.cached_property
+    def _listed(self) -> list[node_module.Node]:
+        """The nodes of the drivers whose nodes have names of their own."""
+        found: list[node_module.Node] = []
+        try:
+            drivers = configuration.load_drivers(self._conf)
+        except errors.AgentError:
+            return found  # this host has none, and needs none
+        for one in drivers:
+            with contextlib.closing(one):
+                if type(one.driver).get_titles is ComputeDriver.get_titles:
+                    continue
+                try:
+                    found += _nodes_of(one)
+                except errors.AgentError as exc:
+                    self._doubts.append(
+                        f'{one.title} could not be asked for a node of that '
+                        f'name: {exc}'
+                    )
+        return found
+
+
+def providers_of(conf: cfg.ConfigOpts) -> NamedProviders:
+    """Return the API for providers; it sends no request yet."""
+    return NamedProviders(placement_wiring.placement_service(conf), conf)
+
+
+def _is_settled(found: provider_lookup.Found) -> bool:
+    """Return True for an error that no node of that name could mend."""
+    return isinstance(found, errors.AgentError) and (
+        isinstance(found, placement_errors.Ambiguous)
+        or not isinstance(found, placement_errors.DoesNotExist)
+    )
+
+
+def _nodes_of(one: NamedDriver) -> list[node_module.Node]:
+    """Return a driver's nodes that have names of their own."""
+    one.driver.get_available_nodes()
+    titles = one.titles()
+    return [
+        node_module.Node(uuid=uuid, name=name, title=titles[name])
+        for uuid, name in one.nodenames_by_uuid().items()
+        if name in titles
+    ]

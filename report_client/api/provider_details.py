@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read all of a provider at one generation, with the use of its inventories.
+
+Each part is a request of its own. Parts that are older than the newest one are
+read again, so that the result is one moment of the provider.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from compute_agent.tree import assertion, inventory, provider
+
+from .. import errors
+from ..http import codec, paths
+from . import optimistic_update
+
+REREADS = 4  # times that outdated parts are read again
+_SHOWN = 5  # names in a message
+
+_Reads = Mapping[str, Callable[[], tuple[int, Any]]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class UsedInventories:
+    """The inventories of a provider, and the allocated amounts.
+
+    :ivar used: resource class → amount; 0 if nothing is allocated
+    """
+
+    generation: int
+    inventories: Mapping[str, inventory.Inventory]
+    used: Mapping[str, int]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Details(UsedInventories):
+    """All of a provider.
+
+    :ivar consumers: the uuids that have allocations from it
+    """
+
+    traits: frozenset[str]
+    aggregates: frozenset[str]
+    consumers: frozenset[str]
+
+
+class ProviderDetails(optimistic_update.ProviderContents):
+    """Reads providers with their usages and allocations."""
+
+    def used_inventories(
+        self, target: codec.ListedProvider
+    ) -> UsedInventories:
+        """Return a provider's inventories, with the allocated amounts.
+
+        ``GET /resource_providers/{uuid}/inventories`` and ``…/usages`` (1.0):
+        200, 404.
+
+        :raises errors.NotFound: the provider was deleted (404)
+        :raises errors.Conflict: it changed during each attempt
+        """
+        generation, parts = _together(target, self._amounts(target))
+        return UsedInventories(generation=generation, **parts)
+
+    def details(self, target: codec.ListedProvider) -> Details:
+        """Return all of a provider.
+
+        Besides the requests of ``used_inventories``, ``…/traits`` (1.6),
+        ``…/aggregates`` (1.19) and ``…/allocations`` (1.0): 200, 404.
+
+        :raises errors.NotFound: the provider was deleted (404)
+        :raises errors.Conflict: it changed during each attempt
+        """
+
+        def read(kind: assertion.Kind) -> Callable[[], tuple[int, Any]]:
+            return lambda: self.contents(target, kind)
+
+        generation, parts = _together(
+            target,
+            {
+                **self._amounts(target),
+                'traits': read(assertion.Kind.TRAIT),
+                'aggregates': read(assertion.Kind.AGGREGATE),
+                'consumers': lambda: self._consumers(target),
+            },
+        )
+        return Details(generation=generation, **parts)
+
+    def _amounts(self, target: codec.ListedProvider) -> _Reads:
+        return {
+            'inventories': lambda: self.contents(
+                target, assertion.Kind.INVENTORY
+            ),
+            'used': lambda: codec.usages(
+                self._get(target, paths.usages(target.uuid))
+            ),
+        }
+
+    def _consumers(
+        self, target: codec.ListedProvider
+    ) -> tuple[int, frozenset[str]]:
+        answer = self._get(target, paths.allocations(target.uuid))
+        generation, by_class = codec.allocated(answer)
+        return generation, frozenset[str]().union(*by_class.values())
+
+    def _get(self, target: codec.ListedProvider, path: str) -> Any:
+        with optimistic_update.naming_provider(target):
+            return self._service.get(path)
+
+
+def _together(
+    target: codec.ListedProvider, reads: _Reads
+) -> tuple[int, dict[str, Any]]:
+    """Return the generation at which all parts were read, and the parts.
+
+    :raises errors.Conflict: the provider changed during each attempt
+    """
+    found = {name: read() for name, read in reads.items()}
+    for _ in range(REREADS):
+        newest = max(generation for generation, _ in found.values())
+        older = [name for name, (at, _) in found.items() if at != newest]
+        if not older:
+            return newest, {name: part for name, (_, part) in found.items()}
+        found.update({name: reads[name]() for name in older})
+    raise errors.Conflict(
+        f'{provider.title(target.name, target.uuid)}: other writers changed '
+        'it during each attempt to read it; try again'
+    )
+
+
+def shortened(items: Sequence[str]) -> str:
+    """Return the first few of these words, and the number of the others."""
+    more = len(items) - _SHOWN
+    shown = ', '.join(items[:_SHOWN])
+    return f'{shown} and {more} more' if more > 0 else shown

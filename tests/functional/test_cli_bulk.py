@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands for each line of standard input: "-" in the place of its words."""
+
+import io
+import sys
+
+import pytest
+import requests
+
+from compute_agent.cmd.app import bulk
+from report_client.api import provider_lookup
+
+NODE = '11111111-1111-4111-8111-111111111111'
+TWO = '22222222-2222-4222-8222-222222222222'
+AGG = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
+MANY = 30
+
+
+@pytest.fixture
+def typed(cli, monkeypatch):
+    """Run a command with a text on standard input."""
+
+    def run(text, *words):
+        content = text if isinstance(text, bytes) else text.encode()
+        stdin = io.TextIOWrapper(io.BytesIO(content))
+        monkeypatch.setattr(sys, 'stdin', stdin)
+        return cli.run(*words)
+
+    return run
+
+
+@pytest.fixture
+def known(cli):
+    """Two providers."""
+    for name, uuid in (('cn1', NODE), ('cn 2', TWO)):
+        body = {'name': name, 'uuid': uuid}
+        cli.placement('/resource_providers', 'POST', body)
+    return cli
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Each request of the program, as METHOD PATH."""
+    found = []
+    send = requests.Session.send
+
+    def noted(self, request, **kwargs):
+        found.append(f'{request.method} {request.path_url}')
+        return send(self, request, **kwargs)
+
+    monkeypatch.setattr(requests.Session, 'send', noted)
+    return found
+
+
+def written(sent):
+    return [line for line in sent if not line.startswith('GET')]
+
+
+def traits(cli, uuid):
+    path = f'/resource_providers/{uuid}/traits'
+    return sorted(cli.placement(path)['traits'])
+
+
+# --- what a line is -----------------------------------------------------------
+
+
+def test_a_line_has_the_arguments_of_the_command_line(known, typed):
+    result = typed(
+        '# comments and empty lines do not count\n'
+        '\n'
+        'cn1 HW_CPU_X86_AVX HW_CPU_X86_AVX2\r\n'
+        "'cn 2' CUSTOM_GOLD --create\n",
+        *('provider', 'trait', 'add', '-'),
+    )
+    assert (result.code, result.err) == (0, '')
+    assert result.out == (
+        f'set traits of cn1 ({NODE}): +HW_CPU_X86_AVX, +HW_CPU_X86_AVX2\n'
+        f'set traits of cn 2 ({TWO}): +CUSTOM_GOLD\n'
+    )
+    assert traits(known, TWO) == ['CUSTOM_GOLD']
+
+
+def test_arguments_beside_the_dash_are_those_of_each_line(known, typed):
+    words = ('provider', 'trait', 'add', '-', 'CUSTOM_GOLD', '--create')
+    result = typed(f'cn1\n{TWO}\n', *words, '-f', 'json')
+    assert (result.code, result.err) == (0, '')
+    assert [
+        (row['line'], row['uuid'], row['added']) for row in result.data
+    ] == [
+        (1, NODE, ['CUSTOM_GOLD']),
+        (2, TWO, ['CUSTOM_GOLD']),
+    ]
+
+
+@pytest.mark.parametrize('text', ['', '\n\n', '# nothing\n'])
+@pytest.mark.parametrize(
+    'words', [('provider', 'delete', '-'), ('trait', 'add', '-')]
+)
+def test_empty_input_is_nothing_to_do(known, typed, text, words):
+    result = typed(text, *words)
+    assert (result.code, result.err) == (0, '')
+    assert result.out == (
+        'standard input has no lines: there is nothing to do\n'
+    )
+
+
+# --- every command that takes it ----------------------------------------------
+
+
+def test_what_is_written_in_bulk_is_taken_back_in_bulk(known, typed):
+    for text, words, said in (
+        ('share\ndisk --parent share\n', ('create', '-'), 'created provider'),
+        ('cn1 VCPU=8 VCPU:reserved=1\nshare DISK_GB=9\n',
+         ('inventory', 'set', '-'), 'set inventories of'),
+        ('cn1 VCPU\nshare DISK_GB\n', ('inventory', 'remove', '-'), '-'),
+        (f'cn1 {AGG}\nshare {AGG}\n', ('aggregate', 'add', '-'), f'+{AGG}'),
+        (f'cn1 {AGG}\nshare {AGG}\n', ('aggregate', 'remove', '-'), f'-{AGG}'),
+        ('cn1 COMPUTE_NODE\nshare COMPUTE_NODE\n', ('trait', 'set', '-'), '+'),
+        ('cn1\nshare\n', ('trait', 'clear', '-'), '-COMPUTE_NODE'),
+        ('disk\nshare\n', ('delete', '-'), 'deleted provider'),
+    ):  # fmt: skip
+        result = typed(text, 'provider', *words)
+        assert (result.code, result.err) == (0, ''), words
+        assert [said in line for line in result.out.splitlines()] == [True] * 2
+    listed = known.placement('/resource_providers')['resource_providers']
+    assert len(listed) == 2
+
+
+def test_traits_are_created_and_removed_in_bulk(known, typed):
+    added = typed('CUSTOM_A CUSTOM_B\nCUSTOM_C\n', 'trait', 'add', '-')
+    assert added.out == 'added CUSTOM_A\nadded CUSTOM_B\nadded CUSTOM_C\n'
+    known.run('provider', 'trait', 'add', 'cn1', 'CUSTOM_B')
+    removed = typed('CUSTOM_A\nCUSTOM_B\nCUSTOM_C\n', 'trait', 'remove', '-')
+    assert removed.code == 1
+    assert removed.out == 'removed CUSTOM_A\nremoved CUSTOM_C\n'
+    assert 'compute-agent: line 2: trait CUSTOM_B was not rem' in removed.line
+
+
+# --- mistakes: nothing is written ---------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('words', 'line', 'said'),
+    [
+        ('provider trait add -', 'cn9 COMPUTE_NODE', 'no provider is called cn9'),
+        ('provider trait add -', f'{AGG} COMPUTE_NODE',
+         f'no provider is called {AGG}'),
+        ('provider trait add -', 'cn1', 'required: TRAIT'),
+        ('provider trait add -', 'provider,trait',
+         'write blanks between the words of a line, not commas'),
+        ('provider trait add -', 'cn1 hw_cpu_x86_avx',
+         'did you mean HW_CPU_X86_AVX?'),
+        ('provider trait add -', 'cn1 HW_CPU_X86_AVX22',
+         'knows no trait HW_CPU_X86_AVX22; did you mean HW_CPU_X86_AVX2?'),
+        ('provider trait add -', 'cn1 CUSTOM_NEW', '--create creates it'),
+        ('provider trait set -', 'cn1 COMPUTE_NODE --generation new',
+         'a generation is a whole number'),
+        ('provider trait add -', 'cn1 COMPUTE_NODE -f json',
+         'unrecognized arguments: -f'),
+        ('provider trait add -', "'cn1 COMPUTE_NODE", 'a quotation mark'),
+        ('provider inventory set -', 'cn1 VCPUS=8',
+         'knows no resource class VCPUS; did you mean VCPU?'),
+        ('provider inventory set -', 'cn1 VCPU=many', 'is not a whole number'),
+        ('provider inventory set -', 'cn1', 'there is nothing to set'),
+        ('provider aggregate add -', 'cn1 rack', "'rack' is not a uuid"),
+        ('provider delete -', 'Name', 'no provider is called Name'),
+        ('provider delete -', 'cn1', 'is in an earlier line already'),
+        ('provider create -', 'cn1', 'cn1 is taken'),
+        ('provider create -', 'x --parent cn9', 'no provider is called cn9'),
+        ('trait add -', 'custom', "'custom' is not a name placement takes"),
+        ('trait add -', 'CUSTOM_A,CUSTOM_B', "'CUSTOM_A,CUSTOM_B'"),
+    ],
+)  # fmt: skip
+def test_a_broken_line_is_named_and_no_line_is_carried_out(
+    known, typed, sent, words, line, said
+):
+    first = {
+        'provider inventory set -': 'cn1 VCPU=1',
+        'provider aggregate add -': f'cn1 {AGG}',
+        'provider delete -': 'cn1',
+        'provider create -': 'new',
+        'trait add -': 'CUSTOM_FIRST',
+    }.get(words, 'cn1 COMPUTE_NODE')
+    result = typed(f'{first}\n{line}\n', *words.split())
+    assert (result.code, result.out) == (1, '')
+    mistake, last = result.err.splitlines()
+    assert mistake.startswith('compute-agent: line 2: ')
+    assert said in mistake
+    assert last == 'compute-agent: nothing was written; correct the input'
+    assert written(sent) == []
+
+
+def test_many_broken_lines_are_counted(known, typed):
+    result = typed('x,y\n' * 50, 'provider', 'trait', 'add', '-')
+    lines = result.err.splitlines()
+    assert len(lines) == 21
+    assert lines[-1].startswith('compute-agent: 30 more lines are wrong; ')
+
+
+def test_input_that_is_no_text_is_one_line(known, typed):
+    result = typed(b'cn1\n\xff\xfe\n', 'provider', 'delete', '-')
+    assert (result.code, result.out) == (1, '')
+    assert 'standard input is not UTF-8 text' in result.line
+
+
+def test_a_closed_standard_input_is_one_line(known, monkeypatch):
+    monkeypatch.setattr(sys, 'stdin', None)
+    result = known.run('provider', 'delete', '-')
+    assert (result.code, result.out) == (1, '')
+    assert 'standard input is closed' in result.line
+
+
+# --- failures: the others are done --------------------------------------------
+
+
+def test_a_line_that_fails_is_named_and_the_others_are_done(known, typed):
+    known.run('provider', 'create', 'child', '--parent', 'cn1')
+    known.run('provider', 'create', 'last')
+    words = ('provider', 'delete', '-')
+    result = typed("cn1\n\n'cn 2'\nlast\n", *words, '-f', 'json')
+    assert result.code == 1
+    assert result.line.startswith(
+        f'compute-agent: line 1: cn1 ({NODE}) was not deleted: delete its '
+        'children first'
+    )
+    failed, *done = result.data
+    assert (failed['line'], set(failed)) == (1, {'line', 'error'})
+    assert [(row['line'], row['name']) for row in done] == [
+        (3, 'cn 2'),
+        (4, 'last'),
+    ]
+
+
+def test_where_placement_goes_away_the_rest_is_not_tried(
+    known, typed, monkeypatch
+):
+    send = requests.adapters.HTTPAdapter.send
+
+    def away(self, request, **kwargs):
+        if request.method == 'DELETE':
+            raise requests.ConnectionError('away')
+        return send(self, request, **kwargs)
+
+    monkeypatch.setattr(requests.adapters.HTTPAdapter, 'send', away)
+    result = typed(f'{TWO}\ncn1\n', 'provider', 'delete', '-')
+    assert (result.code, result.out) == (1, '')
+    failed, rest = result.err.splitlines()
+    assert failed.startswith('compute-agent: line 1: ')
+    assert rest == 'compute-agent: line 2 was not tried'
+
+
+def test_a_remark_about_a_line_has_its_number(known, typed):
+    text = "cn1 COMPUTE_NODE\n'cn 2' COMPUTE_NODE\n"
+    known.run('provider', 'trait', 'add', 'cn1', 'COMPUTE_NODE')
+    result = typed(text, 'provider', 'trait', 'remove', '-')
+    assert result.code == 0
+    assert result.line == (
+        'compute-agent: line 2: cn 2 has no trait COMPUTE_NODE'
+    )
+
+
+# --- many ---------------------------------------------------------------------
+
+
+def test_many_lines_read_the_list_of_providers_once(cli, typed, sent):
+    names = [f'cn{number}' for number in range(MANY)]
+    assert MANY > provider_lookup.FEW
+    assert typed('\n'.join(names), 'provider', 'create', '-').code == 0
+    assert sent.count('GET /resource_providers') == 1
+    assert len(sent) == 1 + MANY
+    sent.clear()
+    words = ('provider', 'trait', 'add', '-', 'HW_CPU_X86_AVX')
+    assert typed('\n'.join(names), *words).code == 0
+    lists = [line for line in sent if '/resource_providers?' in line]
+    assert lists == []
+    assert sent.count('GET /resource_providers') == 1
+    assert sent.count('GET /traits?name=in:HW_CPU_X86_AVX') == 1
+    assert len(sent) == 2 + 2 * MANY
+
+
+def test_a_progress_bar_is_advanced_for_each_line(known, typed, monkeypatch):
+    seen = []
+
+    class Bar:
+        def __init__(self, out, title):
+            seen.append(title)
+
+        def __enter__(self):
+            return seen.append
+
+        def __exit__(self, *_):
+            seen.append('gone')
+
+    monkeypatch.setattr(bulk.progress, 'bar', Bar)
+    assert typed(f'cn1\n{TWO}\n', 'provider', 'delete', '-').code == 0
+    assert seen == ['provider delete', 2, 2, 'gone']

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contents of a provider are shown and taken back, at a generation."""
+
+import pytest
+import requests
+import yaml
+
+from report_client.api import optimistic_update, provider_details
+
+NODE = '11111111-1111-4111-8111-111111111111'
+CHILD = '33333333-3333-4333-8333-333333333333'
+AGG = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
+OTHER_AGG = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'
+USER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
+NOT_WRITTEN = 'nothing was written under generation'
+
+
+def allocate(cli, **resources):
+    cli.placement(
+        f'/allocations/{USER}',
+        'PUT',
+        {
+            'allocations': {NODE: {'resources': resources}},
+            'project_id': 'p',
+            'user_id': 'u',
+            'consumer_generation': None,
+            'consumer_type': 'INSTANCE',
+        },
+    )
+
+
+@pytest.fixture
+def known(cli):
+    """A cn1 with 8 VCPU (2 used) and memory, a trait, an aggregate, a child."""
+    cli.placement('/resource_providers', 'POST', {'name': 'cn1', 'uuid': NODE})
+    for words in (
+        ('create', 'numa0', '--uuid', CHILD, '--parent', 'cn1'),
+        ('inventory', 'set', 'cn1', 'VCPU=8', 'VCPU:allocation_ratio=4'),
+        ('inventory', 'set', 'cn1', 'MEMORY_MB=2048', 'MEMORY_MB:reserved=48'),
+        ('trait', 'add', 'cn1', 'HW_CPU_X86_AVX2'),
+        ('aggregate', 'add', 'cn1', AGG),
+    ):
+        assert cli.run('provider', *words).code == 0
+    allocate(cli, VCPU=2)
+    return cli
+
+
+def generation(cli, uuid=NODE):
+    listed = cli.placement(f'/resource_providers?uuid={uuid}')
+    return listed['resource_providers'][0]['generation']
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Each request of the program, as METHOD PATH."""
+    found = []
+    send = requests.adapters.HTTPAdapter.send
+
+    def noted(self, request, *args, **kwargs):
+        found.append(f'{request.method} {request.path_url}')
+        return send(self, request, *args, **kwargs)
+
+    monkeypatch.setattr(requests.adapters.HTTPAdapter, 'send', noted)
+    return found
+
+
+# --- show ---------------------------------------------------------------------
+
+
+def test_all_of_a_provider_is_shown(known):
+    result = known.run('provider', 'show', 'cn1')
+    assert (result.code, result.err) == (0, '')
+    assert result.out == (
+        f'cn1 ({NODE})\n'
+        f'  generation: {generation(known)}\n'
+        '  parent: none\n'
+        '  children:\n'
+        f'    numa0 ({CHILD})\n'
+        '  inventories:\n'
+        '    MEMORY_MB: 2048, reserved 48; used 0 of 2000\n'
+        '    VCPU: 8, allocation_ratio 4; used 2 of 32\n'
+        '  traits:\n'
+        '    HW_CPU_X86_AVX2\n'
+        '  aggregates:\n'
+        f'    {AGG}\n'
+        '  allocations: 1\n'
+    )
+
+
+def test_a_child_is_shown_with_its_parent_and_root(known):
+    shown = known.run('provider', 'show', CHILD).out
+    assert f'\n  parent: cn1 ({NODE})\n  root: cn1 ({NODE})\n' in shown
+    assert '\n  inventories: none\n  traits: none\n' in shown
+    assert shown.endswith('\n  allocations: none\n')
+
+
+def test_a_provider_is_shown_as_data(known):
+    data = known.run('provider', 'show', 'cn1', '-f', 'json').data
+    assert data == {
+        'name': 'cn1',
+        'uuid': NODE,
+        'generation': generation(known),
+        'parent': None,
+        'root': {'name': 'cn1', 'uuid': NODE},
+        'children': [{'name': 'numa0', 'uuid': CHILD}],
+        'traits': ['HW_CPU_X86_AVX2'],
+        'inventories': {
+            'MEMORY_MB': {
+                'total': 2048,
+                'reserved': 48,
+                'min_unit': 1,
+                'max_unit': 2147483647,
+                'step_size': 1,
+                'allocation_ratio': 1.0,
+                'used': 0,
+            },
+            'VCPU': {
+                'total': 8,
+                'reserved': 0,
+                'min_unit': 1,
+                'max_unit': 2147483647,
+                'step_size': 1,
+                'allocation_ratio': 4.0,
+                'used': 2,
+            },
+        },
+        'aggregates': [AGG],
+        'allocations': 1,
+    }
+    shown = known.run('provider', 'show', 'cn1', '-f', 'yaml').out
+    assert yaml.safe_load(shown) == data
+
+
+def test_all_parts_that_are_shown_are_of_one_generation(known, monkeypatch):
+    """A guest starts between the read of the usages and that of the traits."""
+    read = provider_details.ProviderDetails._consumers
+
+    def after_a_start(self, target):
+        if not known.placement(f'/allocations/{AGG}')['allocations']:
+            known.placement(
+                f'/allocations/{AGG}',
+                'PUT',
+                {
+                    'allocations': {NODE: {'resources': {'VCPU': 5}}},
+                    'project_id': 'p',
+                    'user_id': 'u',
+                    'consumer_generation': None,
+                    'consumer_type': 'INSTANCE',
+                },
+            )
+        return read(self, target)
+
+    monkeypatch.setattr(
+        provider_details.ProviderDetails, '_consumers', after_a_start
+    )
+    data = known.run('provider', 'show', 'cn1', '-f', 'json').data
+    assert data['inventories']['VCPU']['used'] == 7
+    assert data['allocations'] == 2
+    assert data['generation'] == generation(known)
+
+
+# --- lists --------------------------------------------------------------------
+
+
+def test_inventories_are_listed_with_their_use(known):
+    result = known.run('provider', 'inventory', 'list', 'cn1', '-f', 'json')
+    assert result.code == 0
+    now = generation(known)
+    assert result.line == f'compute-agent: cn1 ({NODE}) has generation {now}'
+    memory, cpus = result.data
+    assert memory['Resource class'] == 'MEMORY_MB'
+    assert (memory['Reserved'], memory['Used']) == (48, 0)
+    assert cpus == {
+        'Resource class': 'VCPU',
+        'Total': 8,
+        'Reserved': 0,
+        'Min unit': 1,
+        'Max unit': 2147483647,
+        'Step size': 1,
+        'Allocation ratio': 4.0,
+        'Used': 2,
+    }
+
+
+def test_aggregates_are_listed(known):
+    result = known.run('provider', 'aggregate', 'list', 'cn1', '-f', 'json')
+    assert result.code == 0
+    assert result.data == [{'UUID': AGG}]
+    assert f'cn1 ({NODE}) has generation' in result.line
+
+
+# --- what is taken back -------------------------------------------------------
+
+
+def test_an_inventory_is_removed_and_the_others_stay(known):
+    words = ('provider', 'inventory', 'remove', 'cn1', 'MEMORY_MB')
+    result = known.run(*words)
+    assert (result.code, result.err) == (0, '')
+    assert result.out == f'set inventories of cn1 ({NODE}): -MEMORY_MB\n'
+    found = known.placement(f'/resource_providers/{NODE}/inventories')
+    assert list(found['inventories']) == ['VCPU']
+    again = known.run(*words)
+    assert again.code == 0
+    assert again.out == f'set inventories of cn1 ({NODE}): nothing to do\n'
+    assert 'cn1 has no inventory of MEMORY_MB' in again.line
+
+
+def test_an_inventory_in_use_is_not_removed_and_its_consumer_is_named(known):
+    words = ('provider', 'inventory', 'remove', 'cn1', 'VCPU', 'MEMORY_MB')
+    result = known.run(*words)
+    assert (result.code, result.out) == (1, '')
+    assert result.line == (
+        f'compute-agent: cn1 ({NODE}): nothing was removed: VCPU is allocated '
+        f'to {USER}'
+    )
+    found = known.placement(f'/resource_providers/{NODE}/inventories')
+    assert sorted(found['inventories']) == ['MEMORY_MB', 'VCPU']
+
+
+def test_a_misspelt_class_is_one_line_with_the_right_one(known):
+    result = known.run('provider', 'inventory', 'remove', 'cn1', 'MEMORY_MD')
+    assert result.line.endswith('MEMORY_MD; did you mean MEMORY_MB?')
+    wrong = known.run('provider', 'inventory', 'remove', 'cn1', 'memory')
+    assert (wrong.code, wrong.out) == (1, '')
+    assert "'memory'" in wrong.line
+
+
+def test_a_class_that_comes_meanwhile_survives_a_removal(known, monkeypatch):
+    """Another writer sets DISK_GB between the read and the write."""
+    send = optimistic_update.OptimisticUpdate._send
+    left = ['DISK_GB=5']
+
+    def late(self, target, wanted, at):
+        if left:
+            words = ('provider', 'inventory', 'set', 'cn1', left.pop())
+            known.run(*words)
+        return send(self, target, wanted, at)
+
+    monkeypatch.setattr(optimistic_update.OptimisticUpdate, '_send', late)
+    words = ('provider', 'inventory', 'remove', 'cn1', 'MEMORY_MB')
+    assert known.run(*words).code == 0
+    found = known.placement(f'/resource_providers/{NODE}/inventories')
+    assert sorted(found['inventories']) == ['DISK_GB', 'VCPU']
+
+
+def test_aggregates_are_replaced(known):
+    words = ('provider', 'aggregate', 'set', 'cn1', OTHER_AGG)
+    assert known.run(*words).out == (
+        f'set aggregates of cn1 ({NODE}): +{OTHER_AGG}, -{AGG}\n'
+    )
+
+
+# --- a generation -------------------------------------------------------------
+
+CHANGES = [
+    ('trait', 'set', 'cn1', 'HW_CPU_X86_AVX'),
+    ('trait', 'add', 'cn1', 'HW_CPU_X86_AVX'),
+    ('trait', 'remove', 'cn1', 'HW_CPU_X86_AVX2'),
+    ('trait', 'clear', 'cn1'),
+    ('inventory', 'set', 'cn1', 'VCPU=9'),
+    ('inventory', 'remove', 'cn1', 'MEMORY_MB'),
+    ('aggregate', 'set', 'cn1', OTHER_AGG),
+    ('aggregate', 'add', 'cn1', OTHER_AGG),
+    ('aggregate', 'remove', 'cn1', AGG),
+]
+
+
+@pytest.mark.parametrize('words', CHANGES)
+def test_a_change_is_written_under_the_generation_that_was_read(known, words):
+    now = generation(known)
+    result = known.run('provider', *words, '--generation', str(now))
+    assert (result.code, result.err) == (0, '')
+    assert result.out.endswith(f'; generation {now + 1}\n')
+    assert generation(known) == now + 1
+
+
+@pytest.mark.parametrize('words', CHANGES)
+def test_a_change_under_another_generation_is_not_written(known, sent, words):
+    now = generation(known)
+    result = known.run('provider', *words, '--generation', str(now - 1))
+    assert (result.code, result.out) == (1, '')
+    assert result.line == (
+        f'compute-agent: cn1 ({NODE}) has generation {now} now: {NOT_WRITTEN} '
+        f'{now - 1}; read the provider again'
+    )
+    assert generation(known) == now
+    assert not [line for line in sent if line.startswith('PUT')]
+
+
+def test_a_generation_that_is_outdated_while_written_is_not_repeated(
+    known, monkeypatch, sent
+):
+    """Another writer comes between the read and the write."""
+    send = optimistic_update.OptimisticUpdate._send
+    now = generation(known)
+
+    def late(self, target, wanted, at):
+        allocate_more(known)
+        return send(self, target, wanted, at)
+
+    monkeypatch.setattr(optimistic_update.OptimisticUpdate, '_send', late)
+    words = ('trait', 'set', 'cn1', 'HW_CPU_X86_AVX', '--generation', str(now))
+    result = known.run('provider', *words)
+    assert (result.code, result.out) == (1, '')
+    assert 'was changed by another writer just now' in result.line
+    assert f'{NOT_WRITTEN} {now}' in result.line
+    path = f'/resource_providers/{NODE}/traits'
+    assert sent.count(f'PUT {path}') == 1
+    assert known.placement(path)['traits'] == ['HW_CPU_X86_AVX2']
+
+
+def allocate_more(cli):
+    path = f'/resource_providers/{NODE}/aggregates'
+    body = cli.placement(path)
+    cli.placement(path, 'PUT', {**body, 'aggregates': [AGG, OTHER_AGG]})
+
+
+def test_a_custom_trait_is_created_under_a_generation_too(known):
+    now = generation(known)
+    words = ('trait', 'set', 'cn1', 'CUSTOM_NEW', '--create')
+    result = known.run('provider', *words, '--generation', str(now))
+    assert (result.code, result.err) == (0, '')
+    assert generation(known) == now + 1
+
+
+@pytest.mark.parametrize('text', ['three', '-1', '1.5', '', '9' * 40])
+def test_a_generation_that_is_no_number_is_one_line(cli, sent, text):
+    words = ('provider', 'trait', 'clear', 'cn1', f'--generation={text}')
+    result = cli.run(*words)
+    assert (result.code, result.out) == (1, '')
+    assert 'a generation is a whole number' in result.line
+    assert sent == []
+
+
+def test_the_generation_after_a_change_is_data(known):
+    now = generation(known)
+    words = ('provider', 'trait', 'add', 'cn1', '-f', 'json')
+    assert known.run(*words, 'HW_CPU_X86_AVX').data['generation'] == now + 1
+    again = known.run(*words, 'HW_CPU_X86_AVX').data
+    assert (again['changed'], again['generation']) == (False, now + 1)
+
+
+def test_a_uuid_of_no_provider_is_one_line(cli):
+    result = cli.run('provider', 'show', NODE)
+    assert (result.code, result.out) == (1, '')
+    assert result.line == f'compute-agent: no provider is called {NODE}'
