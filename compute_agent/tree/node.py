@@ -4,6 +4,7 @@
 Pure: no I/O, configuration, logging or clock.
 """
 
+import collections
 import dataclasses
 import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -70,16 +71,26 @@ def selected(nodes: Iterable[Node], wanted: Collection[str]) -> list[Node]:
     """Return the nodes with these uuids, names or titles, in their order.
 
     :param wanted: empty for all nodes
-    :raises errors.ConfigError: no node has one of them; the message has the
-        names that are near to it
+    :raises errors.ConfigError: no node has one of them, and the message has
+        the names that are near to it; or several nodes have one of them
     """
     nodes = list(nodes)
     if not wanted:
         return nodes
-    known = set[str]().union(*map(_words, nodes))
+    called = collections.defaultdict[str, list[Node]](list)
+    for node in nodes:
+        for word in _words(node):
+            called[word].append(node)
     for word in wanted:
-        if _normal(word) not in known:
+        found = called.get(_normal(word), [])
+        if not found:
             raise errors.ConfigError(_no_node(word, nodes))
+        if len(found) > 1:
+            uuids = ' or '.join(node.uuid for node in found)
+            raise errors.ConfigError(
+                f'several nodes are called {word}: give the uuid of one, '
+                f'{uuids}'
+            )
     asked = set(map(_normal, wanted))
     return [node for node in nodes if _words(node) & asked]
 

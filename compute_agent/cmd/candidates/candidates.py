@@ -13,6 +13,7 @@ from . import candidates_view, request_options
 
 if typing.TYPE_CHECKING:
     from report_client.candidates import query
+    from report_client.http import codec
     from report_client.http import placement as placement_api
 
 
@@ -81,7 +82,6 @@ class _WhyNot(listing.Listing):
         """Return one row for each failed requirement."""
         import time  # noqa: PLC0415 (quick --help)
 
-        from report_client.api import providers  # noqa: PLC0415
         from report_client.candidates.why_not import why_not  # noqa: PLC0415
 
         from ... import errors  # noqa: PLC0415
@@ -92,7 +92,7 @@ class _WhyNot(listing.Listing):
             )
         service = _service(self)
         request = _request(self, parsed_args, service)
-        provider = providers.Providers(service).find(parsed_args.why_not)
+        provider = _find(self, service, parsed_args.why_not)
         found = why_not.WhyNot(service, time.time).explain(request, provider)
         rows = [
             (
@@ -114,17 +114,22 @@ def _service(asking: listing.Listing) -> 'placement_api.Placement':
     return placement.placement_service(asking.conf())
 
 
+def _find(
+    asking: listing.Listing, service: 'placement_api.Placement', word: str
+) -> 'codec.ListedProvider':
+    from ..wiring import named_providers  # noqa: PLC0415 (quick --help)
+
+    return named_providers.NamedProviders(service, asking.conf()).find(word)
+
+
 def _request(
     asking: listing.Listing,
     parsed_args: argparse.Namespace,
     service: 'placement_api.Placement',
 ) -> 'query.Request':
     """Return the request that the options describe."""
-    from report_client.api import providers  # noqa: PLC0415 (quick --help)
-
-    find = providers.Providers(service).find
     return request_options.request(
         parsed_args,
-        find=lambda name: find(name).uuid,
+        find=lambda name: _find(asking, service, name).uuid,
         warn=lambda text: asking.app.stderr.write(f'compute-agent: {text}\n'),
     )
