@@ -12,6 +12,7 @@ from .app import command
 if typing.TYPE_CHECKING:
     from oslo_config import cfg
 
+    from .. import extra_specs
     from ..virt import requested as virt
 
 
@@ -105,29 +106,24 @@ class NodeStage(_NodeCommand):
             help="An image's property: trait:NAME=required, or "
             'traits_required=NAME,NAME. May be repeated.',
         )
+        parser.add_argument(
+            '--flavor',
+            metavar='FILE',
+            help='A YAML or JSON file with extra_specs, or the output of '
+            '"openstack flavor show -f json", as "candidates" takes it. An '
+            'extra spec given with --property replaces the one in the file.',
+        )
         return parser
 
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the staged traits and capabilities."""
-        from .. import errors, extra_specs  # noqa: PLC0415 (quick --help)
+        from .candidates import request_options  # noqa: PLC0415 (quick --help)
 
-        given = {
-            '--property': parsed_args.properties,
-            '--image-property': parsed_args.image_properties,
-        }
-        if not any(given.values()):
-            raise errors.ConfigError(
-                'the request is empty: add --property trait:NAME=required, '
-                'or --image-property'
-            )
-        requested = extra_specs.parse(
-            *(
-                [extra_specs.pair(text, option) for text in texts]
-                for option, texts in given.items()
-            )
-        )
+        _check_given(parsed_args)
+        requested, _ = request_options.extra_specs_of(parsed_args)
+        _check_asks(requested, parsed_args.flavor)
         conf = self.local_conf()
         staging = self.driver(conf, parsed_args.node).stage(
             parsed_args.node,
@@ -137,6 +133,38 @@ class NodeStage(_NodeCommand):
             dry_run=parsed_args.dry_run,
         )
         return _reported(staging, dry_run=parsed_args.dry_run)
+
+
+def _check_given(parsed_args: argparse.Namespace) -> None:
+    """Refuse a command line without a request.
+
+    :raises errors.ConfigError: it has none
+    """
+    from .. import errors  # noqa: PLC0415 (quick --help)
+
+    given = (parsed_args.properties, parsed_args.image_properties)
+    if parsed_args.flavor is None and not any(given):
+        raise errors.ConfigError(
+            'the request is empty: add --property trait:NAME=required, '
+            '--image-property or --flavor'
+        )
+
+
+def _check_asks(
+    requested: 'extra_specs.ExtraSpecs', flavor: str | None
+) -> None:
+    """Refuse a flavor that has nothing to stage.
+
+    :raises errors.ConfigError: it asks for no trait and no capability
+    """
+    from .. import errors  # noqa: PLC0415 (quick --help)
+
+    if flavor is not None and not (requested.traits or requested.capabilities):
+        raise errors.ConfigError(
+            f'--flavor {flavor}: it asks for no trait and no capability, so '
+            'there is nothing to stage; "node unstage" takes back what was '
+            'staged'
+        )
 
 
 class NodeUnstage(_NodeCommand):

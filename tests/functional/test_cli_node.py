@@ -217,3 +217,66 @@ def test_without_a_node_it_is_a_usage_error(run, command):
     result = run('node', command)
     assert result.code == 1
     assert 'required: node' in result.err
+
+
+# --- a flavor -----------------------------------------------------------------
+
+
+@pytest.fixture
+def flavor(tmp_path):
+    """A flavor as "openstack flavor show -f yaml" prints it."""
+    file = tmp_path / 'gold.yaml'
+    properties = {
+        'trait:CUSTOM_A': 'required',
+        'trait:CUSTOM_N': 'forbidden',
+        'capabilities:boot_mode': 'uefi',
+        'resources:CUSTOM_GOLD': '1',
+    }
+    written = {'name': 'gold', 'vcpus': 8, 'properties': properties}
+    file.write_text(yaml.safe_dump(written))
+    return str(file)
+
+
+def test_what_a_flavor_asks_for_reaches_the_driver(run, driver, flavor):
+    assert run('node', 'stage', 'node1', '--flavor', flavor).code == 0
+    ((_, name, wanted, _, _),) = driver.asked
+    assert name == 'node1'
+    assert wanted.required == ('CUSTOM_A',)
+    assert wanted.forbidden == ('CUSTOM_N',)
+    assert wanted.capabilities == (('boot_mode', 'uefi'),)
+    assert [str(other) for other in wanted.others] == [
+        'resources:CUSTOM_GOLD=1'
+    ]
+
+
+def test_a_property_replaces_that_of_the_flavor(run, driver, flavor):
+    words = ('--property', 'capabilities:boot_mode=bios')
+    assert run('node', 'stage', 'node1', '--flavor', flavor, *words).code == 0
+    ((_, _, wanted, _, _),) = driver.asked
+    assert wanted.capabilities == (('boot_mode', 'bios'),)
+    assert wanted.required == ('CUSTOM_A',)
+
+
+@pytest.mark.parametrize(
+    ('text', 'said'),
+    [
+        ('{vcpus: 8}', 'it asks for no trait and no capability'),
+        ('{properties: {"trait:CUSTOM_A": wanted}}', 'write required or forb'),
+        (
+            '{extra_specs: {"traits:CUSTOM_A": required}}',
+            'did you mean trait:',
+        ),
+        (None, 'the file does not exist; "openstack flavor show NAME'),
+    ],
+)
+def test_a_flavor_with_nothing_to_stage_is_one_line(
+    run, driver, tmp_path, text, said
+):
+    file = tmp_path / 'other.yaml'
+    if text is not None:
+        file.write_text(text)
+    result = run('node', 'stage', 'node1', '--flavor', str(file))
+    assert (result.code, result.out) == (1, '')
+    assert str(file) in result.line
+    assert said in result.line
+    assert driver.asked == []

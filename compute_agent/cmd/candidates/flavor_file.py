@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flavor file of "candidates --flavor FILE".
+"""The flavor file of "candidates" and "node stage": --flavor FILE.
 
 It is YAML or JSON: resources and extra specs, or the output of ``openstack
 flavor show -f yaml``. An error is one line, with the file and the line.
@@ -7,6 +7,7 @@ flavor show -f yaml``. An error is one line, with the file and the line.
 
 import dataclasses
 import math
+import pathlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -92,6 +93,13 @@ def read(path: str) -> FlavorFile:
 
     :raises yaml_file.FileError: a mistake in the file, with its line
     """
+    if not pathlib.Path(path).exists():
+        raise yaml_file.FileError(
+            path,
+            1,
+            'the file does not exist; "openstack flavor show NAME -f json > '
+            'FILE" writes one',
+        )
     document = yaml_file.read(path, SCHEMA)
     properties: dict[str, str] = {}
     for place, value in _properties(document.data):

@@ -99,7 +99,7 @@ def request(
     from report_client.api import trait_query  # noqa: PLC0415 (quick --help)
     from report_client.candidates import flavor, query  # noqa: PLC0415
 
-    wanted, own = _flavor(parsed_args)
+    wanted, own = extra_specs_of(parsed_args)
     for name in flavor.untranslated(wanted):
         warn(f'{name} is ignored: nova translates it, this command does not')
     return query.Request(
@@ -119,10 +119,13 @@ def request(
     )
 
 
-def _flavor(
+def extra_specs_of(
     parsed_args: argparse.Namespace,
 ) -> 'tuple[extra_specs.ExtraSpecs, Mapping[str, int]]':
-    """Return the extra specs, and the amounts of the flavor's size."""
+    """Return the extra specs, and the amounts of the flavor's size.
+
+    :raises errors.AgentError: the file or an option is malformed
+    """
     from ... import extra_specs  # noqa: PLC0415 (quick --help)
 
     own: Mapping[str, int] = {}
