@@ -24,6 +24,7 @@ _BY_STATUS: dict[int, type[Exception]] = {
     503: errors.NoServer,
     504: errors.Unreachable,
 }
+_NAMES = (f'{paths.TRAITS}/', f'{paths.RESOURCE_CLASSES}/')
 _BY_CODE: dict[str, type[Exception]] = {
     'placement.concurrent_update': errors.Conflict,
     'placement.duplicate_name': errors.NameTaken,
@@ -104,7 +105,7 @@ def _is_list(request: codec.Request) -> bool:
 
 def _is_one(request: codec.Request) -> bool:
     """Return True if the request is about one object that may not exist."""
-    if request.path.startswith(f'{paths.TRAITS}/'):
+    if request.path.startswith(_NAMES):
         return request.method != 'PUT'  # which creates it
     return request.path.startswith((paths.PROVIDERS, paths.CONSUMERS))
 
@@ -126,6 +127,6 @@ def _kind(  # noqa: PLR0911 (a row for each meaning)
         return errors.UnknownName
     if answer.status == 404 and _is_one(request):
         return errors.NotFound
-    if answer.status == 409 and request.path.startswith(f'{paths.TRAITS}/'):
+    if answer.status == 409 and request.path.startswith(_NAMES):
         return errors.InUse  # placement has no code of its own for it
     return errors.BadRequest

@@ -62,6 +62,16 @@ def trait(name: str) -> str:
     return f'{TRAITS}/{name}'
 
 
+def resource_class(name: str) -> str:
+    """Return the path of one resource class."""
+    return f'{RESOURCE_CLASSES}/{name}'
+
+
+def with_free(rc: str) -> str:
+    """Return the path that lists the providers with free capacity (1.4)."""
+    return f'{PROVIDERS}?resources={rc}:1'
+
+
 def collection(uuid: str, kind: assertion.Kind) -> str:
     """Return the path of one provider's traits, aggregates or inventories."""
     return f'{PROVIDERS}/{uuid}/{COLLECTIONS[kind]}'

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent resource class``: the classes that placement knows."""
+
+import abc
+import argparse
+import typing
+from collections.abc import Sequence
+
+from .. import errors
+from .app import bulk, command, listing
+
+if typing.TYPE_CHECKING:
+    from report_client.api import resource_classes
+
+
+class ResourceClassList(listing.Listing):
+    """List the resource classes that placement knows."""
+
+    COLUMNS = ('Name',)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the condition."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--custom',
+            action='store_true',
+            help='List the custom classes only.',
+        )
+        return parser
+
+    def rows(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[listing.Rows, str | None, int]:
+        """Return one row for each class."""
+        from ..tree import names  # noqa: PLC0415 (quick --help)
+
+        found = _classes(self).names()
+        custom = parsed_args.custom
+        rows = [(rc,) for rc in found if not custom or names.is_custom(rc)]
+        return rows, None, 0
+
+
+class _CustomClass(bulk.BulkReport):
+    """A command about one custom class, or one for each line of stdin."""
+
+    VERB: typing.ClassVar[str]
+
+    _service: 'resource_classes.ResourceClasses'
+
+    def add_item(
+        self, parser: argparse.ArgumentParser
+    ) -> argparse.ArgumentParser:
+        """Return the parser with the class."""
+        parser.add_argument(
+            'name',
+            metavar='NAME',
+            help='The name of a custom class, such as CUSTOM_GOLD. "-" reads '
+            'names from standard input, one on each line.',
+        )
+        return parser
+
+    def check(self, parsed_args: argparse.Namespace) -> None:
+        """Refuse a name that no custom class can have."""
+        from report_client.api import resource_classes  # noqa: PLC0415 (quick --help)
+
+        resource_classes.check_custom(parsed_args.name, self.VERB)
+
+    def prepare(
+        self, items: Sequence[argparse.Namespace]
+    ) -> Sequence[errors.AgentError | None]:
+        """Open the API; placement tells itself what cannot be done."""
+        self._service = _classes(self)
+        return [None] * len(items)
+
+    @abc.abstractmethod
+    def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
+        """Create or remove the class."""
+
+
+class ResourceClassAdd(_CustomClass):
+    """Create a custom resource class; an existing one is reported and kept."""
+
+    VERB = 'add'
+
+    def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
+        """Create the class."""
+        name = parsed_args.name
+        new = self._service.add(name)
+        text = f'added {name}' if new else f'{name} already exists'
+        return bulk.Outcome(data={'name': name, 'added': new}, text=text)
+
+
+class ResourceClassRemove(_CustomClass):
+    """Remove a custom resource class of which no provider has inventory."""
+
+    VERB = 'remove'
+
+    def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
+        """Remove the class."""
+        name = parsed_args.name
+        self._service.remove(name)
+        return bulk.Outcome(data={'name': name}, text=f'removed {name}')
+
+
+def _classes(
+    asking: command.AgentCommand,
+) -> 'resource_classes.ResourceClasses':
+    """Return the API for resource classes; it sends no request yet."""
+    from report_client.api import resource_classes  # noqa: PLC0415 (quick --help)
+
+    from .wiring import placement  # noqa: PLC0415
+
+    service = placement.placement_service(asking.conf())
+    return resource_classes.ResourceClasses(service)

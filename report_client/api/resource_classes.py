@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The resource classes that placement knows, and the custom ones among them.
+
+Each docstring gives the route, its status codes and its microversion.
+"""
+
+from compute_agent import errors as agent_errors
+from compute_agent.tree import names, provider
+
+from .. import errors
+from ..http import codec, codec_writes, list_stream, paths, placement
+from ..operations import operations as ops
+from . import provider_details, trait_names
+
+
+class ResourceClasses:
+    """The resource classes of one placement service."""
+
+    def __init__(self, service: placement.Placement) -> None:
+        self._service = service
+
+    def names(self) -> list[str]:
+        """Return all names, sorted.
+
+        ``GET /resource_classes`` (1.2): 200.
+        """
+        return sorted(
+            codec.resource_classes(self._service.get(paths.RESOURCE_CLASSES))
+        )
+
+    def add(self, name: str) -> bool:
+        """Create a custom class; return True if it did not exist before.
+
+        ``PUT /resource_classes/{name}`` (1.7): 201 created, 204 it existed.
+
+        :raises agent_errors.InvalidName: it is not the name of a custom class
+        """
+        operation = ops.CreateResourceClass(name=check_custom(name, 'add'))
+        request = codec_writes.request(operation, {})
+        return self._service.reply(request).status == 201
+
+    def remove(self, name: str) -> None:
+        """Remove a custom class of which no provider has inventory.
+
+        ``DELETE /resource_classes/{name}`` (1.2): 204, 404, 409.
+
+        :raises agent_errors.InvalidName: it is not the name of a custom class
+        :raises errors.DoesNotExist: there is no such class (404)
+        :raises errors.InUse: providers have inventory of it (409)
+        """
+        path = paths.resource_class(check_custom(name, 'remove'))
+        try:
+            self._service.send(codec.Request(method='DELETE', path=path))
+        except errors.NotFound as exc:
+            near = trait_names.nearest(name, self.names())
+            hint = f'; did you mean {near}?' if near else ''
+            raise errors.DoesNotExist(
+                f'placement knows no resource class {name}{hint}'
+            ) from exc
+        except errors.InUse as exc:
+            raise errors.InUse(
+                f'resource class {name} was not removed: {self._holders(name)}'
+            ) from exc
+
+    def _holders(self, name: str) -> str:
+        """Return the providers with free inventory of a class, as advice.
+
+        Placement lists no providers whose inventory is allocated as a whole.
+        """
+        rows = self._service.read(
+            paths.with_free(name), list_stream.listed_providers
+        )
+        titles = sorted(provider.title(row.name, row.uuid) for row in rows)
+        if not titles:
+            return 'providers have inventory of it; remove that first'
+        verb = 'has' if len(titles) == 1 else 'have'
+        return (
+            f'{provider_details.shortened(titles)} {verb} inventory of it; '
+            'remove that first'
+        )
+
+
+def check_custom(name: str, verb: str) -> str:
+    """Return the name of a custom resource class.
+
+    :param verb: the action, for the message: "add" or "remove"
+    :raises agent_errors.InvalidName: it is outside the grammar of such names
+    """
+    names.check_symbol(name, 'resource class')
+    if not names.is_custom(name):
+        raise agent_errors.InvalidName(
+            f'cannot {verb} {name}: standard classes come with placement, and '
+            f'the name of a custom one begins with {names.CUSTOM_PREFIX}'
+        )
+    return name
