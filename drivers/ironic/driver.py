@@ -18,7 +18,7 @@ from compute_agent import errors, extra_specs
 from compute_agent.transport import clouds
 from compute_agent.tree import inventory as agent_inventory
 from compute_agent.tree import provider_tree
-from compute_agent.virt import driver, finding
+from compute_agent.virt import cloud_nodes, driver, finding
 from compute_agent.virt import requested as agent_requested
 
 from . import classes, describe, evidence, inventory, requested, traits
@@ -126,6 +126,22 @@ class IronicDriver(driver.ComputeDriver):
         :raises errors.AgentError: there was no clear answer
         """
         return self._api.exists(nodename)
+
+    def cloud_nodes(self) -> Sequence[cloud_nodes.CloudNode]:
+        """Return all nodes of Ironic, in any shard or conductor group.
+
+        :raises errors.AgentError: the listing is incomplete
+        """
+        listing = self._api.nodes(everywhere=True)
+        oddity = _oddity(listing, {})
+        if oddity:
+            raise errors.UnknownState(oddity)
+        return [
+            cloud_nodes.CloudNode(
+                uuid=node.uuid, instance_uuid=node.instance_uuid
+            )
+            for node in listing.nodes.values()
+        ]
 
     def facts(self, nodename: str) -> object:
         """Return the node as last listed, None if it was not listed."""

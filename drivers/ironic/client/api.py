@@ -64,16 +64,19 @@ class Api:
             k: v for k, v in filters.items() if v is not None
         }
 
-    def nodes(self) -> answers.Listing:
+    def nodes(self, *, everywhere: bool = False) -> answers.Listing:
         """Return all nodes.
 
+        :param everywhere: also those outside of the shard and the conductor
+            group
         :raises errors.AgentError: the listing is incomplete
         """
+        filters: Mapping[str, str] = {} if everywhere else self.filters
         found: answers.Found = {}
         marker: str | None = None
         with deadline.within(self._seconds):
             for _ in range(MOST_PAGES):
-                body = self._list(marker)
+                body = self._list(marker, filters)
                 with self._understanding():
                     page = answers.page(body)
                     answers.collect(page.rows, found)
@@ -173,10 +176,10 @@ class Api:
         with self._understanding():
             answers.one(body, uuid)
 
-    def _list(self, marker: str | None) -> object:
+    def _list(self, marker: str | None, filters: Mapping[str, str]) -> object:
         """Return the body of one page."""
         query = {'fields': ','.join(ironic.FIELDS), 'limit': str(LIMIT)}
-        query |= self.filters
+        query |= filters
         if marker is not None:
             query['marker'] = marker
         try:
