@@ -27,6 +27,7 @@ pytest_plugins = [
     'agents',
     'author_environment',
     'capped_placement',
+    'cloud_services',
     'command_line',
     'ironic_agents',
     'ironic_fixture',

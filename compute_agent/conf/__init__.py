@@ -34,7 +34,9 @@ def register_opts(conf: cfg.ConfigOpts, chosen: Groups) -> None:
 
 def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
     """Return all options by group, for the generator of the sample file."""
-    return [pair for group in groups() for pair in group.list_opts()]
+    from . import nova  # noqa: PLC0415 (imports keystoneauth)
+
+    return [pair for group in (*groups(), nova) for pair in group.list_opts()]
 
 
 def check(conf: cfg.ConfigOpts, chosen: Groups) -> None:

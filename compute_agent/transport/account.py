@@ -18,6 +18,7 @@ _OTHER_NAMES = {
     'valid_interfaces': 'interface',
 }
 _ONLY_OPTIONS = {'service_type'}
+_SERVICES = {'ironic': 'baremetal', 'nova': 'compute'}
 _OWN = 'endpoint_override'  # clouds.yaml has one for each service
 
 
@@ -75,7 +76,7 @@ class Account:
             return name
         plain = _OTHER_NAMES.get(name, name)
         if name == _OWN:
-            service = 'baremetal' if self.section == 'ironic' else self.section
+            service = _SERVICES.get(self.section, self.section)
             plain = f'{service}_{name}'
         is_variable = self.origin is Origin.ENVIRONMENT
         return f'OS_{plain.upper()}' if is_variable else plain

@@ -9,7 +9,7 @@ traits exist.
 import difflib
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import os_traits
 
@@ -20,6 +20,7 @@ from compute_agent.tree import names
 # long prefixes; a custom name may have two of four letters exchanged.
 _CLOSE = 0.8
 _CLOSE_CUSTOM = 0.75
+_IN_ONE_QUERY = 2000  # characters of names; servers take lines of 4096
 _NOT_SYMBOL = re.compile(r'[^A-Z0-9_]+')
 
 
@@ -121,3 +122,17 @@ def create_hint(missing: Sequence[str]) -> str:
     if len(custom) < len(missing):
         return f'; --create creates {", ".join(custom)}'
     return f'; --create creates {"it" if len(custom) == 1 else "them"}'
+
+
+def in_queries(traits: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield names in parts that each fit into one query."""
+    part: list[str] = []
+    length = 0
+    for name in traits:
+        if part and length + len(name) > _IN_ONE_QUERY:
+            yield part
+            part, length = [], 0
+        part.append(name)
+        length += len(name) + len(',!')
+    if part:
+        yield part

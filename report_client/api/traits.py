@@ -7,7 +7,7 @@ now uses another spelling or code (``docs/traits-api.md`` has both). The client
 keeps no state.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
@@ -18,7 +18,6 @@ from ..http import codec, codec_writes, paths, placement
 from ..operations import operations as ops
 from . import trait_names
 
-_IN_ONE_QUERY = 2000  # characters of names; servers take lines of 4096
 _SHOWN = 5  # providers that a message names
 
 
@@ -62,7 +61,7 @@ class Traits:
         else:
             checked = map(trait_names.check, names.check_collection(name_in))
             wanted = sorted(set(checked))
-            parts = _parts(wanted)
+            parts = trait_names.in_queries(wanted)
         found: set[str] = set()
         for part in parts:
             path = _path(starts_with, part, associated=associated)
@@ -204,17 +203,3 @@ def _path(
     if associated is not None:
         query.append(f'associated={str(associated).lower()}')
     return f'{paths.TRAITS}?{"&".join(query)}' if query else paths.TRAITS
-
-
-def _parts(traits: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield names in parts that each fit into one query."""
-    part: list[str] = []
-    length = 0
-    for name in traits:
-        if part and length + len(name) > _IN_ONE_QUERY:
-            yield part
-            part, length = [], 0
-        part.append(name)
-        length += len(name) + 1
-    if part:
-        yield part

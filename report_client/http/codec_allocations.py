@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocations in placement's HTTP and JSON: reads and the reshape.
+"""Allocations in placement's HTTP and JSON: reads, removal and the reshape.
 
-Pure: no I/O, configuration, logging or clock. The reshape is sent at most at
+Pure: no I/O, configuration, logging or clock. Writes are sent at most at
 microversion 1.37, which leaves the type of each consumer alone. From 1.38 on
-the request must give each consumer's type; for a consumer without a type,
+a request must give each consumer's type; for a consumer without a type,
 placement reports a word that it does not accept in a request.
 """
 
@@ -16,6 +16,61 @@ from ..operations import operations as ops
 from . import codec, json_shapes, paths
 
 NO_TYPES: codec.Version = (1, 37)
+
+
+# Total, reserved and ratio of an inventory.
+Capacity = tuple[int, int, float]
+
+
+def capacities(body: object) -> tuple[int, dict[str, Capacity]]:
+    """Return a provider's generation, and the capacity of each class.
+
+    From the answer to ``GET /resource_providers/{uuid}/inventories``. Values
+    that placement would refuse today are returned as they are: an old
+    placement may have them.
+
+    :raises errors.MalformedAnswer: not as documented
+    """
+
+    def read() -> tuple[int, dict[str, Capacity]]:
+        answer = json_shapes.mapping(body)
+        return json_shapes.generation(answer), {
+            json_shapes.string(rc): (
+                json_shapes.count(record['total']),
+                json_shapes.count(record['reserved']),
+                float(record['allocation_ratio']),
+            )
+            for rc, record in json_shapes.mapping(
+                answer['inventories']
+            ).items()
+        }
+
+    return json_shapes.parse(read, body)
+
+
+def used(body: object) -> tuple[int, dict[str, dict[str, int]]]:
+    """Return a provider's generation, and consumer → class → amount.
+
+    From the answer to ``GET /resource_providers/{uuid}/allocations``.
+
+    :raises errors.MalformedAnswer: not as documented
+    """
+
+    def read() -> tuple[int, dict[str, dict[str, int]]]:
+        answer = json_shapes.mapping(body)
+        return json_shapes.generation(answer), {
+            json_shapes.string(uuid): {
+                json_shapes.string(rc): json_shapes.count(amount)
+                for rc, amount in json_shapes.mapping(
+                    part['resources']
+                ).items()
+            }
+            for uuid, part in json_shapes.mapping(
+                answer['allocations']
+            ).items()
+        }
+
+    return json_shapes.parse(read, body)
 
 
 def consumer(
@@ -60,6 +115,25 @@ def consumer(
         }
 
     return json_shapes.parse(read, body)
+
+
+def no_allocations(consumer: alloc.Consumer) -> codec.Request:
+    """Return the request that takes all allocations off a consumer (1.28).
+
+    ``PUT /allocations/{consumer}``: 204; 409 if the consumer has another
+    generation. A DELETE would not check the generation.
+    """
+    return codec.Request(
+        method='PUT',
+        path=paths.consumer(consumer.uuid),
+        body={
+            'allocations': {},
+            'project_id': consumer.project_id,
+            'user_id': consumer.user_id,
+            'consumer_generation': consumer.generation,
+        },
+        newest=NO_TYPES,
+    )
 
 
 def reshape(

@@ -52,6 +52,11 @@ def by_uuid(uuid: str) -> str:
     return f'{PROVIDERS}?uuid={uuid}'
 
 
+def provider(uuid: str) -> str:
+    """Return the path of one provider."""
+    return f'{PROVIDERS}/{uuid}'
+
+
 def by_trait(name: str) -> str:
     """Return the path that lists the providers with a trait (1.18)."""
     return f'{PROVIDERS}?required={name}'

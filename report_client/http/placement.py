@@ -36,10 +36,12 @@ class Reply:
 
     :ivar status: 2xx
     :ivar body: decoded JSON, None if the answer has no body
+    :ivar last_modified: the header of this name, or ''
     """
 
     status: int
     body: Any
+    last_modified: str = ''
 
 
 class Response(Protocol):
@@ -130,7 +132,12 @@ class Placement:
         """
         response = self._send(request, needed, stream=False)
         body = _json(response) if self._content(response) else None
-        return Reply(status=response.status_code, body=body)
+        headers = getattr(response, 'headers', {})
+        return Reply(
+            status=response.status_code,
+            body=body,
+            last_modified=headers.get('Last-Modified', ''),
+        )
 
     def _send(
         self, request: codec.Request, needed: codec.Version, *, stream: bool

@@ -50,7 +50,7 @@ def test_every_option_is_in_the_sample(group, opt, sections):
     [
         pytest.param(g, o, id=f'{g}.{o.dest}')
         for g, o in options()
-        if str(g) != 'placement'
+        if str(g) not in {'nova', 'placement'}
     ],
 )
 def test_every_option_of_ours_explains_itself_in_sentences(group, opt):

@@ -98,6 +98,11 @@ class Records:
             found.setdefault(node_uuid, []).append(uuid)
         return found
 
+    def known_providers(self) -> frozenset[str]:
+        """Return the providers that have a record."""
+        with self._database.reading() as db:
+            return frozenset(self.providers(db))
+
     # --- writing --------------------------------------------------------------
 
     def pass_on(self, uuid: str, node_uuid: str, heir_uuid: str) -> None:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find custom names that nobody uses, and standard ones placement lacks.
+
+Pure: no I/O, configuration, logging or clock. A trait that a flavor requires
+is in use, even if no provider has it. Only the inventories of all providers
+tell that a resource class is unused. A trait that a flavor forbids must stay,
+because placement refuses requests with a trait that it does not know.
+"""
+
+from collections.abc import Iterator
+
+from . import cloud, finding, repairs
+
+Kind = finding.Kind
+
+
+def findings(known: cloud.Cloud) -> Iterator[finding.Finding]:
+    """Yield the names that nobody uses, or that nobody can use."""
+    for name in sorted(known.placement.unused_traits - known.nova.forbidden):
+        yield _unused_trait(known.nova, name)
+    yield from _classes(known.placement)
+    for name in sorted(known.placement.missing_traits):
+        yield finding.Finding(
+            kind=Kind.MISSING_TRAIT,
+            level=finding.Level.NOTE,
+            subject=name,
+            why='the os-traits library of placement is older than the one '
+            'here, and lacks this trait',
+            advice='upgrade os-traits there, and restart placement',
+        )
+
+
+def _unused_trait(nova: cloud.Nova, name: str) -> finding.Finding:
+    flavors = nova.flavors.get(name)
+    if flavors:
+        return finding.Finding(
+            kind=Kind.WANTED_TRAIT,
+            subject=name,
+            why='no provider has it, but a flavor requires it: '
+            + ', '.join(flavors),
+            advice='no host can meet this flavor: give the trait to a '
+            'provider, or change the flavor',
+        )
+    flavorless = (
+        '; flavors were not asked'
+        if nova.problem
+        else ', and no flavor requires it'
+    )
+    return finding.Finding(
+        kind=Kind.UNUSED_TRAIT,
+        subject=name,
+        why=f'no provider has it{flavorless}',
+        advice='audit --repair deletes it',
+        repair=repairs.DeleteTrait(name=name),
+    )
+
+
+def _classes(placement: cloud.Placement) -> Iterator[finding.Finding]:
+    if not placement.is_complete or placement.changing:
+        return
+    used = {
+        rc for one in placement.contents.values() for rc in one.inventories
+    }
+    for name in sorted(placement.custom_classes - used):
+        yield finding.Finding(
+            kind=Kind.UNUSED_CLASS,
+            subject=name,
+            why='no provider has an inventory of this resource class',
+            advice='if no flavor and no agent needs it: compute-agent '
+            'resource class remove NAME',
+        )

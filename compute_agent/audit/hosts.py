@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the root providers whose host is gone.
+
+Pure: no I/O, configuration, logging or clock. A host is gone only if nova was
+asked completely and knows it neither by uuid nor by a similar name, and, for a
+provider that may be an Ironic node's, Ironic was asked completely, too. A root
+that is not marked as a compute node may be another service's.
+"""
+
+import dataclasses
+import enum
+from collections.abc import Iterator, Sequence
+
+from .. import error_text
+from ..tree import names
+from . import cloud, finding, repairs, similar_names
+
+
+class Life(enum.Enum):
+    """The state of a root's host."""
+
+    ALIVE = enum.auto()
+    NO_HOST = enum.auto()
+    GONE = enum.auto()
+    UNKNOWN = enum.auto()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The state of a root's host, and the evidence for it."""
+
+    life: Life
+    why: str = ''
+
+
+_ALIVE = Verdict(life=Life.ALIVE)
+_NOVA_DENIES = (
+    'nova knows no hypervisor and no nova-compute service of this uuid or name'
+)
+
+
+class Hosts:
+    """Judges the roots of one cloud."""
+
+    def __init__(self, known: cloud.Cloud) -> None:
+        self._known = known
+        nova = known.nova
+        self._names = similar_names.Index(
+            {*nova.hypervisors.values(), *nova.services}
+        )
+
+    def verdict(self, root: cloud.ListedProvider) -> Verdict:
+        """Return the state of a root's host, by all that was read."""
+        found = self.by_name(root)
+        if found.life is not Life.GONE:
+            return found
+        contents = self._known.placement.contents.get(root.uuid)
+        age = contents.age if contents else None
+        if age is None:
+            return Verdict(
+                life=Life.UNKNOWN,
+                why='it changed while it was read: run the audit again',
+            )
+        quiet = self._known.choices.quiet
+        if age < quiet:
+            return Verdict(
+                life=Life.UNKNOWN,
+                why='something changed it less than '
+                f'{error_text.duration(quiet)} ago, though {found.why}',
+            )
+        if not quiet:
+            return found
+        return dataclasses.replace(
+            found,
+            why=f'{found.why}; nobody has changed it for '
+            f'{error_text.duration(quiet)} or longer',
+        )
+
+    def by_name(self, root: cloud.ListedProvider) -> Verdict:
+        """Return the state of a root's host, before its contents are read."""
+        known = self._known
+        if root.uuid in known.agent.roots or self._is_known(root):
+            return _ALIVE
+        if root.uuid in known.placement.sharing:
+            return Verdict(life=Life.NO_HOST)
+        if known.nova.problem:
+            return Verdict(life=Life.UNKNOWN, why=known.nova.problem)
+        if not root.is_like_ironic:
+            evidence = _NOVA_DENIES
+        elif known.ironic.problem:
+            return Verdict(
+                life=Life.UNKNOWN,
+                why=f'it may be an Ironic node: {known.ironic.problem}',
+            )
+        else:
+            evidence = f'{_NOVA_DENIES}, and Ironic has no such node'
+        is_marked = root.uuid in known.placement.compute_nodes
+        if not is_marked and not known.choices.names(root):
+            return Verdict(life=Life.NO_HOST, why=evidence)
+        return Verdict(life=Life.GONE, why=evidence)
+
+    def _is_known(self, root: cloud.ListedProvider) -> bool:
+        nodes = self._known.ironic.instances
+        return (
+            root.uuid in self._known.nova.hypervisors
+            or root.uuid in nodes
+            or root.name.lower() in nodes
+            or bool(self._names.similar(root.name))
+        )
+
+
+def findings(known: cloud.Cloud) -> Iterator[finding.Finding]:
+    """Yield the dead hosts, and the roots that cannot be judged."""
+    hosts, trees = Hosts(known), known.placement.trees()
+    for root in known.placement.roots():
+        found = hosts.verdict(root)
+        if found.life is Life.UNKNOWN:
+            yield finding.Finding(
+                kind=finding.Kind.DEAD_HOST,
+                level=finding.Level.UNKNOWN,
+                subject=str(root),
+                why=found.why,
+            )
+        elif found.life is Life.GONE:
+            yield _dead(known, root, trees[root.uuid], found.why)
+        elif found.life is Life.NO_HOST and found.why:
+            yield finding.Finding(
+                kind=finding.Kind.NO_HOST,
+                level=finding.Level.NOTE,
+                subject=str(root),
+                why=f'{found.why}; it has no trait {names.COMPUTE_NODE}, so '
+                'it may belong to another service',
+                advice='if it is a dead host, add --include UUID',
+            )
+
+
+def _dead(
+    known: cloud.Cloud,
+    root: cloud.ListedProvider,
+    tree: Sequence[cloud.ListedProvider],
+    why: str,
+) -> finding.Finding:
+    """Return the finding for a dead host, with its repair if there is one."""
+    obstacle = _obstacle(known, tree)
+    return finding.Finding(
+        kind=finding.Kind.DEAD_HOST,
+        subject=str(root),
+        why=why,
+        advice=obstacle or 'audit --repair deletes it',
+        repair=None
+        if obstacle
+        else repairs.DeleteProviders(providers=leaves_first(tree)),
+    )
+
+
+def _obstacle(known: cloud.Cloud, tree: Sequence[cloud.ListedProvider]) -> str:
+    """Return the reason why a dead host's tree cannot be deleted, or ''."""
+    consumers: set[str] = set()
+    for one in tree:
+        contents = known.placement.contents.get(one.uuid)
+        if contents is None or contents.traits is None:
+            return f'{one} changed while it was read: run the audit again'
+        if not known.choices.names(one):
+            owner = another_owner(contents.traits)
+            if owner:
+                return (
+                    f'{one} has the trait {owner}: delete it with that '
+                    'service, or add --include UUID'
+                )
+        consumers.update(contents.allocations)
+    if consumers:
+        noun = 'consumer has' if len(consumers) == 1 else 'consumers have'
+        return (
+            f'{len(consumers)} {noun} allocations there: evacuate or delete '
+            'these instances first'
+        )
+    return ''
+
+
+def another_owner(traits: frozenset[str]) -> str:
+    """Return the trait by which another project owns a provider, or ''."""
+    owners = (t for t in traits if t.startswith(names.OWNER_PREFIX))
+    return next((t for t in sorted(owners) if t != names.OWNER_NOVA), '')
+
+
+def leaves_first(
+    tree: Sequence[cloud.ListedProvider],
+) -> tuple[cloud.ListedProvider, ...]:
+    """Return the providers of a tree, each after its children."""
+    below: dict[str | None, list[cloud.ListedProvider]] = {}
+    uuids = {one.uuid for one in tree}
+    for one in sorted(tree, key=lambda p: (p.name, p.uuid)):
+        parent = one.parent_uuid if one.parent_uuid in uuids else None
+        below.setdefault(parent, []).append(one)
+    found: list[cloud.ListedProvider] = []
+    pending = list(below.get(None, ()))
+    while pending:
+        one = pending.pop()
+        found.append(one)
+        pending += below.get(one.uuid, ())
+    return tuple(reversed(found))

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``compute-agent audit``: what is wrong in a whole cloud, and its repair."""
+
+import argparse
+import contextlib
+import math
+import typing
+from collections.abc import Sequence
+
+from ... import error_text, errors
+from ..app import command, confirm, progress
+
+if typing.TYPE_CHECKING:
+    from oslo_config import cfg
+
+    from ...audit import cloud, finding, repairs
+    from . import gathering, mending
+
+
+class Audit(command.Report):
+    """Find providers, allocations and names that belong to nobody.
+
+    The command reads placement, and asks nova ([nova]) and Ironic ([ironic])
+    where they are configured. A verdict that needs a service that was not
+    asked is "unknown". Nothing is written without --repair, which shows a plan
+    and asks. Exit code 0: nothing is wrong, 2: findings, 1: an error, or a
+    service that is configured did not answer.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the options."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--allocations',
+            action='store_true',
+            help='Read the inventories and allocations of every provider, two '
+            'requests for each, and judge these too.',
+        )
+        parser.add_argument(
+            '--unchanged-for',
+            type=_seconds,
+            default=3600,
+            metavar='SECONDS',
+            help='A host counts as gone only if its provider has not changed '
+            'for this time (default: %(default)s).',
+        )
+        parser.add_argument(
+            '--include',
+            action='append',
+            default=[],
+            metavar='PROVIDER',
+            help='Judge this root, given by name or uuid, as a compute node '
+            'though it is not marked as one, or delete it though it has '
+            "another project's OWNER_ trait. May be repeated.",
+        )
+        parser.add_argument(
+            '--repair',
+            action='store_true',
+            help='Delete unused custom traits, orphaned children, the '
+            'providers of dead hosts that have no allocations, and '
+            'allocations whose consumer nova does not know.',
+        )
+        confirm.add_option(parser)
+        return parser
+
+    def report(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[typing.Any, str | None, int]:
+        """Audit the cloud; with --repair, mend what can be mended."""
+        if parsed_args.yes and not parsed_args.repair:
+            raise errors.ConfigError('--yes is for --repair: add --repair')
+        run = _Run(self, parsed_args)
+        found = run.audit()
+        if not parsed_args.repair:
+            return run.told(found, [])
+        planned = run.planned(found)
+        if not planned:
+            return run.told(found, [], 'there is nothing that --repair mends')
+        excess = run.too_much(planned)
+        if excess and not parsed_args.yes:
+            for line in excess:
+                self.say(
+                    f'nothing was changed: {line}; check it and add --yes'
+                )
+            return run.told(found, [], *map(str, planned), code=1)
+        plan = [*run.lines(found), 'the repair would:', *_indented(planned)]
+        refused = confirm.refused(self, plan, yes=parsed_args.yes)
+        if refused:
+            return run.data(found, []), *refused
+        if not parsed_args.yes:
+            # A person may take an hour to answer.
+            found = run.audit()
+            again = set(run.planned(found))
+            planned = [repair for repair in planned if repair in again]
+        return run.told(found, run.mend(planned))
+
+
+class _Run:
+    """One audit: the connections, and the last reading."""
+
+    gathered: 'gathering.Gathered'
+
+    def __init__(
+        self, asking: command.AgentCommand, parsed_args: argparse.Namespace
+    ) -> None:
+        from ...audit import cloud  # noqa: PLC0415 (quick --help)
+        from ...conf import nova as nova_conf  # noqa: PLC0415
+        from ..app import configuration  # noqa: PLC0415
+        from . import nova_answers  # noqa: PLC0415
+
+        self._asking = asking
+        self._everything: bool = parsed_args.allocations
+        self._choices = cloud.Choices(
+            included=frozenset(parsed_args.include),
+            quiet=parsed_args.unchanged_for,
+        )
+        self._conf: cfg.ConfigOpts = configuration.load(
+            asking.app.global_options, nova_conf.register_opts
+        )
+        self._connect(nova_answers)
+
+    def _connect(self, answers: typing.Any) -> None:
+        from report_client.api import survey  # noqa: PLC0415 (quick --help)
+
+        from ...transport import clouds  # noqa: PLC0415
+        from ..wiring import nova, placement  # noqa: PLC0415
+        from . import nova_api  # noqa: PLC0415
+
+        self._service = placement.placement_service(self._conf)
+        self._survey = survey.Survey(self._service)
+        api = nova.compute_api(self._conf)
+        account = clouds.account_of(self._conf, nova.GROUP)
+        self._nova = answers.NovaAnswers(
+            api and nova_api.NovaApi(api, account.holder)
+        )
+
+    def audit(self) -> 'list[finding.Finding]':
+        """Read the cloud, and return the results of all checks."""
+        from ...audit import audit  # noqa: PLC0415 (quick --help)
+        from . import gathering, ironic_nodes  # noqa: PLC0415
+
+        with progress.bar(self._asking.app.stderr, 'providers') as advance:
+            self.gathered = gathering.gather(
+                gathering.Sources(
+                    survey=self._survey,
+                    nova=self._nova,
+                    ironic=lambda: ironic_nodes.read(self._conf),
+                    agent=_agent(self._conf),
+                    workers=self._conf.compute.update_resources_max_workers,
+                    advance=advance,
+                ),
+                self._choices,
+                everything=self._everything,
+            )
+        return audit.findings(self.gathered.cloud)
+
+    def planned(
+        self, found: 'Sequence[finding.Finding]'
+    ) -> 'list[repairs.Repair]':
+        """Return the repairs of the findings."""
+        from ...audit import audit  # noqa: PLC0415 (quick --help)
+
+        return audit.planned(found)
+
+    def too_much(self, planned: 'Sequence[repairs.Repair]') -> list[str]:
+        """Return a line for each limit that the repairs exceed."""
+        from ...audit import repairs  # noqa: PLC0415 (quick --help)
+
+        group = self._conf.compute_agent
+        limits = repairs.Limits(
+            deletions=group.max_deletions, percent=group.max_removed_percent
+        )
+        return repairs.too_much(planned, limits, self.gathered.custom_traits)
+
+    def mend(
+        self, planned: 'Sequence[repairs.Repair]'
+    ) -> 'list[mending.Outcome]':
+        """Carry out the repairs; return the outcome of each."""
+        from report_client.api import providers, traits  # noqa: PLC0415 (quick --help)
+
+        from . import mending  # noqa: PLC0415
+
+        mender = mending.Mender(
+            providers=providers.Providers(self._service),
+            traits=traits.Traits(self._service),
+            survey=self._survey,
+            nova=self._nova,
+            rows=self.gathered.rows,
+        )
+        return list(mender.mend(planned))
+
+    def lines(self, found: 'Sequence[finding.Finding]') -> list[str]:
+        """Return the report as lines."""
+        from . import audit_view  # noqa: PLC0415 (quick --help)
+
+        return audit_view.text(found, self.gathered.cloud)
+
+    def data(
+        self,
+        found: 'Sequence[finding.Finding]',
+        outcomes: 'Sequence[mending.Outcome]',
+    ) -> dict[str, typing.Any]:
+        """Return the report as data."""
+        from . import audit_view  # noqa: PLC0415 (quick --help)
+
+        return audit_view.data(found, self.gathered.cloud, outcomes)
+
+    def told(
+        self,
+        found: 'Sequence[finding.Finding]',
+        outcomes: 'Sequence[mending.Outcome]',
+        *more: str,
+        code: int | None = None,
+    ) -> tuple[typing.Any, str, int]:
+        """Return the report as data and text, and the exit code."""
+        lines = [*self.lines(found), *map(str, outcomes), *more]
+        if code is None:
+            code = self._code(found, outcomes)
+        return self.data(found, outcomes), '\n'.join(lines), code
+
+    def _code(
+        self,
+        found: 'Sequence[finding.Finding]',
+        outcomes: 'Sequence[mending.Outcome]',
+    ) -> int:
+        from ...audit import finding  # noqa: PLC0415 (quick --help)
+
+        known: cloud.Cloud = self.gathered.cloud
+        if known.nova.is_failure or known.ironic.is_failure:
+            return 1
+        if any(one.problem for one in outcomes):
+            return 1
+        done = {one.repair for one in outcomes}
+        left = [
+            one
+            for one in found
+            if one.level is finding.Level.FINDING and one.repair not in done
+        ]
+        return 2 if left else 0
+
+
+def _agent(conf: 'cfg.ConfigOpts') -> 'cloud.Agent':
+    """Return the nodes and providers in the state of this agent."""
+    from ...audit import cloud  # noqa: PLC0415 (quick --help)
+    from ...state import state  # noqa: PLC0415
+    from ..wiring import agent_settings  # noqa: PLC0415
+
+    opened = state.State.open_copy(agent_settings.state_path(conf))
+    with contextlib.closing(opened):
+        return cloud.Agent(
+            roots=frozenset(node.uuid for node in opened.nodes.all()),
+            recorded=opened.records.known_providers(),
+        )
+
+
+def _indented(planned: 'Sequence[repairs.Repair]') -> list[str]:
+    return [f'  {repair}' for repair in planned]
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(
+            f'{error_text.excerpt(text)} is not a number of seconds'
+        )
+    return seconds

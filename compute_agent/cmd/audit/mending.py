@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Carry out the repairs of an audit, each after one more look.
+
+A provider is deleted only if its tree is still as it was judged, by the
+generations. Placement itself refuses to delete a provider in use, or a trait
+that a provider has. Allocations go only if nova, asked once more after they
+were read, still does not know the consumer, and the consumer is unchanged.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+
+from report_client.api import providers as providers_api
+from report_client.api import survey, traits
+
+from ... import errors
+from ...audit import repairs
+from . import gathering, nova_answers
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The outcome of one repair.
+
+    :ivar problem: the reason why it was not carried out, '' if it was
+    """
+
+    repair: repairs.Repair
+    problem: str = ''
+
+    def __str__(self) -> str:
+        if self.problem:
+            return f'not done: {self.repair}: {self.problem}'
+        return f'done: {self.repair}'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Mender:
+    """Carries out repairs in one cloud."""
+
+    providers: providers_api.Providers
+    traits: traits.Traits
+    survey: survey.Survey
+    nova: nova_answers.NovaAnswers
+    rows: gathering.Rows
+
+    def mend(self, planned: Sequence[repairs.Repair]) -> Iterator[Outcome]:
+        """Carry out the repairs one by one; yield the outcome of each.
+
+        After a failure that stops all requests, none of the others is tried.
+        """
+        stopped = ''
+        for repair in planned:
+            if stopped:
+                yield Outcome(repair=repair, problem=stopped)
+                continue
+            try:
+                self._step(repair)()
+            except (errors.Unavailable, errors.ConfigError) as exc:
+                stopped = 'not tried'
+                yield Outcome(repair=repair, problem=str(exc))
+            except errors.AgentError as exc:
+                yield Outcome(repair=repair, problem=str(exc))
+            else:
+                yield Outcome(repair=repair)
+
+    def _step(self, repair: repairs.Repair) -> Callable[[], None]:
+        match repair:
+            case repairs.DeleteTrait(name=name):
+                return lambda: self.traits.remove(name)
+            case repairs.DeleteProviders():
+                return lambda: self._delete(repair)
+            case repairs.DeleteAllocations(consumer=consumer):
+                return lambda: self._free(consumer)
+
+    def _delete(self, repair: repairs.DeleteProviders) -> None:
+        """Delete a tree or a part of it, if it is as it was judged.
+
+        :raises errors.AgentError: it is not, or placement refuses
+        """
+        top = repair.providers[-1]
+        now = {
+            row.uuid: row for row in self.providers.tree(self.rows[top.uuid])
+        }
+        planned = {one.uuid: one for one in repair.providers}
+        below = {
+            row.uuid for row in now.values() if row.parent_uuid in planned
+        }
+        if below - set(planned):
+            raise errors.Refused(f'{top} has other children by now')
+        for one in repair.providers:
+            row = now.get(one.uuid)
+            if row is None or row != self.rows[one.uuid]:
+                raise errors.Refused(f'{one} changed, or is gone, by now')
+        for one in repair.providers:
+            self.providers.delete(self.rows[one.uuid])
+
+    def _free(self, uuid: str) -> None:
+        """Delete the allocations of a consumer that nova does not know.
+
+        :raises errors.AgentError: nova knows it, or the consumer changed
+        """
+        consumer = self.survey.consumer(uuid)
+        if consumer is None:
+            raise errors.Refused('it has no allocations any more')
+        if self.nova.known([uuid]):
+            raise errors.Refused('nova knows this consumer by now')
+        self.survey.delete_allocations(consumer)
