@@ -11,9 +11,11 @@ import datetime as dt
 import re
 from urllib import parse
 
-# oslo.middleware's, which every OpenStack service puts into its answers.
+# oslo.middleware's, which every OpenStack service puts into its answers, also
+# as proxies spell it; and others, as the report client marks them.
 _REQUEST_ID = re.compile(
-    r' ?\[?req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\]?'
+    r' ?(\[request id [^]]*\]|\[?\breq-[0-9a-f]{8}[0-9a-f-]*\]?)',
+    re.IGNORECASE,
 )
 _ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
 _TLS = re.compile(r'(certificate verify failed[^()]*)')
@@ -97,6 +99,17 @@ def address(url: str) -> str:
 def without_request_ids(text: str) -> str:
     """Return a text to compare: the same failure has another id each time."""
     return _REQUEST_ID.sub('', text)
+
+
+def request_id(found: str) -> str:
+    """Return an id for the end of a message, so that it is recognized there.
+
+    Not every proxy writes ids as OpenStack does.
+    """
+    shown = ' '.join(found.replace(']', ' ').split())[:_SHOWN]
+    if not shown or _REQUEST_ID.fullmatch(shown):
+        return f' [{shown}]' if shown else ''
+    return f' [request id {shown}]'
 
 
 def duration(seconds: float) -> str:

@@ -54,7 +54,7 @@ class Answer:
     def __str__(self) -> str:
         words = ' '.join(self.detail.split())[:300]
         detail = f': {words}' if words else ''
-        tail = f' [{self.request_id[:60]}]' if self.request_id else ''
+        tail = error_text.request_id(self.request_id)
         return error_text.as_line(f'HTTP {self.status}{detail}{tail}')
 
 

@@ -39,6 +39,32 @@ def test_request_ids_are_left_out_of_a_comparison():
     )
 
 
+ONE_ID = 'req-0f1c2d3e-1111-4222-8333-444455556666'
+
+
+@pytest.mark.parametrize(
+    ('found', 'shown'),
+    [
+        ('', ''),
+        (ONE_ID, f' [{ONE_ID}]'),
+        (ONE_ID.upper().replace('REQ', 'req'), None),
+        ('req-0123456789abcdef0123456789abcdef', None),
+        ('12345', ' [request id 12345]'),
+        ('a] b [c', ' [request id a b [c]'),
+        ('x' * 99, f' [request id {"x" * 60}]'),
+    ],
+)
+def test_an_id_of_any_shape_is_recognized_in_a_message(found, shown):
+    message = f'HTTP 500: no{error_text.request_id(found)}'
+    assert error_text.without_request_ids(message) == 'HTTP 500: no'
+    assert shown is None or error_text.request_id(found) == shown
+
+
+@pytest.mark.parametrize('text', ['CUSTOM_req-1', 'my-req-host', '[DEFAULT]'])
+def test_a_name_is_no_request_id(text):
+    assert error_text.without_request_ids(text) == text
+
+
 @pytest.mark.parametrize(
     ('exc', 'expected'),
     [

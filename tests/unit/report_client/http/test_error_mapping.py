@@ -77,9 +77,10 @@ def test_it_is_by_status_code_and_what_was_asked(
 
 
 def test_what_placement_said_is_in_one_line():
-    said = {'title': 'Bad', 'detail': 'no\n such', 'request_id': 'req-1'}
+    sent = 'req-0f1c2d3e-1111-4222-8333-444455556666'
+    said = {'title': 'Bad', 'detail': 'no\n such', 'request_id': sent}
     found = refused('PUT', ONE, 400, **said)
-    assert str(found) == f'PUT {ONE}: HTTP 400: no such [req-1]'
+    assert str(found) == f'PUT {ONE}: HTTP 400: no such [{sent}]'
     titled = refused('PUT', ONE, 400, title='Bad')
     assert str(titled) == f'PUT {ONE}: HTTP 400: Bad'
 
