@@ -19,6 +19,7 @@ from ..tree.assertion import Assertion, Claims
 from .policy import Policy, is_protected
 
 _NO_NAMES = frozenset[str]()
+_NO_CAUSES: Mapping[str, Cause] = {}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +77,18 @@ def decide(inputs: Inputs, policy: Policy) -> Decision:
     masked = _masked(inputs, policy)
     sources = (*inputs.claims, *inputs.assertions)
     claims = {
-        source: _claims_of(source, inputs) - masked for source in sources
+        source: _without(_claims_of(source, inputs), masked)
+        for source in sources
     }
-    disputed = union(a.disputed for a in inputs.assertions.values())
+    asserted = _without(
+        union([a.names for a in inputs.assertions.values()]), masked
+    )
+    if not inputs.before:
+        return _of_none(inputs, claims, asserted, masked)
+    disputed = union([a.disputed for a in inputs.assertions.values()])
     claimed = union(claims.values()) | inputs.claimed_for_others | disputed
     causes = _causes(inputs, policy, claimed, masked)
     gone = frozenset(causes)
-    asserted = union(a.names for a in inputs.assertions.values()) - masked
     reasserted = asserted & union(inputs.claims.values())
     return Decision(
         names=(inputs.before - gone) | asserted,
@@ -100,6 +106,27 @@ def decide(inputs: Inputs, policy: Policy) -> Decision:
             for name in inputs.before - gone - claimed - masked
             if not is_protected(name)
         ),
+    )
+
+
+def _of_none(
+    inputs: Inputs,
+    claims: Claims,
+    asserted: frozenset[str],
+    masked: frozenset[str],
+) -> Decision:
+    """Return the decision for a provider that has none of these names.
+
+    Nothing can be removed. So it is with each provider that the agent creates.
+    """
+    return Decision(
+        names=asserted,
+        claims=claims,
+        causes=_NO_CAUSES,
+        foreign=_NO_NAMES,
+        masked=masked,
+        restored=asserted & union(inputs.claims.values()) & inputs.last_seen,
+        unclaimed=_NO_NAMES,
     )
 
 
@@ -205,9 +232,16 @@ def _claims_of(source: str, inputs: Inputs) -> frozenset[str]:
         earlier &= asserted.disputed
     elif assertion.is_driver(source) and not asserted.keep:
         earlier &= inputs.before
-    return (earlier | asserted.names) - asserted.removed
+    claimed = union([earlier, asserted.names])
+    return claimed - asserted.removed if asserted.removed else claimed
+
+
+def _without(names: frozenset[str], masked: frozenset[str]) -> frozenset[str]:
+    """Return the names that are not masked, as they are if none is."""
+    return names - masked if masked else names
 
 
 def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
-    """Return the union of these sets."""
-    return _NO_NAMES.union(*sets)
+    """Return the union of these sets; of one set, the set itself."""
+    filled = [one for one in sets if one]
+    return filled[0] if len(filled) == 1 else _NO_NAMES.union(*filled)

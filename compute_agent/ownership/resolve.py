@@ -67,6 +67,7 @@ class _Resolver:
         self._policy = policy
         self._home = set(provider.descendants(self._before, policy.node_uuid))
         self._trusted = record.created | {policy.node_uuid}
+        self._departed = frozenset(tree.departed)
         self._claims: dict[Key, Claims] = {}
         self._foreign: dict[Key, frozenset[str]] = {}
         self._causes: dict[Key, Mapping[str, Cause]] = {}
@@ -189,7 +190,7 @@ class _Resolver:
             claims=record.claims.get(key, {}),
             claimed_for_others=record.claimed_for_other_nodes(key),
             last_seen=last_seen.names_of(kind),
-            departed=frozenset(self._tree.departed),
+            departed=self._departed,
             lists_are_complete=kind is Kind.INVENTORY
             or old.uuid in self._trusted,
         )
@@ -223,6 +224,8 @@ class _Resolver:
         wanted: Mapping[str, inventory.Inventory],
     ) -> frozenset[str]:
         """Return the classes to restore after another writer's changes."""
+        if not now.inventories:
+            return frozenset()
         last_seen = self._record.was.get(now.uuid, now).inventories
         return frozenset(
             rc

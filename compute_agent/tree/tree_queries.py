@@ -131,5 +131,7 @@ def _copy(member: hierarchy.Member) -> ProviderData:
         inventory={rc: dict(r) for rc, r in member.inventory.items()},
         traits=set(member.traits),
         aggregates=set(member.aggregates),
-        resources=copy.deepcopy(dict(member.resources)),
+        resources=copy.deepcopy(dict(member.resources))
+        if member.resources
+        else {},
     )

@@ -23,7 +23,7 @@ class WorkingCopy(Mapping[str, provider.Provider]):
         self._all = dict(providers)
         self._is_sorted = True
         self._children: dict[str, dict[str, None]] = {}
-        self._holders: dict[str, dict[str, None]] = {}
+        self._holders: dict[str, tuple[str, ...]] = {}  # nearly always one
         for one in self._all.values():
             self._note(one)
 
@@ -48,7 +48,7 @@ class WorkingCopy(Mapping[str, provider.Provider]):
 
     def holders(self, name: str) -> Collection[str]:
         """Return the providers of this name."""
-        return self._holders.get(name, {}).keys()
+        return self._holders.get(name, ())
 
     def descendants(self, uuid: str) -> list[str]:
         """Return this provider and all below it, parents first."""
@@ -73,12 +73,16 @@ class WorkingCopy(Mapping[str, provider.Provider]):
         self._forget(self._all.pop(uuid))
 
     def _note(self, one: provider.Provider) -> None:
-        self._holders.setdefault(one.name, {})[one.uuid] = None
+        self._holders[one.name] = (*self.holders(one.name), one.uuid)
         if one.parent_uuid is not None:
-            self._children.setdefault(one.parent_uuid, {})[one.uuid] = None
+            below = self._children.get(one.parent_uuid)
+            if below is None:
+                below = self._children[one.parent_uuid] = {}
+            below[one.uuid] = None
 
     def _forget(self, one: provider.Provider) -> None:
-        del self._holders[one.name][one.uuid]
+        left = tuple(u for u in self._holders[one.name] if u != one.uuid)
+        self._holders[one.name] = left
         if one.parent_uuid is not None:
             del self._children[one.parent_uuid][one.uuid]
 

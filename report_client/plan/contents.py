@@ -19,6 +19,7 @@ from ..operations import operations as ops
 
 Foreign: TypeAlias = Mapping[Key, frozenset[str]]
 NO_FOREIGN: Foreign = {}
+_NO_INVENTORIES: ops.Inventories = {}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +48,8 @@ def of(
     :param foreign: the removed names that other writers added
     :param causes: why the names are removed
     """
-    old = before or dataclasses.replace(
-        after, inventories={}, traits=frozenset(), aggregates=frozenset()
+    old = before or provider.Provider(
+        uuid=after.uuid, name=after.name, inventories=_NO_INVENTORIES
     )
     labels = tuple(_labels(old, after, foreign, causes))
     if old.inventories == after.inventories:
@@ -107,6 +108,8 @@ def _smaller(
     old: provider.Provider, new: provider.Provider
 ) -> ops.Inventories:
     """Return the old inventories, reduced to what the new ones still offer."""
+    if not old.inventories:
+        return old.inventories
     return {
         rc: record.limited_to(new.inventories[rc])
         for rc, record in old.inventories.items()
@@ -135,4 +138,6 @@ def _inventories(
 
 def _of(names: Collection[str], causes: ops.Causes) -> ops.Causes:
     """Return the causes of these names alone."""
+    if not causes:
+        return causes  # of most operations: a plan may have thousands
     return {name: cause for name, cause in causes.items() if name in names}
