@@ -21,6 +21,9 @@ from drivers.libvirtd import hypervisor
 
 pytestmark = pytest.mark.long  # half a minute; make test has the other drivers
 HOST = recorded_hosts.HOSTS / 'gpu-sriov-mdev'
+CARD = '[devices]\nenabled_mdev_types = nvidia-591\n'
+DEVICE = '9d0f4d4e-51f4-4a7a-9a3e-51f0c2b7d003'  # of this card
+GUEST = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
 QUESTIONS = (
     'hostname',
     'versions',
@@ -95,6 +98,27 @@ class Host:
         assert before in text
         told.write_text(text.replace(before, after))
 
+    def reported(self):
+        """Return what nova reported before a graphics card was a provider.
+
+        A guest has a device of the card.
+        """
+        (self.folder / 'nova.conf').write_text(CARD)
+        guests = self.folder / 'libvirt/domains'
+        guests.mkdir()
+        (guests / f'{GUEST}.xml').write_text(
+            f"<domain><uuid>{GUEST}</uuid><devices><hostdev type='mdev'>"
+            f"<source><address uuid='{DEVICE}'/></source></hostdev></devices>"
+            '</domain>'
+        )
+        return {
+            'compute1': {
+                'uuid': testing.HOST_UUID,
+                'inventories': {'VGPU': 6, 'VCPU': 1},
+                'allocations': {GUEST: {'VGPU': 1, 'VCPU': 1}},
+            }
+        }
+
     def seams(self):
         for question in QUESTIONS:
             yield testing.Seam(
@@ -114,10 +138,6 @@ class TestLibvirt(shipped.ShippedContract):
         **shipped.ONE_NODE_RULES,
         'CA023': 'it asks libvirt anew in each cycle, and promises no facts',
         'CA027': 'its options do not name the recorded host',
-        'CA031': (
-            'it moves what an older nova left, which no world of its own has: '
-            'test_devices_of_guests_move.py and test_pinned_guests.py move it'
-        ),
     }
 
     @pytest.fixture
@@ -128,4 +148,5 @@ class TestLibvirt(shipped.ShippedContract):
             seams=list(host.seams()),
             change=host.change,
             event=host.libvirt.event,
+            reported=host.reported,
         )

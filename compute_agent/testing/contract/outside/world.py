@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from .... import errors
 from ....virt import driver as virt
+from ...fixtures import plain
 from . import seam
 
 Conf = Mapping[str, Mapping[str, object]]
+_FUNCTIONS = ('make', 'change', 'nodes', 'reshape', 'reported', 'event')
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +29,9 @@ class World:
     :ivar nodes: makes the world have this number of nodes: always the first
         ones of the same row
     :ivar reshape: alters the world so that inventory moves to another provider
+    :ivar reported: for a driver that reshapes only what an older agent
+        reported: makes that agent's world, and returns its providers and
+        allocations as plain data; in place of ``reshape``
     :ivar event: has the source tell its listeners of a change
     :ivar is_shared: True if another process sees the same world, because the
         options name files or servers; determinism is then tried with other
@@ -39,6 +44,7 @@ class World:
     change: Callable[[], object] | None = None
     nodes: Callable[[int], object] | None = None
     reshape: Callable[[], object] | None = None
+    reported: Callable[[], plain.Data] | None = None
     event: Callable[[], object] | None = None
     is_shared: bool = False
 
@@ -54,7 +60,7 @@ class World:
             raise errors.ConfigError(
                 f'World.seams = {self.seams!r}: write a list of testing.Seam'
             )
-        for field in ('make', 'change', 'nodes', 'reshape', 'event'):
+        for field in _FUNCTIONS:
             value = getattr(self, field)
             if value is not None and not callable(value):
                 raise errors.ConfigError(
