@@ -6,6 +6,7 @@ from typing import Any
 
 from oslo_config import cfg, types
 
+from ..monitoring import address
 from ..ownership import policy
 from . import default
 
@@ -32,6 +33,29 @@ class _Mask(types.String):
     def __call__(self, value: Any) -> str:
         """Return the mask."""
         return policy.check_mask(super().__call__(value))
+
+
+class _Bind(types.String):
+    """An IP address with a port, or the path of a unix socket."""
+
+    def __call__(self, value: Any) -> str:
+        """Return the address as it is written."""
+        text: str = super().__call__(value)
+        return text and str(address.parse(text))
+
+
+class _TextFile(types.String):
+    """The absolute path of a file that node_exporter would read."""
+
+    def __call__(self, value: Any) -> str:
+        """Return the path."""
+        path: str = super().__call__(value)
+        if path and not (path.startswith('/') and path.endswith('.prom')):
+            raise ValueError(
+                f'{path} is no absolute path that ends in ".prom", and '
+                'node_exporter reads no other file'
+            )
+        return path
 
 
 class _Rate(types.Float):
@@ -210,6 +234,36 @@ _OPTS: list[cfg.Opt] = [
         'placement is back. Raise it if many thousands of agents share one '
         'placement. If placement answers too late, or asks for patience (504, '
         '429), the waits grow up to update_resources_interval.',
+    ),
+    cfg.Opt(
+        'metrics_bind',
+        type=_Bind(),
+        sample_default='127.0.0.1:9733',
+        help='The address at which the daemon answers requests for its '
+        'metrics (/metrics) and its health (/healthz, /livez, /readyz): '
+        '127.0.0.1:PORT, [::1]:PORT, or unix:/path. Without this option it '
+        'does not listen. Nobody needs a password to ask there, so another '
+        'address than one of this host alone needs a firewall. The user of '
+        'the daemon needs a port above 1023. See docs/monitoring.md.',
+    ),
+    cfg.Opt(
+        'metrics_textfile',
+        type=_TextFile(),
+        sample_default='/var/lib/prometheus/node-exporter/compute-agent.prom',
+        help='The file into which the daemon writes its metrics after each '
+        'cycle, for the textfile collector of node_exporter. It must be an '
+        'absolute path that ends in .prom, in a directory to which the '
+        'daemon may write. Without this option there is no file.',
+    ),
+    cfg.IntOpt(
+        'metrics_nodes',
+        default=0,
+        min=0,
+        max=100_000,
+        help='The largest number of nodes whose names are in the metrics, '
+        'each with its state and the time when it was last done. 0 means no '
+        'names. Of more nodes, those whose names come first are in. Each name '
+        'costs two time series.',
     ),
     cfg.ListOpt(
         'masked_traits',

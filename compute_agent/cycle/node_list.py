@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from .. import errors
 from ..state.known_node import KnownNode
 from ..tree.node import Node
-from ..virt import drivers, failures
+from ..virt import driver_calls, drivers, failures
 from ..virt.drivers import NamedDriver
 
 LOG = logging.getLogger(__name__)
@@ -213,12 +213,13 @@ def _answer(one: NamedDriver) -> _Answer:
     :raises errors.AgentError: it cannot tell
     """
     try:
-        return _Answer(
-            names=list(one.driver.get_available_nodes()),
-            by_uuid=one.driver.get_nodenames_by_uuid(),
-            titles=one.driver.get_titles(),
-            by_nova=one.driver.get_hypervisor_hostnames(),
-        )
+        with driver_calls.timed(one.called, 'nodes'):
+            return _Answer(
+                names=list(one.driver.get_available_nodes()),
+                by_uuid=one.driver.get_nodenames_by_uuid(),
+                titles=one.driver.get_titles(),
+                by_nova=one.driver.get_hypervisor_hostnames(),
+            )
     except errors.AgentError:
         raise
     except failures.FAILURES as exc:

@@ -66,6 +66,10 @@ class Backoff:
         """Return True if operations of this node were refused, due or not."""
         return bool(self._refused.get(node_uuid))
 
+    def count(self, node_uuid: str) -> int:
+        """Return the number of refused operations of this node."""
+        return len(self._refused.get(node_uuid, ()))
+
     def delayed(
         self, node_uuid: str, operations: Sequence[Hashable]
     ) -> Delayed | None:

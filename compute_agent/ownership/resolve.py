@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from ..plan.removal import NO_CAUSES, Cause, Causes, Reason
 from ..tree import assertion, inventory, provider, provider_tree
-from ..tree.assertion import Assertion, Claims, Key, Kind
+from ..tree.assertion import Assertion, Claims, Key, Kind, Named
 from . import claims, undeletable
 from .beside_nova import given_up
 from .explanations import notes
@@ -33,6 +33,8 @@ class Resolution:
     :ivar foreign: the names that are removed although another writer added
         them
     :ivar causes: why names and providers are removed
+    :ivar restored: the names that another writer took away or changed, and
+        that are restored
     :ivar notes: lines for the operator about what is not done, and what to do
     :ivar faults: lines that say why the node is not done even so
     """
@@ -41,6 +43,7 @@ class Resolution:
     claims: Mapping[Key, Claims]
     foreign: Mapping[Key, frozenset[str]]
     causes: Causes = NO_CAUSES
+    restored: frozenset[Named] = frozenset()
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
@@ -103,6 +106,7 @@ class _Resolver:
             claims=self._claims,
             foreign=self._foreign,
             causes=Causes(names=self._causes, providers=deletions),
+            restored=frozenset(self._notes.restored),
             notes=tuple(self._notes.lines),
             faults=tuple(faults),
         )

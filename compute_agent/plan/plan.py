@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Generic, Protocol, TypeVar
 
 from ..tree import provider
-from ..tree.assertion import Claims, Key
+from ..tree.assertion import Claims, Key, Named
 from . import removal
 from .allocations import Move
 from .change import Change
@@ -58,6 +58,8 @@ class Wanted:
         them
     :ivar causes: why names and providers are removed
     :ivar moves: the allocations that move with their inventory
+    :ivar restored: the names that another writer took away or changed, and
+        that are restored
     :ivar notes: lines for the operator: what will not be done, and why
     :ivar faults: lines that say why the node is not done even so
     """
@@ -69,6 +71,7 @@ class Wanted:
     )
     causes: removal.Causes = removal.NO_CAUSES
     moves: tuple[Move, ...] = ()
+    restored: frozenset[Named] = frozenset()
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
@@ -81,6 +84,7 @@ class Plan(Generic[Op_co]):
     :ivar claims: the claims to record with it, as in ``Wanted``
     :ivar fresh: the parts of these providers that were read in this cycle; all
         others are read again before they are written
+    :ivar restored: as in ``Wanted``
     :ivar notes: lines for the operator: what will not be done, and why
     :ivar faults: lines that say why the node is not done even so
     """
@@ -90,6 +94,7 @@ class Plan(Generic[Op_co]):
     before: provider.Snapshot
     claims: Mapping[Key, Claims] = dataclasses.field(default_factory=dict)
     fresh: frozenset[Key] = frozenset()
+    restored: frozenset[Named] = frozenset()
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 

@@ -6,6 +6,6 @@ follows no redirect (``redirects.py``), each answer has a deadline
 (``deadline.py``) and a largest size (``bounded_adapter.py``), and passwords
 leave the URLs (``url_credentials.py``). ``session_options.py`` checks the
 options of such a session. ``clouds.py`` finds its account (``account.py``).
-The wiring of placement and the Ironic driver use it. It may import ``errors``
-and ``error_text`` only.
+``watched.py`` tells of each request. The wiring of placement and the Ironic
+driver use it. It may import ``errors``, ``error_text`` and ``watchers`` only.
 """

@@ -21,6 +21,8 @@ class Kind(enum.StrEnum):
 
 # A provider's uuid and one kind of its names.
 Key = tuple[str, Kind]
+# A name of a provider: the provider's uuid, the kind and the name.
+Named = tuple[str, Kind, str]
 # The names that each source claims for one node.
 Claims = Mapping[str, frozenset[str]]
 

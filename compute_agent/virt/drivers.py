@@ -41,6 +41,11 @@ class NamedDriver:
         return type(self.driver).__name__
 
     @property
+    def called(self) -> str:
+        """The driver's name in ``compute_driver``, or else its class."""
+        return self.name or self.class_name
+
+    @property
     def title(self) -> str:
         """The driver in the words of messages."""
         return assertion.title(self.source)

@@ -52,6 +52,7 @@ class PlanMaker:
             before=seen.providers,
             claims=wanted.claims,
             fresh=seen.fresh,
+            restored=wanted.restored,
             notes=(*wanted.notes, *notes),
             faults=wanted.faults,
         )

@@ -64,7 +64,7 @@ class Run(command.AgentCommand):
         from ..plan import masks  # noqa: PLC0415
         from ..wiring import agent_settings, placement  # noqa: PLC0415
         from ..wiring.agent import open_agent  # noqa: PLC0415
-        from . import cycles, lifetime  # noqa: PLC0415
+        from . import cycles, lifetime, monitors  # noqa: PLC0415
 
         conf = self.conf()
         _set_up_logging(conf, debug=self.app.global_options.debug)
@@ -85,6 +85,9 @@ class Run(command.AgentCommand):
             control = daemon.Control(requests.request_cycle)
             life.listeners.add(control.states)
             life.listeners.add(control.cycles)
+            stack.enter_context(
+                monitors.monitored(conf, agent, life, work.interval)
+            )
             life.started()
             first_tree = _FirstTree(
                 self.app.stdout, agent, placement.where(conf)

@@ -25,6 +25,7 @@ from ...transport import (
     clouds,
     protection,
     session_options,
+    watched,
 )
 from ..app import configuration, signals
 from . import agent_settings, throttled_session
@@ -165,7 +166,9 @@ def _widen(
     budget = rate_limit.RateLimit(
         lambda: conf.compute_agent.max_requests_per_second, time.monotonic
     )
-    throttled = throttled_session.ThrottledAdapter(wide, budget, wait)
+    throttled = throttled_session.ThrottledAdapter(
+        watched.WatchedAdapter(wide), budget, wait
+    )
     for prefix in list(opened.adapters):
         opened.mount(prefix, throttled)
 

@@ -23,13 +23,16 @@ LONGEST_PAUSE = 5.0  # ... doubled each time, up to this
 
 
 class Conflicts:
-    """The conflicts of one node's cycle."""
+    """The conflicts of one node's cycle.
+
+    :ivar count: plans that another writer's change made useless
+    """
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._replans = 0
         self._missing = 0
-        self._conflicts = 0
+        self.count = 0
         self._subjects: dict[str, None] = {}
 
     def allow_replan(self, exc: errors.AgentError) -> bool:
@@ -43,7 +46,7 @@ class Conflicts:
         self._replans += 1
         self._missing += isinstance(exc, errors.ReplanOnce)
         together = [one for one in (exc, *exc.others) if one.is_conflict]
-        self._conflicts += bool(together)
+        self.count += bool(together)
         for one in together:
             self._subjects[one.subject or str(self._node)] = None
         return self._replans < PLANS and self._missing <= 1
@@ -60,7 +63,7 @@ class Conflicts:
         LOG.info(
             '%s: done, planned %d times because another writer changed %s',
             self._node,
-            self._conflicts + 1,
+            self.count + 1,
             ', '.join(self._subjects),
         )
         self._subjects.clear()

@@ -160,9 +160,12 @@ class NodeCycle(Generic[Op]):
             LOG.exception('%s: unexpected', self.node)
             reason = f'unexpected {type(exc).__name__}: {exc}'
             self._end(Status.FAILED, reason)
-        if self._applied:
-            applied = tuple(self._applied)
-            self.result = dataclasses.replace(self.result, applied=applied)
+        self.result = dataclasses.replace(
+            self.result,
+            applied=tuple(self._applied),
+            backed_off=self._context.back_off.count(self.node.uuid),
+            conflicts=self._conflicts.count,
+        )
         if self._has_sent:
             self._context.client.invalidate()
 

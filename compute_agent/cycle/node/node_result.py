@@ -41,6 +41,10 @@ class NodeResult(Generic[Op_co]):
         only planned
     :ivar again_in: seconds until a refused operation is tried again; None for
         the next cycle
+    :ivar backed_off: the number of operations that wait because placement
+        refused them
+    :ivar conflicts: how often the node was planned in vain because another
+        writer changed a provider meanwhile
     """
 
     node: Node
@@ -55,6 +59,8 @@ class NodeResult(Generic[Op_co]):
     held: frozenset[approval.Subject] = frozenset()
     approved: tuple[str, ...] = ()
     again_in: float | None = None
+    backed_off: int = 0
+    conflicts: int = 0
 
 
 def line(result: NodeResult[Op]) -> str:

@@ -21,6 +21,7 @@ from ...plan.plan import Op
 from ...tree import host_inventory
 from ...tree.node import Node
 from ...tree.provider_tree import ProviderTree
+from ...virt import driver_calls
 from .. import node_list, report_client
 from . import describe, driver_turns
 
@@ -94,7 +95,8 @@ class Descriptions(Generic[Op]):
         found = {}
         for one in by.listing:
             try:
-                found[one.source] = describe.facts(one.driver, node)
+                with driver_calls.timed(one.called, 'facts'):
+                    found[one.source] = describe.facts(one.driver, node)
             except errors.DriverError:
                 if not by.drivers.are_several:
                     raise

@@ -18,6 +18,7 @@ from ...plan.observation import Observation
 from ...tree import assertion, host_inventory
 from ...tree.node import Node
 from ...tree.provider_tree import ProviderTree
+from ...virt import driver_calls
 from ...virt.drivers import NamedDriver
 from .. import node_list
 from . import describe
@@ -148,7 +149,8 @@ class DriverTurns:
         tree: ProviderTree,
         allocations: alloc.Allocations | None,
     ) -> None:
-        with tree.asserting(driver.source):
+        timed = driver_calls.timed(driver.called, 'describe')
+        with tree.asserting(driver.source), timed:
             describe.describe(
                 driver.driver,
                 tree,

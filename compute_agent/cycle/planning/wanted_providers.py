@@ -63,6 +63,7 @@ class WantedProviders(Generic[Op]):
             foreign=resolved.foreign,
             causes=self._with_earlier_causes(decides.node_uuid, resolved),
             moves=moves,
+            restored=resolved.restored,
             notes=(
                 *seen.notes,
                 *tree.notes,

@@ -36,6 +36,8 @@ class Notes:
     """The notes about one node's providers, in the order of the decisions.
 
     :ivar lines: the notes
+    :ivar restored: the names that other writers took away or changed, and
+        that are restored: the provider's uuid, the kind and the name of each
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Notes:
         :param home: the uuids of the providers in the node's own tree
         """
         self.lines: list[str] = []
+        self.restored: set[assertion.Named] = set()
         self._record = record
         self._policy = policy
         self._home = home
@@ -89,6 +92,9 @@ class Notes:
                 if (item.uuid, item.kind) == (one.uuid, kind) and item.there
             }
             self._add(line, one, names - contended)
+            self.restored |= {
+                (one.uuid, kind, name) for name in names - contended
+            }
 
     def _unclaimed(
         self,

@@ -19,6 +19,7 @@ from compute_agent.transport import (
     retry_after,
     session_options,
     url_credentials,
+    watched,
 )
 
 from .. import conf as options
@@ -72,7 +73,7 @@ def _protect(made: adapter.Adapter, conf: cfg.ConfigOpts) -> None:
         **{name: group[name] for name in _TLS if name in group},
     )
     for prefix in list(opened.adapters):
-        opened.mount(prefix, bounded)
+        opened.mount(prefix, watched.WatchedAdapter(bounded))
 
 
 def _plain_fault(answer: requests.Response, **_how: object) -> None:

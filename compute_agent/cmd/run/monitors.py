@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon's metrics and health, connected as the options say.
+
+Without ``metrics_bind`` and ``metrics_textfile`` nothing is counted.
+``run.py`` enters ``monitored`` once, before the first cycle.
+"""
+
+import contextlib
+import importlib.metadata
+import logging
+import pathlib
+import time
+import typing
+from collections.abc import Callable, Iterator
+
+import prometheus_client
+from oslo_config import cfg
+
+from report_client.operations import operations
+
+from ...monitoring import address, current, health, server, textfile
+from ...monitoring.metrics import Metrics
+from ...transport.watched import SENT
+from ...virt.driver_calls import CALLS
+from .lifetime import Lifetime
+
+if typing.TYPE_CHECKING:
+    from ..wiring.agent import Agent
+
+LOG = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def monitored(
+    conf: cfg.ConfigOpts,
+    agent: 'Agent',
+    life: Lifetime,
+    interval: Callable[[], float],
+) -> Iterator[None]:
+    """Count and answer until the context ends.
+
+    :param interval: returns the seconds from one cycle to the next
+    :raises errors.ConfigError: the address cannot be used
+    """
+    group = conf.compute_agent
+    if not group.metrics_bind and not group.metrics_textfile:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        metrics = _metrics(conf, agent, life, interval)
+        stack.enter_context(SENT.watching(metrics.sent))
+        stack.enter_context(CALLS.watching(metrics.called))
+        life.listeners.add(metrics)
+        if group.metrics_bind:
+            answers = server.Answers(
+                metrics.registry,
+                lambda: health.judge(life.status, interval(), time.time()),
+            )
+            stack.callback(_serve(group.metrics_bind, answers).close)
+        if group.metrics_textfile:
+            file = textfile.TextFile(
+                pathlib.Path(group.metrics_textfile),
+                lambda: prometheus_client.generate_latest(metrics.registry),
+            )
+            file.start()
+            stack.callback(file.close)
+            life.listeners.add(file)
+        yield
+
+
+def _metrics(
+    conf: cfg.ConfigOpts,
+    agent: 'Agent',
+    life: Lifetime,
+    interval: Callable[[], float],
+) -> Metrics:
+    now = current.Current(
+        life.status,
+        breaker_is_open=lambda: bool(agent.client.broken()),
+        interval=interval,
+        names=conf.compute_agent.metrics_nodes,
+    )
+    made = Metrics(life.status, now)
+    made.identify(
+        importlib.metadata.version('compute-agent'),
+        typing.get_args(operations.Operation),
+    )
+    return made
+
+
+def _serve(text: str, answers: server.Answers) -> server.MonitoringServer:
+    """Return a server that answers at an address."""
+    bind = address.parse(text)
+    made = server.MonitoringServer(bind, answers)
+    made.start()
+    LOG.info('metrics and health at %s', made.where)
+    if not bind.is_local:
+        LOG.warning(
+            '[compute_agent] metrics_bind: other hosts can read the metrics '
+            'at %s, without a password; a firewall should let Prometheus only '
+            'pass',
+            made.where,
+        )
+    return made

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HTTP server of the daemon: ``/metrics``, ``/healthz`` and the like.
+
+Each connection has a thread and carries one request. There are few of them at
+a time, each has a deadline, and none can delay a cycle or the stop of the
+daemon. Whatever a client sends, the answer is short and the daemon goes on.
+"""
+
+import errno
+import http.server
+import json
+import logging
+import os
+import pathlib
+import socket
+import socketserver
+import stat
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import prometheus_client
+from prometheus_client import exposition
+
+from .. import errors
+from .address import Address
+from .health import Health
+
+LOG = logging.getLogger(__name__)
+
+MOST = 16  # connections at a time; further ones are closed at once
+SECONDS = 10.0  # the deadline of a connection
+_PAUSE = 0.2  # seconds between two looks at the deadlines
+SOCKET_MODE = 0o660  # the daemon's group may ask, too
+
+_TEXT = 'text/plain; charset=utf-8'
+
+
+class Answers:
+    """The answers by path, each a status, a content type and a body.
+
+    :param health: returns the daemon's health now
+    """
+
+    def __init__(
+        self,
+        registry: prometheus_client.CollectorRegistry,
+        health: Callable[[], Health],
+    ) -> None:
+        self._registry = registry
+        self._health = health
+        self._by_path = {
+            '/healthz': lambda: self._judged(lambda one: one.is_healthy),
+            '/livez': lambda: self._judged(lambda one: one.is_alive),
+            '/readyz': lambda: self._judged(lambda one: one.is_ready),
+        }
+
+    def of(self, path: str, accepted: str) -> tuple[int, str, bytes]:
+        """Return the answer to a request.
+
+        :param path: with a query, which is ignored
+        :param accepted: the header ``Accept``
+        """
+        path = path.partition('?')[0]
+        if path == '/metrics':
+            encode, kind = exposition.choose_encoder(accepted)
+            return 200, kind, encode(self._registry)
+        made = self._by_path.get(path)
+        if made is None:
+            known = ', '.join(['/metrics', *self._by_path])
+            return 404, _TEXT, f'there are {known}\n'.encode()
+        return made()
+
+    def _judged(
+        self, is_well: Callable[[Health], bool]
+    ) -> tuple[int, str, bytes]:
+        health = self._health()
+        text = json.dumps(health.data(), indent=1)
+        status = 200 if is_well(health) else 503
+        return status, 'application/json', f'{text}\n'.encode()
+
+
+class MonitoringServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """Serves the answers at one address, in a thread of its own.
+
+    :raises errors.ConfigError: the address cannot be used
+    """
+
+    daemon_threads = True
+    block_on_close = False
+    allow_reuse_address = True
+    request_queue_size = MOST
+
+    def __init__(self, address: Address, answers: Answers) -> None:
+        self.answers = answers
+        self._address = address
+        self._deadlines: dict[Any, float] = {}
+        self._counting = threading.Lock()
+        where: Any = (address.host, address.port)
+        if address.path is not None:
+            self.address_family = socket.AF_UNIX
+            self.allow_reuse_address = False
+            where = str(address.path)
+        elif address.is_ipv6:
+            self.address_family = socket.AF_INET6
+        try:
+            _make_way(address.path)
+            super().__init__(where, _Handler)
+        except OSError as exc:
+            raise errors.ConfigError(_refusal(address, exc)) from exc
+        self._thread = threading.Thread(
+            target=self.serve_forever,
+            kwargs={'poll_interval': _PAUSE},
+            name='metrics_http',
+            daemon=True,
+        )
+
+    @property
+    def where(self) -> str:
+        """The address, with the port that the kernel chose for port 0."""
+        if self._address.path is not None:
+            return str(self._address)
+        host, port = self.server_address[:2]
+        return str(Address(host=str(host), port=int(port)))
+
+    def server_bind(self) -> None:
+        """Bind the socket; a unix socket is for the daemon's group, too."""
+        super().server_bind()
+        if self._address.path is not None:
+            self._address.path.chmod(SOCKET_MODE)
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Answer no more; open connections are not waited for."""
+        if self._thread.is_alive():
+            self.shutdown()
+        self.server_close()
+        if self._address.path is not None:
+            self._address.path.unlink(missing_ok=True)
+
+    # --- bounds of the connections --------------------------------------------
+
+    def get_request(self) -> tuple[Any, Any]:
+        """Accept a connection; pause if there are no descriptors left."""
+        try:
+            return super().get_request()
+        except OSError:
+            time.sleep(_PAUSE)
+            raise
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Return False for a connection too many, which is closed."""
+        del client_address
+        with self._counting:
+            if len(self._deadlines) >= MOST:
+                return False
+            self._deadlines[request] = time.monotonic() + SECONDS
+        return True
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        with self._counting:
+            self._deadlines.pop(request, None)
+        super().shutdown_request(request)
+
+    def service_actions(self) -> None:
+        """Cut the connections that are open for too long."""
+        now = time.monotonic()
+        with self._counting:
+            late = [r for r, until in self._deadlines.items() if until < now]
+        for request in late:
+            try:
+                request.shutdown(socket.SHUT_RDWR)
+            except OSError:  # the client was faster
+                LOG.debug('a late connection is closed already')
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Note the error of a connection; it is the client's business."""
+        del request, client_address
+        exc = sys.exc_info()[1]
+        LOG.debug('a request for metrics or health failed: %r', exc)
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    """Answers one request."""
+
+    server: MonitoringServer
+    server_version = 'compute-agent'
+    sys_version = ''
+    timeout = SECONDS
+
+    def do_GET(self) -> None:
+        """Answer with the body."""
+        self._answer(has_body=True)
+
+    def do_HEAD(self) -> None:
+        """Answer without the body."""
+        self._answer(has_body=False)
+
+    def _answer(self, *, has_body: bool) -> None:
+        accepted = self.headers.get('Accept') or ''
+        status, kind, body = self.server.answers.of(self.path, accepted)
+        self.send_response(status)
+        self.send_header('Content-Type', kind)
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        if has_body:
+            self.wfile.write(body)
+
+    def address_string(self) -> str:
+        """Return the client's address; a unix socket has none."""
+        return str(self.client_address[0]) if self.client_address else '-'
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Log a request for debugging only."""
+        LOG.debug('%s asked: %r', self.address_string(), format % args)
+
+
+def _make_way(path: pathlib.Path | None) -> None:
+    """Remove the socket of a daemon that is gone.
+
+    :raises OSError: something else is there, or another process listens
+    """
+    if path is None or not os.path.lexists(path):
+        return
+    if not stat.S_ISSOCK(path.lstat().st_mode):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+    raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+
+
+def _refusal(address: Address, exc: OSError) -> str:
+    """Return the message for an address that cannot be used."""
+    advice = {
+        errno.EADDRINUSE: 'another process listens there: stop it, or set '
+        'another address',
+        errno.EACCES: 'this user may not: set a port above 1023, or a path '
+        'in a directory of its own',
+        errno.EADDRNOTAVAIL: 'this host has no such address: set one of its '
+        'own',
+        errno.EEXIST: 'a file that is no socket has this path: remove it, or '
+        'set another path',
+        errno.ENOENT: 'its directory is missing: make it, or set another path',
+    }.get(exc.errno or 0, 'set another address')
+    return (
+        f'[compute_agent] metrics_bind: cannot listen at {address} '
+        f'({exc.strerror or exc}); {advice}'
+    )

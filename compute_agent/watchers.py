@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measurements of single calls, for those who want to hear of them.
+
+``transport/watched.py`` tells each request and ``virt/driver_calls.py`` each
+call of a driver; the daemon's metrics count them. Without a watcher a
+measurement is dropped. A watcher that fails never disturbs what it watches.
+"""
+
+import contextlib
+import logging
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+_T = TypeVar('_T')
+
+LOG = logging.getLogger(__name__)
+
+
+class Watchers(Generic[_T]):
+    """Those who hear of each measurement of a kind; threads may share it."""
+
+    def __init__(self) -> None:
+        self._watchers: tuple[Callable[[_T], object], ...] = ()
+
+    @contextlib.contextmanager
+    def watching(self, watcher: Callable[[_T], object]) -> Iterator[None]:
+        """Tell this watcher each measurement until the context ends."""
+        self._watchers += (watcher,)
+        try:
+            yield
+        finally:
+            self._watchers = tuple(w for w in self._watchers if w != watcher)
+
+    def tell(self, measured: _T) -> None:
+        """Tell each watcher a measurement."""
+        for watcher in self._watchers:
+            try:
+                watcher(measured)
+            except Exception:
+                LOG.debug('a watcher failed', exc_info=True)
