@@ -2,13 +2,11 @@
 """Signals: they stop a command, or make the daemon reload its files.
 
 SIGINT and SIGTERM stop a long-running command. SIGHUP does so too, except for
-the daemon: there it requests a reload. It stops the daemon only if the
-daemon's terminal was closed, because no Ctrl-C can reach the daemon any more.
-A SIGHUP that arrives while the daemon is still starting is kept until the
-daemon listens. SIGUSR2 requests a report. SIGUSR1 does nothing to the daemon,
-and neither does a SIGUSR2 while it starts; by default they would kill it.
-Hints of the driver and persons wake the daemon as signals do. In any other
-command, SIGINT interrupts the main thread and wakes the threads that wait.
+the daemon: there it requests a reload, and stops it only if the terminal of the
+daemon was closed, because no Ctrl-C can reach it any more.
+A SIGHUP that arrives while the daemon is still starting is kept until it
+listens. SIGUSR2 requests a report; SIGUSR1 does nothing. Hints of the driver
+and persons wake it, too. In other commands, SIGINT interrupts the main thread.
 
 Python runs a handler in the main thread, between two of its steps. That is
 too late for a thread that has just decided to wait: it may wait for ever. So
