@@ -38,7 +38,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 .PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos parity \
     companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
-    surface check clean
+    surface driver-checks check clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) \
@@ -216,6 +216,9 @@ bench-ways: .venv/run.stamp .servers/placement.stamp  ## Time ways to ask placem
 sample: .venv/dev.stamp  ## Write the sample configuration
 	$(BIN)/oslo-config-generator --output-file $(SAMPLE) \
 	    $(addprefix --namespace ,compute_agent $(DRIVER_NAMESPACES) oslo.log)
+
+driver-checks: .venv/dev.stamp  ## Check the drivers of this package, and write the proofs that it ships
+	PYTHONPATH=.:tests/support $(BIN)/python tests/support/driver_checks.py
 
 surface: .venv/dev.stamp  ## Record the names that drivers may use, after a change of these
 	PYTHONPATH=.:tests/support $(BIN)/python tests/support/public_surface.py

@@ -77,11 +77,23 @@ def check(
 def _checked(
     name: str, make: Callable[[], virt.ComputeDriver], tell: own_process.Tell
 ) -> dict[str, Any]:
-    """Return the proof of a driver; tell each rule, and the number of all."""
     contract = pytest_plugin.contract_class(name)
     if contract is None:
         _try(make)
         contract = _configured(name, make)
+    return proof(name, contract, tell)
+
+
+def proof(
+    name: str, contract: type[suite.DriverContract], tell: own_process.Tell
+) -> dict[str, Any]:
+    """Return the proof of a driver by its contract class, in this process.
+
+    :param tell: is called with each rule, and with the number of all rules
+        when one is done
+    :raises errors.ConfigError: it cannot be checked
+    :raises KeyboardInterrupt: SIGINT came
+    """
     _check_tests(name, contract)
     gathered = _Gathered(contract, tell)
     code, said = _run(gathered)

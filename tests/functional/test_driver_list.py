@@ -162,6 +162,7 @@ def test_the_drivers_of_this_package_are_told_apart(listed):
     assert found['fake']['Origin'] == 'this package'
     assert found['fake']['Configured'] == 'no'
     assert 'OPTIONS' in found['fake']['Capabilities']
+    assert found['fake']['Last Check'].startswith('passed: ')
     assert 'AUTHORITY' in found['libvirt']['Capabilities']
     assert found['libvirt']['Class'] == 'drivers.libvirt.driver:LibvirtDriver'
 
