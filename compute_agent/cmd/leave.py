@@ -56,7 +56,9 @@ class Leave(command.Report):
         try:
             with (
                 lock.hold(agent_settings.state_path(conf)),
-                open_agent(conf, read_only=False, describes=False) as agent,
+                open_agent(
+                    conf, read_only=False, describes=False, by=self.actor
+                ) as agent,
             ):
                 recorded = agent.state.nodes.all()
                 return self._leave(

@@ -127,6 +127,25 @@ _OPTS: list[cfg.Opt] = [
         'its list but still exists.',
     ),
     cfg.IntOpt(
+        'history_days',
+        default=90,
+        min=0,
+        max=3650,
+        help='The days for which the agent keeps its history: what it wrote and '
+        'restored, what other writers changed, and why ("compute-agent '
+        'history"). Older entries are dropped when new ones are written. 0 '
+        'means that no history is written.',
+    ),
+    cfg.IntOpt(
+        'history_max_mb',
+        default=64,
+        min=1,
+        max=4096,
+        help='The megabytes that the history may take in the state database. '
+        'If it becomes larger, the oldest entries are dropped. The first cycle '
+        'of a node takes about 3 kB, an ordinary change less than 1 kB.',
+    ),
+    cfg.IntOpt(
         'lower_generation_wait',
         default=120,
         min=0,

@@ -7,8 +7,9 @@ them (``cycle/effects.py``).
 """
 
 import dataclasses
+from collections.abc import Iterator
 
-from ..tree import assertion, inventory
+from ..tree import assertion, inventory, provider
 from . import removal
 
 
@@ -40,3 +41,30 @@ class Change:
     def is_removal(self) -> bool:
         """True if the name or the provider is removed."""
         return self.existed and not self.exists
+
+
+def between(
+    old: provider.Provider, new: provider.Provider, kind: assertion.Kind
+) -> Iterator[Change]:
+    """Yield each name of one kind that differs."""
+    for name in sorted(old.names_of(kind) | new.names_of(kind)):
+        before = after = None
+        if kind is assertion.Kind.INVENTORY:
+            before, after = (
+                old.inventories.get(name),
+                new.inventories.get(name),
+            )
+        existed, exists = (
+            name in old.names_of(kind),
+            name in new.names_of(kind),
+        )
+        if existed != exists or before != after:
+            yield Change(
+                uuid=new.uuid,
+                kind=kind,
+                name=name,
+                existed=existed,
+                exists=exists,
+                before=before,
+                after=after,
+            )

@@ -8,17 +8,21 @@ drops an approval after placement carried out the change, so an outage does not
 use it up.
 """
 
+import collections
 from collections.abc import Collection, Iterable, Mapping
 
 from ..limits import approval
+from ..plan.history_entry import Entry, What
 from .database.database import Database
+from .history.history import History
 
 
 class Approvals:
     """The approvals of changes that were not made yet."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, past: History) -> None:
         self._database = database
+        self._past = past
 
     def grant(
         self, subjects: Iterable[approval.Subject], *, now: float, who: str
@@ -28,6 +32,7 @@ class Approvals:
         :param now: seconds since the epoch
         :param who: the person, as far as it is known
         """
+        given = list(subjects)
         with self._database.writing() as db:
             db.execute(
                 'delete from approval where given_at <= ?',
@@ -35,8 +40,9 @@ class Approvals:
             )
             db.executemany(
                 'replace into approval values (?, ?, ?, ?)',
-                [(s.kind.value, s.digest, now, who) for s in subjects],
+                [(s.kind.value, s.digest, now, who) for s in given],
             )
+            self._past.record(db, [_entry(given, who)])
 
     def of(
         self, subjects: Collection[approval.Subject], *, now: float
@@ -62,3 +68,16 @@ class Approvals:
                 'delete from approval where kind = ? and digest = ?',
                 [(s.kind.value, s.digest) for s in subjects],
             )
+
+
+def _entry(given: Iterable[approval.Subject], who: str) -> Entry:
+    """Return what the history tells of an approval."""
+    counts = collections.Counter(s.kind for s in given)
+    return Entry(
+        what=What.APPROVED,
+        by=who,
+        text=', '.join(
+            f'{kind.value.replace("_", " ")}: {count}'
+            for kind, count in sorted(counts.items())
+        ),
+    )

@@ -8,18 +8,23 @@ a write that was carried out is recorded as created or ours.
 All transactions over several tables of a provider are here: ``begin`` (intents
 and claims), ``record_outcome`` (intents, record and snapshot), ``save``
 (snapshot and record), ``forget`` and ``adopt`` (all). Each of them is done as
-a whole or not at all.
+a whole or not at all. They also write the history (``history/``), without
+which they go on if it cannot be written.
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from .. import errors
 from ..ownership.record import Record
+from ..plan.history_entry import Entry, What
 from ..plan.intents import Intent
 from ..tree import assertion, provider
 from ..tree.assertion import Claims, Key
 from . import read_order
 from .database.database import Database, packed, unpacked
+from .history import differences
+from .history.history import History
 from .record.records import Records
 from .snapshot import history
 from .snapshot.snapshot import Snapshot
@@ -31,11 +36,16 @@ class Journal:
     """The intents, and every transaction that changes several parts."""
 
     def __init__(
-        self, database: Database, records: Records, snapshot: Snapshot
+        self,
+        database: Database,
+        records: Records,
+        snapshot: Snapshot,
+        past: History,
     ) -> None:
         self._database = database
         self._records = records
         self._snapshot = snapshot
+        self._past = past
         self._recency = read_order.Recency()
 
     # --- before and after a request -------------------------------------------
@@ -62,6 +72,7 @@ class Journal:
         *,
         readings: Iterable[provider.Reading] = (),
         gone: Iterable[str] = (),
+        entries: Sequence[Entry] = (),
     ) -> None:
         """Record which writes were carried out, in one transaction.
 
@@ -70,9 +81,29 @@ class Journal:
         :param readings: the providers as they are after the writes
         :param gone: the deleted providers; everything recorded of them is
             dropped
+        :param entries: what the history tells of the writes
         """
-        confirmed = list(done)
+        outcome = list(done), dropped, readings, gone
+        if not entries:
+            self._record_outcome(*outcome, entries)
+            return
+        outcome = list(done), list(dropped), list(readings), list(gone)
+        try:
+            self._record_outcome(*outcome, entries)
+        except errors.Unavailable:
+            # A full disk may have room for the outcome without its history.
+            self._record_outcome(*outcome, ())
+
+    def _record_outcome(
+        self,
+        confirmed: Sequence[Intent],
+        dropped: Iterable[Intent],
+        readings: Iterable[provider.Reading],
+        gone: Iterable[str],
+        entries: Sequence[Entry],
+    ) -> None:
         with self._database.writing() as db:
+            self._note(db, entries)
             for intent in confirmed:
                 self._records.confirm(db, intent)
                 self._recency.learn(intent.uuid, intent.generation)
@@ -138,12 +169,17 @@ class Journal:
             lower generation than the update.
         """
         with self._database.writing() as db:
+            entries, new = list[Entry](), set[str]()
             for reading in readings:
                 if since is None or not self._recency.is_outdated(
                     reading.provider, since
                 ):
-                    self._snapshot.keep_prior_state(db, reading)
+                    last = self._snapshot.keep_prior_state(db, reading)
+                    if last is None:
+                        new.add(reading.provider.uuid)
+                    entries += self._by_others(db, last, reading, new)
                     self._save(db, reading)
+            self._past.record(db, entries)
 
     def forget(
         self, uuids: Iterable[str], lost_roots: Iterable[str] = ()
@@ -155,6 +191,7 @@ class Journal:
         """
         with self._database.writing() as db:
             for uuid in uuids:
+                self._note_gone(db, uuid)
                 self._forget(db, uuid)
             for uuid in lost_roots:
                 self._snapshot.lose_root(db, uuid)
@@ -208,6 +245,7 @@ class Journal:
         """
         with self._database.writing() as db:
             for reading in readings:
+                self._past.record(db, [differences.restored(reading)])
                 self._snapshot.restore(db, reading)
                 seen = reading.provider
                 self._recency.learn(seen.uuid, seen.generation)
@@ -227,6 +265,19 @@ class Journal:
                     history.forget(db, uuid)
             adopted = Record(created=frozenset(generations))
             self._records.add(db, node_uuid, adopted)
+            names = self._snapshot.last_names(db, generations)
+            self._past.record(
+                db,
+                [
+                    Entry(
+                        what=What.ADOPTED,
+                        node_uuid=node_uuid,
+                        uuid=uuid,
+                        provider=names.get(uuid, ''),
+                    )
+                    for uuid in generations
+                ],
+            )
 
     # --- steps of a transaction -----------------------------------------------
 
@@ -237,6 +288,45 @@ class Journal:
     def providers(self, db: sqlite3.Connection) -> set[str]:
         """Return the providers that have open intents."""
         return {uuid for (uuid,) in db.execute('select uuid from intent')}
+
+    def _note(self, db: sqlite3.Connection, entries: Sequence[Entry]) -> None:
+        """Write what the history tells of writes, before they are recorded."""
+        if entries:
+            uuids = {entry.uuid for entry in entries}
+            self._past.record(
+                db, entries, self._snapshot.prior_states(db, uuids)
+            )
+
+    def _by_others(
+        self,
+        db: sqlite3.Connection,
+        last: provider.Reading | None,
+        now: provider.Reading,
+        new: Collection[str],
+    ) -> Iterable[Entry]:
+        """Return what others changed between two readings of a provider.
+
+        :param new: the providers that were not read before this observation
+        """
+        uuid = now.provider.uuid
+        if last is None:
+            is_first = now.root_uuid in new or now.provider.parent_uuid is None
+            if is_first or self._records.is_created(db, uuid):
+                return ()
+            return differences.new_provider(now)
+        if last.provider == now.provider:
+            return ()
+        own = self._past.own_since(db, uuid, last.read_at)
+        return differences.entries(last, now, own)
+
+    def _note_gone(self, db: sqlite3.Connection, uuid: str) -> None:
+        """Write who deleted a provider: others, unless no answer told it."""
+        last = self._snapshot.last_reading(db, uuid)
+        if last is None:
+            return
+        own = self._past.own_since(db, uuid, last.read_at)
+        if not any(entry.what is What.DELETED for entry in own):
+            self._past.record(db, [differences.gone(last)])
 
     def _save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
         seen = reading.provider

@@ -23,6 +23,7 @@ from collections.abc import Collection
 from . import approvals, cache, journal, nodes
 from .database import database
 from .handover import handover
+from .history import history
 from .record import agreed_names, records, undos
 from .snapshot import site as site_module
 from .snapshot import snapshot
@@ -40,19 +41,25 @@ class State:
     :ivar agreed_names: the names that placement and the agent agreed on
     :ivar undos: the changes that other writers undid
     :ivar approvals: a person's approvals that no cycle used yet
+    :ivar history: what changed, when, by whom and why
     :param site: the placement service; empty if only the record is wanted
     """
 
     def __init__(self, database: database.Database, site: str) -> None:
         self._database = database
         self.undos = undos.Undos(database)
+        self.history = history.History(database)
         self._cache = shared = cache.Cache()
         self.agreed_names = agreed_names.AgreedNames(database)
-        self.approvals = approvals.Approvals(database)
+        self.approvals = approvals.Approvals(database, self.history)
         self.site = site_module.Site(database, site)
         self.snapshot = snapshot.Snapshot(database, shared, self.site)
-        self.records = records.Records(database, shared, self.snapshot)
-        self.journal = journal.Journal(database, self.records, self.snapshot)
+        self.records = records.Records(
+            database, shared, self.snapshot, self.history
+        )
+        self.journal = journal.Journal(
+            database, self.records, self.snapshot, self.history
+        )
         self.nodes = nodes.Nodes(database, self.records, self.snapshot)
         self.handover = handover.Handover(
             database,
@@ -61,6 +68,7 @@ class State:
             journal=self.journal,
             snapshot=self.snapshot,
             nodes=self.nodes,
+            past=self.history,
         )
 
     @classmethod

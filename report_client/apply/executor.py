@@ -27,7 +27,7 @@ from ..observe import store
 from ..operations import operations as ops
 from ..plan import diff as planning
 from ..plan import render
-from . import circuit_breaker
+from . import circuit_breaker, history_entries
 from .progress import Progress, Step
 
 LOG = logging.getLogger(__name__)
@@ -130,6 +130,7 @@ class Executor:
                 tuple(progress.left),
             )
             exc.refused = tuple(progress.refused)
+            progress.end = str(exc)
             raise
         finally:
             self._confirm(progress)
@@ -275,4 +276,5 @@ class Executor:
             progress.dropped(),
             readings=progress.readings(self._clock()),
             gone=progress.gone(),
+            entries=history_entries.of(progress),
         )

@@ -48,6 +48,8 @@ class Progress:
     :ivar fresh: the parts that were read or written in this cycle
     :ivar refused: a line for each operation that was refused or is blocked
     :ivar left: the operations of those lines, in the same order
+    :ivar reasons: the refused operations, each with the reason
+    :ivar end: why the plan was not sent to its end, if it was not
     """
 
     def __init__(
@@ -65,6 +67,8 @@ class Progress:
         self.steps = [Step(operation=op) for op in plan.operations]
         self.refused: list[str] = []
         self.left: list[ops.Operation] = []
+        self.reasons: list[tuple[ops.Operation, str]] = []
+        self.end = ''
         self.node_uuid = plan.node_uuid
         self._observed = frozenset(plan.before)
         self._missing: set[write.Dependency] = set()
@@ -115,6 +119,7 @@ class Progress:
         later.
         """
         self._leave(step, exc)
+        self.reasons.append((step.operation, str(exc)))
         for later in self.steps:
             if not (later.done or later.failed) and self._is_blocked(
                 later.operation
@@ -255,6 +260,17 @@ class Progress:
     def applied(self) -> tuple[ops.Operation, ...]:
         """Return the operations that were carried out."""
         return tuple(step.operation for step in self.steps if step.done)
+
+    def unanswered(self) -> list[ops.Operation]:
+        """Return the operations that were sent and whose outcome is unknown.
+
+        After a conflict, the provider is read again and shows it.
+        """
+        return [
+            step.operation
+            for step in self.steps
+            if step.unsure and not step.failed
+        ]
 
     def readings(self, now: float) -> list[provider.Reading]:
         """Return the changed providers as they are now, which saves a read.

@@ -16,7 +16,7 @@ from compute_agent.plan import intents
 from compute_agent.tree import assertion, provider
 
 from ..http import codec
-from . import fallen, observation, reader, store
+from . import fallen, lost_answers, observation, reader, store
 
 LOG = logging.getLogger(__name__)
 
@@ -195,7 +195,13 @@ class CachedReader:
             seen,
             in_own_tree=is_child and seen.uuid in builder.home,
         )
-        self._store.journal.record_outcome(outcome.done, outcome.dropped)
+        stored = self._store.snapshot.readings([seen.uuid]).get(seen.uuid)
+        last = None if stored is None else stored.provider
+        self._store.journal.record_outcome(
+            outcome.done,
+            outcome.dropped,
+            entries=[*lost_answers.entries(outcome.done, last, seen)],
+        )
         return outcome.notes
 
     def _is_due(self, reading: provider.Reading) -> bool:

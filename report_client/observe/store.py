@@ -7,6 +7,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
+from compute_agent.plan.history_entry import Entry
 from compute_agent.plan.intents import Intent
 from compute_agent.tree import names, provider
 from compute_agent.tree.assertion import Claims, Key
@@ -31,6 +32,7 @@ class Journal(Protocol):
         *,
         readings: Iterable[provider.Reading] = ...,
         gone: Iterable[str] = ...,
+        entries: Sequence[Entry] = ...,
     ) -> None:
         """Record the writes that were carried out, and their results."""
 

@@ -136,7 +136,7 @@ def _parts(  # noqa: PLR0911 (a case for each kind)
             return f'create provider {_provider(operation)}{below}', []
         case ops.UpdateProvider():
             old = _title(operation.old_name, operation.uuid)
-            return f'update provider {old}', _moves(operation)
+            return f'update provider {old}', moves(operation)
         case ops.DeleteProvider():
             head = f'delete provider {_provider(operation)}'
             return head, [
@@ -166,7 +166,8 @@ def _title(name: str, uuid: str) -> str:
     return provider.title(name, uuid)
 
 
-def _moves(operation: ops.UpdateProvider) -> list[str]:
+def moves(operation: ops.UpdateProvider) -> list[str]:
+    """Return the new name and the new place of a provider, as far as new."""
     changes = []
     if operation.name != operation.old_name:
         changes.append(f'rename it to {error_text.printable(operation.name)}')

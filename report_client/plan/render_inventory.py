@@ -19,9 +19,9 @@ def marks(operation: ops.SetInventories) -> list[str]:
     """Return a mark for each added, changed or removed resource class."""
     now, before = operation.inventories, operation.before
     return [
-        *(f'+{rc} {_record(now[rc])}' for rc in sorted(operation.added)),
+        *(f'+{rc} {record(now[rc])}' for rc in sorted(operation.added)),
         *(
-            f'~{rc} {_difference(before[rc], now[rc])}'
+            f'~{rc} {difference(before[rc], now[rc])}'
             for rc in sorted(operation.changed)
         ),
         *(gone(rc, operation) for rc in sorted(operation.removed)),
@@ -47,7 +47,7 @@ def causes_data(operation: ops.SetOperation) -> dict[str, Any]:
     }
 
 
-def _record(new: inventory.Inventory) -> str:
+def record(new: inventory.Inventory) -> str:
     """Return a record as text: the total, then all but the defaults."""
     usual = inventory.Inventory(total=new.total).to_record()
     if new.max_unit == new.total:
@@ -60,7 +60,7 @@ def _record(new: inventory.Inventory) -> str:
     return ' '.join([str(new.total), *fields])
 
 
-def _difference(before: inventory.Inventory, now: inventory.Inventory) -> str:
+def difference(before: inventory.Inventory, now: inventory.Inventory) -> str:
     """Return the changed fields; a database's rounding does not count."""
     old = before.to_record()
     return ' '.join(

@@ -9,7 +9,7 @@ import collections.abc
 import dataclasses
 import typing
 
-from compute_agent.plan import intents
+from compute_agent.plan import history_entry, intents
 from compute_agent.tree import assertion, provider
 from compute_agent.tree.names import KnownNames
 from report_client import errors as placement_errors
@@ -32,6 +32,7 @@ class Bench:
     :ivar known: the names that placement is remembered to know
     :ivar verified: True to note the reads before writes too
     :ivar moved: the parts that are not as expected when they are read again
+    :ivar told: the entries of the history
     :ivar done: what happened, each a word and what belongs to it
     """
 
@@ -44,6 +45,7 @@ class Bench:
     done: list[tuple[typing.Any, ...]] = dataclasses.field(
         default_factory=list
     )
+    told: list[history_entry.Entry] = dataclasses.field(default_factory=list)
     executor: Executor = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
@@ -104,8 +106,10 @@ class Bench:
         *,
         readings: collections.abc.Iterable[provider.Reading] = (),
         gone: collections.abc.Iterable[str] = (),
+        entries: collections.abc.Iterable[history_entry.Entry] = (),
     ) -> None:
         """Note what became of it."""
+        self.told += entries
         self.done.append(
             ('settle', list(done), list(dropped), list(readings), set(gone))
         )

@@ -13,7 +13,7 @@ from cliff import command
 from oslo_config import cfg
 
 from ... import error_text, errors
-from . import configuration, main, output, plain_text
+from . import configuration, main, output, person, plain_text
 
 
 class AgentCommand(command.Command):
@@ -57,6 +57,11 @@ class AgentCommand(command.Command):
         """Write a text to stderr, as one printable line."""
         line = error_text.printable(' '.join(text.split()))
         self.app.stderr.write(f'compute-agent: {line}\n')
+
+    @property
+    def actor(self) -> str:
+        """The command and the person who runs it, for the history."""
+        return f'{self.cmd_name} by {person.name()}'
 
     def conf(self) -> cfg.ConfigOpts:
         """Return the configuration."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from ... import errors
 from ..app import bulk, listing
 from ..candidates import group_options
-from . import provider_change
+from . import provider_change, provider_past
 
 if typing.TYPE_CHECKING:
     from report_client.api import provider_lookup
@@ -160,6 +160,7 @@ class ProviderCreate(bulk.BulkReport):
             parent=None if parent is None else service.find(parent).uuid,
             aggregates=parsed_args.aggregates,
         )
+        provider_past.created(self, made)
         aggregates = sorted({uuid.lower() for uuid in parsed_args.aggregates})
         data = {
             'name': made.name,
@@ -203,6 +204,7 @@ class ProviderDelete(provider_change.ProviderItem):
 
         found = parsed_args.found
         self._service.delete(found)
+        provider_past.deleted(self, found)
         data = {'name': found.name, 'uuid': found.uuid}
         title = provider.title(found.name, found.uuid)
         return bulk.Outcome(data=data, text=f'deleted provider {title}')

@@ -75,7 +75,7 @@ class ProviderAdopt(command.Report):
         conf = self.conf()
         with (
             lock.hold(agent_settings.state_path(conf)),
-            open_agent(conf, read_only=False) as agent,
+            open_agent(conf, read_only=False, by=self.actor) as agent,
         ):
             service = named_providers.providers_of(conf)
             provider = service.find(parsed_args.provider)

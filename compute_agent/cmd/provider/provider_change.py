@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ... import error_text, errors
 from ..app import bulk, command
+from . import provider_past
 
 if typing.TYPE_CHECKING:
     from report_client.api import optimistic_update
@@ -91,7 +92,12 @@ class ProviderChange(ProviderItem):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Change the provider; return the operation that did it."""
+        from report_client.apply import history_entries  # noqa: PLC0415 (quick --help)
+
         done = self.change(self._service, parsed_args.found, parsed_args)
+        if done.is_change:
+            entries = history_entries.entries(done.operation)
+            provider_past.tell(self, parsed_args.found, entries)
         asked = parsed_args.generation is not None
         data, text = told(done, with_generation=asked)
         return bulk.Outcome(

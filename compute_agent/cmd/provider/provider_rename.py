@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ... import error_text
 from ..app import command, confirm
-from . import provider_change
+from . import provider_change, provider_past
 
 if typing.TYPE_CHECKING:
     from report_client.http import codec
@@ -86,6 +86,7 @@ class ProviderRename(command.Report):
             if refused is not None:
                 return {**data, 'name': provider.name}, *refused
             service.rename(provider, name)
+        provider_past.renamed(self, provider, name)
         new = error_text.printable(name)
         return data, f'renamed {_title(provider)} to {new}', 0
 

@@ -64,7 +64,7 @@ class Run(command.AgentCommand):
         from ..plan import masks  # noqa: PLC0415
         from ..wiring import agent_settings, placement  # noqa: PLC0415
         from ..wiring.agent import open_agent  # noqa: PLC0415
-        from . import cycles, lifetime, monitors  # noqa: PLC0415
+        from . import cycles, daemon_history, lifetime, monitors  # noqa: PLC0415
 
         conf = self.conf()
         _set_up_logging(conf, debug=self.app.global_options.debug)
@@ -74,10 +74,14 @@ class Run(command.AgentCommand):
             folder = agent_settings.state_path(conf)
             stack.enter_context(lock.hold(folder, lifetime.about()))
             if conf.placement.embedded:
-                server = placement.embedded_placement(conf)
-                stack.enter_context(server)
+                stack.enter_context(placement.embedded_placement(conf))
             agent = stack.enter_context(
-                open_agent(conf, read_only=False, wait=requests.wait_for_stop)
+                open_agent(
+                    conf,
+                    read_only=False,
+                    wait=requests.wait_for_stop,
+                    by='daemon',
+                )
             )
             agent.begin_files()
             work = cycles.Cycles(conf, self.conf, agent, requests)
@@ -88,6 +92,7 @@ class Run(command.AgentCommand):
             stack.enter_context(
                 monitors.monitored(conf, agent, life, work.interval)
             )
+            past = daemon_history.begin(agent.state.history, life.listeners)
             life.started()
             first_tree = _FirstTree(
                 self.app.stdout, agent, placement.where(conf)
@@ -108,6 +113,7 @@ class Run(command.AgentCommand):
                 worker.start()
                 requests.wait_for_stop()
                 life.stopping()
+                past.stopping(requests.reason or str(worker.failure))
                 worker.join(GRACE)
             if worker.is_alive():
                 # A request that hangs keeps the thread. A cycle may end after

@@ -63,6 +63,7 @@ class StateExport(command.AgentCommand):
             self._print(exported)
             if parsed_args.forget:
                 with contextlib.closing(state.State.open(directory)) as opened:
+                    opened.history.by = self.actor
                     opened.handover.forget_with_record(node.uuid)
         return 0
 
@@ -120,6 +121,7 @@ class StateImport(command.Report):
             lock.hold(directory),
             contextlib.closing(state.State.open(directory)) as opened,
         ):
+            opened.history.by = self.actor
             opened.handover.import_record(imported)
         return _data(imported), _text(imported), 0
 

@@ -8,15 +8,13 @@ Then it has the daemon begin a cycle, and shows the result.
 """
 
 import contextlib
-import getpass
-import os
 import time
 import typing
 from collections.abc import Collection, Sequence
 
 from oslo_config import cfg
 
-from ..app import command, confirm
+from ..app import command, confirm, person
 from ..control import asking as control
 from ..control import client, protocol
 from ..plan import plan_view
@@ -93,7 +91,7 @@ def _grant(conf: cfg.ConfigOpts, held: 'Sequence[NodeResult]') -> None:
         beside.approvals.grant(
             {subject for result in held for subject in result.held},
             now=time.time(),
-            who=_person(),
+            who=person.name(),
         )
 
 
@@ -117,13 +115,3 @@ def _then_cycle(
     except client.NoDaemon as exc:
         return [], '\n'.join([*said, _LATER.format(exc)]), 0
     return data, '\n'.join([*said, *filter(None, [text])]), code
-
-
-def _person() -> str:
-    """Return the name of the person, as far as the system tells it."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):
-        user = f'user {os.getuid()}'
-    sudo = os.environ.get('SUDO_USER')
-    return f'{sudo} (as {user})' if sudo and sudo != user else user

@@ -106,7 +106,11 @@ class Sync(command.Report):
         with (
             lock.hold(agent_settings.state_path(conf)),
             open_agent(
-                conf, read_only=False, unlimited=parsed_args.yes, prune=prune
+                conf,
+                read_only=False,
+                unlimited=parsed_args.yes,
+                prune=prune,
+                by=self.actor,
             ) as agent,
             progress.bar(self.app.stderr, 'nodes') as advance,
         ):

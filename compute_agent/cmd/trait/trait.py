@@ -187,6 +187,7 @@ class TraitPrune(command.Report):
         found = trait_change.of_each(service.remove, unused)
         for why in found.failed.values():
             self.say(why)
+        trait_change.tell(self, found)
         lines = [f'removed {name}' for name in found.done]
         lines += found.kept.values()
         data = _pruned(unused, list(found.done), found.not_done)

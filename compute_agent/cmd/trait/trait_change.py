@@ -83,6 +83,7 @@ class TraitChange(command.Report):
             found = of_each(counted, list(wanted))
         for name, why in found.not_done.items():
             self.say(f'{wanted[name]}{why}')
+        tell(self, found)
         data, lines = self.told(found)
         text = '\n'.join(lines) if wanted else bulk.NO_LINES
         return data, text or None, 1 if found.not_done else 0
@@ -124,6 +125,26 @@ def _wanted(
             for name in line.words:
                 wanted.setdefault(name, line.mistake(''))
     return wanted
+
+
+def tell(asking: command.AgentCommand, found: Outcome) -> None:
+    """Add to the history on this host which traits a command changed.
+
+    A new trait has the outcome True, a removed one None; a trait that existed
+    before has False.
+    """
+    from ...plan.history_entry import Entry, What  # noqa: PLC0415 (quick --help)
+    from ..wiring import past  # noqa: PLC0415
+
+    entries = [
+        Entry(
+            what=What.NEW_TRAIT if outcome else What.DROPPED_TRAIT, text=name
+        )
+        for name, outcome in found.done.items()
+        if outcome is not False
+    ]
+    if entries:
+        past.tell(asking.conf(), asking.actor, entries)
 
 
 def of_each(act: Callable[[str], typing.Any], names: Sequence[str]) -> Outcome:

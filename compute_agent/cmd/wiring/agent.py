@@ -115,6 +115,7 @@ def build_agent(
         an empty memory of contention
     """
     current = CurrentSettings(settings)
+    state.history.clock = clock
     state.nodes.settle_sources(drivers)
     nodes = _node_list(settings, drivers, service, state)
     report_client = client.SchedulerReportClient(
@@ -185,6 +186,7 @@ def open_agent(
     prune: Prune = NOTHING,
     wait: throttled_session.Wait | None = None,
     describes: bool = True,
+    by: str = '',
 ) -> Iterator[Agent]:
     """Build the agent that the configuration describes; close it at the end.
 
@@ -194,6 +196,7 @@ def open_agent(
     :param wait: waits until a throttled request may be sent
     :param describes: False if only the record counts; then neither the
         drivers are started nor the operator's files read
+    :param by: the actor in the history, such as a command and its person
     :raises errors.ConfigError: an option is wrong, or the state is unusable
     """
     gc.set_threshold(*GARBAGE)
@@ -207,6 +210,8 @@ def open_agent(
         open_state = State.open_copy if read_only else State.open
         path, site = agent_settings.state_path(conf), placement.site(conf)
         state = stack.enter_context(contextlib.closing(open_state(path, site)))
+        state.history.by = by or state.history.by
+        state.history.keep(agent_settings.history_bounds(conf))
         yield build_agent(
             agent_settings.from_conf(conf, unlimited=unlimited, prune=prune),
             drivers=drivers,

@@ -17,6 +17,7 @@ from ...conf import default as default_conf
 from ...limits import blast_radius
 from ...ownership import policy
 from ...ownership.pruning import NOTHING, Prune
+from ...state.history import rotation
 from ...tree import host_inventory
 from ...tree.allocation_ratios import Ratios
 from ...tree.node import Node
@@ -140,6 +141,14 @@ def state_path(conf: cfg.ConfigOpts) -> pathlib.Path:
     """Return the state directory, as an absolute path."""
     own = conf.compute_agent.state_path
     return pathlib.Path(own or conf.state_path).absolute()
+
+
+def history_bounds(conf: cfg.ConfigOpts) -> rotation.Bounds:
+    """Return how much history is kept."""
+    return rotation.Bounds(
+        days=conf.compute_agent.history_days,
+        size=conf.compute_agent.history_max_mb * 2**20,
+    )
 
 
 def identity_directories(conf: cfg.ConfigOpts) -> list[pathlib.Path]:

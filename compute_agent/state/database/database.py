@@ -71,6 +71,7 @@ class Database:
         """
         path = directory / schema.FILE_NAME
         with schema.explained(path):
+            schema.check_links(path)
             uri = f'{path.resolve().as_uri()}?mode=rw'
             with contextlib.ExitStack() as undo:
                 db = undo.enter_context(

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from ... import errors, private_files
 from . import site_names
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 FILE_NAME = 'state.sqlite'
 # SQLite's files beside the database.
 _SUFFIXES = ('-wal', '-shm', '-journal')
@@ -80,6 +80,14 @@ create table undone (
 create table lost_root (site integer, uuid text, primary key (site, uuid))
     without rowid;
 """
+# ``size`` bounds the history without reading its entries; see ``history/``.
+_HISTORY = """
+create table history (
+    id integer primary key, at real not null, node_uuid text not null,
+    uuid text not null, by text not null, what text not null,
+    result text not null, content text not null, size integer not null);
+create index history_uuid on history (uuid);
+"""
 # Before version 6, the agent wrote to every root without a question.
 _KEEP_WRITING = """
 insert into taken_over select uuid from held union select uuid from ours;
@@ -106,7 +114,7 @@ create index reading_root on reading (site, root_uuid);
 create table known (
     site integer primary key, traits text not null, classes text not null,
     read_at real not null);
-{_NODE}{_WAS}{_HELD}{_MANY}{_VERSION_6}"""
+{_NODE}{_WAS}{_HELD}{_MANY}{_VERSION_6}{_HISTORY}"""
 # Version → the statements that turn it into the next version.
 MIGRATIONS = {
     1: _NODE,
@@ -114,6 +122,7 @@ MIGRATIONS = {
     3: _KEEP_HELD + _HELD + _TAKE_HELD,
     4: _MANY,
     5: _VERSION_6 + _KEEP_WRITING,
+    6: _HISTORY,
 }
 _PRAGMAS = ('foreign_keys = on', 'synchronous = full', 'busy_timeout = 10000')
 

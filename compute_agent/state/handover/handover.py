@@ -11,9 +11,11 @@ from collections.abc import Iterable
 
 from ... import errors
 from ...ownership.explanations import record_rows
+from ...plan.history_entry import Entry, What
 from ...tree.node import Node
 from ..cache import Cache
 from ..database.database import Database
+from ..history.history import History
 from ..journal import Journal
 from ..known_node import KnownNode
 from ..nodes import Nodes, split
@@ -35,7 +37,9 @@ class Handover:
         journal: Journal,
         snapshot: Snapshot,
         nodes: Nodes,
+        past: History,
     ) -> None:
+        self._past = past
         self._database = database
         self._cache = cache
         self._records = records
@@ -106,11 +110,16 @@ class Handover:
             self._records.add(db, node.uuid, record)
             for uuid in handed.providers:
                 self._snapshot.invalidate(db, uuid)
+            self._past.record(db, [_entry(What.IMPORTED, node)])
 
     def forget_with_record(self, uuid: str) -> None:
         """Drop a node that moved, and everything about its providers."""
         with self._database.writing() as db:
             self._cache.clear()
+            name = self._snapshot.last_names(db, [uuid]).get(uuid, uuid)
+            self._past.record(
+                db, [_entry(What.EXPORTED, Node(uuid=uuid, name=name))]
+            )
             for provider_uuid in self._providers(db, uuid):
                 self._records.forget(db, provider_uuid)
                 self._journal.drop_intents_on(db, provider_uuid)
@@ -162,3 +171,10 @@ class Handover:
             record=self._records.record(uuids, root_uuid),
             intents=self._journal.intents_on(uuids),
         )
+
+
+def _entry(what: What, node: Node) -> Entry:
+    """Return what the history tells of a node's record that moves."""
+    return Entry(
+        what=what, node_uuid=node.uuid, uuid=node.uuid, provider=node.name
+    )

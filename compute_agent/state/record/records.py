@@ -18,10 +18,12 @@ from collections.abc import Iterable, Mapping
 from ... import errors
 from ...ownership.record import Record
 from ...plan import intents
+from ...plan.history_entry import Entry, What
 from ...tree import assertion, provider
 from ...tree.assertion import Claims, Key
 from ..cache import Cache
 from ..database.database import Database, packed
+from ..history.history import History
 from ..snapshot import history
 from ..snapshot.snapshot import Snapshot
 from . import rows
@@ -38,11 +40,16 @@ class Records:
     """
 
     def __init__(
-        self, database: Database, cache: Cache, snapshot: Snapshot
+        self,
+        database: Database,
+        cache: Cache,
+        snapshot: Snapshot,
+        past: History,
     ) -> None:
         self._database = database
         self._cache = cache
         self._snapshot = snapshot
+        self._past = past
 
     # --- reading --------------------------------------------------------------
 
@@ -123,7 +130,20 @@ class Records:
     def take_over(self, uuids: Iterable[str]) -> None:
         """Record that a person allowed this agent to write these providers."""
         with self._database.writing() as db:
-            self._take_over(db, uuids)
+            taken = list(uuids)
+            self._take_over(db, taken)
+            names = self._snapshot.last_names(db, taken)
+            self._past.record(
+                db,
+                [
+                    Entry(
+                        what=What.FIRST_WRITE,
+                        uuid=uuid,
+                        provider=names.get(uuid, ''),
+                    )
+                    for uuid in taken
+                ],
+            )
 
     def give_up(self, node_uuid: str, given: Record) -> None:
         """Drop a part of a node's record; placement keeps all of it.
@@ -260,6 +280,11 @@ class Records:
         for table in _TABLES:
             query = f'delete from {table} where uuid = ?'  # noqa: S608 (constants)
             db.execute(query, (uuid,))
+
+    def is_created(self, db: sqlite3.Connection, uuid: str) -> bool:
+        """Return True if this agent created or adopted a provider."""
+        query = 'select 1 from created where uuid = ?'
+        return db.execute(query, (uuid,)).fetchone() is not None
 
     def has_claims_of(self, db: sqlite3.Connection, source: str) -> bool:
         """Return True if the source claims names, for any node."""

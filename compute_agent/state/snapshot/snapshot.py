@@ -109,22 +109,28 @@ class Snapshot:
 
     def generation(self, db: sqlite3.Connection, uuid: str) -> int | None:
         """Return the generation of a provider when it was last read."""
-        found = self._read(db, [uuid]).get(uuid)
+        found = self.last_reading(db, uuid)
         return None if found is None else found.provider.generation
+
+    def last_reading(
+        self, db: sqlite3.Connection, uuid: str
+    ) -> provider.Reading | None:
+        """Return the last reading of a provider, None if there is none."""
+        return self._read(db, [uuid]).get(uuid)
 
     def keep_prior_state(
         self, db: sqlite3.Connection, reading: provider.Reading
-    ) -> None:
+    ) -> provider.Reading | None:
         """Keep the last reading of a provider if this one differs from it.
 
         Another writer changed the provider in between. After several such
         changes, the oldest state is kept until this agent writes to the
-        provider.
+        provider. Return the last reading.
         """
         uuid = reading.provider.uuid
-        last = self._read(db, [uuid]).get(uuid)
+        last = self.last_reading(db, uuid)
         if last is None:
-            return
+            return None
         prior = contents.text(last.provider)
         if prior != contents.text(reading.provider):
             self._cache.drop(uuid)
@@ -132,6 +138,7 @@ class Snapshot:
                 'insert or ignore into was values (?, ?, ?)',
                 (self._site.new_id(db), uuid, prior),
             )
+        return last
 
     def prior_states(
         self, db: sqlite3.Connection, uuids: Iterable[str]

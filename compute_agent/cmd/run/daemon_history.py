@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon's own entries of the history: start, stop and outages.
+
+It is one of the listeners of the cycles (``cycle_listeners.py``). The writes to
+placement come into the history with their outcome, not from here.
+"""
+
+import importlib.metadata
+import os
+import time
+from collections.abc import Callable, Sequence
+
+from ... import error_text
+from ...plan.history_entry import Entry, What
+from ...state.history.history import History
+from ..wiring.agent import NodeResult
+from .cycle_listeners import CycleListeners
+
+_ENDS = (What.STARTED, What.STOPPED)
+_KILLED = '; the daemon before it ended without a stop'
+
+
+def begin(history: History, listeners: CycleListeners) -> 'DaemonHistory':
+    """Add the start of a daemon; return what adds the rest."""
+    made = DaemonHistory(history)
+    listeners.add(made)
+    made.started()
+    return made
+
+
+class DaemonHistory:
+    """Adds the start, the stop and the outages of a daemon.
+
+    :param clock: seconds since the epoch
+    """
+
+    def __init__(
+        self, history: History, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._history = history
+        self._clock = clock
+        self._away_since: float | None = None
+
+    def started(self) -> None:
+        """Add that the daemon starts, and if the one before it was killed."""
+        last = self._history.last(_ENDS)
+        killed = last is not None and last.entry.what is What.STARTED
+        version = importlib.metadata.version('compute-agent')
+        text = f'compute-agent {version}, process {os.getpid()}'
+        self._add(What.STARTED, text + _KILLED * killed)
+
+    def stopping(self, reason: str) -> None:
+        """Add that the daemon stops, and why."""
+        self._add(What.STOPPED, reason)
+
+    # --- the cycles -----------------------------------------------------------
+
+    def begin(self) -> None:
+        """Do nothing: only the end of a cycle tells of an outage."""
+
+    def end(self, results: Sequence[NodeResult]) -> None:
+        """Note if placement was away during the cycle, or is back."""
+        away = next((r.reason for r in results if r.outage), None)
+        if away is not None:
+            self._away(away)
+        elif self._away_since is not None:
+            gone = self._clock() - self._away_since
+            self._away_since = None
+            self._add(What.BACK, f'after {error_text.duration(gone)}')
+
+    def fail(self, exc: BaseException) -> None:
+        """Note that the cycle could not begin."""
+        self._away(str(exc))
+
+    def _away(self, why: str) -> None:
+        if self._away_since is None:
+            self._away_since = self._clock()
+            self._add(What.OUTAGE, why)
+
+    def _add(self, what: What, text: str) -> None:
+        self._history.add([Entry(what=what, text=text)])

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An entry of the history: one thing that happened to a provider or the agent.
+
+Pure: no I/O, configuration, logging or clock. The report client makes entries
+of the operations that it sent, ``state/`` those of other writers' changes, and
+the commands those of the daemon. ``state/history/`` keeps them.
+"""
+
+import dataclasses
+import enum
+from collections.abc import Mapping
+
+from ..tree import assertion
+from .change import Change
+
+#: The actor of every change that neither this agent nor its commands made.
+OTHERS = 'another writer'
+
+
+class What(enum.StrEnum):
+    """The kinds of things that happen; the value is the word for people."""
+
+    CREATED = 'provider created'
+    MOVED = 'provider renamed or moved'
+    DELETED = 'provider deleted'
+    ADOPTED = 'provider adopted'
+    TRAITS = 'traits'
+    AGGREGATES = 'aggregates'
+    INVENTORIES = 'inventories'
+    NEW_TRAIT = 'trait created'
+    DROPPED_TRAIT = 'trait deleted'
+    NEW_CLASS = 'resource class created'
+    APPROVED = 'changes approved'
+    FIRST_WRITE = 'first write allowed'
+    RESTORED = 'placement restored'
+    IMPORTED = 'record imported'
+    EXPORTED = 'record exported'
+    OUTAGE = 'outage'
+    BACK = 'outage over'
+    STARTED = 'daemon started'
+    STOPPED = 'daemon stopped'
+
+
+#: What happens when the names of a kind change.
+OF_KIND: Mapping[assertion.Kind, What] = {
+    assertion.Kind.TRAIT: What.TRAITS,
+    assertion.Kind.AGGREGATE: What.AGGREGATES,
+    assertion.Kind.INVENTORY: What.INVENTORIES,
+}
+
+
+class Result(enum.StrEnum):
+    """The results of requests."""
+
+    DONE = 'done'
+    REFUSED = 'refused'
+    #: The request was sent, and no answer told its outcome.
+    UNCONFIRMED = 'unconfirmed'
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One thing that happened.
+
+    :ivar node_uuid: the node that it is about, empty for none
+    :ivar uuid: the provider that it is about, empty for none
+    :ivar provider: the provider's name at that time
+    :ivar by: the actor; empty for the process that records the entry
+    :ivar changes: the names that were added, changed and removed
+    :ivar text: more about it, such as why a request was refused
+    :ivar restored: the names that another writer had removed or changed
+    :ivar approved: the removed names that a person approved, with the person;
+        the key is empty for the provider itself
+    """
+
+    what: What
+    node_uuid: str = ''
+    uuid: str = ''
+    provider: str = ''
+    by: str = ''
+    changes: tuple[Change, ...] = ()
+    result: Result = Result.DONE
+    text: str = ''
+    restored: frozenset[str] = frozenset()
+    approved: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def is_removal(self) -> bool:
+        """True if a name or a provider is removed."""
+        return any(change.is_removal for change in self.changes)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PastEntry:
+    """An entry that the history has kept.
+
+    :ivar at: when it happened, in seconds since the epoch
+    """
+
+    at: float
+    entry: Entry

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The history: what this agent and other writers changed, and who and why.
+
+The table ``history`` has an entry for each operation, each change of another
+writer that a reading shows, each approval, outage, start and stop. Entries are
+written in the transaction of what they tell, so no crash separates the two and
+nothing is written to the disk for them alone. If the table cannot be written,
+the transaction goes on without it, and one line of the log says so.
+"""
+
+import contextlib
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ... import errors
+from ...plan.history_entry import (
+    OTHERS,
+    Entry,
+    PastEntry,
+    Result,
+    What,
+)
+from ...tree import provider
+from ..database.database import Database
+from . import annotations, rotation, rows
+
+LOG = logging.getLogger(__name__)
+
+# Errors of SQLite, and of rows that are not as this agent wrote them.
+_DAMAGED = (sqlite3.Error, LookupError, TypeError, ValueError)
+
+_COLUMNS = 'at, node_uuid, uuid, by, what, result, content'
+_INSERT = (
+    f'insert into history ({_COLUMNS}, size)'  # noqa: S608 (constants)
+    ' values (?, ?, ?, ?, ?, ?, ?, ?)'
+)
+
+
+class History:
+    """The entries of one state database.
+
+    :ivar by: the actor of the entries that name none: this process
+    :ivar clock: seconds since the epoch; the same that tells when a provider
+        was read
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._rotation = rotation.Rotation()
+        self._is_broken = False
+        self.by = 'this agent'
+        self.clock: Callable[[], float] = time.time
+
+    def keep(self, bounds: rotation.Bounds) -> None:
+        """Keep so much from now on."""
+        self._rotation.bounds = bounds
+
+    # --- writing --------------------------------------------------------------
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Write entries in a transaction of their own, if possible."""
+        try:
+            with self._database.writing() as db:
+                self.record(db, entries)
+        except errors.Unavailable as exc:
+            self._warn(exc)
+
+    # --- steps of a transaction -----------------------------------------------
+
+    def record(
+        self,
+        db: sqlite3.Connection,
+        entries: Iterable[Entry],
+        prior: provider.Snapshot | None = None,
+    ) -> None:
+        """Write entries; if that fails, the transaction goes on without them.
+
+        :param prior: the providers as they were before others changed them
+        :raises sqlite3.Error: SQLite ended the whole transaction
+        """
+        found = list(entries)
+        if not found or not self._rotation.bounds.days:
+            return
+        db.execute('savepoint history')
+        try:
+            self._insert(db, found, prior or {})
+        except _DAMAGED as exc:
+            if not db.in_transaction:
+                raise
+            db.execute('rollback to history')
+            self._warn(exc)
+        else:
+            self._is_broken = False
+        db.execute('release history')
+
+    def own_since(
+        self, db: sqlite3.Connection, uuid: str, moment: float
+    ) -> Sequence[Entry]:
+        """Return this agent's writes to a provider since a moment, in order.
+
+        Those of its commands are among them.
+        """
+        with self._harmless():
+            return [
+                past.entry
+                for past in _read(
+                    db,
+                    'where uuid = ? and at > ? and by != ? and result != ?'
+                    ' order by id',
+                    (uuid, moment, OTHERS, Result.REFUSED),
+                )
+            ]
+        return ()
+
+    # --- reading --------------------------------------------------------------
+
+    def entries(
+        self, since: float = 0.0, until: float | None = None
+    ) -> list[PastEntry]:
+        """Return the entries of a time, oldest first.
+
+        :raises errors.ConfigError: they cannot be read
+        """
+        with self._database.reading() as db:
+            return list(
+                _read(
+                    db,
+                    'where at >= ? and at < coalesce(?, at + 1) order by id',
+                    (since, until),
+                )
+            )
+
+    def last(self, kinds: Sequence[What]) -> PastEntry | None:
+        """Return the last entry of one of these kinds, None without one."""
+        marks = ', '.join('?' * len(kinds))
+        condition = f'where what in ({marks}) order by id desc limit 1'
+        with self._harmless(), self._database.reading() as db:
+            return next(_read(db, condition, kinds), None)
+        return None
+
+    # --- inside ---------------------------------------------------------------
+
+    def _insert(
+        self,
+        db: sqlite3.Connection,
+        entries: Iterable[Entry],
+        prior: provider.Snapshot,
+    ) -> None:
+        now, written = self.clock(), 0
+        for entry in entries:
+            if annotations.is_repeated(db, entry):
+                continue
+            noted = annotations.annotated(db, entry, prior)
+            content = rows.text(annotations.plain(noted))
+            size = len(content) + rotation.OVERHEAD
+            written += size
+            db.execute(
+                _INSERT,
+                (
+                    now,
+                    entry.node_uuid,
+                    entry.uuid,
+                    entry.by or self.by,
+                    entry.what,
+                    entry.result,
+                    content,
+                    size,
+                ),
+            )
+        self._rotation.turn(db, now, written)
+
+    @contextlib.contextmanager
+    def _harmless(self) -> Iterator[None]:
+        """Log an error of the history once, in place of raising it."""
+        try:
+            yield
+        except (*_DAMAGED, errors.ConfigError) as exc:
+            self._warn(exc)
+
+    def _warn(self, exc: Exception) -> None:
+        if not self._is_broken:
+            self._is_broken = True
+            LOG.warning(
+                'the history cannot be written (%s); the agent goes on '
+                'without it',
+                exc,
+            )
+
+
+def _read(
+    db: sqlite3.Connection, condition: str, values: Sequence[object]
+) -> Iterator[PastEntry]:
+    for at, node_uuid, uuid, by, what, result, content in db.execute(
+        f'select {_COLUMNS} from history {condition}',  # noqa: S608 (constants)
+        tuple(values),
+    ):
+        yield PastEntry(
+            at=at,
+            entry=Entry(
+                what=What(what),
+                node_uuid=node_uuid,
+                uuid=uuid,
+                by=by,
+                result=Result(result),
+                **rows.fields(content, uuid),
+            ),
+        )

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An entry of the history as the text of one column, and back.
+
+Pure: no I/O, configuration, logging or clock. Nothing but names, numbers,
+causes and one line of text is kept: no option, and no URL with a password.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ... import error_text
+from ...plan import removal
+from ...plan.change import Change
+from ...plan.history_entry import Entry
+from ...tree import assertion, inventory
+
+_LONGEST = 500  # characters of a text
+_FIELDS = tuple(inventory.Inventory.__dataclass_fields__)
+
+
+def text(entry: Entry) -> str:
+    """Return all of an entry that has no column of its own."""
+    found: dict[str, Any] = {
+        'provider': entry.provider,
+        'kind': _kind(entry.changes),
+        'changes': [list(_packed(change)) for change in entry.changes],
+        'text': error_text.as_line(entry.text)[:_LONGEST],
+        'restored': sorted(entry.restored),
+        'approved': dict(entry.approved),
+    }
+    return json.dumps(
+        {key: value for key, value in found.items() if value},
+        separators=(',', ':'),
+    )
+
+
+def fields(content: str, uuid: str) -> dict[str, Any]:
+    """Return the fields of an entry from their text.
+
+    :param uuid: the provider that the entry is about
+    """
+    found = json.loads(content)
+    kind = assertion.Kind(found['kind']) if 'kind' in found else None
+    return {
+        'provider': str(found.get('provider', '')),
+        'changes': tuple(
+            _change(row, uuid, kind) for row in found.get('changes', ())
+        ),
+        'text': str(found.get('text', '')),
+        'restored': frozenset(found.get('restored', ())),
+        'approved': dict(found.get('approved', {})),
+    }
+
+
+def _kind(changes: Sequence[Change]) -> str | None:
+    """Return the kind of all these changes; they have the same one."""
+    return changes[0].kind if changes else None
+
+
+def _packed(change: Change) -> Iterator[Any]:
+    """Yield name, existed, exists, and as much of the rest as there is."""
+    values = [
+        change.name,
+        int(change.existed),
+        int(change.exists),
+        _numbers(change.before),
+        _numbers(change.after),
+        None
+        if change.cause is None
+        else [change.cause.reason.value, *change.cause.sources],
+    ]
+    while values[-1] is None:
+        values.pop()
+    yield from values
+
+
+def _numbers(record: inventory.Inventory | None) -> list[float] | None:
+    return None if record is None else list(record.to_record().values())
+
+
+def _change(
+    row: Sequence[Any], uuid: str, kind: assertion.Kind | None
+) -> Change:
+    name, existed, exists, before, after, cause = [*row, *[None] * 3][:6]
+    return Change(
+        uuid=uuid,
+        kind=kind,
+        name=str(name),
+        existed=bool(existed),
+        exists=bool(exists),
+        before=_record(before),
+        after=_record(after),
+        cause=None if cause is None else _cause(*cause),
+    )
+
+
+def _record(numbers: Sequence[float] | None) -> inventory.Inventory | None:
+    if numbers is None:
+        return None
+    values: Mapping[str, Any] = dict(zip(_FIELDS, numbers, strict=True))
+    return inventory.Inventory(**values)
+
+
+def _cause(reason: str, *sources: str) -> removal.Cause:
+    return removal.Cause(reason=removal.Reason(reason), sources=sources)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``history``: what changed and who did it, answered by one command."""
+
+import getpass
+
+import pytest
+
+ROOT = '11111111-1111-4111-8111-111111111111'
+
+
+@pytest.fixture
+def synced(cli):
+    """A node after its first cycle."""
+    assert cli.run('sync').code == 0
+    return cli
+
+
+def rows(cli, *words):
+    result = cli.run('history', *words, '-f', 'json')
+    assert result.code == 0, result.err
+    return result.data
+
+
+def test_what_changed_yesterday_and_who_did_it_is_one_command(synced):
+    """A colleague takes a trait away; the next cycle restores it."""
+    me = getpass.getuser()
+    synced.placement(f'/resource_providers/{ROOT}/traits', 'DELETE')
+    synced.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=1')
+    assert synced.run('sync').code == 0
+    found = rows(synced, 'cn1', '--since', '1h')
+    told = [(r['Who'], r['What'], r['Changes']) for r in found]
+    assert (
+        f'provider inventory set by {me}',
+        'inventories',
+        ['~VCPU reserved=0→1'],
+    ) in told
+    (lost,) = rows(synced, '--by-others')
+    assert (lost['Who'], lost['Node'], lost['What']) == (
+        'another writer',
+        'cn1',
+        'traits',
+    )
+    assert '-CUSTOM_GOLD' in lost['Changes']
+    assert (
+        f'sync by {me}',
+        'inventories',
+        ['~VCPU reserved=1→0 (restored)'],
+    ) in told
+    back = next(r for r in reversed(found) if r['What'] == 'traits')
+    assert (back['Who'], back['Result']) == (f'sync by {me}', 'done')
+    assert '+CUSTOM_GOLD (restored)' in back['Changes']
+
+
+def test_a_removal_is_listed_with_its_cause(synced):
+    text = synced.fake_file.read_text()
+    synced.fake_file.write_text(text.replace(', CUSTOM_GOLD', ''))
+    assert synced.run('sync').code == 0
+    (row,) = rows(synced, '--removals')
+    assert (row['Provider'], row['Changes']) == ('cn1', ['-CUSTOM_GOLD'])
+    assert row['Why'] == 'the driver no longer reports it'
+
+
+def test_each_command_that_writes_is_told_with_its_person(synced):
+    me = getpass.getuser()
+    for words in (
+        ('trait', 'add', 'CUSTOM_NEW'),
+        ('trait', 'add', 'CUSTOM_NEW'),  # nothing to do
+        ('provider', 'create', 'pool'),
+        ('provider', 'trait', 'add', 'pool', 'CUSTOM_NEW'),
+        ('provider', 'trait', 'add', 'pool', 'CUSTOM_NEW'),
+        ('provider', 'rename', 'pool', 'lake', '--yes'),
+        ('provider', 'delete', 'lake'),
+        ('trait', 'remove', 'CUSTOM_NEW'),
+    ):
+        result = synced.run(*words)
+        assert result.code == 0, (words, result.err)
+    found = [
+        (r['Who'], r['What'], r['Provider'])
+        for r in rows(synced)
+        if not r['Who'].startswith('sync')
+    ]
+    assert found == [
+        (f'trait add by {me}', 'trait created', ''),
+        (f'provider create by {me}', 'provider created', 'pool'),
+        (f'provider trait add by {me}', 'traits', 'pool'),
+        (f'provider rename by {me}', 'provider renamed or moved', 'pool'),
+        (f'provider delete by {me}', 'provider deleted', 'lake'),
+        (f'trait remove by {me}', 'trait deleted', ''),
+    ]
+
+
+def test_without_a_state_on_this_host_a_command_writes_none(cli):
+    assert cli.run('trait', 'add', 'CUSTOM_NEW').code == 0
+    assert not cli.state_path.exists()
+
+
+def test_times_and_subjects_choose(synced):
+    assert rows(synced, '--until', '2h') == []
+    assert rows(synced, '--since', 'yesterday', '--until', 'today')
+    assert len(rows(synced, ROOT)) == len(rows(synced, 'cn1')) > 2
+    wrong = synced.run('history', '--since', 'soon')
+    assert (wrong.code, 'no time' in wrong.line) == (1, True)
+    unknown = synced.run('history', 'cn9')
+    assert unknown.code == 1
+    assert 'has no node or provider cn9' in unknown.line
+
+
+@pytest.mark.parametrize('form', ['table', 'csv', 'yaml', 'value'])
+def test_it_prints_in_every_format(synced, form):
+    result = synced.run('history', '-f', form)
+    assert (result.code, 'CUSTOM_GOLD' in result.out) == (0, True)
+
+
+def test_it_needs_neither_placement_nor_a_driver_nor_a_history(cli):
+    empty = cli.run('history')
+    assert (empty.code, empty.out) == (0, '')
+    assert 'has no such entry' in empty.line
+    assert cli.run('sync').code == 0
+    cli.stop_placement()
+    cli.configure(compute_driver='none')
+    assert rows(cli)
+
+
+def test_the_daemons_start_and_outages_are_there_while_it_runs(cli, daemon):
+    one = daemon(cli.config, '--show-tree')
+    one.wait_for('in step with')
+    found = rows(cli)
+    assert (found[0]['Who'], found[0]['What']) == ('daemon', 'daemon started')
+    assert {r['Who'] for r in found} == {'daemon'}
+    assert (
+        cli.run('provider', 'trait', 'remove', 'cn1', 'CUSTOM_GOLD').code == 0
+    )
+    assert rows(cli)[-1]['Changes'] == ['-CUSTOM_GOLD']

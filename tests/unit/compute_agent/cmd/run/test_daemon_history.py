@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon's start, stop and outages, once each."""
+
+import types
+
+import pytest
+
+from compute_agent.cmd.run import daemon_history
+from compute_agent.plan.history_entry import What
+from compute_agent.state import state as state_module
+
+AWAY = types.SimpleNamespace(outage=True, reason='no answer')
+HERE = types.SimpleNamespace(outage=False, reason='')
+
+
+@pytest.fixture
+def state():
+    opened = state_module.State.in_memory('here')
+    opened.history.by = 'daemon'
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def times():
+    return [100.0]
+
+
+@pytest.fixture
+def daemon(state, times):
+    return daemon_history.DaemonHistory(state.history, lambda: times[-1])
+
+
+def told(state):
+    return [(p.entry.what, p.entry.text) for p in state.history.entries()]
+
+
+def test_an_outage_has_its_beginning_its_reason_and_its_end(
+    state, daemon, times
+):
+    daemon.begin()
+    daemon.end([HERE])
+    assert told(state) == []
+    daemon.fail(RuntimeError('the list cannot be read'))
+    daemon.end([AWAY, HERE])
+    times.append(700.0)
+    daemon.end([HERE])
+    daemon.end([HERE])
+    assert told(state) == [
+        (What.OUTAGE, 'the list cannot be read'),
+        (What.BACK, 'after 10 min'),
+    ]
+    daemon.end([HERE, AWAY])
+    assert told(state)[2:] == [(What.OUTAGE, 'no answer')]
+
+
+def test_a_daemon_that_was_killed_is_told_at_the_next_start(state, daemon):
+    daemon.started()
+    daemon.started()
+    daemon.stopping('SIGTERM')
+    daemon.started()
+    first, second, stop, third = told(state)
+    assert stop == (What.STOPPED, 'SIGTERM')
+    assert [text.endswith('ended without a stop') for _, text in
+            (first, second, third)] == [False, True, False]  # fmt: skip
