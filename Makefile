@@ -36,7 +36,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos parity \
-    companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs bench \
+    companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs deb deb-check deb-packages bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
 
@@ -175,7 +175,7 @@ collect: .venv/dev.stamp  ## Each test file can be collected without the others
 	$(BIN)/python tests/collect_alone.py
 
 wheel-check: .venv/dev.stamp  ## Build sdist and wheel, and look at what is in them
-	$(PYTEST) tests/package
+	$(PYTEST) tests/package --ignore=tests/package/deb
 
 # The wheel is made of the unpacked source distribution.
 dist: .venv/dev.stamp  ## Build the source distribution and the wheel in dist/
@@ -185,6 +185,22 @@ dist: .venv/dev.stamp  ## Build the source distribution and the wheel in dist/
 docs: .venv/docs.stamp  ## Build the site in build/docs/html
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet \
 	    -d build/docs/trees docs build/docs/html
+
+# What "make deb" needs beside Python: Debian's tools, and libvirt's headers.
+DEB_PACKAGES = debhelper dpkg-dev gcc libvirt-dev pkg-config python3-dev \
+    python3-venv
+deb-packages:
+	@echo $(DEB_PACKAGES)
+
+deb: .venv/docs.stamp  ## Build the package for this Debian in build/deb
+	rm -rf build/deb
+	$(BIN)/sphinx-build --fail-on-warning --quiet -b man \
+	    -d build/docs/trees docs build/docs/man
+	$(BIN)/python -m build --no-isolation --outdir build/deb/wheel
+	packaging/build_deb.sh
+
+deb-check: deb  ## Install, start, upgrade and purge the package in a clean Debian, as root
+	$(PYTEST) tests/package/deb
 
 bench: .venv/run.stamp .servers/placement.stamp .servers/nova.stamp  ## Measure cycles beside nova-compute's (N=1,100 for less)
 	$(BIN)/python -m benchmarks.sync_cycles $(if $(N),--nodes '$(N)') \

@@ -27,3 +27,13 @@ html_title = f'compute-agent {release}'
 html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
+
+man_pages = [
+    (
+        'reference/commands',
+        'compute-agent',
+        'report the resources of hosts to OpenStack placement',
+        '',
+        1,
+    )
+]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A clean Debian in a directory, booted with its own systemd.
+
+It needs root, mmdebstrap and systemd-nspawn, and the package that ``make deb``
+built. The machine and its network are this host's, the rest is Debian's: no
+Python, no file of this checkout. COMPUTE_AGENT_DEBIAN may name a tar archive
+of a Debian with systemd, to begin with it instead of a new one.
+"""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import debian_machine
+import pytest
+from debian_machine import PATIENCE, Machine, Placement, wait_for
+
+ROOT = pathlib.Path(__file__).parents[3]
+BUILT = ROOT / 'build' / 'deb'
+RELEASE = 'bookworm'
+
+
+def _unpack(directory: pathlib.Path) -> None:
+    given = os.environ.get('COMPUTE_AGENT_DEBIAN')
+    if given:
+        directory.mkdir()
+        command = ['tar', '-C', str(directory), '-xf', given]
+    else:
+        command = [
+            'mmdebstrap', '--quiet', '--variant=minbase',
+            '--include=ca-certificates,curl,systemd,systemd-sysv',
+            RELEASE, str(directory),
+        ]  # fmt: skip
+    subprocess.run(command, check=True)
+    # Nothing here must survive a loss of power.
+    settings = directory / 'etc' / 'dpkg' / 'dpkg.cfg.d'
+    (settings / 'quick').write_text('force-unsafe-io\n')
+
+
+@pytest.fixture(scope='session')
+def deb() -> pathlib.Path:
+    """The package."""
+    (path,) = BUILT.glob('compute-agent_*-1_*.deb')
+    return path
+
+
+@pytest.fixture(scope='session')
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """A clean Debian that has booted."""
+    directory = tmp_path_factory.mktemp('debian') / 'root'
+    _unpack(directory)
+    booted = subprocess.Popen(
+        ['systemd-nspawn', '--quiet', '--register=no', '--keep-unit',
+         '--console=pipe', '--boot', f'--directory={directory}'],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        leader = wait_for(lambda: debian_machine.first_child(booted.pid))
+        made = Machine(directory, leader)
+        up = 'systemctl is-system-running --wait'
+        wait_for(lambda: made.attempt(up).stdout.strip() == 'running')
+        yield made
+    finally:
+        booted.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            booted.wait(timeout=PATIENCE)
+        booted.kill()
+        booted.wait()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope='session')
+def placement(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Placement]:
+    """A placement that the machine reaches at 127.0.0.1."""
+    home = tmp_path_factory.mktemp('placement')
+    port = debian_machine.free_port()
+    conf = home / 'serve.conf'
+    conf.write_text(
+        f'[DEFAULT]\nstate_path = {home}\n'
+        f'[placement]\nembedded = true\nembedded_port = {port}\n'
+    )
+    command = pathlib.Path(sys.executable).with_name('compute-agent')
+    server = subprocess.Popen(
+        [command, '--config-file', conf, 'placement', 'serve'],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        served = Placement(port)
+        wait_for(lambda: served.get('/'))
+        yield served
+    finally:
+        server.terminate()
+        server.wait(timeout=PATIENCE)

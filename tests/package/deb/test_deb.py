@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The life of the package on a clean Debian: each test goes on from the last.
+
+A newcomer installs it, configures it, looks, starts the daemon, upgrades it,
+removes it and purges it.
+"""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from debian_machine import wait_for
+
+CONF = '/etc/compute-agent/compute-agent.conf'
+STATE = '/var/lib/compute-agent'
+OURS = 'the operator wrote this line'
+
+
+@pytest.fixture(scope='module')
+def installed(machine, deb):
+    shutil.copy(deb, machine.path('/root/first.deb'))
+    machine.run('apt-get update --quiet=2')
+    machine.run('apt-get install --yes /root/first.deb')
+    return machine
+
+
+@pytest.fixture(scope='module')
+def configured(installed, placement):
+    """What a person fills in: the account."""
+    conf = installed.path(CONF)
+    text = conf.read_text()
+    assert text.count('[placement]') == 1
+    conf.write_text(
+        text.replace(
+            '[placement]',
+            f'# {OURS}\n[placement]\nauth_type = admin_token\ntoken = admin\n'
+            f'endpoint = {placement.url}\n',
+        )
+    )
+    return installed
+
+
+@pytest.fixture(scope='module')
+def started(configured):
+    configured.run('systemctl enable --now compute-agent')
+    return configured
+
+
+@pytest.fixture(scope='module')
+def newer(installed, deb, tmp_path_factory):
+    """The path of the next revision, whose configuration differs, too."""
+    work = tmp_path_factory.mktemp('newer')
+    tree = work / 'tree'
+    subprocess.run(['dpkg-deb', '-R', deb, tree], check=True)
+    control = tree / 'DEBIAN' / 'control'
+    text, changed = re.subn(
+        r'^(Version: .*)-1$', r'\1-2', control.read_text(), flags=re.MULTILINE
+    )
+    assert changed == 1
+    control.write_text(text)
+    with (tree / CONF[1:]).open('a') as conf:
+        conf.write('# a line of the next revision\n')
+    subprocess.run(
+        ['dpkg-deb', '--root-owner-group', '-Znone', '-b', tree, work],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    (path,) = work.glob('*.deb')
+    shutil.copy(path, installed.path('/root/newer.deb'))
+    return '/root/newer.deb'
+
+
+def test_the_program_runs(installed):
+    assert installed.run('compute-agent --version') == 'compute-agent 0.1.0'
+
+
+def test_every_file_of_the_package_is_as_it_was_packed(installed):
+    assert installed.run('dpkg --verify compute-agent') == ''
+
+
+def test_the_configuration_is_for_the_daemon_and_root_alone(installed):
+    owner = 'stat --format "%U %G %a"'
+    assert installed.run(f'{owner} {CONF}') == 'root compute-agent 640'
+    assert installed.run(f'{owner} {STATE}') == (
+        'compute-agent compute-agent 700'
+    )
+
+
+def test_the_daemon_waits_for_a_person_to_start_it(installed):
+    assert installed.service('ActiveState') == 'inactive'
+    assert installed.service('UnitFileState') == 'disabled'
+
+
+def test_the_drivers_that_need_libraries_load(installed):
+    listed = installed.run('compute-agent driver list -f value -c Name')
+    assert {'host', 'ironic', 'libvirt'} <= set(listed.split())
+    python = '/opt/compute-agent/bin/python'
+    installed.run(f'{python} -c "import libvirt, cel_expr_python.cel"')
+
+
+def test_bash_completes_and_man_has_the_page(installed):
+    bash = 'usr/share/bash-completion/completions/compute-agent'
+    assert "cmds_provider='" in installed.path(bash).read_text()
+    page = installed.run('zcat /usr/share/man/man1/compute-agent.1.gz')
+    assert '.TH "COMPUTE-AGENT" "1"' in page
+
+
+def test_the_plan_shows_what_the_first_start_will_do(configured):
+    user = 'runuser -u compute-agent --'
+    plan = configured.attempt(f'{user} compute-agent plan')
+    assert plan.returncode == 2, plan.stderr
+    assert 'create provider' in plan.stdout
+
+
+def test_the_daemon_reports_the_host(started, placement):
+    status = wait_for(lambda: started.service('StatusText'))
+    assert started.service('ActiveState') == 'active'
+    (uuid,) = wait_for(lambda: set(placement.providers().values()))
+    inventory = f'/resource_providers/{uuid}/inventories'
+    wait_for(lambda: 'VCPU' in placement.get(inventory)['inventories'])
+    assert status
+    assert started.run(f'cat {STATE}/compute_id') == uuid
+
+
+def test_an_upgrade_keeps_all_and_restarts_the_daemon(
+    started, newer, placement
+):
+    before = placement.providers()
+    earlier = started.service('MainPID')
+    written = started.run(f'cat {CONF}')
+    keep = '-o Dpkg::Options::=--force-confold'
+    started.run(f'apt-get install --yes {keep} {newer}')
+    version = started.run("dpkg-query -f '${Version}' -W compute-agent")
+    assert version.endswith('-2')
+    assert started.run(f'cat {CONF}') == written
+    assert OURS in written
+    assert started.run(f'stat --format "%U %G %a" {CONF}') == (
+        'root compute-agent 640'
+    )
+    assert started.service('ActiveState') == 'active'
+    assert started.service('MainPID') not in {'0', earlier}
+    done = 'journalctl --unit compute-agent --output cat'
+    wait_for(lambda: started.service('StatusText'))
+    assert placement.providers() == before
+    assert 'Traceback' not in started.run(done)
+
+
+def test_removal_stops_the_daemon_and_keeps_state_and_configuration(started):
+    started.run('apt-get remove --yes compute-agent')
+    assert started.attempt('pgrep compute-agent').stdout == ''
+    assert OURS in started.run(f'cat {CONF}')
+    assert started.path(f'{STATE}/state.sqlite').exists()
+    assert not started.path('/opt/compute-agent').exists()
+
+
+def test_purge_leaves_nothing(started):
+    started.run('apt-get purge --yes compute-agent')
+    left = 'find / -xdev -path /root -prune -o -name "*compute-agent*" -print'
+    ignored = ('/var/log/', '/var/lib/apt/', '/var/cache/', '/proc/', '/tmp/')
+    found = started.run(left).splitlines()
+    assert [f for f in found if not f.startswith(ignored)] == []
+    assert 'compute-agent' not in started.run('cat /etc/passwd /etc/group')
