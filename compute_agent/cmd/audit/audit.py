@@ -51,7 +51,7 @@ class Audit(command.Report):
             metavar='PROVIDER',
             help='Judge this root, given by name or uuid, as a compute node '
             'though it is not marked as one, or delete it though it has '
-            "another project's OWNER_ trait. May be repeated.",
+            "another project's trait, such as OWNER_CYBORG. May be repeated.",
         )
         parser.add_argument(
             '--repair',
