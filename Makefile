@@ -76,6 +76,14 @@ $(BIN)/python:
 	    --disable-pip-version-check 'ironic>=39'
 	@touch $@
 
+# A real keystone for tests/full/keystone, and a placement that asks it.
+.servers/keystone.stamp: | $(BIN)/python
+	$(BIN)/python -m venv .servers/keystone
+	.servers/keystone/bin/python -m pip install --quiet \
+	    --disable-pip-version-check 'keystone>=30,<31' \
+	    'openstack-placement>=16,<17' waitress
+	@touch $@
+
 # A real libvirtd for tests/full/libvirt: daemon and emulator come from the
 # distribution, and libvirt-python is built with its library.
 LIBVIRT_PACKAGES = libvirt-daemon libvirt-daemon-driver-qemu qemu-system-x86 \
@@ -131,7 +139,7 @@ demo-ironic: .venv/run.stamp $(IRONIC)  ## The agent on a real Ironic with 20 fa
 test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minutes
 	$(QUICK) $(addprefix --ignore=,$(SLOW_TESTS))
 
-test-full: .venv/dev.stamp $(IRONIC) .servers/nova-agent.stamp  ## Every test, all examples, real servers, coverage
+test-full: .venv/dev.stamp $(IRONIC) .servers/keystone.stamp .servers/nova-agent.stamp  ## Every test, all examples, real servers, coverage
 	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
 
 test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and other writers

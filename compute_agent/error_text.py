@@ -19,6 +19,7 @@ _REQUEST_ID = re.compile(
 )
 _ERRNO = re.compile(r'\[Errno -?\d+\] ([\w ]+)')
 _TLS = re.compile(r'(certificate verify failed[^()]*)')
+_CLOSED = 'EOF occurred in violation of protocol'
 # The other side's words in the TLS protocol, if it refuses a certificate.
 _ALERT = re.compile(
     r'alert ((?:no |bad |unsupported |revoked |expired |unknown )?'
@@ -58,7 +59,10 @@ def tls_cause(exc: BaseException) -> str:
 
 def tls_alert(exc: BaseException) -> str:
     """Return why the other side refused a certificate, '' if it did not."""
-    match = _ALERT.search(str(exc))
+    text = str(exc)
+    if _CLOSED in text:
+        return 'it closed the connection'
+    match = _ALERT.search(text)
     return match[1] if match else ''
 
 

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real keystone and placement behind TLS, for the tests of this folder."""
+
+import collections.abc
+import importlib
+import pathlib
+import sys
+import typing
+
+import pytest
+
+# Test folders are no packages; modules are found by path.
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+servers: typing.Any = importlib.import_module('secure_cloud')
+
+
+@pytest.fixture(scope='session')
+def cloud(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> collections.abc.Iterator[typing.Any]:
+    """The servers; one start serves all tests."""
+    if not pathlib.Path(servers.PYTHON).exists():
+        pytest.fail(
+            f'there is no {servers.PYTHON}: "make .servers/keystone.stamp" '
+            'installs keystone'
+        )
+    with servers.secure_cloud(tmp_path_factory.mktemp('cloud')) as made:
+        yield made

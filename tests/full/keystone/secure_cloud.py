@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real keystone and a placement that believes it, each behind TLS.
+
+``secure_cloud`` starts them once for a file of tests. ``SecureCloud`` is their
+operator: it makes users, takes their tokens away, and disables them.
+"""
+
+import contextlib
+import os
+import pathlib
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+
+import requests
+import tls_front
+import trustme
+
+ROOT = pathlib.Path(__file__).parents[3]
+PYTHON = os.environ.get(
+    'COMPUTE_AGENT_KEYSTONE', str(ROOT / '.servers/keystone/bin/python')
+)
+PASSWORD = 'pa$$w0rd-of-a-user'
+PATIENCE = 240  # seconds, for a machine at its limits
+
+_KEYSTONE = """
+[database]
+connection = sqlite:///{folder}/keystone.sqlite
+[fernet_tokens]
+key_repository = {folder}/fernet
+[credential]
+key_repository = {folder}/credential
+[identity]
+password_hash_rounds = 4
+[oslo_middleware]
+enable_proxy_headers_parsing = true
+"""
+_PLACEMENT = """
+[api]
+auth_strategy = keystone
+[placement_database]
+connection = sqlite:///{folder}/placement.sqlite
+sync_on_startup = true
+[keystone_authtoken]
+auth_url = {keystone}/v3
+www_authenticate_uri = {keystone}/v3
+auth_type = password
+username = admin
+password = admin
+project_name = admin
+user_domain_id = default
+project_domain_id = default
+token_cache_time = -1
+"""
+
+
+class SecureCloud:
+    """The operator of a keystone and a placement.
+
+    :ivar keystone: keystone's address, with TLS
+    :ivar front: the server with TLS in front of placement
+    :ivar behind: keystone's address without TLS
+    :ivar authority: signed the certificates of both
+    """
+
+    def __init__(self, behind: str, authority: trustme.CA) -> None:
+        self.behind = behind
+        self.authority = authority
+        self.keystone = ''
+        self.front: tls_front.Front | None = None
+        self._token = ''
+        self._made = 0
+
+    def ask(
+        self, method: str, path: str, body: object = None
+    ) -> requests.Response:
+        """Ask keystone as the administrator; return the answer."""
+        if not self._token:
+            self._token = self.token('admin', 'admin', 'admin')
+        return self.ask_as(self._token, method, path, body)
+
+    def ask_as(
+        self, token: str, method: str, path: str, body: object = None
+    ) -> requests.Response:
+        """Ask keystone with a token; return the answer."""
+        return self._ask(method, path, body, {'X-Auth-Token': token})
+
+    def revoke(self, token: str) -> None:
+        """Make a token invalid, as if it had expired."""
+        headers = {
+            'X-Auth-Token': self.token('admin', 'admin', 'admin'),
+            'X-Subject-Token': token,
+        }
+        self._ask('DELETE', '/v3/auth/tokens', None, headers)
+
+    def token(self, user: str, password: str, project: str) -> str:
+        """Return a token of a user."""
+        domain = {'id': 'default'}
+        identity = {'name': user, 'password': password, 'domain': domain}
+        auth = {
+            'identity': {
+                'methods': ['password'],
+                'password': {'user': identity},
+            },
+            'scope': {'project': {'name': project, 'domain': domain}},
+        }
+        answer = self._ask('POST', '/v3/auth/tokens', {'auth': auth}, {})
+        return answer.headers['X-Subject-Token']
+
+    def user(self, *roles: str) -> tuple[str, str]:
+        """Make a user with roles on the project service; return name and id."""
+        self._made += 1
+        name = f'agent-{self._made}'
+        made = self.ask(
+            'POST',
+            '/v3/users',
+            {'user': {'name': name, 'password': PASSWORD}},
+        ).json()['user']
+        project = self._id('projects', 'service')
+        for role in roles:
+            self.ask(
+                'PUT',
+                f'/v3/projects/{project}/users/{made["id"]}/roles/'
+                f'{self._id("roles", role)}',
+            )
+        return name, made['id']
+
+    def disable(self, user_id: str) -> None:
+        """Disable a user; its tokens are not valid any more."""
+        self.ask('PATCH', f'/v3/users/{user_id}', {'user': {'enabled': False}})
+
+    def fill(self) -> None:
+        """Make the project, the role and the catalog that an agent needs."""
+        self.ask('POST', '/v3/projects', {'project': {'name': 'service'}})
+        if not self.ask('GET', '/v3/roles?name=service').json()['roles']:
+            self.ask('POST', '/v3/roles', {'role': {'name': 'service'}})
+        made = self.ask(
+            'POST',
+            '/v3/services',
+            {'service': {'type': 'placement', 'name': 'placement'}},
+        ).json()['service']
+        for interface in ('public', 'internal'):
+            endpoint = {
+                'interface': interface,
+                'url': self.front.url,
+                'region_id': 'one',
+                'service_id': made['id'],
+            }
+            self.ask('POST', '/v3/endpoints', {'endpoint': endpoint})
+
+    def _id(self, kind: str, name: str) -> str:
+        answer = self.ask('GET', f'/v3/{kind}?name={name}').json()
+        return str(answer[kind][0]['id'])
+
+    def _ask(
+        self, method: str, path: str, body: object, headers: dict[str, str]
+    ) -> requests.Response:
+        answer = requests.request(
+            method,
+            f'{self.behind}{path}',
+            json=body,
+            headers=headers,
+            timeout=PATIENCE,
+        )
+        answer.raise_for_status()
+        return answer
+
+
+def server_context(certificate: trustme.LeafCert) -> ssl.SSLContext:
+    """Return the TLS side of a server with this certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certificate.configure_cert(context)
+    return context
+
+
+@contextlib.contextmanager
+def secure_cloud(folder: pathlib.Path) -> Iterator[SecureCloud]:
+    """Start keystone and placement, each behind TLS, while the context lasts."""
+    authority = trustme.CA()
+    context = server_context(authority.issue_cert('127.0.0.1', 'localhost'))
+    with contextlib.ExitStack() as stack:
+        # Both start side by side: placement asks keystone for its first token
+        # when it is asked itself.
+        keystone = f'http://127.0.0.1:{_unused_port()}'
+        placement = f'http://127.0.0.1:{_unused_port()}'
+        for name, url, text in (
+            ('keystone', keystone, _KEYSTONE),
+            ('placement', placement, _PLACEMENT),
+        ):
+            file = folder / f'{name}.conf'
+            file.write_text(text.format(folder=folder, keystone=keystone))
+            stack.enter_context(_serving(name, folder, url))
+        made = SecureCloud(keystone, authority)
+        for url in (keystone, placement):
+            _wait_for(url)
+        made.keystone = stack.enter_context(
+            tls_front.tls_front(keystone, context)
+        ).url
+        made.front = stack.enter_context(
+            tls_front.tls_front(placement, context)
+        )
+        made.fill()
+        yield made
+
+
+@contextlib.contextmanager
+def _serving(name: str, folder: pathlib.Path, url: str) -> Iterator[None]:
+    log = (folder / f'{name}.log').open('wb')
+    script = pathlib.Path(__file__).with_name('serve.py')
+    port = url.rpartition(':')[2]
+    with log:
+        process = subprocess.Popen(
+            [PYTHON, str(script), name, str(folder), port],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait_for(url: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        with contextlib.suppress(requests.ConnectionError):
+            requests.get(url, timeout=PATIENCE)
+            return
+        assert time.monotonic() < deadline, f'{url} does not answer'
+        time.sleep(0.1)
+
+
+def _unused_port() -> int:
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        return int(listener.getsockname()[1])
