@@ -83,6 +83,11 @@ class NovaCompute:
         return [f'the uuid of the host is in its file {file}']
 
 
+def running(proc: pathlib.Path = _PROC) -> str:
+    """Return the number of a nova-compute's process, '' if none is seen."""
+    return next(_processes(proc), '')
+
+
 def _processes(proc: pathlib.Path) -> Iterator[str]:
     try:
         found = [path for path in proc.iterdir() if path.name.isdecimal()]

@@ -55,12 +55,24 @@ def placement_service(
         SIGINT ends the wait early
     :raises errors.ConfigError: an option of ``[placement]`` is wrong
     """
+    found = connection(conf, wait)
+    return placement.Placement(found, access(conf, found))
+
+
+def connection(
+    conf: cfg.ConfigOpts, wait: throttled_session.Wait | None = None
+) -> adapter.Adapter:
+    """Return keystoneauth's side of placement's API.
+
+    :param wait: as for ``placement_service``
+    :raises errors.ConfigError: an option of ``[placement]`` is wrong
+    """
     found = _adapter(conf)
     if not conf.placement.embedded:
         LOG.info('placement is asked as %s', account(conf))
     protection.protect(found, GROUP)
     _widen(found.session.session, conf, wait or signals.interrupt_event().wait)
-    return placement.Placement(found, _access(conf, found))
+    return found
 
 
 def account(conf: cfg.ConfigOpts) -> str:
@@ -178,7 +190,7 @@ def _embedded_url(conf: cfg.ConfigOpts) -> str:
     return f'http://127.0.0.1:{conf.placement.embedded_port}'
 
 
-def _access(conf: cfg.ConfigOpts, found: adapter.Adapter) -> Access:
+def access(conf: cfg.ConfigOpts, found: adapter.Adapter) -> Access:
     """Return how this placement is reached, for messages."""
     if conf.placement.embedded:
         return Access(where=where(conf), hint=_hint(conf))

@@ -37,6 +37,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             if name.lower() not in _HOP:
                 self.send_header(name, value)
         self.send_header('Content-Length', str(len(content)))
+        self.send_header('Connection', 'close')
         self.end_headers()
         self.wfile.write(content)
 

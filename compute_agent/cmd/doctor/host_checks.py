@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checks of the drivers and of the identity of this host.
+
+A driver's answer is the check of libvirt or Ironic behind it.
+"""
+
+import contextlib
+import functools
+
+from oslo_config import cfg
+
+from ...identity import identity, nova_compute
+from ...ownership import policy
+from ..app import configuration
+from ..wiring import agent_settings
+from . import finding
+from .finding import Check, Finding
+
+
+def checks(conf: cfg.ConfigOpts) -> list[Check]:
+    """Return the checks."""
+    named = [
+        Check(name=f'driver {name}', run=functools.partial(driver, conf, name))
+        for name in conf.compute_driver
+    ]
+    return [
+        *named,
+        Check(name='compute_id', run=lambda: compute_id(conf)),
+        Check(name='nova-compute', run=lambda: beside(conf)),
+    ]
+
+
+def driver(conf: cfg.ConfigOpts, name: str) -> Finding:
+    """Report the nodes that a driver lists."""
+    with configuration.explained(), contextlib.ExitStack() as stack:
+        from ...virt import loader  # noqa: PLC0415 (imports the driver)
+
+        made = loader.load(name, conf)
+        stack.callback(made.close)
+        nodes = list(made.get_available_nodes())
+    if not nodes:
+        return finding.warning(
+            'it lists no node', 'check its options, if there should be some'
+        )
+    first = nodes[0] if len(nodes) == 1 else f'{len(nodes)} nodes'
+    return finding.ok(f'it lists {first}')
+
+
+def compute_id(conf: cfg.ConfigOpts) -> Finding:
+    """Report the file with the uuid of this host."""
+    found = identity.existing_files(agent_settings.identity_directories(conf))
+    if not found:
+        return finding.ok(
+            'there is no compute_id file; a driver of one host makes it at '
+            'the first start'
+        )
+    uuid = next(iter(found))
+    return finding.ok(f'this host is {uuid}')
+
+
+def beside(conf: cfg.ConfigOpts) -> Finding:
+    """Report a nova-compute on this host, and the mode that follows."""
+    number = nova_compute.running()
+    mode = agent_settings.mode(conf)
+    is_companion = mode is policy.Mode.COMPANION
+    if number and mode is None:
+        return finding.warning(
+            f'nova-compute runs as process {number}, and [compute_agent] mode '
+            'is not set',
+            'set mode = companion to add to what nova-compute reports, or stop '
+            'nova-compute for good and set mode = owner',
+        )
+    if number and not is_companion:
+        return finding.failed(
+            f'nova-compute runs as process {number}, and mode is owner: both '
+            'report this host',
+            'stop nova-compute for good, or set mode = companion',
+        )
+    if is_companion and not number:
+        return finding.warning(
+            'mode is companion, and no nova-compute is seen on this host',
+            'start it; a nova-compute in a container of its own is not seen',
+        )
+    return finding.ok(
+        f'it runs as process {number}, and mode is companion'
+        if number
+        else 'none runs on this host'
+    )

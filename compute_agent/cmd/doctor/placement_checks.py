@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checks of placement: reachable, the account and its role, the versions.
+
+The right to write is asked with two requests that placement refuses for their
+contents, whoever sends them: a trait that may not be created by name, and a
+reshape of nothing. Whoever may not write is refused before that, with 403.
+"""
+
+import email.utils
+import functools
+from collections.abc import Callable
+
+from oslo_config import cfg
+
+from report_client import errors
+from report_client.api import trait_names, traits
+from report_client.http import codec
+
+from ... import error_text
+from ... import errors as agent_errors
+from ...tree import names
+from ..wiring import placement
+from . import finding, placement_answers
+from .finding import Check, Finding
+
+_UNASKED = 'placement cannot be asked'
+_SLOW, _WRONG = 5.0, 60.0  # seconds between the two clocks
+_NO_WRITE = codec.Request(method='PUT', path='/traits/DOCTOR_MAY_WRITE')
+_NO_RESHAPE = codec.Request(method='POST', path='/reshaper', body={})
+
+
+def checks(conf: cfg.ConfigOpts) -> list[Check]:
+    """Return the checks; all but the first need an answer to it."""
+    asked = Asked(conf)
+    every: dict[str, Callable[[], Finding]] = {
+        'placement': asked.reachable,
+        'account': asked.account,
+        'role': asked.role,
+        'microversion': asked.microversion,
+        'clock': asked.clock,
+        'os-traits': asked.standard_traits,
+    }
+    return [Check(name=name, run=run) for name, run in every.items()]
+
+
+class Asked:
+    """Placement's answers, each asked for once."""
+
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        self._conf = conf
+
+    @functools.cached_property
+    def _service(self) -> placement_answers.Reached:
+        return placement_answers.Reached(self._conf)
+
+    @functools.cached_property
+    def _root(self) -> placement_answers.Root | agent_errors.AgentError:
+        """Placement's answer to a request for its versions, or an error."""
+        try:
+            return self._service.root()
+        except agent_errors.AgentError as exc:
+            return exc
+
+    def reachable(self) -> Finding:
+        """Report if placement answers."""
+        if isinstance(self._root, agent_errors.AgentError):
+            raise self._root
+        return finding.ok(f'{self._service.api.where} answers')
+
+    def account(self) -> Finding:
+        """Report the account, its origin and its roles."""
+        if self._conf.placement.embedded:
+            return finding.ok('the embedded placement knows no accounts')
+        said = placement.account(self._conf)
+        if isinstance(self._root, errors.NotAuthorised):
+            return finding.failed(f'{said}: {self._root}')
+        if isinstance(self._root, agent_errors.AgentError):
+            return finding.not_checked(_UNASKED)
+        roles = ', '.join(self._service.roles())
+        return finding.ok(f'{said}{f", with the role {roles}" * bool(roles)}')
+
+    def role(self) -> Finding:
+        """Report if the account may read and write; nothing is written."""
+        if isinstance(self._root, agent_errors.AgentError):
+            return finding.not_checked(_UNASKED)
+        self._service.api.get('/resource_providers?name=compute-agent-doctor')
+        self._refused(_NO_WRITE)
+        try:
+            self._refused(_NO_RESHAPE)
+        except errors.NotAllowed:
+            return finding.warning(
+                'the account may read and write, and not move allocations',
+                'add the role service, if the driver reshapes providers',
+            )
+        return finding.ok('the account may read, write and move allocations')
+
+    def _refused(self, request: codec.Request) -> None:
+        """Send a request that is malformed.
+
+        :raises errors.NotAuthorised: the account may not send its kind
+        """
+        try:
+            self._service.api.send(request)
+        except (errors.BadRequest, errors.UnknownName):
+            return
+        raise agent_errors.UnknownState(
+            f'{self._service.api.where} accepted {request.method} '
+            f'{request.path}, which placement refuses: check if another '
+            'service has that address'
+        )
+
+    def microversion(self) -> Finding:
+        """Report the newest version of placement's API."""
+        if isinstance(self._root, agent_errors.AgentError):
+            return finding.not_checked(_UNASKED)
+        newest = self._root.newest
+        if newest is None:
+            return finding.not_checked('placement does not say its versions')
+        dotted = '{}.{}'.format(*newest)
+        least = '{}.{}'.format(*codec.OLDEST)
+        if newest < codec.OLDEST:
+            return finding.failed(
+                f'placement has API version {dotted}; the agent needs {least}',
+                'upgrade placement',
+            )
+        return finding.ok(f'{dotted}; the agent needs {least}')
+
+    def clock(self) -> Finding:
+        """Report the difference of placement's clock and this host's."""
+        if isinstance(self._root, agent_errors.AgentError):
+            return finding.not_checked(_UNASKED)
+        try:
+            parsed = email.utils.parsedate_to_datetime(self._root.date)
+        except ValueError:
+            return finding.not_checked('its answer has no Date')
+        behind = parsed.timestamp() - self._root.received
+        # The header has whole seconds.
+        off = max(0.0, abs(behind) - 1)
+        side = 'behind' if behind > 0 else 'ahead of'
+        said = (
+            f'the clock of this host is {error_text.duration(off)} {side} '
+            "placement's"
+        )
+        fix = 'set the clocks by NTP (chronyc tracking)'
+        if off > _WRONG:
+            return finding.failed(said, fix)
+        return finding.warning(said, fix) if off > _SLOW else finding.ok(said)
+
+    def standard_traits(self) -> Finding:
+        """Report if both have the same standard traits."""
+        if isinstance(self._root, agent_errors.AgentError):
+            return finding.not_checked(_UNASKED)
+        known = traits.Traits(self._service.api).names()
+        there = {name for name in known if not names.is_custom(name)}
+        here = trait_names.standard()
+        if missing := len(here - there):
+            return finding.warning(
+                f'placement lacks {missing} of the {len(here)} standard traits '
+                'of os-traits here, and the agent leaves them out',
+                'upgrade os-traits beside placement, and restart placement; '
+                '"trait sync-check" lists them',
+            )
+        return finding.ok(f'placement knows all {len(here)} standard traits')

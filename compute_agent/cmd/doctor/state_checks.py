@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checks of the state directory: its modes, its space, the daemon there.
+
+Nothing is created: a first start creates what is missing.
+"""
+
+import contextlib
+import os
+import pathlib
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+from oslo_config import cfg
+
+from ... import error_text, errors, file_trust, private_files
+from ...state import state
+from ...state.database import schema
+from ..control import client, protocol
+from ..wiring import agent_settings, placement
+from . import finding
+from .finding import Check, Finding
+
+_MIB = 1 << 20
+_LITTLE, _TOO_LITTLE = 200 * _MIB, 20 * _MIB
+
+
+def checks(conf: cfg.ConfigOpts) -> list[Check]:
+    """Return the checks."""
+    folder = agent_settings.state_path(conf)
+    return [
+        Check(name='state directory', run=lambda: directory(folder)),
+        Check(name='free space', run=lambda: space(folder)),
+        Check(
+            name='state database',
+            run=lambda: readable(folder, placement.site(conf)),
+        ),
+        Check(name='daemon', run=lambda: daemon(folder)),
+    ]
+
+
+def directory(folder: pathlib.Path) -> Finding:
+    """Report if this user can write to the directory, and nobody else."""
+    try:
+        there = _nearest(folder)
+        if there == folder:
+            private_files.check_directory(folder)
+    except PermissionError:
+        there = folder
+    if not os.access(there, os.W_OK | os.X_OK, effective_ids=True):
+        return finding.failed(
+            f'{there} cannot be written by {file_trust.user(os.geteuid())}',
+            "run the command as the daemon's user, mount the file system for "
+            'writing, or set another [compute_agent] state_path',
+        )
+    if there != folder:
+        return finding.ok(f'{folder} does not exist; the first start makes it')
+    return _owners(folder)
+
+
+def _owners(folder: pathlib.Path) -> Finding:
+    """Report files whose owner is not the directory's."""
+    owner = folder.stat().st_uid
+    others = sorted(
+        path.name for path in folder.iterdir() if path.lstat().st_uid != owner
+    )
+    if others:
+        name = file_trust.user(owner)
+        return finding.failed(
+            f'{folder} belongs to {name}, and these files in it do not: '
+            f'{", ".join(others)}',
+            f'run "chown {name.removeprefix("user ")}" on them, and run every '
+            'command as that user',
+        )
+    if owner != os.geteuid():
+        name = file_trust.user(owner).removeprefix('user ')
+        return finding.warning(
+            f'{folder} belongs to {name}, and this is '
+            f'{file_trust.user(os.geteuid())}',
+            f'run every command as {name}: sudo -u {name} compute-agent doctor',
+        )
+    return finding.ok(f'{folder} belongs to {file_trust.user(owner)}')
+
+
+def space(folder: pathlib.Path) -> Finding:
+    """Report the free space of the directory's file system."""
+    there = _nearest(folder)
+    free = shutil.disk_usage(there).free
+    said = f'{free // _MIB} MiB are free at {there}'
+    fix = 'free some space: without it, the agent can record no write'
+    if free < _TOO_LITTLE:
+        return finding.failed(said, fix)
+    return finding.warning(said, fix) if free < _LITTLE else finding.ok(said)
+
+
+def readable(folder: pathlib.Path, site: str) -> Finding:
+    """Report if the state database can be read."""
+    path = folder / schema.FILE_NAME
+    if not path.exists():
+        return finding.ok('there is none yet; the first start makes it')
+    with contextlib.closing(state.State.open_copy(folder, site)):
+        return finding.ok(f'{path} is readable')
+
+
+def daemon(folder: pathlib.Path) -> Finding:
+    """Report the daemon that runs, and the age of its last cycle."""
+    request = protocol.Request(command=protocol.Command.STATUS, nodes=())
+    try:
+        data = client.only(folder, request).data
+    except client.NoDaemon:
+        return finding.ok('no daemon runs with this state directory')
+    except errors.Unavailable as exc:
+        return finding.warning(str(exc), 'restart the daemon if this lasts')
+    return _found(data)
+
+
+def _found(data: Mapping[str, Any]) -> Finding:
+    """Return the result for what the daemon said of itself."""
+    said = f'it runs as process {data.get("process")}'
+    cycle = data.get('cycle')
+    if not cycle:
+        return finding.ok(f'{said}; no cycle has finished yet')
+    age = error_text.duration(float(cycle['age']))
+    said += f'; its last cycle ended {age} ago'
+    if cycle['trouble']:
+        return finding.warning(f'{said}, with trouble', str(cycle['trouble']))
+    return finding.ok(said)
+
+
+def _nearest(folder: pathlib.Path) -> pathlib.Path:
+    """Return the folder, or the nearest above it that exists."""
+    return next(p for p in (folder, *folder.parents) if p.exists())

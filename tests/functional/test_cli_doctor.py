@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``doctor`` finds what really is wrong, and says how to mend it."""
+
+import contextlib
+import datetime as dt
+import email.utils
+import json
+import os
+import socket
+import ssl
+import threading
+import time
+
+import pytest
+import scripted_server
+import trustme
+
+from compute_agent.cmd.app import configuration, main
+from compute_agent.cmd.doctor import (
+    certificate_checks,
+    configuration_checks,
+    examination,
+    finding,
+    state_checks,
+)
+from compute_agent.identity import nova_compute
+from compute_agent.state.state import State
+
+OK, WARNING, FAILED, UNKNOWN = (o.value for o in finding.Outcome)
+NOVA = b'/usr/bin/python3\0/usr/bin/nova-compute\0'
+
+
+def examined(cli, code):
+    """Run the doctor; return its findings by check."""
+    result = cli.run('doctor', '-f', 'json')
+    assert result.code == code, result.out
+    return {row['check']: row for row in result.data}
+
+
+@pytest.fixture(autouse=True)
+def no_nova(monkeypatch, tmp_path):
+    """No nova-compute of this machine counts."""
+    monkeypatch.setattr(nova_compute.running, '__defaults__', (tmp_path,))
+
+
+@pytest.fixture
+def asked(cli):
+    """Return what answers in placement's place."""
+
+    def serve(answers):
+        made = scripted_server.scripted(answers)
+        server = made.__enter__()
+        opened.append(made)
+        cli.configure({'endpoint': server.url})
+        return server
+
+    opened = []
+    yield serve
+    for made in opened:
+        made.__exit__(None, None, None)
+
+
+def versions(**headers):
+    body = {'versions': [{'id': 'v1.0', 'max_version': '1.39'}]}
+    return scripted_server.answer(body=body, headers=headers)
+
+
+def test_all_is_well(cli):
+    cli.config.chmod(0o600)
+    found = examined(cli, 0)
+    assert {row['outcome'] for row in found.values()} <= {OK, WARNING}
+    assert list(found) == [
+        'configuration',
+        'packages',
+        'state directory',
+        'free space',
+        'state database',
+        'daemon',
+        'driver fake',
+        'compute_id',
+        'nova-compute',
+        'placement',
+        'account',
+        'role',
+        'microversion',
+        'clock',
+        'os-traits',
+    ]
+    assert found['driver fake']['said'] == 'it lists cn1'
+    assert found['role']['said'].startswith('the account may read, write')
+    assert found['microversion']['outcome'] == OK
+    assert found['os-traits']['outcome'] == OK
+
+
+def test_nothing_is_written(cli):
+    before = cli.placement('/traits'), cli.placement('/resource_providers')
+    cli.run('doctor')
+    assert not cli.state_path.exists()
+    after = cli.placement('/traits'), cli.placement('/resource_providers')
+    assert after == before
+
+
+def test_each_check_is_a_line_with_its_fix(cli):
+    cli.configure({'token': 'somebody'})
+    result = cli.run('doctor')
+    assert result.code == 1
+    (line,) = [r for r in result.out.split('\n') if r.startswith('role ')]
+    assert line.split()[1] == FAILED
+    assert 'needs a user with the role admin or service' in line
+
+
+def test_a_configuration_that_cannot_be_read_hides_only_what_needs_it(cli):
+    cli.config.write_text('[compute_agent]\nmax_deletions = many\n')
+    found = examined(cli, 1)
+    assert found['configuration']['outcome'] == FAILED
+    assert 'many' in found['configuration']['said']
+    assert found['packages']['outcome'] == OK
+    assert found['placement']['outcome'] == UNKNOWN
+
+
+def test_a_misspelt_option_is_named(cli):
+    cli.configure(agent={'max_deletionz': 3})
+    row = examined(cli, 0)['configuration']
+    assert row['outcome'] == WARNING
+    assert 'did you mean max_deletions' in row['said']
+
+
+def test_a_password_that_everybody_may_read_is_a_warning(cli):
+    cli.config.chmod(0o644)
+    row = examined(cli, 0)['configuration']
+    assert row['outcome'] == WARNING
+    assert f'chmod o-r {cli.config}' in row['fix']
+    cli.config.chmod(0o640)
+    assert examined(cli, 0)['configuration']['outcome'] == OK
+
+
+def test_another_distribution_with_our_names_is_a_failure(
+    tmp_path, monkeypatch
+):
+    other = tmp_path / 'other-1.0.dist-info'
+    other.mkdir()
+    (other / 'METADATA').write_text('Name: other\nVersion: 1.0\n')
+    (other / 'top_level.txt').write_text('drivers\n')
+    assert configuration_checks.packages().outcome is finding.Outcome.OK
+    monkeypatch.syspath_prepend(str(tmp_path))
+    row = configuration_checks.packages()
+    assert row.outcome is finding.Outcome.FAILED
+    assert 'other installs a package drivers, too' in row.said
+
+
+def test_a_state_directory_that_others_may_write_is_a_failure(cli):
+    cli.state_path.mkdir()
+    cli.state_path.chmod(0o777)
+    row = examined(cli, 1)['state directory']
+    assert row['outcome'] == FAILED
+    assert f'chmod go-w {cli.state_path}' in row['said']
+
+
+def test_a_file_of_another_user_is_a_failure(tmp_path):
+    if os.geteuid():
+        pytest.skip('only root can give files away')
+    (tmp_path / 'state.sqlite').touch()
+    os.chown(tmp_path / 'state.sqlite', 65534, -1)
+    row = state_checks.directory(tmp_path)
+    assert row.outcome is finding.Outcome.FAILED
+    assert 'these files in it do not: state.sqlite' in row.said
+    assert 'chown root' in row.fix
+
+
+def test_a_directory_that_cannot_be_written_is_a_failure(tmp_path):
+    folder = tmp_path / 'state'
+    folder.mkdir(mode=0o500)
+    before = os.geteuid()
+    if not before:  # root may write everywhere
+        os.seteuid(65534)
+    try:
+        row = state_checks.directory(folder)
+    finally:
+        os.seteuid(before)
+    assert row.outcome is finding.Outcome.FAILED
+    assert f'{folder} cannot be written by user' in row.said
+
+
+def test_a_full_file_system_is_a_failure(tmp_path, monkeypatch):
+    usage = state_checks.shutil.disk_usage(tmp_path)
+    for free, outcome in (
+        (1 << 20, finding.Outcome.FAILED),
+        (100 << 20, finding.Outcome.WARNING),
+        (1 << 40, finding.Outcome.OK),
+    ):
+        monkeypatch.setattr(
+            state_checks.shutil,
+            'disk_usage',
+            lambda _path, free=free: usage._replace(free=free),
+        )
+        assert state_checks.space(tmp_path / 'new').outcome is outcome
+
+
+def test_a_damaged_state_database_is_a_failure(cli):
+    cli.state_path.mkdir(mode=0o755)
+    State.open(cli.state_path).close()
+    assert examined(cli, 0)['state database']['outcome'] == OK
+    (cli.state_path / 'state.sqlite').write_bytes(b'not a database' * 100)
+    row = examined(cli, 1)['state database']
+    assert row['outcome'] == FAILED
+    assert 'state.sqlite' in row['said']
+
+
+def test_a_driver_that_fails_is_a_failure(cli):
+    cli.fake_file.write_text('nodes: {}')
+    row = examined(cli, 1)['driver fake']
+    assert row['outcome'] == FAILED
+    assert str(cli.fake_file) in row['said']
+
+
+def test_two_uuids_of_this_host_are_a_failure(cli):
+    for folder, digit in ((cli.state_path, '1'), (cli.folder, '2')):
+        folder.mkdir(exist_ok=True)
+        uuid = '-'.join(digit * n for n in (8, 4, 4, 4, 12))
+        (folder / 'compute_id').write_text(uuid)
+    row = examined(cli, 1)['compute_id']
+    assert row['outcome'] == FAILED
+    assert 'compute_id' in row['said']
+
+
+@pytest.mark.parametrize(
+    ('mode', 'runs', 'outcome'),
+    [
+        (None, False, OK),
+        (None, True, WARNING),
+        ('owner', True, FAILED),
+        ('companion', True, OK),
+        ('companion', False, WARNING),
+    ],
+)
+def test_a_nova_compute_beside_must_fit_the_mode(
+    cli, tmp_path, mode, runs, outcome
+):
+    if runs:
+        (tmp_path / '123').mkdir()
+        (tmp_path / '123' / 'cmdline').write_bytes(NOVA)
+    cli.configure(agent={'mode': mode} if mode else None)
+    row = examined(cli, int(outcome == FAILED))['nova-compute']
+    assert row['outcome'] == outcome
+    assert ('process 123' in row['said']) is runs
+
+
+def test_placement_away_leaves_the_rest_unchecked(cli, unused_port):
+    cli.configure({'endpoint': f'http://127.0.0.1:{unused_port}'})
+    found = examined(cli, 1)
+    assert 'Connection refused' in found['placement']['said']
+    for name in ('account', 'role', 'microversion', 'clock', 'os-traits'):
+        assert found[name]['outcome'] == UNKNOWN
+    assert found['driver fake']['outcome'] == OK
+
+
+def test_a_wrong_password_is_a_failure_of_the_account(cli, asked):
+    def refusing(request):
+        if request.method == 'POST':
+            refusal = {'error': {'code': 401, 'message': 'Wrong password.'}}
+            return scripted_server.answer(401, refusal)
+        return scripted_server.keystone(request, server.url, {})
+
+    server = asked(refusing)
+    cli.configure(
+        {
+            'auth_type': 'password',
+            'auth_url': server.url,
+            'username': 'agent',
+            'password': 'secret',
+            'project_name': 'service',
+            'user_domain_name': 'Default',
+            'project_domain_name': 'Default',
+            'endpoint': None,
+            'token': None,
+        }
+    )
+    row = examined(cli, 1)['account']
+    assert row['outcome'] == FAILED
+    assert 'Wrong password.' in row['said']
+    assert f'from [placement] in {cli.config}' in row['said']
+    assert 'secret' not in json.dumps(row)
+
+
+@pytest.mark.parametrize(
+    ('seconds', 'outcome', 'said'),
+    [
+        (0, OK, 'the clock of this host is 0 s'),
+        (-30, WARNING, 's ahead of'),
+        (3600, FAILED, 'min behind'),
+    ],
+)
+def test_a_clock_that_is_off_is_seen(cli, asked, seconds, outcome, said):
+    asked(
+        lambda _request: versions(
+            Date=email.utils.formatdate(time.time() + seconds, usegmt=True)
+        )
+    )
+    row = examined(cli, 1)['clock']
+    assert row['outcome'] == outcome
+    assert said in row['said']
+
+
+def test_a_placement_of_another_age_is_seen(cli, asked):
+    def old(request):
+        if request.route == '/':
+            body = {'versions': [{'id': 'v1.0', 'max_version': '1.9'}]}
+            return scripted_server.answer(body=body)
+        return scripted_server.answer(body={'traits': ['HW_CPU_X86_AVX2']})
+
+    asked(old)
+    found = examined(cli, 1)
+    assert found['microversion']['outcome'] == FAILED
+    assert 'placement has API version 1.9' in found['microversion']['said']
+    assert found['os-traits']['outcome'] == WARNING
+    assert '"trait sync-check"' in found['os-traits']['fix']
+    # Whoever says yes to a write that is malformed is no placement.
+    assert found['role']['outcome'] == FAILED
+
+
+def test_a_check_that_hangs_or_breaks_hides_no_other():
+    ended = threading.Event()
+
+    def hang():
+        ended.wait()
+        return finding.ok('at last')
+
+    def bug():
+        raise KeyError('no such key')
+
+    checks = [
+        finding.Check(name='hangs', run=hang),
+        finding.Check(name='breaks', run=bug),
+        finding.Check(name='works', run=lambda: finding.ok('yes')),
+    ]
+    try:
+        rows = [row for _, row in examination.results(checks, 0.2)]
+    finally:
+        ended.set()
+    assert [row.outcome.value for row in rows] == [UNKNOWN, UNKNOWN, OK]
+    assert rows[0].said == 'no answer within 0.2 s'
+    assert 'KeyError' in rows[1].said
+
+
+def test_a_daemon_that_does_not_answer_is_no_daemon(tmp_path):
+    said = state_checks.daemon(tmp_path).said
+    assert said == 'no daemon runs with this state directory'
+
+
+def test_a_driver_without_nodes_is_a_warning(cli):
+    cli.fake_file.write_text('nodes: []')
+    assert examined(cli, 0)['driver fake']['outcome'] == WARNING
+
+
+@contextlib.contextmanager
+def server_with(certificate):
+    """Yield the address of a server that shows this certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certificate.configure_cert(context)
+
+    def greet():
+        taken, _ = listener.accept()
+        with taken, contextlib.suppress(OSError):
+            context.wrap_socket(taken, server_side=True).close()
+
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        thread = threading.Thread(target=greet)
+        thread.start()
+        yield f'127.0.0.1:{listener.getsockname()[1]}'
+        thread.join()
+
+
+def of_days(days):
+    return dt.datetime.now(dt.UTC) + dt.timedelta(days=days)
+
+
+@pytest.mark.parametrize(
+    ('days', 'is_trusted', 'outcome', 'said'),
+    [
+        (90, True, OK, 'is good until'),
+        (9, True, WARNING, 'is good until'),
+        (-1, True, FAILED, 'renew it'),
+        (90, False, FAILED, 'set it to the file of the authority'),
+    ],
+)
+def test_a_certificate_that_ends_or_is_refused_is_seen(
+    cli, days, is_trusted, outcome, said
+):
+    authority = trustme.CA()
+    trusted = authority if is_trusted else trustme.CA()
+    trusted.cert_pem.write_to_path(str(cli.folder / 'ca.pem'))
+    own = authority.issue_cert('127.0.0.1', not_after=of_days(days))
+    with server_with(own) as address:
+        cli.configure(
+            {
+                'endpoint': f'https://{address}',
+                'cafile': cli.folder / 'ca.pem',
+            }
+        )
+        options = main.GlobalOptions(
+            config_files=[str(cli.config)], config_dirs=[], debug=False
+        )
+        conf = configuration.load(options)
+        (check,) = certificate_checks.checks(conf)
+        row = check.run()
+    assert row.outcome.value == outcome, row
+    assert said in str(row)
+    assert address in row.said
