@@ -59,6 +59,9 @@ class Lifetime:
         From now on SIGUSR2 makes it write a report.
         """
         LOG.info('%s', _started(self._conf))
+        if not self._conf.placement.embedded:
+            account = placement.account(self._conf)
+            LOG.info('placement is asked as %s', account)
         for line in nova_files.lines(self._conf):
             LOG.warning('%s', line)
         folder = agent_settings.state_path(self._conf)

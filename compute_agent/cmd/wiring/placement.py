@@ -69,7 +69,7 @@ def connection(
     """
     found = _adapter(conf)
     if not conf.placement.embedded:
-        LOG.info('placement is asked as %s', account(conf))
+        LOG.debug('placement is asked as %s', account(conf))
     protection.protect(found, GROUP)
     _widen(found.session.session, conf, wait or signals.interrupt_event().wait)
     return found
