@@ -119,7 +119,9 @@ class Service:
         self._report(results, self._clock() - began)
         away = [r for r in results if r.outage]
         if away:
-            return self._outage(errors.Unavailable(away[0].reason))
+            is_down = all(result.no_server for result in away)
+            kind = errors.NoServer if is_down else errors.Unavailable
+            return self._outage(kind(away[0].reason))
         self._back()
         self._tell(results)
         return self._times.after_success(

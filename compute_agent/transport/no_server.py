@@ -2,8 +2,8 @@
 """Tell a server that is not there from one that is slow.
 
 A try that finds no server costs the service nothing, so the agent may soon try
-again. A server that answers late, or asks for patience, may be overloaded by
-such tries. Pure; placement's and Ironic's error mappings call it.
+again. A server that answers late, or with 429, may be overloaded by such
+tries. It sends nothing; placement's and Ironic's error mappings call it.
 """
 
 from keystoneauth1 import exceptions as ksa_exceptions

@@ -172,6 +172,7 @@ def test_what_was_done_before_an_outage_is_said_of_its_node_alone(
     assert first.outage
     assert [op.kind for op in first.applied] == ['trait']
     assert {(r.outage, r.applied) for r in others} == {(True, ())}
+    assert all(r.no_server for r in (first, *others))  # 503: soon again
 
 
 def test_two_that_fail_are_two(placement, agent_factory, world):

@@ -153,7 +153,7 @@ class NodeCycle(Generic[Op]):
             self._end(Status.WAITING, str(exc))
         except errors.Unavailable as exc:
             self._context.outage = exc  # spares the other nodes the same wait
-            self._end(Status.FAILED, str(exc), outage=True)
+            self._end(Status.FAILED, str(exc), outage=exc)
         except errors.AgentError as exc:
             self._end(Status.FAILED, str(exc))
         except (Exception, SystemExit) as exc:
@@ -204,7 +204,9 @@ class NodeCycle(Generic[Op]):
         if away is not None:
             # Raise a new error: the other node's error has what that node
             # applied.
-            raise errors.Unavailable(str(away)) from away
+            is_down = isinstance(away, errors.NoServer)
+            kind = errors.NoServer if is_down else errors.Unavailable
+            raise kind(str(away)) from away
 
     def _plan(
         self, seen: Observation | errors.AgentError | None
@@ -314,14 +316,19 @@ class NodeCycle(Generic[Op]):
     # --- applied and refused operations --------------------------------------
 
     def _end(
-        self, status: Status, reason: str, *, outage: bool = False
+        self,
+        status: Status,
+        reason: str,
+        *,
+        outage: errors.Unavailable | None = None,
     ) -> None:
         """End the cycle early; remember the operations refused until then."""
         reason = '; '.join([reason, *self._refusals.lines])
         self.awaits_judgement = False
         self.result = dataclasses.replace(
             node_result.ended(self.node, status, reason),
-            outage=outage,
+            outage=outage is not None,
+            no_server=isinstance(outage, errors.NoServer),
             again_in=self._refusals.back_off(self._applied),
         )
 

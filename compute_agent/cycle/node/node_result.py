@@ -36,6 +36,7 @@ class NodeResult(Generic[Op_co]):
     :ivar reason: why the node is not done; empty if it is
     :ivar notes: lines for the operator
     :ivar outage: True if the node is not done because the service is away
+    :ivar no_server: True if no server answered, so that a try costs nothing
     :ivar held: the changes of this node that wait for a person's approval
     :ivar approved: lines about changes that a person approved and that were
         only planned
@@ -56,6 +57,7 @@ class NodeResult(Generic[Op_co]):
     reason: str = ''
     notes: tuple[str, ...] = ()
     outage: bool = False
+    no_server: bool = False
     held: frozenset[approval.Subject] = frozenset()
     approved: tuple[str, ...] = ()
     again_in: float | None = None

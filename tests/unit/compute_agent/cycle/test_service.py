@@ -161,6 +161,9 @@ def test_a_server_that_is_not_there_is_soon_asked_again(run):
     gone = errors.NoServer('connection refused')
     waits = run(*[gone] * 40, interval=20, outage_retry=3)
     assert all(0 < wait <= 3 for wait in waits)
+    found = failed(outage=True, no_server=True)
+    waits = run(*[[found]] * 40, interval=20, outage_retry=3)
+    assert all(0 < wait <= 3 for wait in waits)
     slow = run(*[AWAY] * 40, interval=20, outage_retry=3)
     assert max(slow) > 3
 
