@@ -5,11 +5,19 @@ The requests of keystoneauth's authentication plugins and of its discovery pass
 through the same session, so they are protected too.
 """
 
+import contextlib
+
 from keystoneauth1 import adapter
 
 from . import redirects, retry_after, url_credentials
 
 _URLS = ('auth_url', 'endpoint')
+
+#: For the argument ``rate_semaphore`` of each request. keystoneauth's own one
+#: waits, even without a limit, until the wall clock shows a time at which the
+#: adapter was there. So a clock that is set back by hours stops all requests
+#: for hours. The agent has a rate limit of its own.
+NO_RATE_LIMIT = contextlib.nullcontext()
 
 
 def protect(made: adapter.Adapter, section: str) -> None:

@@ -19,7 +19,7 @@ import requests
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
-from compute_agent.transport import redirects
+from compute_agent.transport import protection, redirects
 
 from .. import errors
 from . import codec, error_mapping, json_shapes, list_stream, no_answer
@@ -202,6 +202,7 @@ class Placement:
                 headers={'Accept': 'application/json'},
                 stream=stream,
                 redirect=False,
+                rate_semaphore=protection.NO_RATE_LIMIT,
             )
         except agent_errors.UnknownState as exc:
             raise errors.MalformedAnswer(str(exc)) from exc
