@@ -2,9 +2,10 @@
 """Find custom names that nobody uses, and standard ones placement lacks.
 
 Pure: no I/O, configuration, logging or clock. A trait that a flavor requires
-is in use, even if no provider has it. Only the inventories of all providers
-tell that a resource class is unused. A trait that a flavor forbids must stay,
-because placement refuses requests with a trait that it does not know.
+is in use, even if no provider has it. A trait that a flavor forbids must stay,
+because placement refuses requests with a trait that it does not know. So only
+nova's flavors tell that a trait is unused, and only the inventories of all
+providers that a resource class is.
 """
 
 from collections.abc import Iterator
@@ -41,15 +42,19 @@ def _unused_trait(nova: cloud.Nova, name: str) -> finding.Finding:
             advice='no host can meet this flavor: give the trait to a '
             'provider, or change the flavor',
         )
-    flavorless = (
-        '; flavors were not asked'
-        if nova.problem
-        else ', and no flavor requires it'
-    )
+    if nova.problem:
+        return finding.Finding(
+            kind=Kind.UNUSED_TRAIT,
+            level=finding.Level.UNKNOWN,
+            subject=name,
+            why='no provider has it, but a flavor may need it: nova did not '
+            'answer for its flavors',
+            advice='if no flavor needs it: compute-agent trait remove NAME',
+        )
     return finding.Finding(
         kind=Kind.UNUSED_TRAIT,
         subject=name,
-        why=f'no provider has it{flavorless}',
+        why='no provider has it, and no flavor requires it',
         advice='audit --repair deletes it',
         repair=repairs.DeleteTrait(name=name),
     )

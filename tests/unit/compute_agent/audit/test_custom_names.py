@@ -22,11 +22,13 @@ def test_a_trait_of_no_provider_and_no_flavor_is_unused(some):
     assert some.repairs == ['delete trait CUSTOM_OLD']
 
 
-def test_the_evidence_says_that_flavors_were_not_asked(some):
+def test_without_nova_s_flavors_an_unused_trait_is_unknown_and_stays(some):
     some.placement = {'unused_traits': frozenset({'CUSTOM_OLD'})}
     some.nova = {'problem': 'nova was not asked'}
     (only,) = some.found(Kind.UNUSED_TRAIT)
-    assert only.why == 'no provider has it; flavors were not asked'
+    assert only.level is Level.UNKNOWN
+    assert only.why.startswith('no provider has it, but a flavor may need it')
+    assert not some.repairs
 
 
 def test_a_trait_that_a_flavor_requires_is_wanted_in_vain(some):
