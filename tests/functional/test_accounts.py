@@ -153,6 +153,20 @@ def test_the_option_may_stand_after_the_command(cli, keystone, in_file):
     assert set(keystone.users) == {CLOUD}
 
 
+def test_an_option_without_a_name_is_refused_not_ignored(
+    cli, keystone, in_file
+):
+    in_file()
+    for words in (
+        ('--os-cloud', '', 'trait', 'list'),
+        ('trait', 'list', '--os-cloud='),
+    ):
+        result = cli.run(*words)
+        assert result.code == 1
+        assert '--os-cloud has no name: give the name' in result.line
+    assert not keystone.methods
+
+
 def test_the_file_precedes_the_environment(
     cli, keystone, in_file, variables, monkeypatch
 ):

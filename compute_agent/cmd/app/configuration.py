@@ -38,6 +38,11 @@ def load(
         variables
     :raises errors.ConfigError: a file cannot be read, or an option is wrong
     """
+    if options.os_cloud is not None and not options.os_cloud.strip():
+        raise errors.ConfigError(
+            '--os-cloud has no name: give the name of a cloud in clouds.yaml, '
+            'or leave the option out for the account of the configuration'
+        )
     conf = cfg.ConfigOpts()
     groups = agent_conf.LOCAL if local else agent_conf.groups()
     agent_conf.register_opts(conf, groups)
