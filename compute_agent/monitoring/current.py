@@ -120,7 +120,7 @@ class Current(registry.Collector):
             'last_cycle_timestamp_seconds',
             'Time when the last cycle finished, whatever its result, in '
             'seconds since the epoch; 0 before the first.',
-            last.began + last.seconds if last else 0.0,
+            last.ended if last else 0.0,
         )
         yield _one(
             'cycle_start_timestamp_seconds',

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon's health: how old its last good cycle is, and why.
 
-Pure: no I/O, configuration, logging or clock. An outage of placement is told
-from a cycle that hangs: to start the daemon again helps only the second.
-``server.py`` answers probes with it.
+Pure: no I/O, configuration or logging; the cycles know their ages. An outage
+of placement is told from a cycle that hangs: to start the daemon again helps
+only the second. A cycle hangs at systemd's limit, not at one of this module:
+the first cycle of thousands of nodes may take many intervals. ``server.py``
+answers probes with it.
 """
 
 import dataclasses
@@ -16,6 +18,7 @@ from .state import Cycles
 
 INTERVALS = 5  # a good cycle that is older than so many intervals is too old
 LEAST = 60.0  # seconds; short intervals leave a cycle this time
+LONGEST = 1200.0  # seconds of one cycle, if systemd gives no limit
 
 
 class State(enum.Enum):
@@ -27,9 +30,9 @@ class State(enum.Enum):
     STARTING = 'starting'
     #: Cycles finish, but placement or the drivers cannot be asked.
     OUTAGE = 'outage'
-    #: A cycle runs for too long.
+    #: A cycle runs for longer than a cycle may.
     HANG = 'hang'
-    #: No cycle finished for too long, and none runs.
+    #: No cycle finished for too long; none runs, or one that does not hang.
     LATE = 'late'
 
 
@@ -83,42 +86,55 @@ class Health:
         }
 
 
-def judge(cycles: Cycles, interval: float, now: float) -> Health:
+def judge(cycles: Cycles, interval: float, longest: float = LONGEST) -> Health:
     """Return the health of the daemon.
 
     :param interval: seconds from one cycle to the next; below 0 for a single
         good cycle
-    :param now: seconds since the epoch
+    :param longest: seconds from which on a cycle hangs
     """
-    good, last = cycles.last_good, cycles.last
-    age = max(now - (cycles.started if good is None else good), 0.0)
+    good, last = cycles.good_age(), cycles.last
+    age = cycles.age() if good is None else good
     threshold: float | None = max(INTERVALS * interval, LEAST)
     if interval < 0 and good is not None and not (last and last.trouble):
         threshold = None
-    state, why = _state(cycles, threshold, age, now)
+    running = cycles.runs_for() or 0.0
+    if running >= longest:
+        state, why = State.HANG, f'{_old(age)}: {_long(running)}'
+    elif threshold is None or age < threshold:
+        state, why = State.OK, ''
+        if good is None:
+            state, why = State.STARTING, 'no cycle was good yet'
+    else:
+        long = running if running >= threshold else 0.0
+        state, why = _unwell(cycles, age, long)
     return Health(
         state=state, why=why, age=age, threshold=threshold, cycles=cycles
     )
 
 
-def _state(
-    cycles: Cycles, threshold: float | None, age: float, now: float
-) -> tuple[State, str]:
-    running, last = cycles.running_since, cycles.last
-    if threshold is None or age < threshold:
-        if cycles.last_good is not None:
-            return State.OK, ''
-        return State.STARTING, 'no cycle was good yet'
-    good = f'no good cycle for {error_text.duration(age)}'
-    if running is not None and now - running >= threshold:
-        for_long = error_text.duration(now - running)
-        return State.HANG, (
-            f'{good}: a cycle runs for {for_long}; SIGUSR2 makes the daemon '
-            'write where it stands'
-        )
+def _unwell(cycles: Cycles, age: float, long: float) -> tuple[State, str]:
+    """Return the state and its reason if the last good cycle is too old.
+
+    :param long: how long a cycle runs that takes too long; 0 for none
+    """
+    last = cycles.last
+    if long:
+        return State.LATE, f'{_old(age)}: {_long(long)}'
     if last is not None and last.trouble:
-        return State.OUTAGE, f'{good}: {last.trouble}'
-    return State.LATE, f'{good}, and no cycle finished since'
+        return State.OUTAGE, f'{_old(age)}: {last.trouble}'
+    return State.LATE, f'{_old(age)}, and no cycle finished since'
+
+
+def _old(age: float) -> str:
+    return f'no good cycle for {error_text.duration(age)}'
+
+
+def _long(running: float) -> str:
+    return (
+        f'a cycle runs for {error_text.duration(running)}; SIGUSR2 makes the '
+        'daemon write where it stands'
+    )
 
 
 def _moment(seconds: float | None) -> str | None:

@@ -20,8 +20,12 @@ class FinishedCycle(Protocol):
         """Seconds since the epoch."""
 
     @property
+    def ended(self) -> float:
+        """Seconds since the epoch."""
+
+    @property
     def seconds(self) -> float:
-        """How long it took."""
+        """How long it took; a change of the date does not change it."""
 
     @property
     def trouble(self) -> str:
@@ -29,7 +33,10 @@ class FinishedCycle(Protocol):
 
 
 class Cycles(Protocol):
-    """The last cycle of the daemon, and the one that runs."""
+    """The last cycle of the daemon, and the one that runs.
+
+    A change of the date changes the moments, but no age.
+    """
 
     @property
     def started(self) -> float:
@@ -46,3 +53,12 @@ class Cycles(Protocol):
     @property
     def last_good(self) -> float | None:
         """The moment at which a cycle last finished without trouble."""
+
+    def age(self) -> float:
+        """Return the seconds since the daemon began."""
+
+    def runs_for(self) -> float | None:
+        """Return how long the present cycle has run; None between two."""
+
+    def good_age(self) -> float | None:
+        """Return the age of the last good cycle; None before the first."""

@@ -15,6 +15,7 @@ from agents import Agent, Clock
 from prometheus_client import parser
 
 from compute_agent import errors
+from compute_agent.cmd.control.node_states import Moment
 from compute_agent.cmd.run import cycle_listeners, status
 from compute_agent.monitoring import current, health, metrics
 from compute_agent.testing import Placement
@@ -38,7 +39,9 @@ class Monitored:
     def __init__(self, agent: Agent, clock: Clock, *, names: int = 0) -> None:
         self.agent = agent
         self.clock = clock
-        self.status = status.DaemonStatus(clock)
+        self.status = status.DaemonStatus(
+            lambda: Moment(date=clock(), uptime=clock())
+        )
         now = current.Current(
             self.status,
             breaker_is_open=lambda: bool(agent.client.broken()),
@@ -99,7 +102,7 @@ class Monitored:
 
     def health(self) -> health.Health:
         """Return the health as ``/healthz`` has it."""
-        return health.judge(self.status, INTERVAL, self.clock())
+        return health.judge(self.status, INTERVAL)
 
 
 def samples(text: str) -> Samples:

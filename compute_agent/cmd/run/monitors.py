@@ -9,7 +9,6 @@ import contextlib
 import importlib.metadata
 import logging
 import pathlib
-import time
 import typing
 from collections.abc import Callable, Iterator
 
@@ -22,6 +21,7 @@ from ...monitoring import address, current, health, server, textfile
 from ...monitoring.metrics import Metrics
 from ...transport.watched import SENT
 from ...virt.driver_calls import CALLS
+from . import service_manager
 from .lifetime import Lifetime
 
 if typing.TYPE_CHECKING:
@@ -52,9 +52,10 @@ def monitored(
         stack.enter_context(CALLS.watching(metrics.called))
         life.listeners.add(metrics)
         if group.metrics_bind:
+            longest = _longest_cycle()
             answers = server.Answers(
                 metrics.registry,
-                lambda: health.judge(life.status, interval(), time.time()),
+                lambda: health.judge(life.status, interval(), longest),
             )
             stack.callback(_serve(group.metrics_bind, answers).close)
         if group.metrics_textfile:
@@ -86,6 +87,12 @@ def _metrics(
         typing.get_args(operations.Operation),
     )
     return made
+
+
+def _longest_cycle() -> float:
+    """Return the seconds from which on a cycle hangs, for systemd too."""
+    given = service_manager.cycle_time() / service_manager.MICROSECONDS
+    return given or health.LONGEST
 
 
 def _serve(text: str, answers: server.Answers) -> server.MonitoringServer:

@@ -24,6 +24,18 @@ PATIENCE = 1.0  # seconds until a message is given up
 _LONGEST = 400  # characters of a status
 
 
+def cycle_time() -> int:
+    """Return the longest time of one cycle in microseconds; 0 for no limit.
+
+    systemd gives it: it is ``WatchdogSec=`` in the unit.
+    """
+    for_whom = os.environ.get('WATCHDOG_PID', '')
+    if for_whom not in {'', str(os.getpid())}:
+        return 0
+    given = os.environ.get('WATCHDOG_USEC', '')
+    return int(given) if given.isdigit() else 0
+
+
 class ServiceManager:
     """Sends the daemon's messages to systemd, if systemd started it.
 
@@ -39,12 +51,7 @@ class ServiceManager:
         self._address = os.environ.get('NOTIFY_SOCKET', '')
         if self._address.startswith('@'):  # an abstract socket of Linux
             self._address = f'\0{self._address[1:]}'
-        is_for_us = os.environ.get('WATCHDOG_PID', '') in {
-            '',
-            str(os.getpid()),
-        }
-        given = os.environ.get('WATCHDOG_USEC', '') if is_for_us else ''
-        self._cycle_time = int(given) if given.isdigit() else 0
+        self._cycle_time = cycle_time()
 
     def ready(self) -> None:
         """Tell that the daemon began, or that a reload is over."""

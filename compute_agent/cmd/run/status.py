@@ -2,16 +2,19 @@
 """The state of the running daemon: its last cycle, and how each node is.
 
 The thread of the cycles writes it; any other may read it, because each value
-is replaced as a whole. ``service_manager.py`` and ``report.py`` read it.
+is replaced as a whole. ``service_manager.py`` and ``report.py`` read it. Dates
+are for people and for Prometheus; durations and ages come from the kernel's
+clock since boot, so a change of the date does not change them.
 """
 
 import dataclasses
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 from ... import error_text
 from ...cycle.node.node_result import Status
+from ..control import node_states
+from ..control.node_states import Moment
 from ..wiring.agent import NodeResult
 
 
@@ -20,13 +23,15 @@ class FinishedCycle:
     """A cycle that came to its end, whatever its result.
 
     :ivar began: seconds since the epoch
-    :ivar seconds: how long it took
+    :ivar ended: seconds since the epoch
+    :ivar seconds: how long it took; a change of the date does not change it
     :ivar results: of each node; empty if the cycle could not begin
     :ivar trouble: why placement, or the drivers, could not be asked; empty if
         they could
     """
 
     began: float
+    ended: float
     seconds: float
     results: Sequence[NodeResult]
     trouble: str
@@ -41,25 +46,62 @@ class FinishedCycle:
 class DaemonStatus:
     """The last cycle of the daemon, and the one that runs.
 
-    :param clock: seconds since the epoch
-    :ivar started: when the daemon began
-    :ivar running_since: when the cycle that runs began; None between two
+    :param clock: returns the present moment
     :ivar last: the last cycle that finished
     :ivar results: of each node, in the last cycle that had any
-    :ivar last_good: the moment at which a cycle last finished without trouble
     """
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, clock: Callable[[], Moment] = node_states.now) -> None:
         self._clock = clock
-        self.started = clock()
-        self.running_since: float | None = None
+        self._started = clock()
+        self._running: Moment | None = None
+        self._good: Moment | None = None
         self.last: FinishedCycle | None = None
         self.results: Sequence[NodeResult] = ()
-        self.last_good: float | None = None
+
+    # --- dates, in seconds since the epoch --------------------------------------
+
+    @property
+    def started(self) -> float:
+        """When the daemon began."""
+        return self._started.date
+
+    @property
+    def running_since(self) -> float | None:
+        """When the cycle that runs began; None between two."""
+        running = self._running
+        return None if running is None else running.date
+
+    @property
+    def last_good(self) -> float | None:
+        """The moment at which a cycle last finished without trouble."""
+        good = self._good
+        return None if good is None else good.date
+
+    # --- ages, in seconds -------------------------------------------------------
+
+    def age(self) -> float:
+        """Return the seconds since the daemon began."""
+        return self._since(self._started)
+
+    def runs_for(self) -> float | None:
+        """Return how long the present cycle has run; None between two."""
+        running = self._running
+        return None if running is None else self._since(running)
+
+    def good_age(self) -> float | None:
+        """Return the age of the last good cycle; None before the first."""
+        good = self._good
+        return None if good is None else self._since(good)
+
+    def _since(self, moment: Moment) -> float:
+        return self._clock().uptime - moment.uptime
+
+    # --- a listener of cycles ---------------------------------------------------
 
     def begin(self) -> None:
         """Note that a cycle begins."""
-        self.running_since = self._clock()
+        self._running = self._clock()
 
     def end(self, results: Sequence[NodeResult]) -> None:
         """Note that the cycle finished with these results."""
@@ -69,10 +111,6 @@ class DaemonStatus:
     def fail(self, exc: BaseException) -> None:
         """Note that the cycle ended before it had a result."""
         self._finish((), error_text.one_line(exc))
-
-    def age(self) -> float:
-        """Return the seconds since the daemon began."""
-        return self._clock() - self.started
 
     def __str__(self) -> str:
         if self.last is None:
@@ -88,11 +126,15 @@ class DaemonStatus:
 
     def _finish(self, results: Sequence[NodeResult], trouble: str) -> None:
         now = self._clock()
-        began = now if self.running_since is None else self.running_since
+        began = now if self._running is None else self._running
         self.last = FinishedCycle(
-            began=began, seconds=now - began, results=results, trouble=trouble
+            began=began.date,
+            ended=now.date,
+            seconds=now.uptime - began.uptime,
+            results=results,
+            trouble=trouble,
         )
         self.results = results or self.results
         if not trouble:
-            self.last_good = now
-        self.running_since = None
+            self._good = now
+        self._running = None

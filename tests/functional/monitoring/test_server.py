@@ -15,16 +15,26 @@ import prometheus_client
 import pytest
 
 from compute_agent import errors
+from compute_agent.cmd.control.node_states import Moment
 from compute_agent.cmd.run import status
 from compute_agent.monitoring import address, health, server
 
 PATIENCE = 60.0  # seconds; only a hang takes as long
+NOON = 1769860800.0
 
 
 @pytest.fixture
-def state():
-    """The status of a daemon; its start is now."""
-    return status.DaemonStatus()
+def clock():
+    """The seconds since a daemon's start; a test moves them."""
+    return [0.0]
+
+
+@pytest.fixture
+def state(clock):
+    """The status of a daemon."""
+    return status.DaemonStatus(
+        lambda: Moment(date=NOON + clock[0], uptime=clock[0])
+    )
 
 
 @pytest.fixture
@@ -38,8 +48,7 @@ def serve(state):
                 'compute_agent_test', 'A value.', registry=registry
             ).set(7)
             answers = server.Answers(
-                registry,
-                lambda: health.judge(state, 60.0, state.started + state.age()),
+                registry, lambda: health.judge(state, 60.0)
             )
             made = server.MonitoringServer(address.parse(where), answers)
             stack.callback(made.close)
@@ -113,13 +122,11 @@ def test_health_changes_with_the_cycles(serve, state):
 @pytest.mark.parametrize(
     ('hangs', 'word', 'alive'), [(True, 'hang', 503), (False, 'outage', 200)]
 )
-def test_a_sick_daemon_says_why(serve, state, hangs, word, alive):
+def test_a_sick_daemon_says_why(serve, state, clock, hangs, word, alive):
     made = serve()
-    state.started -= 1000
     state.begin()
-    if hangs:
-        state.running_since -= 900
-    else:
+    clock[0] += 1200
+    if not hangs:
         state.fail(errors.Unavailable('placement does not answer'))
     code, _, text = ask(made, '/healthz')
     found = json.loads(text)

@@ -4,6 +4,7 @@
 import pytest
 
 from compute_agent import errors
+from compute_agent.cmd.control.node_states import Moment
 from compute_agent.cmd.run import status
 from compute_agent.monitoring import health
 from compute_agent.monitoring.health import State
@@ -14,11 +15,15 @@ AWAY = errors.Unavailable('placement at http://p does not answer')
 
 
 class Daemon:
-    """Cycles on a clock that moves only here."""
+    """Cycles on clocks that move only here; ``step`` moves the date alone."""
 
     def __init__(self):
         self.now = NOON
-        self.status = status.DaemonStatus(lambda: self.now)
+        self.step = 0.0
+        self.status = status.DaemonStatus(self.moment)
+
+    def moment(self):
+        return Moment(date=self.now + self.step, uptime=self.now)
 
     def cycle(self, exc=None, seconds=2.0):
         self.status.begin()
@@ -28,8 +33,9 @@ class Daemon:
         else:
             self.status.fail(exc)
 
-    def judge(self, after=0.0, interval=INTERVAL):
-        return health.judge(self.status, interval, self.now + after)
+    def judge(self, after=0.0, interval=INTERVAL, **kwargs):
+        self.now += after
+        return health.judge(self.status, interval, **kwargs)
 
 
 @pytest.fixture
@@ -49,7 +55,7 @@ def test_before_the_first_cycle_it_starts_and_is_not_ready(daemon):
 def test_a_good_cycle_is_health_for_five_intervals(daemon):
     daemon.cycle()
     assert daemon.judge(after=299).state is State.OK
-    found = daemon.judge(after=300)
+    found = daemon.judge(after=1)
     assert (found.state, found.is_healthy, found.is_alive) == (
         State.LATE,
         False,
@@ -78,20 +84,45 @@ def test_a_hang_is_told_from_an_outage_also_after_one(daemon):
     daemon.now += 60
     daemon.cycle(AWAY)
     daemon.status.begin()
-    found = daemon.judge(after=360)
+    found = daemon.judge(after=1200)
     assert (found.state, found.is_healthy, found.is_alive) == (
         State.HANG,
         False,
         False,
     )
-    assert found.why.startswith('no good cycle for 7 min: a cycle runs for 6')
+    assert found.why.startswith(
+        'no good cycle for 21 min: a cycle runs for 20 min; SIGUSR2'
+    )
+
+
+@pytest.mark.parametrize('interval', [1, 60, 3600])
+@pytest.mark.parametrize('longest', [900.0, 1200.0])
+def test_a_cycle_hangs_at_the_limit_of_systemd_whatever_the_interval(
+    daemon, interval, longest
+):
+    """The first cycle of thousands of nodes takes many intervals."""
+    daemon.status.begin()
+    found = daemon.judge(longest - 1, interval, longest=longest)
+    assert found.is_alive
+    assert found.is_healthy is (interval == 3600)
+    found = daemon.judge(1, interval, longest=longest)
+    assert (found.is_alive, found.is_healthy) == (False, False)
+
+
+def test_a_cycle_that_takes_long_is_late_and_says_so(daemon):
+    daemon.cycle(AWAY)
+    daemon.status.begin()
+    assert daemon.judge(after=299).state is State.OUTAGE
+    found = daemon.judge(after=61)
+    assert (found.state, found.is_alive) == (State.LATE, True)
+    assert found.why.startswith('no good cycle for 6 min: a cycle runs for 6')
 
 
 def test_an_outage_from_the_start_is_one(daemon):
     daemon.cycle(AWAY)
     assert daemon.judge().state is State.STARTING
     assert daemon.judge(after=300).state is State.OUTAGE
-    assert not daemon.judge(after=300).is_ready
+    assert not daemon.judge().is_ready
 
 
 def test_a_single_cycle_that_was_good_stays_good(daemon):
@@ -101,10 +132,15 @@ def test_a_single_cycle_that_was_good_stays_good(daemon):
     assert daemon.judge(after=1e6, interval=-1).state is State.OUTAGE
 
 
-def test_a_clock_that_was_set_back_makes_no_negative_age(daemon):
+@pytest.mark.parametrize('step', [3600.0, -86400.0])
+def test_a_step_of_the_date_hides_no_hang_and_makes_none(daemon, step):
     daemon.cycle()
-    found = daemon.judge(after=-3600)
-    assert (found.age, found.state) == (0.0, State.OK)
+    daemon.status.begin()
+    daemon.step = step
+    found = daemon.judge(after=10)
+    assert (found.age, found.state) == (10.0, State.OK)
+    found = daemon.judge(after=1190)
+    assert (found.age, found.state) == (1200.0, State.HANG)
 
 
 def test_programs_read_the_age_the_threshold_and_the_last_cycle(daemon):

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from compute_agent import errors
-from compute_agent.cmd.run import service_manager, status
+from compute_agent.cmd.run import monitors, service_manager, status
 
 PATIENCE = 60  # seconds; only a hang takes as long
 
@@ -135,3 +135,13 @@ def test_without_systemd_nothing_is_sent(systemd, state, monkeypatch):
 def test_a_systemd_that_is_gone_is_no_error(systemd, state, monkeypatch):
     monkeypatch.setenv('NOTIFY_SOCKET', '/nowhere')
     manager(state).ready()
+
+
+@pytest.mark.parametrize(
+    ('usec', 'seconds'), [('900000000', 900.0), ('', 1200.0), ('0', 1200.0)]
+)
+def test_a_probe_and_the_watchdog_allow_a_cycle_the_same_time(
+    systemd, monkeypatch, usec, seconds
+):
+    monkeypatch.setenv('WATCHDOG_USEC', usec)
+    assert monitors._longest_cycle() == seconds

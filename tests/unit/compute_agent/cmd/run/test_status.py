@@ -4,6 +4,7 @@
 import pytest
 
 from compute_agent import errors
+from compute_agent.cmd.control.node_states import Moment
 from compute_agent.cmd.run import status
 from compute_agent.cycle.node.node_result import NodeResult, Status
 from compute_agent.tree.node import Node
@@ -18,19 +19,20 @@ def result(one=Status.DONE, **kwargs):
 
 @pytest.fixture
 def clock():
-    """A clock that a test moves."""
-    return [NOON]
+    """A date and an uptime that a test moves."""
+    return [NOON, 0.0]
 
 
 @pytest.fixture
 def state(clock):
-    return status.DaemonStatus(lambda: clock[0])
+    return status.DaemonStatus(lambda: Moment(date=clock[0], uptime=clock[1]))
 
 
 def cycle(state, clock, results=None, exc=None, seconds=2.5):
     """Run a cycle that takes so long."""
     state.begin()
     clock[0] += seconds
+    clock[1] += seconds
     if exc is None:
         state.end(results)
     else:
@@ -83,3 +85,21 @@ def test_an_outage_from_the_start_says_that_there_was_no_good_cycle(
     cycle(state, clock, exc=errors.Unavailable('no answer'))
     assert str(state).endswith('; the last good cycle: none')
     assert state.results == ()
+
+
+@pytest.mark.parametrize('step', [3600, -7200])
+def test_a_step_of_the_date_changes_no_duration_and_no_age(state, clock, step):
+    state.begin()
+    clock[0] += step
+    clock[1] += 1
+    assert state.runs_for() == 1
+    cycle_took = 2.5
+    clock[0] += cycle_took
+    clock[1] += cycle_took - 1
+    state.end([result()])
+    assert (state.last.began, state.last.seconds) == (NOON, cycle_took)
+    assert state.last.ended == state.last_good == NOON + step + cycle_took
+    clock[0] -= step
+    clock[1] += 60
+    assert (state.age(), state.good_age()) == (62.5, 60)
+    assert state.runs_for() is None
