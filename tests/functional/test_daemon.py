@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon: cycles, outages, signals, one writer to a state directory."""
 
+import contextlib
 import importlib.metadata
 import signal
+import sqlite3
 
 import command_line
 import pytest
@@ -22,6 +24,19 @@ def test_a_signal_ends_it_between_two_cycles_with_exit_0(cli, daemon, number):
     assert 'VCPU: 8, ratio 4' in one.said
     assert one.end(number) == 0, one.said
     assert IN_THE_MIDDLE not in one.said
+
+
+def test_it_ends_though_another_process_keeps_its_database(cli, daemon):
+    """SQLite would wait for ten seconds."""
+    cli.configure(update_resources_interval=3600)
+    one = daemon(cli.config)
+    one.wait_for('cycle: ')
+    path = cli.state_path / 'state.sqlite'
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute('begin immediate')
+        assert one.end() == 0, one.said
+    assert 'stopping although the state database does not' in one.said
+    assert one.said.rstrip().endswith(' s: SIGTERM requested it')
 
 
 def test_it_says_what_starts_and_why_it_stops(cli, daemon):

@@ -3,10 +3,16 @@
 
 It is one of the listeners of the cycles (``cycle_listeners.py``). The writes to
 placement come into the history with their outcome, not from here.
+
+The start and the stop are written in a thread of their own, which gets a short
+time only: the state database may be in use, or its disk may hang, and the
+daemon neither starts nor stops later for that.
 """
 
 import importlib.metadata
+import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Sequence
 
@@ -16,6 +22,10 @@ from ...state.history.history import History
 from ..wiring.agent import NodeResult
 from .cycle_listeners import CycleListeners
 
+LOG = logging.getLogger(__name__)
+
+PATIENCE = 1.0  # seconds for which the start or the stop waits
+
 _ENDS = (What.STARTED, What.STOPPED)
 _KILLED = '; the daemon before it ended without a stop'
 
@@ -24,7 +34,12 @@ def begin(history: History, listeners: CycleListeners) -> 'DaemonHistory':
     """Add the start of a daemon; return what adds the rest."""
     made = DaemonHistory(history)
     listeners.add(made)
-    made.started()
+    if not _in_time(made.started):
+        LOG.warning(
+            'the history cannot be written for now: the state database does '
+            'not answer within %g s; the daemon starts without it',
+            PATIENCE,
+        )
     return made
 
 
@@ -49,9 +64,13 @@ class DaemonHistory:
         text = f'compute-agent {version}, process {os.getpid()}'
         self._add(What.STARTED, text + _KILLED * killed)
 
-    def stopping(self, reason: str) -> None:
-        """Add that the daemon stops, and why."""
-        self._add(What.STOPPED, reason)
+    def stopping(self, reason: str) -> bool:
+        """Add that the daemon stops, and why.
+
+        Return False if the database did not answer in time. Then a thread
+        still waits for it, so closing the database may wait as long.
+        """
+        return _in_time(lambda: self._add(What.STOPPED, reason))
 
     # --- the cycles -----------------------------------------------------------
 
@@ -79,3 +98,11 @@ class DaemonHistory:
 
     def _add(self, what: What, text: str) -> None:
         self._history.add([Entry(what=what, text=text)])
+
+
+def _in_time(write: Callable[[], None]) -> bool:
+    """Write in a thread; return False if it still waits after a short time."""
+    thread = threading.Thread(target=write, name='history', daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    return not thread.is_alive()

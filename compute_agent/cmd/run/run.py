@@ -113,19 +113,26 @@ class Run(command.AgentCommand):
                 worker.start()
                 requests.wait_for_stop()
                 life.stopping()
-                past.stopping(requests.reason or str(worker.failure))
                 worker.join(GRACE)
-            if worker.is_alive():
-                # A request that hangs keeps the thread. A cycle may end after
-                # any of its steps, so the thread is abandoned.
-                LOG.warning('stopping in the middle of a cycle')
-                life.stopped()
+            told = past.stopping(requests.reason or str(worker.failure))
+            if worker.is_alive() or not told:
+                # A request or a disk that hangs keeps a thread. A cycle may
+                # end after any of its steps, so the thread is abandoned.
+                LOG.warning('%s', _abandoned(in_cycle=worker.is_alive()))
+                life.stopped(worker.failure)
                 self.app.stdout.flush()
-                os._exit(0)
+                os._exit(0 if worker.failure is None else 1)
             life.stopped(worker.failure)
         if worker.failure is not None:
             raise worker.failure
         return 0
+
+
+def _abandoned(*, in_cycle: bool) -> str:
+    """Return a line about a thread that the daemon does not wait for."""
+    if in_cycle:
+        return 'stopping in the middle of a cycle'
+    return 'stopping although the state database does not answer'
 
 
 class _Worker(threading.Thread):

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon's start, stop and outages, once each."""
 
+import contextlib
+import threading
 import types
 
 import pytest
 
-from compute_agent.cmd.run import daemon_history
+from compute_agent.cmd.run import cycle_listeners, daemon_history
 from compute_agent.plan.history_entry import What
 from compute_agent.state import state as state_module
 
 AWAY = types.SimpleNamespace(outage=True, reason='no answer')
+PATIENCE = 60  # seconds; only a hang takes as long
 HERE = types.SimpleNamespace(outage=False, reason='')
 
 
@@ -63,3 +66,50 @@ def test_a_daemon_that_was_killed_is_told_at_the_next_start(state, daemon):
     assert stop == (What.STOPPED, 'SIGTERM')
     assert [text.endswith('ended without a stop') for _, text in
             (first, second, third)] == [False, True, False]  # fmt: skip
+
+
+@contextlib.contextmanager
+def a_cycle_hangs_in_a_transaction(state):
+    """A thread keeps the database, as if its disk did not answer."""
+    began, end = threading.Event(), threading.Event()
+
+    def keep():
+        with state._database.writing():
+            began.set()
+            end.wait(PATIENCE)
+
+    thread = threading.Thread(target=keep, daemon=True)
+    thread.start()
+    assert began.wait(PATIENCE)
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+def test_a_database_that_hangs_delays_neither_the_start_nor_the_stop(
+    state, monkeypatch, caplog
+):
+    monkeypatch.setattr(daemon_history, 'PATIENCE', 0.01)
+    returned = []
+
+    def live():
+        listeners = cycle_listeners.CycleListeners([])
+        past = daemon_history.begin(state.history, listeners)
+        returned.append(past.stopping('SIGTERM'))
+
+    daemon = threading.Thread(target=live, daemon=True)
+    with a_cycle_hangs_in_a_transaction(state):
+        daemon.start()
+        daemon.join(PATIENCE / 2)
+        assert returned == [False]
+    assert 'the daemon starts without it' in caplog.text
+    for thread in threading.enumerate():
+        if thread.name == 'history':
+            thread.join(PATIENCE)
+    assert {what for what, _ in told(state)} == {What.STARTED, What.STOPPED}
+
+
+def test_a_stop_that_is_written_says_so(state, daemon):
+    assert daemon.stopping('SIGTERM') is True
