@@ -2,11 +2,10 @@
 """Signals: they stop a command, or make the daemon reload its files.
 
 SIGINT and SIGTERM stop a long-running command. SIGHUP does so too, except for
-the daemon: there it requests a reload, and stops it only if the terminal of the
-daemon was closed, because no Ctrl-C can reach it any more.
-A SIGHUP that arrives while the daemon is still starting is kept until it
-listens. SIGUSR2 requests a report; SIGUSR1 does nothing. Hints of the driver
-and persons wake it, too. In other commands, SIGINT interrupts the main thread.
+the daemon: there it requests a reload, and stops it only if its terminal was
+closed, because no Ctrl-C can reach it any more. A SIGHUP that arrives while the
+daemon is still starting is kept until it listens. SIGUSR2 requests a report; SIGUSR1 does nothing. Hints and persons wake
+it, too. In other commands, SIGINT interrupts the main thread.
 
 Python runs a handler in the main thread, between two of its steps. That is
 too late for a thread that has just decided to wait: it may wait for ever. So
@@ -189,7 +188,7 @@ class DaemonSignals:
             self._hang_up()
 
     def report_with(self, write: Callable[[], object]) -> None:
-        """Call ``write`` on each SIGUSR2 from now on."""
+        """Call ``write`` on each SIGUSR2 from now on; it must not wait."""
         self._report = write
         WAKEUPS.act_on(signal.SIGUSR2, self._take, _wait_for_thread)
 

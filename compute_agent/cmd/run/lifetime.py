@@ -65,7 +65,7 @@ class Lifetime:
         for line in nova_files.lines(self._conf):
             LOG.warning('%s', line)
         folder = agent_settings.state_path(self._conf)
-        self._requests.report_with(Report(folder, self.status).write)
+        self._requests.report_with(Report(folder, self.status).request)
         self._manager.ready()
 
     @contextlib.contextmanager

@@ -3,7 +3,8 @@
 
 It is the file ``report.txt`` in the state directory; each signal writes it
 anew. It says what the daemon does, how each node is, and where each thread
-stands. Neither options nor values of variables are in it, so no secrets.
+stands. A thread of its own writes it, because the one that takes the signals
+must hear of a stop although the disk hangs. Neither options nor values of variables are in it, so no secrets.
 """
 
 import importlib.metadata
@@ -33,6 +34,15 @@ class Report:
     def __init__(self, folder: pathlib.Path, status: DaemonStatus) -> None:
         self._path = folder / NAME
         self._status = status
+        self._writer: threading.Thread | None = None
+
+    def request(self) -> None:
+        """Have a thread write the report, unless one still writes it."""
+        if self._writer is None or not self._writer.is_alive():
+            self._writer = threading.Thread(
+                target=self.write, name='report', daemon=True
+            )
+            self._writer.start()
 
     def write(self) -> None:
         """Write the report, and log where it is, or why it is not there."""
