@@ -39,7 +39,8 @@ class FinishedCycle:
     def __str__(self) -> str:
         count = Counter(result.status for result in self.results)
         nodes = ', '.join(f'{count[one]} {one.value}' for one in Status)
-        said = f'cycle at {error_text.moment(self.began)}: {nodes}; {self.seconds:.1f} s'
+        began = error_text.moment(self.began)
+        said = f'cycle at {began}: {nodes}; {self.seconds:.1f} s'
         return f'{said}; {self.trouble}' if self.trouble else said
 
 

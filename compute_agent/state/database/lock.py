@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lock of a state directory, so that only one process writes to it.
 
-The lock file has the pid of the process, and a line about the last daemon. The kernel releases the lock when the
-process ends, however it ends, so there is no stale lock to clean up. Commands
-that only read do not take it.
+The lock file has the pid of the process, and a line about the last daemon. The
+kernel releases the lock when the process ends, however it ends, so there is no
+stale lock to clean up. Commands that only read do not take it.
 """
 
 import contextlib
@@ -24,7 +24,6 @@ def hold(directory: pathlib.Path, daemon: str = '') -> Iterator[None]:
 
     :param daemon: a line about this process if it is a daemon; the line about
         the last one stays until the next one starts
-
     :raises errors.StateInUse: another process holds it
     :raises errors.ConfigError: the lock file cannot be written or is not this
         user's
