@@ -15,7 +15,7 @@ import pytest
 from agents import Driver
 from running_daemon import PATIENCE
 
-from compute_agent.cmd.control import client, protocol
+from compute_agent.cmd.control import answers, client, protocol
 from compute_agent.virt import driver as virt
 
 MANY = sorted(os_traits.get_traits(prefix='HW_'))[:60]
@@ -96,6 +96,24 @@ def test_what_is_held_is_listed_and_approved_by_its_digest(
 
 def client_user():
     return pwd.getpwuid(os.geteuid()).pw_name
+
+
+def test_a_database_that_hangs_silences_one_approval_only(
+    commands, losing, agent, monkeypatch
+):
+    """A cycle hangs in a transaction; others are answered meanwhile."""
+    monkeypatch.setattr(answers, 'GRANTING', 0.05)
+    shown = digest(commands('approve'))
+    with agent.state._database.writing():
+        approved = commands('approve', shown)
+        assert commands('status').code == 0
+    assert approved.code == 1
+    assert 'it is unknown whether the changes are approved' in approved.err
+    for thread in threading.enumerate():
+        if thread.name == 'approval':
+            thread.join(PATIENCE)
+    monkeypatch.setattr(answers, 'GRANTING', PATIENCE)
+    assert commands('approve', shown).code == 0
 
 
 def test_a_digest_is_used_once(commands, losing, world, operator):

@@ -7,8 +7,10 @@ requested cycle is waited for. ``server.py`` sends them.
 """
 
 import asyncio
+import concurrent.futures
 import functools
 import logging
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Protocol
@@ -25,6 +27,8 @@ from .protocol import Answer, Command, Kind, Request
 from .server import Peer
 
 LOG = logging.getLogger(__name__)
+
+GRANTING = 15.0  # seconds for which an approval waits; SQLite gives up earlier
 
 
 class Approvals(Protocol):
@@ -71,7 +75,7 @@ class Answers:
         else:
             choose = functools.partial(_named, request.nodes)
             if request.command is Command.APPROVE:
-                approved = self._approve(request, _who(request, peer))
+                approved = await self._approve(request, _who(request, peer))
                 choose = functools.partial(_approved, approved)
                 changes = sum(len(each.lines) for each in approved)
                 yield Answer(kind=Kind.APPROVED, data={'changes': changes})
@@ -87,7 +91,9 @@ class Answers:
             return {'digest': '', 'changes': 0, 'nodes': []}
         return daemon_data.held_data(waiting, self._states)
 
-    def _approve(self, request: Request, who: str) -> list[held.HeldNode]:
+    async def _approve(
+        self, request: Request, who: str
+    ) -> list[held.HeldNode]:
         """Approve exactly the changes with this digest; return them.
 
         :raises errors.AgentError: other changes wait now, or none
@@ -102,11 +108,13 @@ class Answers:
                 if waiting
                 else 'nothing was approved: no change waits for approval now'
             )
-        self._approvals.grant(
+        grant = functools.partial(
+            self._approvals.grant,
             {subject for each in approved for subject in each.subjects},
             now=time.time(),
             who=who,
         )
+        await _granted(grant)
         LOG.info(
             '%s approved %d changes of %d nodes (digest %s)',
             who,
@@ -115,6 +123,35 @@ class Answers:
             request.digest,
         )
         return approved
+
+
+async def _granted(grant: Callable[[], None]) -> None:
+    """Grant in a thread, so that others are answered meanwhile.
+
+    No end of the daemon waits for the thread, as it would for one of asyncio.
+
+    :raises errors.Unavailable: the database does not answer
+    """
+    done = concurrent.futures.Future[None]()
+    done.set_running_or_notify_cancel()  # a thread cannot be cancelled
+
+    def work() -> None:
+        try:
+            done.set_result(grant())
+        except Exception as exc:  # noqa: BLE001 (raised by who waits)
+            done.set_exception(exc)
+
+    threading.Thread(target=work, name='approval', daemon=True).start()
+    try:
+        async with asyncio.timeout(GRANTING):
+            await asyncio.wrap_future(done)
+    except TimeoutError as exc:
+        raise errors.Unavailable(
+            'it is unknown whether the changes are approved: the state '
+            f'database has not answered for {GRANTING:g} s; see what the '
+            'daemon does with "compute-agent status", then run '
+            '"compute-agent approve" again'
+        ) from exc
 
 
 def _who(request: Request, peer: Peer) -> str:
