@@ -137,9 +137,11 @@ async def _granted(grant: Callable[[], None]) -> None:
 
     def work() -> None:
         try:
-            done.set_result(grant())
+            grant()
         except Exception as exc:  # noqa: BLE001 (raised by who waits)
             done.set_exception(exc)
+        else:
+            done.set_result(None)
 
     threading.Thread(target=work, name='approval', daemon=True).start()
     try:
