@@ -8,12 +8,12 @@ the operator asks for them, and of no more nodes than the option says.
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from prometheus_client import metrics_core, registry
 
 from ..cycle.node.node_result import Status
-from ..limits import approval
+from ..limits import approval, contention
 from .state import Cycles, NodeResult
 
 _PREFIX = 'compute_agent_'
@@ -22,12 +22,21 @@ Gauge = metrics_core.GaugeMetricFamily
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """The items of a node that its last plan left for a person."""
+
+    contended: Collection[contention.Item] = ()
+    held: Collection[approval.Subject] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Nodes:
     """The nodes as the last cycle that had any left them.
 
     :ivar states: the number of nodes in each state
-    :ivar successes: when each node was last done, by uuid; the daemon's start
-        for a node that was not done yet
+    :ivar successes: when each node was last done, by uuid; for a node that was
+        not done yet, when it was first seen, or the daemon's start
+    :ivar planned: by uuid
     :ivar named: the name, the state and the last success of the nodes that are
         named
     :ivar unnamed: the number of nodes beyond the limit of names
@@ -37,6 +46,7 @@ class Nodes:
     successes: Mapping[str, float] = dataclasses.field(default_factory=dict)
     named: Sequence[tuple[str, Status, float]] = ()
     unnamed: int = 0
+    planned: Mapping[str, Planned] = dataclasses.field(default_factory=dict)
     contended: int = 0
     backed_off_nodes: int = 0
     backed_off: int = 0
@@ -64,16 +74,13 @@ class Current(registry.Collector):
         self._interval = interval
         self._names = names
         self._nodes = Nodes()
+        self._is_first = True
 
     def end_cycle(self, results: Sequence[NodeResult], now: float) -> None:
         """Note the nodes after a cycle."""
-        last, started = self._nodes.successes, self._cycles.started
-        successes = {
-            result.node.uuid: now
-            if result.status is Status.DONE
-            else last.get(result.node.uuid, started)
-            for result in results
-        }
+        successes = self._successes(results, now)
+        self._is_first = False
+        planned = self._planned(results)
         by_name = {result.node.name: result for result in results}
         chosen = sorted(by_name)[: self._names]
         self._nodes = Nodes(
@@ -84,13 +91,44 @@ class Current(registry.Collector):
                 for one in map(by_name.__getitem__, chosen)
             ],
             unnamed=len(by_name) - len(chosen),
-            contended=sum(len(result.contended) for result in results),
+            planned=planned,
+            contended=sum(len(one.contended) for one in planned.values()),
             backed_off_nodes=sum(result.backed_off > 0 for result in results),
             backed_off=sum(result.backed_off for result in results),
             held=Counter(
-                one.kind for result in results for one in result.held
+                change.kind for one in planned.values() for change in one.held
             ),
         )
+
+    def _successes(
+        self, results: Sequence[NodeResult], now: float
+    ) -> dict[str, float]:
+        """Return when each node was last done, by uuid.
+
+        A node that is new to a running daemon counts from its first cycle:
+        before, there was nothing to do.
+        """
+        last = self._nodes.successes
+        first = self._cycles.started if self._is_first else now
+        return {
+            result.node.uuid: now
+            if result.status is Status.DONE
+            else last.get(result.node.uuid, first)
+            for result in results
+        }
+
+    def _planned(self, results: Sequence[NodeResult]) -> dict[str, Planned]:
+        """Return what the last plan of each node left, by uuid.
+
+        An outage plans nothing, so what waited before it still waits.
+        """
+        last = self._nodes.planned
+        return {
+            result.node.uuid: last.get(result.node.uuid, Planned())
+            if result.plan is None
+            else Planned(contended=result.contended, held=result.held)
+            for result in results
+        }
 
     def collect(self) -> Iterator[metrics_core.Metric]:
         """Yield the metrics."""
@@ -160,8 +198,8 @@ def _of_nodes(nodes: Nodes) -> Iterator[Gauge]:
         yield _one(
             'nodes_oldest_success_timestamp_seconds',
             'Time when the node that has not been done for longest was last '
-            "done, in seconds since the epoch; the daemon's start for a node "
-            'that was not done since.',
+            'done, in seconds since the epoch. For a node that was not done '
+            "yet, the daemon's start; or its first cycle, if it came later.",
             min(nodes.successes.values()),
         )
 
@@ -194,8 +232,9 @@ def _waiting(nodes: Nodes) -> Iterator[Gauge]:
 def _named(nodes: Nodes) -> Iterator[Gauge]:
     success = Gauge(
         f'{_PREFIX}node_last_success_timestamp_seconds',
-        'Time when the node was last done, in seconds since the epoch; the '
-        "daemon's start if it was not done since. Only with metrics_nodes.",
+        'Time when the node was last done, in seconds since the epoch. If it '
+        "was not done yet, the daemon's start; or its first cycle, if it came "
+        'later. Only with metrics_nodes.',
         labels=['node'],
     )
     state = Gauge(
