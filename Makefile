@@ -35,7 +35,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic libvirt-packages test test-full test-stateful churn chaos parity \
+.PHONY: help run demo-ironic libvirt-packages bench-outage test test-full test-stateful churn chaos parity \
     companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs deb deb-check deb-packages bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
@@ -150,6 +150,9 @@ churn: .venv/dev.stamp  ## Two agents and twenty operators at one provider, ten 
 
 chaos: .venv/dev.stamp .servers/placement.stamp  ## An agent among churn, faults and kills on PostgreSQL, 15 minutes
 	PYTHONPATH=. $(BIN)/python tests/chaos/chaos.py
+
+bench-outage: .venv/dev.stamp .servers/placement.stamp  ## 200 agents come back after ten minutes without placement
+	$(BIN)/python -m benchmarks.outage
 
 parity: .servers/libvirt.stamp .servers/nova-libvirt.stamp  ## The libvirt driver beside nova-compute, ten minutes (CASES='swtpm …' for less)
 	PYTHONPATH=.:tests/support $(BIN)/python tests/parity/parity.py $(CASES)
