@@ -2,6 +2,8 @@
 """``history``: what changed and who did it, answered by one command."""
 
 import getpass
+import logging
+import sqlite3
 
 import pytest
 
@@ -131,3 +133,37 @@ def test_the_daemons_start_and_outages_are_there_while_it_runs(cli, daemon):
         cli.run('provider', 'trait', 'remove', 'cn1', 'CUSTOM_GOLD').code == 0
     )
     assert rows(cli)[-1]['Changes'] == ['-CUSTOM_GOLD']
+
+
+@pytest.mark.parametrize(
+    ('column', 'value'),
+    [
+        ('what', 'provider painted'),
+        ('result', 'perhaps'),
+        ('content', '{'),
+        ('content', '[]'),
+        ('content', '{"kind":"trait","changes":7}'),
+        ('content', '{"restored":3}'),
+        ('content', '{"kind":"inventory","changes":[["VCPU",1,1,["a"]]]}'),
+        ('by', b'\xff'),
+        ('at', 1e13),
+    ],
+)
+def test_an_entry_that_cannot_be_read_is_left_out(synced, column, value):
+    """A newer agent wrote it, or the disk changed it; the others are shown."""
+    before = rows(synced)
+    with sqlite3.connect(synced.state_path / 'state.sqlite') as db:
+        db.execute(
+            f'update history set {column} = cast(? as text)'
+            ' where id = (select max(id) from history)'
+            if isinstance(value, bytes)
+            else f'update history set {column} = ?'
+            ' where id = (select max(id) from history)',
+            (value,),
+        )
+    db.close()
+    logging.getLogger().handlers.clear()  # those of the commands before
+    found = synced.run('history', '-f', 'json')
+    assert (found.code, found.data) == (0, before[:-1])
+    assert 'without 1 of its entries, which cannot be read' in found.line
+    assert 'away' not in found.line

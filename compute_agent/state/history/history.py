@@ -5,16 +5,18 @@ The table ``history`` has an entry for each operation, each change of another
 writer that a reading shows, each approval, outage, start and stop. Entries are
 written in the transaction of what they tell, so no crash separates the two and
 nothing is written to the disk for them alone. If the table cannot be written,
-the transaction goes on without it, and one line of the log says so.
+the transaction goes on without it, and one line of the log says so. An entry
+that cannot be read is left out, and one line says that, too.
 """
 
 import contextlib
+import datetime as dt
 import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ... import errors
+from ... import error_text, errors
 from ...plan.history_entry import (
     OTHERS,
     Entry,
@@ -31,7 +33,24 @@ LOG = logging.getLogger(__name__)
 # Errors of SQLite, and of rows that are not as this agent wrote them.
 _DAMAGED = (sqlite3.Error, LookupError, TypeError, ValueError)
 
+# Errors of an entry that is not as this agent wrote it.
+_UNREADABLE = (
+    errors.AgentError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
 _COLUMNS = 'at, node_uuid, uuid, by, what, result, content'
+# As bytes: SQLite refuses to return text that is not UTF-8, with all that
+# follows it.
+_SELECT = 'select id, at' + ''.join(
+    f', cast({name} as blob)' for name in _COLUMNS.split(', ')[1:]
+)
 _INSERT = (
     f'insert into history ({_COLUMNS}, size)'  # noqa: S608 (constants)
     ' values (?, ?, ?, ?, ?, ?, ?, ?)'
@@ -50,6 +69,7 @@ class History:
         self._database = database
         self._rotation = rotation.Rotation()
         self._is_broken = False
+        self._has_told = False
         self.by = 'this agent'
         self.clock: Callable[[], float] = time.time
 
@@ -105,7 +125,7 @@ class History:
         with self._harmless():
             return [
                 past.entry
-                for past in _read(
+                for past in self._past(
                     db,
                     'where uuid = ? and at > ? and by != ? and result != ?'
                     ' order by id',
@@ -124,12 +144,10 @@ class History:
         :raises errors.ConfigError: they cannot be read
         """
         with self._database.reading() as db:
-            return list(
-                _read(
-                    db,
-                    'where at >= ? and at < coalesce(?, at + 1) order by id',
-                    (since, until),
-                )
+            return self._past(
+                db,
+                'where at >= ? and at < coalesce(?, at + 1) order by id',
+                (since, until),
             )
 
     def last(self, kinds: Sequence[What]) -> PastEntry | None:
@@ -137,7 +155,7 @@ class History:
         marks = ', '.join('?' * len(kinds))
         condition = f'where what in ({marks}) order by id desc limit 1'
         with self._harmless(), self._database.reading() as db:
-            return next(_read(db, condition, kinds), None)
+            return next(iter(self._past(db, condition, kinds)), None)
         return None
 
     # --- inside ---------------------------------------------------------------
@@ -188,22 +206,43 @@ class History:
                 exc,
             )
 
+    def _past(
+        self, db: sqlite3.Connection, condition: str, values: Sequence[object]
+    ) -> list[PastEntry]:
+        """Return the entries that can be read, without the others."""
+        found, lost = [], []
+        for number, *values_read in db.execute(
+            f'{_SELECT} from history {condition}', tuple(values)
+        ):
+            try:
+                found.append(_entry(*values_read))
+            except _UNREADABLE as exc:
+                lost.append((number, error_text.one_line(exc)))
+        if lost and not self._has_told:
+            self._has_told = True
+            LOG.warning(
+                'the history is shown without %d of its entries, which cannot '
+                'be read; the first is row %d (%s)',
+                len(lost),
+                *lost[0],
+            )
+        return found
 
-def _read(
-    db: sqlite3.Connection, condition: str, values: Sequence[object]
-) -> Iterator[PastEntry]:
-    for at, node_uuid, uuid, by, what, result, content in db.execute(
-        f'select {_COLUMNS} from history {condition}',  # noqa: S608 (constants)
-        tuple(values),
-    ):
-        yield PastEntry(
-            at=at,
-            entry=Entry(
-                what=What(what),
-                node_uuid=node_uuid,
-                uuid=uuid,
-                by=by,
-                result=Result(result),
-                **rows.fields(content, uuid),
-            ),
-        )
+
+def _entry(at: float, *texts: bytes) -> PastEntry:
+    """Return the entry in a row; any error says that it cannot be read."""
+    dt.datetime.fromtimestamp(at, dt.UTC)  # raises if it is no moment
+    node_uuid, uuid, by, what, result, content = (
+        str(text, 'utf-8') for text in texts
+    )
+    return PastEntry(
+        at=at,
+        entry=Entry(
+            what=What(what),
+            node_uuid=node_uuid,
+            uuid=uuid,
+            by=by,
+            result=Result(result),
+            **rows.fields(content, uuid),
+        ),
+    )

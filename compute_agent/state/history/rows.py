@@ -48,8 +48,11 @@ def fields(content: str, uuid: str) -> dict[str, Any]:
             _change(row, uuid, kind) for row in found.get('changes', ())
         ),
         'text': str(found.get('text', '')),
-        'restored': frozenset(found.get('restored', ())),
-        'approved': dict(found.get('approved', {})),
+        'restored': frozenset(map(str, found.get('restored', ()))),
+        'approved': {
+            str(name): str(person)
+            for name, person in found.get('approved', {}).items()
+        },
     }
 
 
