@@ -65,7 +65,7 @@ class Answers:
         """
         path = path.partition('?')[0]
         if path == '/metrics':
-            encode, kind = exposition.choose_encoder(accepted)
+            encode, kind = _encoder(accepted)
             return 200, kind, encode(self._registry)
         made = self._by_path.get(path)
         if made is None:
@@ -219,6 +219,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Log a request for debugging only."""
         LOG.debug('%s asked: %r', self.address_string(), format % args)
+
+
+def _encoder(
+    accepted: str,
+) -> tuple[Callable[[prometheus_client.CollectorRegistry], bytes], str]:
+    """Return the encoder of a format that the client accepts, and its type."""
+    try:
+        return exposition.choose_encoder(accepted)
+    except (TypeError, ValueError):  # it asks for a version that is none
+        return exposition.choose_encoder('')
 
 
 def _make_way(path: pathlib.Path | None) -> None:

@@ -107,6 +107,19 @@ def test_prometheus_gets_the_format_that_it_asks_for(serve):
     assert text.endswith('# EOF\n')
 
 
+@pytest.mark.parametrize(
+    'kind', ['application/openmetrics-text', 'text/plain']
+)
+@pytest.mark.parametrize('version', ['one', '1.x', '1..0'])
+def test_a_version_that_is_no_number_gets_the_usual_format(
+    serve, kind, version
+):
+    accept = f'{kind}; version={version}'
+    code, told, text = ask(serve(), '/metrics', Accept=accept)
+    assert (code, told.partition(';')[0]) == (200, 'text/plain')
+    assert 'compute_agent_test 7.0' in text
+
+
 def test_health_changes_with_the_cycles(serve, state):
     made = serve()
     code, kind, text = ask(made, '/healthz')
