@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``sync --yes`` beside a daemon: approve the changes that it holds back.
+"""``sync`` beside a daemon; with --yes, approve what it holds back.
 
 The daemon holds the lock of the state directory, so the command cannot run a
-cycle. It plans one, shows the removals and the first writes that wait for a
-person, asks, and writes an approval of exactly these into the state database.
-Then it has the daemon begin a cycle, and shows the result.
+cycle, and asks the daemon for one. With --yes it first plans one, shows the
+removals and the first writes that wait for a person, asks, and writes an
+approval of exactly these into the state database. Without a terminal it cannot
+ask, and --yes is the answer.
 """
 
 import contextlib
@@ -45,13 +46,15 @@ def approve(
 
     :param only: the names, uuids or titles of the nodes whose changes are
         approved; empty for all nodes
+    :raises client.NoDaemon: nothing is approved, and no cycle can be begun
     """
     results = _planned(asking, conf, only)
     held = [r for r in results if r.held]
     if not held:
-        already = any(r.approved for r in results)
-        text = _ALREADY if already else _NOTHING
-        return _then_cycle(asking, conf, only, [text])
+        if any(r.approved for r in results):
+            return _then_cycle(asking, conf, only, [_ALREADY])
+        data, text, code = cycle(asking, conf, only)
+        return data, '\n'.join([_NOTHING, *filter(None, [text])]), code
     shown = plan_view.text(held, every=True) or ''
     stdin = asking.app.stdin
     asks = stdin is not None and stdin.isatty()
@@ -61,6 +64,23 @@ def approve(
     _grant(conf, held)
     said = [_APPROVED] if asks else [shown, _APPROVED]
     return _then_cycle(asking, conf, only, said)
+
+
+def cycle(
+    asking: command.AgentCommand, conf: cfg.ConfigOpts, only: Collection[str]
+) -> control.Reported:
+    """Have the daemon run a cycle; return each node's result.
+
+    :raises client.NoDaemon: there is no daemon behind the control socket
+    """
+    from ..wiring import agent_settings  # noqa: PLC0415 (quick --help)
+
+    request = protocol.Request(
+        command=protocol.Command.CYCLE,
+        nodes=tuple(only),
+        person=client.person(),
+    )
+    return control.cycle(asking, agent_settings.state_path(conf), request)
 
 
 def _planned(
@@ -102,16 +122,8 @@ def _then_cycle(
     said: list[str],
 ) -> control.Reported:
     """Have the daemon run a cycle; return what was said, and its result."""
-    from ..wiring import agent_settings  # noqa: PLC0415 (quick --help)
-
-    request = protocol.Request(
-        command=protocol.Command.CYCLE,
-        nodes=tuple(only),
-        person=client.person(),
-    )
-    folder = agent_settings.state_path(conf)
     try:
-        data, text, code = control.cycle(asking, folder, request)
+        data, text, code = cycle(asking, conf, only)
     except client.NoDaemon as exc:
-        return [], '\n'.join([*said, _LATER.format(exc)]), 0
+        return [], '\n'.join([*said, _LATER.format(exc)]), 1
     return data, '\n'.join([*said, *filter(None, [text])]), code

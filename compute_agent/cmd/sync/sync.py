@@ -3,7 +3,6 @@
 
 import argparse
 import typing
-from collections.abc import Sequence
 
 from ... import errors
 from ..app import command
@@ -50,7 +49,9 @@ class Sync(command.Report):
             'the first write to a provider with inventory that another writer '
             'created. Beside a running daemon: show the removals and the first '
             'writes that wait, of all or of the given nodes, ask, and let it '
-            'do exactly these in a cycle that begins at once.',
+            'do exactly these in a cycle that begins at once. Without a '
+            'terminal it does not ask: the option confirms whatever waits, '
+            'and "compute-agent approve DIGEST" only what somebody has seen.',
         )
         pruning.add_options(parser)
         return parser
@@ -59,7 +60,8 @@ class Sync(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Run a cycle, or have the daemon run one."""
-        from . import approving  # noqa: PLC0415 (quick --help)
+        from ..control import client  # noqa: PLC0415 (quick --help)
+        from . import approving  # noqa: PLC0415
 
         conf = self.conf()
         try:
@@ -68,27 +70,9 @@ class Sync(command.Report):
             if parsed_args.prune:
                 raise errors.StateInUse(f'{exc}; {_PRUNE}') from exc
             in_use = exc
-        if parsed_args.yes:
-            return approving.approve(self, conf, parsed_args.nodes)
-        return self._of_daemon(conf, parsed_args.nodes, in_use)
-
-    def _of_daemon(
-        self,
-        conf: 'cfg.ConfigOpts',
-        nodes: Sequence[str],
-        in_use: errors.StateInUse,
-    ) -> tuple[typing.Any, str | None, int]:
-        """Have the daemon run a cycle; return each node's result."""
-        from ..control import asking, client, protocol  # noqa: PLC0415
-        from ..wiring import agent_settings  # noqa: PLC0415
-
-        request = protocol.Request(
-            command=protocol.Command.CYCLE,
-            nodes=tuple(nodes),
-            person=client.person(),
-        )
+        ask = approving.approve if parsed_args.yes else approving.cycle
         try:
-            return asking.cycle(self, agent_settings.state_path(conf), request)
+            return ask(self, conf, parsed_args.nodes)
         except client.NoDaemon as exc:
             raise errors.StateInUse(f'{in_use}; {exc}; {_NO_SOCKET}') from exc
 
