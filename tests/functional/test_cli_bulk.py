@@ -167,6 +167,8 @@ def test_traits_are_created_and_removed_in_bulk(known, typed):
         ('provider delete -', 'cn1', 'is in an earlier line already'),
         ('provider create -', 'cn1', 'cn1 is taken'),
         ('provider create -', 'x --parent cn9', 'no provider is called cn9'),
+        ('trait add -', 'CUSTOM_' + 'A' * 70_000, 'it has 70007 characters'),
+        ('provider delete -', 'cn1\0', 'it has a NUL character'),
         ('trait add -', 'custom', "'custom' is not a name placement takes"),
         ('trait add -', 'CUSTOM_A,CUSTOM_B', "'CUSTOM_A,CUSTOM_B'"),
     ],
@@ -201,6 +203,13 @@ def test_input_that_is_no_text_is_one_line(known, typed):
     result = typed(b'cn1\n\xff\xfe\n', 'provider', 'delete', '-')
     assert (result.code, result.out) == (1, '')
     assert 'standard input is not UTF-8 text' in result.line
+
+
+def test_input_without_an_end_is_one_line(known, typed, sent):
+    result = typed(b'#\n' * 2**25 + b'#', 'provider', 'delete', '-')
+    assert (result.code, result.out) == (1, '')
+    assert 'standard input has more than 64 MiB' in result.line
+    assert sent == []
 
 
 def test_a_closed_standard_input_is_one_line(known, monkeypatch):

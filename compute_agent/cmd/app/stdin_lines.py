@@ -15,6 +15,12 @@ from . import command
 STDIN = '-'
 _COMMENT = '#'
 _SHOWN = 20  # mistakes that are printed
+_OPEN = (
+    'a quotation mark or a backslash is open: close it, or quote the name '
+    'that contains it'
+)
+_LONGEST = 65_536  # characters of a line; the time grows with their square
+_MOST_MB = 64  # of the whole input, which is kept in memory
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,25 +48,37 @@ class Line:
 def read(asking: command.AgentCommand) -> list[Line]:
     """Return the lines of standard input, without empty ones and comments.
 
-    :raises errors.ConfigError: it cannot be read, or is not text
-    :raises errors.SeveralMistakes: lines with an open quotation
+    :raises errors.ConfigError: it cannot be read, is too much, or is not text
+    :raises errors.SeveralMistakes: lines with an open quotation, a NUL
+        character, or too many characters
     """
     lines, mistakes = [], []
     for number, text in enumerate(_text(asking).split('\n'), 1):
         line = Line(number=number, words=[text])
+        why = _mistake(text)
+        if why:
+            mistakes.append(line.mistake(why))
+            continue
         if not text.strip() or text.lstrip().startswith(_COMMENT):
             continue
         try:
             lines.append(dataclasses.replace(line, words=shlex.split(text)))
         except ValueError:
-            mistakes.append(
-                line.mistake(
-                    'a quotation mark or a backslash is open: close it, or '
-                    'quote the name that contains it'
-                )
-            )
+            mistakes.append(line.mistake(_OPEN))
     refuse(mistakes)
     return lines
+
+
+def _mistake(text: str) -> str:
+    """Return why a line is not split into words; empty if it is."""
+    if len(text) > _LONGEST:
+        return (
+            f'it has {len(text)} characters, and the most are {_LONGEST}: '
+            'give fewer words'
+        )
+    if '\0' in text:
+        return 'it has a NUL character: give text'
+    return ''
 
 
 def refuse(mistakes: Iterable[str]) -> None:
@@ -85,7 +103,13 @@ def _text(asking: command.AgentCommand) -> str:
     if stdin.isatty():
         asking.say('reading lines from the terminal; Ctrl-D ends them')
     try:
-        return str(stdin.buffer.read(), 'utf-8-sig')
+        content = stdin.buffer.read(_MOST_MB * 2**20 + 1)
+        if len(content) > _MOST_MB * 2**20:
+            raise errors.ConfigError(
+                f'standard input has more than {_MOST_MB} MiB: give it in '
+                'parts'
+            )
+        return str(content, 'utf-8-sig')
     except UnicodeDecodeError as exc:
         raise errors.ConfigError(
             f'standard input is not UTF-8 text: {exc.reason} at byte '
