@@ -21,10 +21,9 @@ from collections.abc import Sequence
 from cliff import app, commandmanager
 
 from ... import error_text
-from . import output, plain_text
+from . import output, plain_text, start
 
 NAMESPACE = 'compute_agent.commands'
-INTERRUPTED = 130  # as in shells: 128 plus the signal's number
 PIPE_CLOSED = 141
 DESCRIPTION = (
     'Reports the resources of hosts and bare-metal nodes to OpenStack '
@@ -187,7 +186,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             code = _run(argv)
         except KeyboardInterrupt:
-            return INTERRUPTED
+            return start.INTERRUPTED
         except (BrokenPipeError, output.CannotWrite):
             code = 0  # written prints the error
     return written(out, messages, code)

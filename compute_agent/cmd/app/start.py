@@ -3,16 +3,26 @@
 
 The imports take a second, and more on a busy host. A SIGHUP in that time must
 not kill the daemon, so this module first handles SIGHUP and then imports the
-program. It also makes SIGINT wake all threads, not only the main one.
+program. It also makes SIGINT wake all threads, not only the main one. A SIGINT
+in that time ends the program as a later one does, with nothing printed.
 """
 
 import sys
 
-from . import signals
+INTERRUPTED = 130  # as in shells: 128 plus the signal's number
 
 
 def main() -> int:
     """Run the program; return its exit code."""
+    try:
+        return _run()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run() -> int:
+    from . import signals  # noqa: PLC0415 (may be interrupted)
+
     signals.handle_interrupt()
     if 'run' in sys.argv[1:]:
         signals.keep_early_hangup()
