@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``history``: what changed and who did it, answered by one command."""
 
-import getpass
 import logging
+import os
+import pwd
 import sqlite3
 
 import pytest
@@ -25,7 +26,7 @@ def rows(cli, *words):
 
 def test_what_changed_yesterday_and_who_did_it_is_one_command(synced):
     """A colleague takes a trait away; the next cycle restores it."""
-    me = getpass.getuser()
+    me = pwd.getpwuid(os.getuid()).pw_name
     synced.placement(f'/resource_providers/{ROOT}/traits', 'DELETE')
     synced.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=1')
     assert synced.run('sync').code == 0
@@ -63,7 +64,7 @@ def test_a_removal_is_listed_with_its_cause(synced):
 
 
 def test_each_command_that_writes_is_told_with_its_person(synced):
-    me = getpass.getuser()
+    me = pwd.getpwuid(os.getuid()).pw_name
     for words in (
         ('trait', 'add', 'CUSTOM_NEW'),
         ('trait', 'add', 'CUSTOM_NEW'),  # nothing to do
