@@ -84,6 +84,24 @@ $(BIN)/python:
 	    'openstack-placement>=16,<17' waitress
 	@touch $@
 
+# Prometheus' own judge of alert rules, for tests/full/prometheus. Any user may
+# fetch it; nothing is installed or started.
+.servers/prometheus.stamp:
+	@mkdir -p .servers/prometheus
+	@if ! command -v promtool >/dev/null; then \
+	    cd .servers/prometheus && rm -f prometheus_*.deb && \
+	    apt-get download --quiet=2 prometheus && \
+	    dpkg-deb --fsys-tarfile prometheus_*.deb | \
+	        tar -x --strip-components=3 ./usr/bin/promtool && \
+	    rm -f prometheus_*.deb && ./promtool --version >/dev/null || { \
+	        echo 'the tests of the alert rules need promtool, which Debian' \
+	            'has in the package prometheus ("apt-get update" first);' \
+	            'elsewhere put it on the PATH' >&2; \
+	        exit 1; \
+	    }; \
+	fi
+	@touch $@
+
 # A real libvirtd for tests/full/libvirt: daemon and emulator come from the
 # distribution, and libvirt-python is built with its library.
 LIBVIRT_PACKAGES = libvirt-daemon libvirt-daemon-driver-qemu qemu-system-x86 \
@@ -139,7 +157,7 @@ demo-ironic: .venv/run.stamp $(IRONIC)  ## The agent on a real Ironic with 20 fa
 test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minutes
 	$(QUICK) $(addprefix --ignore=,$(SLOW_TESTS))
 
-test-full: .venv/dev.stamp $(IRONIC) .servers/keystone.stamp .servers/nova-agent.stamp  ## Every test, all examples, real servers, coverage
+test-full: .venv/dev.stamp $(IRONIC) .servers/keystone.stamp .servers/nova-agent.stamp .servers/prometheus.stamp  ## Every test, all examples, real servers, coverage
 	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
 
 test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and other writers

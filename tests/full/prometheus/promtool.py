@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The alert rules in the hands of promtool, Prometheus' own judge of them.
+
+``judge()`` feeds it series and asks at which moments an alert fires. A wrong
+answer fails the test with promtool's words.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+
+import yaml
+
+ROOT = pathlib.Path(__file__).parents[3]
+RULES = ROOT / 'etc/prometheus/compute-agent.rules.yaml'
+FETCHED = ROOT / '.servers/prometheus/promtool'
+ALERTS = [
+    rule['alert']
+    for group in yaml.safe_load(RULES.read_text())['groups']
+    for rule in group['rules']
+]
+# What a scrape adds to the samples.
+TARGET = {'job': 'compute-agent', 'instance': 'cn1'}
+
+
+def run(*arguments: str, given: str | None = None) -> str:
+    """Run promtool; return what it printed, or fail with it."""
+    program = str(FETCHED) if FETCHED.exists() else shutil.which('promtool')
+    assert program, '"make .servers/prometheus.stamp" fetches promtool'
+    ended = subprocess.run(
+        [program, *arguments],
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    printed = ended.stdout + ended.stderr
+    assert ended.returncode == 0, printed
+    return printed
+
+
+def series(name: str) -> str:
+    """Return a series with the labels of a scrape that it lacks."""
+    found = re.fullmatch(r'(\w+)(?:\{(.*)\})?', name)
+    assert found, name
+    metric, labels = found.groups()
+    added = [
+        f'{key}="{value}"'
+        for key, value in TARGET.items()
+        if f'{key}="' not in (labels or '')
+    ]
+    return f'{metric}{{{",".join([*filter(None, [labels]), *added])}}}'
+
+
+def judge(
+    values: Mapping[str, str],
+    tmp_path: pathlib.Path,
+    *,
+    alerts: str,
+    firing: Mapping[str, Sequence[str]],
+) -> None:
+    """Fail unless alerts fire at these moments, and no others of them.
+
+    :param values: series → values, one a minute
+    :param alerts: a regular expression of the alerts that are looked at
+    :param firing: moment → the alerts that fire then
+    """
+    cases = {
+        'rule_files': [str(RULES)],
+        'evaluation_interval': '1m',
+        'tests': [
+            {
+                'interval': '1m',
+                'input_series': [
+                    {'series': series(name), 'values': numbers}
+                    for name, numbers in values.items()
+                ],
+                'promql_expr_test': [
+                    _asked(alerts, moment, names)
+                    for moment, names in firing.items()
+                ],
+            }
+        ],
+    }
+    file = tmp_path / 'cases.yaml'
+    file.write_text(yaml.safe_dump(cases))
+    run('test', 'rules', str(file))
+
+
+def _asked(
+    alerts: str, moment: str, names: Sequence[str]
+) -> dict[str, object]:
+    firing = f'ALERTS{{alertstate="firing",alertname=~"{alerts}"}}'
+    return {
+        'expr': f'group by (alertname) ({firing})',
+        'eval_time': moment,
+        'exp_samples': [
+            {'labels': f'{{alertname="{name}"}}', 'value': 1} for name in names
+        ],
+    }
