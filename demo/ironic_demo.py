@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from compute_agent import error_text, errors
-from compute_agent.cmd.app import configuration, signals
+from compute_agent.cmd.app import configuration, signals, start
 from compute_agent.cmd.app import main as program
 from compute_agent.cmd.wiring import placement
 
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as exc:
         return 1 if exc.code == 2 else int(exc.code or 0)
     except KeyboardInterrupt:
-        return program.INTERRUPTED
+        return start.INTERRUPTED
     except errors.AgentError as exc:
         sys.stderr.write(f'demo: {_one_line(exc)}\n')
         return 1
