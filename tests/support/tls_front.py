@@ -6,6 +6,7 @@ import http.client
 import http.server
 import ssl
 import threading
+import typing
 from collections.abc import Iterator
 from urllib import parse
 
@@ -64,7 +65,9 @@ class Front(http.server.ThreadingHTTPServer):
         super().__init__(('127.0.0.1', 0), type('_To', (_Handler,), where))
         self.url = f'https://127.0.0.1:{self.server_address[1]}'
 
-    def finish_request(self, request, client_address) -> None:
+    def finish_request(
+        self, request: typing.Any, client_address: typing.Any
+    ) -> None:
         """Speak TLS, if the client does."""
         with (
             contextlib.suppress(OSError),  # a client that does not trust it
