@@ -269,10 +269,11 @@ _OPTS: list[cfg.Opt] = [
         'metrics_textfile',
         type=_TextFile(),
         sample_default='/var/lib/prometheus/node-exporter/compute-agent.prom',
-        help='The file into which the daemon writes its metrics after each '
-        'cycle, for the textfile collector of node_exporter. It must be an '
-        'absolute path that ends in .prom, in a directory to which the '
-        'daemon may write. Without this option there is no file.',
+        help='The file into which the daemon writes its metrics at its start, '
+        'and when a cycle begins or ends, for the textfile collector of '
+        'node_exporter. It must be an absolute path that ends in .prom, in a '
+        'directory to which the daemon may write. Without this option there '
+        'is no file.',
     ),
     cfg.IntOpt(
         'metrics_nodes',

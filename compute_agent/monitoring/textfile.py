@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metrics as a file for the textfile collector of node_exporter.
 
-A thread writes the file after each cycle, so a slow or full disk delays no
-cycle. A new file takes the place of the old one (rename), so a reader never
+A thread writes the file at the daemon's start, and at the begin and the end of
+each cycle, so a slow or full disk delays no cycle, and a cycle that hangs is in
+the file. A new file takes the place of the old one (rename), so a reader never
 sees half of it. A failure is logged once, until a file is written again.
 """
 
@@ -22,7 +23,7 @@ MODE = 0o644  # node_exporter is another user
 
 
 class TextFile(threading.Thread):
-    """Writes the file after each cycle; a listener of cycles.
+    """Writes the file for the start and for each cycle; a listener of cycles.
 
     :param render: returns the text of the metrics
     """
@@ -38,7 +39,8 @@ class TextFile(threading.Thread):
         self._is_broken = False
 
     def begin(self) -> None:
-        """Do nothing: the file is about finished cycles."""
+        """Have the file written: it says since when the cycle runs."""
+        self._due.set()
 
     def end(self, results: Sequence[NodeResult]) -> None:
         """Have the file written."""
@@ -56,7 +58,8 @@ class TextFile(threading.Thread):
         self._due.set()
 
     def run(self) -> None:
-        """Write the file whenever a cycle has finished."""
+        """Write the file now, and whenever a cycle has begun or ended."""
+        self._due.set()
         while self._due.wait() and not self._ends:
             self._due.clear()
             self.write()
@@ -71,7 +74,7 @@ class TextFile(threading.Thread):
             LOG.log(
                 level,
                 '[compute_agent] metrics_textfile: %s cannot be written (%s); '
-                'the daemon goes on, and tries again after each cycle',
+                'the daemon goes on, and tries again with each cycle',
                 self._path,
                 error_text.one_line(exc),
             )

@@ -79,26 +79,57 @@ def test_a_link_in_its_place_is_not_followed(path, tmp_path):
     assert not path.is_symlink()
 
 
-@pytest.mark.parametrize('end', ['end', 'fail'])
-def test_each_cycle_writes_it_and_none_waits_for_it(path, end):
-    """A disk that hangs holds up the file, not the cycles."""
-    hangs, rendered = threading.Event(), threading.Semaphore(0)
+@pytest.fixture
+def rendered():
+    """The moments at which a file is rendered."""
+    return threading.Semaphore(0)
+
+
+@pytest.fixture
+def hangs():
+    """A disk that hangs until this is set."""
+    return threading.Event()
+
+
+@pytest.fixture
+def file(path, rendered, hangs):
+    """A file of a thread that has begun."""
 
     def render():
         rendered.release()
         hangs.wait(PATIENCE)
         return b'new\n'
 
-    file = textfile.TextFile(path, render)
-    file.start()
-    getattr(file, end)(None)
+    made = textfile.TextFile(path, render)
+    made.start()
+    yield made
+    hangs.set()
+    made.close()
+    made.join(PATIENCE)
+
+
+def test_the_start_writes_it(file, path, rendered, hangs):
+    """A daemon that is started again is in it before its first cycle ends."""
+    hangs.set()
     assert rendered.acquire(timeout=PATIENCE)
+    file.begin()
+    assert rendered.acquire(timeout=PATIENCE)  # the first writing is over
+    assert path.read_text() == 'new\n'
+
+
+@pytest.mark.parametrize(
+    ('change', 'known'), [('begin', ()), ('end', [None]), ('fail', [None])]
+)
+def test_each_change_writes_it_and_no_cycle_waits_for_it(
+    file, path, rendered, hangs, change, known
+):
+    """A disk that hangs holds up the file, not the cycles."""
+    assert rendered.acquire(timeout=PATIENCE)  # at the start
     for _ in range(5):  # these return although nothing can be written
-        file.begin()
-        getattr(file, end)(None)
+        getattr(file, change)(*known)
     assert not path.exists()
     hangs.set()
-    assert rendered.acquire(timeout=PATIENCE)  # for the later cycles
+    assert rendered.acquire(timeout=PATIENCE)  # for the changes
     file.close()
     file.join(PATIENCE)
     assert path.read_text() == 'new\n'
