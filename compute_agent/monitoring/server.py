@@ -141,7 +141,10 @@ class MonitoringServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
             self.shutdown()
         self.server_close()
         if self._address.path is not None:
-            self._address.path.unlink(missing_ok=True)
+            try:
+                self._address.path.unlink(missing_ok=True)
+            except OSError as exc:  # the next start replaces it
+                LOG.debug('%s stays: %s', self._address, exc)
 
     # --- bounds of the connections --------------------------------------------
 
@@ -241,11 +244,15 @@ def _make_way(path: pathlib.Path | None) -> None:
     if not stat.S_ISSOCK(path.lstat().st_mode):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
     with socket.socket(socket.AF_UNIX) as probe:
+        # A full queue would keep the caller for as long as nobody accepts.
+        probe.setblocking(False)
         try:
             probe.connect(str(path))
         except ConnectionRefusedError:
             path.unlink()
             return
+        except BlockingIOError:
+            LOG.debug('%s has a full queue, so a process listens', path)
     raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
 
 

@@ -232,6 +232,38 @@ def test_a_unix_socket_that_is_in_use_stays(serve, tmp_path):
     assert ask(made, '/metrics')[0] == 200
 
 
+def test_a_unix_socket_that_nobody_accepts_at_does_not_delay_the_start(
+    serve, tmp_path
+):
+    """Its queue is full, so a connection would wait for a process that hangs."""
+    path = tmp_path / 'metrics.sock'
+    with contextlib.ExitStack() as stack:
+        hanging = stack.enter_context(socket.socket(socket.AF_UNIX))
+        hanging.bind(str(path))
+        hanging.listen(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                client = stack.enter_context(socket.socket(socket.AF_UNIX))
+                client.setblocking(False)
+                client.connect(str(path))
+        with pytest.raises(errors.ConfigError, match='another process listen'):
+            serve(f'unix:{path}')
+    assert path.exists()
+
+
+def test_a_unix_socket_that_cannot_be_removed_is_no_error_of_the_stop(
+    serve, tmp_path, monkeypatch
+):
+    def refuse(*_args, **_how):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    made = serve(f'unix:{tmp_path}/metrics.sock')
+    with monkeypatch.context() as broken:
+        broken.setattr(server.pathlib.Path, 'unlink', refuse)
+        made.close()
+    assert not made._thread.is_alive()
+
+
 def test_a_unix_socket_of_a_daemon_that_was_killed_is_replaced(
     serve, tmp_path
 ):
