@@ -18,11 +18,14 @@ class Route(NamedTuple):
 
 
 OTHER = Route('other', 'other')
+# A service's list of its versions, at the root of its host: any service's.
+ROOT = Route('other', '/')
 
 _PROVIDER = '/resource_providers/{uuid}'
 _NODE = '/v1/nodes/{node}'
 _TEMPLATES = {
     'placement': (
+        '/placement',
         '/resource_providers',
         _PROVIDER,
         f'{_PROVIDER}/inventories',
@@ -40,13 +43,16 @@ _TEMPLATES = {
         '/allocation_candidates',
         '/reshaper',
     ),
-    'keystone': ('/auth/tokens',),
+    'keystone': ('/identity', '/v3', '/auth/tokens'),
     'ironic': (
+        '/baremetal',
+        '/v1',
         '/v1/nodes',
         _NODE,
         f'{_NODE}/traits',
         f'{_NODE}/traits/{{trait}}',
         '/v1/allocations',
+        '/v1/allocations/{allocation}',
         '/v1/conductors',
         '/v1/portgroups',
         '/v1/ports',
@@ -70,7 +76,8 @@ def _pattern(route: Route) -> re.Pattern[str]:
     return re.compile(f'(?:/.*)?{text}/?')
 
 
-# The longest first: a provider's traits are no list of traits.
+# The longest first: a provider's traits are no list of traits, and Ironic's
+# allocations are none of placement's.
 _PATTERNS = tuple(
     (_pattern(route), route)
     for route in sorted(ROUTES, key=lambda r: -r.template.count('/'))
@@ -79,6 +86,8 @@ _PATTERNS = tuple(
 
 def route(path: str) -> Route:
     """Return the route of a path without its query; ``OTHER`` if unknown."""
+    if path == ROOT.template:
+        return ROOT
     for pattern, found in _PATTERNS:
         if pattern.fullmatch(path[:_LONGEST]):
             return found

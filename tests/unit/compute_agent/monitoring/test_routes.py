@@ -51,7 +51,35 @@ def test_a_path_has_the_route_of_its_service(path, template):
     assert routes.route(path).template == template
 
 
-@pytest.mark.parametrize('path', ['', '/', '/v3', '/healthcheck', 'traits'])
+@pytest.mark.parametrize(
+    ('path', 'service', 'template'),
+    [
+        ('/', 'other', '/'),
+        ('/placement', 'placement', '/placement'),
+        ('/placement/', 'placement', '/placement'),
+        ('/identity', 'keystone', '/identity'),
+        ('/v3', 'keystone', '/v3'),
+        ('/identity/v3/', 'keystone', '/v3'),
+        ('/baremetal', 'ironic', '/baremetal'),
+        ('/baremetal/v1', 'ironic', '/v1'),
+        ('/v1/', 'ironic', '/v1'),
+        (
+            f'/v1/allocations/{UUID}',
+            'ironic',
+            '/v1/allocations/{allocation}',
+        ),
+        (f'/allocations/{UUID}', 'placement', '/allocations/{consumer}'),
+        ('/traits/v3', 'placement', '/traits/{name}'),
+    ],
+)
+def test_a_request_counts_for_the_service_that_it_asks(
+    path, service, template
+):
+    """Also while the client looks for the service's versions."""
+    assert routes.route(path) == (service, template)
+
+
+@pytest.mark.parametrize('path', ['', '//', '/healthcheck', '/x/', 'traits'])
 def test_another_path_has_no_route_of_its_own(path):
     assert routes.route(path) is routes.OTHER
 
@@ -64,7 +92,11 @@ def test_another_path_has_no_route_of_its_own(path):
 )
 def test_no_request_makes_a_new_label(path, method, status):
     """One service more, one method more, and two codes more than there are."""
-    assert routes.route(path) in {*routes.ROUTES, routes.OTHER}
+    assert routes.route(path) in {
+        *routes.ROUTES,
+        routes.ROOT,
+        routes.OTHER,
+    }
     assert routes.method(method) in {*routes.METHODS, 'other'}
     code = routes.code(status)
     assert code in {'none', 'other'} or 100 <= int(code) <= 599
