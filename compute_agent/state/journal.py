@@ -12,10 +12,10 @@ a whole or not at all. They also write the history (``history/``), without
 which they go on if it cannot be written.
 """
 
+import itertools
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from .. import errors
 from ..ownership.record import Record
 from ..plan.history_entry import Entry, What
 from ..plan.intents import Intent
@@ -83,37 +83,25 @@ class Journal:
             dropped
         :param entries: what the history tells of the writes
         """
-        outcome = list(done), dropped, readings, gone
-        if not entries:
-            self._record_outcome(*outcome, entries)
-            return
-        outcome = list(done), list(dropped), list(readings), list(gone)
-        try:
-            self._record_outcome(*outcome, entries)
-        except errors.Unavailable:
-            # A full disk may have room for the outcome without its history.
-            self._record_outcome(*outcome, ())
-
-    def _record_outcome(
-        self,
-        confirmed: Sequence[Intent],
-        dropped: Iterable[Intent],
-        readings: Iterable[provider.Reading],
-        gone: Iterable[str],
-        entries: Sequence[Entry],
-    ) -> None:
-        with self._database.writing() as db:
-            self._note(db, entries)
-            for intent in confirmed:
-                self._records.confirm(db, intent)
-                self._recency.learn(intent.uuid, intent.generation)
-            for intent in (*confirmed, *dropped):
-                _drop(db, intent)
-            for reading in readings:
-                self._save(db, reading)
-                self._snapshot.drop_prior_state(db, reading.provider.uuid)
-            for uuid in gone:
-                self._forget(db, uuid)
+        confirmed, unsent = list(done), list(dropped)
+        for attempt, seen, deleted in zip(
+            self._past.transactions(),
+            itertools.tee(readings),
+            itertools.tee(gone),
+            strict=False,  # there are at most two
+        ):
+            with attempt as db:
+                self._note(db, entries)
+                for intent in confirmed:
+                    self._records.confirm(db, intent)
+                    self._recency.learn(intent.uuid, intent.generation)
+                for intent in (*confirmed, *unsent):
+                    _drop(db, intent)
+                for reading in seen:
+                    self._save(db, reading)
+                    self._snapshot.drop_prior_state(db, reading.provider.uuid)
+                for uuid in deleted:
+                    self._forget(db, uuid)
 
     def intents(
         self, node_uuids: Iterable[str]
@@ -168,18 +156,21 @@ class Journal:
             a provider that was updated since then is skipped if it shows a
             lower generation than the update.
         """
-        with self._database.writing() as db:
-            entries, new = list[Entry](), set[str]()
-            for reading in readings:
-                if since is None or not self._recency.is_outdated(
-                    reading.provider, since
-                ):
-                    last = self._snapshot.keep_prior_state(db, reading)
-                    if last is None:
-                        new.add(reading.provider.uuid)
-                    entries += self._by_others(db, last, reading, new)
-                    self._save(db, reading)
-            self._past.record(db, entries)
+        for attempt, read in zip(
+            self._past.transactions(), itertools.tee(readings), strict=False
+        ):
+            with attempt as db:
+                entries, new = list[Entry](), set[str]()
+                for reading in read:
+                    if since is None or not self._recency.is_outdated(
+                        reading.provider, since
+                    ):
+                        last = self._snapshot.keep_prior_state(db, reading)
+                        if last is None:
+                            new.add(reading.provider.uuid)
+                        entries += self._by_others(db, last, reading, new)
+                        self._save(db, reading)
+                self._past.record(db, entries)
 
     def forget(
         self, uuids: Iterable[str], lost_roots: Iterable[str] = ()
@@ -189,12 +180,14 @@ class Journal:
         :param lost_roots: the nodes' roots among them, which another writer
             deleted; they are remembered until they are read again
         """
-        with self._database.writing() as db:
-            for uuid in uuids:
-                self._note_gone(db, uuid)
-                self._forget(db, uuid)
-            for uuid in lost_roots:
-                self._snapshot.lose_root(db, uuid)
+        lost, roots = list(uuids), list(lost_roots)
+        for attempt in self._past.transactions():
+            with attempt as db:
+                for uuid in lost:
+                    self._note_gone(db, uuid)
+                    self._forget(db, uuid)
+                for uuid in roots:
+                    self._snapshot.lose_root(db, uuid)
 
     def disown(self, uuids: Iterable[str]) -> None:
         """Drop everything, also of the past: another writer's have the uuids."""
@@ -243,12 +236,14 @@ class Journal:
 
         The record stays, and what counted as ours at that time does again.
         """
-        with self._database.writing() as db:
-            for reading in readings:
-                self._past.record(db, [differences.restored(reading)])
-                self._snapshot.restore(db, reading)
-                seen = reading.provider
-                self._recency.learn(seen.uuid, seen.generation)
+        restored = list(readings)
+        for attempt in self._past.transactions():
+            with attempt as db:
+                for reading in restored:
+                    self._past.record(db, [differences.restored(reading)])
+                    self._snapshot.restore(db, reading)
+                    seen = reading.provider
+                    self._recency.learn(seen.uuid, seen.generation)
 
     def adopt(self, node_uuid: str, generations: Mapping[str, int]) -> None:
         """Count these providers as created for a node from now on.
@@ -258,26 +253,27 @@ class Journal:
             same uuid, and everything about it is dropped.
         """
         known = self._snapshot.readings(generations)
-        with self._database.writing() as db:
-            for uuid, generation in generations.items():
-                if uuid in known and known[uuid].is_above(generation):
-                    self._forget(db, uuid)
-                    history.forget(db, uuid)
-            adopted = Record(created=frozenset(generations))
-            self._records.add(db, node_uuid, adopted)
-            names = self._snapshot.last_names(db, generations)
-            self._past.record(
-                db,
-                [
-                    Entry(
-                        what=What.ADOPTED,
-                        node_uuid=node_uuid,
-                        uuid=uuid,
-                        provider=names.get(uuid, ''),
-                    )
-                    for uuid in generations
-                ],
-            )
+        for attempt in self._past.transactions():
+            with attempt as db:
+                for uuid, generation in generations.items():
+                    if uuid in known and known[uuid].is_above(generation):
+                        self._forget(db, uuid)
+                        history.forget(db, uuid)
+                adopted = Record(created=frozenset(generations))
+                self._records.add(db, node_uuid, adopted)
+                names = self._snapshot.last_names(db, generations)
+                self._past.record(
+                    db,
+                    [
+                        Entry(
+                            what=What.ADOPTED,
+                            node_uuid=node_uuid,
+                            uuid=uuid,
+                            provider=names.get(uuid, ''),
+                        )
+                        for uuid in generations
+                    ],
+                )
 
     # --- steps of a transaction -----------------------------------------------
 

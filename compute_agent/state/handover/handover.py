@@ -101,31 +101,33 @@ class Handover:
             title=node.title,
             drivers=split(handed.driver),
         )
-        with self._database.writing() as db:
-            self._cache.clear()
-            self._nodes.record(db, node.uuid, known)
-            record = dataclasses.replace(
-                handed.record, taken_over=frozenset(handed.providers)
-            )
-            self._records.add(db, node.uuid, record)
-            for uuid in handed.providers:
-                self._snapshot.invalidate(db, uuid)
-            self._past.record(db, [_entry(What.IMPORTED, node)])
+        for attempt in self._past.transactions():
+            with attempt as db:
+                self._cache.clear()
+                self._nodes.record(db, node.uuid, known)
+                record = dataclasses.replace(
+                    handed.record, taken_over=frozenset(handed.providers)
+                )
+                self._records.add(db, node.uuid, record)
+                for uuid in handed.providers:
+                    self._snapshot.invalidate(db, uuid)
+                self._past.record(db, [_entry(What.IMPORTED, node)])
 
     def forget_with_record(self, uuid: str) -> None:
         """Drop a node that moved, and everything about its providers."""
-        with self._database.writing() as db:
-            self._cache.clear()
-            name = self._snapshot.last_names(db, [uuid]).get(uuid, uuid)
-            self._past.record(
-                db, [_entry(What.EXPORTED, Node(uuid=uuid, name=name))]
-            )
-            for provider_uuid in self._providers(db, uuid):
-                self._records.forget(db, provider_uuid)
-                self._journal.drop_intents_on(db, provider_uuid)
-                self._snapshot.forget_everywhere(db, provider_uuid)
-                history.forget(db, provider_uuid)
-            self._nodes.drop(db, uuid)
+        for attempt in self._past.transactions():
+            with attempt as db:
+                self._cache.clear()
+                name = self._snapshot.last_names(db, [uuid]).get(uuid, uuid)
+                self._past.record(
+                    db, [_entry(What.EXPORTED, Node(uuid=uuid, name=name))]
+                )
+                for provider_uuid in self._providers(db, uuid):
+                    self._records.forget(db, provider_uuid)
+                    self._journal.drop_intents_on(db, provider_uuid)
+                    self._snapshot.forget_everywhere(db, provider_uuid)
+                    history.forget(db, provider_uuid)
+                self._nodes.drop(db, uuid)
 
     # --- inside ---------------------------------------------------------------
 

@@ -5,8 +5,9 @@ The table ``history`` has an entry for each operation, each change of another
 writer that a reading shows, each approval, outage, start and stop. Entries are
 written in the transaction of what they tell, so no crash separates the two and
 nothing is written to the disk for them alone. If the table cannot be written,
-the transaction goes on without it, and one line of the log says so. An entry
-that cannot be read is left out, and one line says that, too.
+the transaction goes on without it, and one line of the log says so. SQLite ends
+the whole transaction if the disk is full; ``transactions`` repeats it then. An
+entry that cannot be read is left out, and one line says that, too.
 """
 
 import contextlib
@@ -70,6 +71,8 @@ class History:
         self._rotation = rotation.Rotation()
         self._is_broken = False
         self._has_told = False
+        # Of the transaction that runs:
+        self._is_off = self._has_tried = self._has_failed = False
         self.by = 'this agent'
         self.clock: Callable[[], float] = time.time
 
@@ -82,10 +85,25 @@ class History:
     def add(self, entries: Iterable[Entry]) -> None:
         """Write entries in a transaction of their own, if possible."""
         try:
-            with self._database.writing() as db:
+            with self._transaction([]) as db:
                 self.record(db, entries)
         except errors.Unavailable as exc:
             self._warn(exc)
+
+    def transactions(
+        self,
+    ) -> Iterator[contextlib.AbstractContextManager[sqlite3.Connection]]:
+        """Yield a durable transaction, and a second one if need be.
+
+        The second one is the same without history: it follows if the first
+        one wrote history and failed. The body must do the same in both.
+
+        :raises errors.Unavailable: the database cannot be written
+        """
+        failed = list[Exception]()
+        yield self._transaction(failed)
+        if failed:
+            yield self._without_history()
 
     # --- steps of a transaction -----------------------------------------------
 
@@ -101,8 +119,9 @@ class History:
         :raises sqlite3.Error: SQLite ended the whole transaction
         """
         found = list(entries)
-        if not found or not self._rotation.bounds.days:
+        if self._is_off or not found or not self._rotation.bounds.days:
             return
+        self._has_tried = True
         db.execute('savepoint history')
         try:
             self._insert(db, found, prior or {})
@@ -110,9 +129,8 @@ class History:
             if not db.in_transaction:
                 raise
             db.execute('rollback to history')
+            self._has_failed = True
             self._warn(exc)
-        else:
-            self._is_broken = False
         db.execute('release history')
 
     def own_since(
@@ -159,6 +177,36 @@ class History:
         return None
 
     # --- inside ---------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _transaction(
+        self, failed: list[Exception]
+    ) -> Iterator[sqlite3.Connection]:
+        """Lend the connection; keep the error if history was written, too."""
+        tried = False
+        try:
+            with self._database.writing() as db:
+                self._has_tried = self._has_failed = False
+                try:
+                    yield db
+                finally:
+                    tried, good = self._has_tried, not self._has_failed
+        except errors.Unavailable as exc:
+            if not tried:
+                raise
+            failed.append(exc)
+            self._warn(exc)
+        else:
+            self._is_broken = self._is_broken and not (tried and good)
+
+    @contextlib.contextmanager
+    def _without_history(self) -> Iterator[sqlite3.Connection]:
+        with self._database.writing() as db:
+            self._is_off = True
+            try:
+                yield db
+            finally:
+                self._is_off = False
 
     def _insert(
         self,

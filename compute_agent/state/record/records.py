@@ -129,21 +129,22 @@ class Records:
 
     def take_over(self, uuids: Iterable[str]) -> None:
         """Record that a person allowed this agent to write these providers."""
-        with self._database.writing() as db:
-            taken = list(uuids)
-            self._take_over(db, taken)
-            names = self._snapshot.last_names(db, taken)
-            self._past.record(
-                db,
-                [
-                    Entry(
-                        what=What.FIRST_WRITE,
-                        uuid=uuid,
-                        provider=names.get(uuid, ''),
-                    )
-                    for uuid in taken
-                ],
-            )
+        taken = list(uuids)
+        for attempt in self._past.transactions():
+            with attempt as db:
+                self._take_over(db, taken)
+                names = self._snapshot.last_names(db, taken)
+                self._past.record(
+                    db,
+                    [
+                        Entry(
+                            what=What.FIRST_WRITE,
+                            uuid=uuid,
+                            provider=names.get(uuid, ''),
+                        )
+                        for uuid in taken
+                    ],
+                )
 
     def give_up(self, node_uuid: str, given: Record) -> None:
         """Drop a part of a node's record; placement keeps all of it.
