@@ -30,6 +30,7 @@ class What(enum.StrEnum):
     NEW_TRAIT = 'trait created'
     DROPPED_TRAIT = 'trait deleted'
     NEW_CLASS = 'resource class created'
+    FREED = 'allocations deleted'
     APPROVED = 'changes approved'
     FIRST_WRITE = 'first write allowed'
     RESTORED = 'placement restored'
@@ -40,6 +41,9 @@ class What(enum.StrEnum):
     STARTED = 'daemon started'
     STOPPED = 'daemon stopped'
 
+
+#: What is removed besides the names of a provider, and providers.
+_DELETIONS = frozenset({What.DROPPED_TRAIT, What.FREED})
 
 #: What happens when the names of a kind change.
 OF_KIND: Mapping[assertion.Kind, What] = {
@@ -86,8 +90,10 @@ class Entry:
 
     @property
     def is_removal(self) -> bool:
-        """True if a name or a provider is removed."""
-        return any(change.is_removal for change in self.changes)
+        """True if a name, a provider or an allocation is removed."""
+        return self.what in _DELETIONS or any(
+            change.is_removal for change in self.changes
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

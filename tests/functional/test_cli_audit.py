@@ -2,6 +2,7 @@
 """``compute-agent audit`` on the real placement, with a nova and an Ironic."""
 
 import collections
+import getpass
 import io
 
 import many_providers
@@ -94,6 +95,9 @@ class Cloud:
             if one['level'] == 'finding':
                 found[one['kind']].append(one['subject'])
         return dict(found)
+
+    def history(self, *words):
+        return self.cli.run('history', '-f', 'json', *words).data
 
     def providers(self):
         listed = self.cli.placement('/resource_providers')
@@ -384,6 +388,41 @@ def test_a_repair_mends_all_of_them_and_nothing_else(broken):
     customs = broken.cli.placement('/traits?name=startswith:CUSTOM')
     assert customs['traits'] == []
     assert broken.audit('--allocations').code == 0
+
+
+def test_the_history_has_each_deletion_and_the_person(broken):
+    assert broken.cli.run('sync', '--yes').code == 0  # begins a history
+    since = len(broken.history())
+    broken.audit('--allocations', '--repair', '--yes')
+    found = broken.history()[since:]
+    assert {one['Who'] for one in found} == {f'audit by {getpass.getuser()}'}
+    told = {(one['What'], one['Provider'], one['Why']) for one in found}
+    assert told == {
+        ('provider deleted', 'cn2_gpu', ''),
+        ('provider deleted', 'cn2', ''),
+        ('provider deleted', 'pci', ''),
+        ('trait deleted', '', 'CUSTOM_OLD'),
+        ('allocations deleted', 'cn1', f'consumer {GHOST}: VCPU=1'),
+    }
+    removals = broken.history('--removals')
+    assert [one for one in removals if one['Who'] in found[0]['Who']] == found
+
+
+def test_the_history_has_what_went_before_a_failure(broken, monkeypatch):
+    assert broken.cli.run('sync', '--yes').code == 0
+    before(
+        broken,
+        monkeypatch,
+        f'DELETE /resource_providers/{CN2}',
+        broken.cli.stop_placement,
+    )
+    assert broken.audit('--repair', '--yes').code == 1
+    deleted = [
+        one['Provider']
+        for one in broken.history()
+        if one['What'] == 'provider deleted'
+    ]
+    assert deleted == ['cn2_gpu']
 
 
 def test_without_a_terminal_and_yes_nothing_is_written(broken):

@@ -4,7 +4,8 @@
 A provider is deleted only if its tree is still as it was judged, by the
 generations. Placement itself refuses to delete a provider in use, or a trait
 that a provider has. Allocations go only if nova, asked once more after they
-were read, still does not know the consumer, and the consumer is unchanged.
+were read, still does not know the consumer, and the consumer is unchanged. The
+history gets what was deleted right after it, also if the next request fails.
 """
 
 import dataclasses
@@ -15,7 +16,8 @@ from report_client.api import survey, traits
 
 from ... import errors
 from ...audit import repairs
-from . import gathering, nova_answers
+from ...plan.history_entry import Entry
+from . import gathering, mending_past, nova_answers
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +38,17 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Mender:
-    """Carries out repairs in one cloud."""
+    """Carries out repairs in one cloud.
+
+    :ivar tell: adds entries to the history on this host
+    """
 
     providers: providers_api.Providers
     traits: traits.Traits
     survey: survey.Survey
     nova: nova_answers.NovaAnswers
     rows: gathering.Rows
+    tell: Callable[[Sequence[Entry]], None]
 
     def mend(self, planned: Sequence[repairs.Repair]) -> Iterator[Outcome]:
         """Carry out the repairs one by one; yield the outcome of each.
@@ -67,11 +73,15 @@ class Mender:
     def _step(self, repair: repairs.Repair) -> Callable[[], None]:
         match repair:
             case repairs.DeleteTrait(name=name):
-                return lambda: self.traits.remove(name)
+                return lambda: self._drop(name)
             case repairs.DeleteProviders():
                 return lambda: self._delete(repair)
             case repairs.DeleteAllocations(consumer=consumer):
                 return lambda: self._free(consumer)
+
+    def _drop(self, name: str) -> None:
+        self.traits.remove(name)
+        self.tell([mending_past.trait(name)])
 
     def _delete(self, repair: repairs.DeleteProviders) -> None:
         """Delete a tree or a part of it, if it is as it was judged.
@@ -92,8 +102,13 @@ class Mender:
             row = now.get(one.uuid)
             if row is None or row != self.rows[one.uuid]:
                 raise errors.Refused(f'{one} changed, or is gone, by now')
-        for one in repair.providers:
-            self.providers.delete(self.rows[one.uuid])
+        gone: list[Entry] = []
+        try:
+            for one in repair.providers:
+                self.providers.delete(self.rows[one.uuid])
+                gone.append(mending_past.provider(self.rows[one.uuid]))
+        finally:
+            self.tell(gone)
 
     def _free(self, uuid: str) -> None:
         """Delete the allocations of a consumer that nova does not know.
@@ -106,3 +121,4 @@ class Mender:
         if self.nova.known([uuid]):
             raise errors.Refused('nova knows this consumer by now')
         self.survey.delete_allocations(consumer)
+        self.tell([*mending_past.consumer(consumer, self.rows)])
