@@ -12,6 +12,8 @@ from .app import bulk, command, listing
 if typing.TYPE_CHECKING:
     from report_client.api import resource_classes
 
+    from ..plan.history_entry import What
+
 
 class ResourceClassList(listing.Listing):
     """List the resource classes that placement knows."""
@@ -72,6 +74,13 @@ class _CustomClass(bulk.BulkReport):
         self._service = _classes(self)
         return [None] * len(items)
 
+    def tell(self, what: 'What', name: str) -> None:
+        """Add to the history on this host what was done to a class."""
+        from ..plan.history_entry import Entry  # noqa: PLC0415 (quick --help)
+        from .wiring import past  # noqa: PLC0415
+
+        past.tell(self.conf(), self.actor, [Entry(what=what, text=name)])
+
     @abc.abstractmethod
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Create or remove the class."""
@@ -84,8 +93,12 @@ class ResourceClassAdd(_CustomClass):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Create the class."""
+        from ..plan.history_entry import What  # noqa: PLC0415 (quick --help)
+
         name = parsed_args.name
         new = self._service.add(name)
+        if new:
+            self.tell(What.NEW_CLASS, name)
         text = f'added {name}' if new else f'{name} already exists'
         return bulk.Outcome(data={'name': name, 'added': new}, text=text)
 
@@ -97,8 +110,11 @@ class ResourceClassRemove(_CustomClass):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Remove the class."""
+        from ..plan.history_entry import What  # noqa: PLC0415 (quick --help)
+
         name = parsed_args.name
         self._service.remove(name)
+        self.tell(What.DROPPED_CLASS, name)
         return bulk.Outcome(data={'name': name}, text=f'removed {name}')
 
 

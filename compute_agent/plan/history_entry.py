@@ -30,6 +30,7 @@ class What(enum.StrEnum):
     NEW_TRAIT = 'trait created'
     DROPPED_TRAIT = 'trait deleted'
     NEW_CLASS = 'resource class created'
+    DROPPED_CLASS = 'resource class deleted'
     FREED = 'allocations deleted'
     APPROVED = 'changes approved'
     FIRST_WRITE = 'first write allowed'
@@ -43,7 +44,7 @@ class What(enum.StrEnum):
 
 
 #: What is removed besides the names of a provider, and providers.
-_DELETIONS = frozenset({What.DROPPED_TRAIT, What.FREED})
+_DELETIONS = frozenset({What.DROPPED_TRAIT, What.DROPPED_CLASS, What.FREED})
 
 #: What happens when the names of a kind change.
 OF_KIND: Mapping[assertion.Kind, What] = {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``history``: what changed and who did it, answered by one command."""
 
+import io
 import logging
 import os
 import pwd
@@ -90,6 +91,37 @@ def test_each_command_that_writes_is_told_with_its_person(synced):
         (f'provider delete by {me}', 'provider deleted', 'lake'),
         (f'trait remove by {me}', 'trait deleted', ''),
     ]
+
+
+def test_resource_classes_by_lines_are_told_each_with_the_person(
+    synced, monkeypatch
+):
+    me = pwd.getpwuid(os.getuid()).pw_name
+    for verb in ('add', 'add', 'remove'):  # the second add changes nothing
+        stdin = io.TextIOWrapper(io.BytesIO(b'CUSTOM_A\nCUSTOM_B\n'))
+        monkeypatch.setattr('sys.stdin', stdin)
+        assert synced.run('resource', 'class', verb, '-').code == 0
+    found = [
+        (r['Who'], r['What'], r['Why'])
+        for r in rows(synced)
+        if not r['Who'].startswith('sync')
+    ]
+    assert found == [
+        (f'resource class add by {me}', 'resource class created', 'CUSTOM_A'),
+        (f'resource class add by {me}', 'resource class created', 'CUSTOM_B'),
+        (
+            f'resource class remove by {me}',
+            'resource class deleted',
+            'CUSTOM_A',
+        ),
+        (
+            f'resource class remove by {me}',
+            'resource class deleted',
+            'CUSTOM_B',
+        ),
+    ]
+    removals = [r['Why'] for r in rows(synced, '--removals')]
+    assert removals == ['CUSTOM_A', 'CUSTOM_B']
 
 
 def test_without_a_state_on_this_host_a_command_writes_none(cli):
