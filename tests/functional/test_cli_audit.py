@@ -509,6 +509,21 @@ def test_another_projects_provider_goes_only_if_it_is_named(cloud):
     assert cloud.providers() == {'cn1'}
 
 
+@pytest.mark.parametrize(
+    ('name', 'said'),
+    [
+        ('cn9', 'no provider is called cn9'),
+        ('CN1', 'no provider is called CN1; did you mean cn1?'),
+        ('', "no provider is called ''"),
+    ],
+)
+def test_an_included_name_of_no_provider_is_refused(cloud, name, said):
+    result = cloud.audit('--repair', '--yes', f'--include={name}')
+    assert (result.code, result.out) == (1, '')
+    assert result.line == f'compute-agent: --include: {said}'
+    assert cloud.providers() == {'cn1', 'cn2'}
+
+
 def before(cloud, monkeypatch, beginning, action):
     """Do something just before the first write of a kind."""
     send = requests.Session.send

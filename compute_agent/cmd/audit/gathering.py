@@ -10,6 +10,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping
 
+from report_client import errors as placement_errors
 from report_client.api import survey, trait_names
 from report_client.http import codec
 
@@ -58,9 +59,11 @@ def gather(
     """Read a cloud.
 
     :param everything: read inventories and allocations of every provider
-    :raises errors.AgentError: placement did not answer
+    :raises errors.AgentError: placement did not answer, or has no provider
+        that the operator names
     """
     rows = {row.uuid: row for row in sources.survey.providers()}
+    _check_names(choices, rows)
     custom, listed = _lists(sources.survey, rows, everything=everything)
     known = cloud.Cloud(
         placement=listed,
@@ -77,6 +80,21 @@ def gather(
         rows=rows,
         custom_traits=custom,
     )
+
+
+def _check_names(choices: cloud.Choices, rows: Rows) -> None:
+    """Refuse names of which placement has no provider.
+
+    :raises placement_errors.DoesNotExist: there are some
+    """
+    known = {*rows, *(row.name for row in rows.values())}
+    alike = {word.lower(): word for word in known}
+    for word in sorted(choices.included - known):
+        near = alike.get(word.lower())
+        hint = f'; did you mean {near}?' if near else ''
+        raise placement_errors.DoesNotExist(
+            f'--include: no provider is called {word or repr(word)}{hint}'
+        )
 
 
 def _lists(
