@@ -16,6 +16,7 @@ import typing
 from oslo_config import cfg, types
 
 from .. import error_text, errors
+from . import cloud_files
 from .account import Account, Origin
 
 if typing.TYPE_CHECKING:
@@ -100,6 +101,8 @@ def _file(conf: cfg.ConfigOpts, group: str) -> str:
 
 def _from_cloud(conf: cfg.ConfigOpts, group: str, name: str | None) -> Account:
     """Write a cloud's account into a group; None for the environment's."""
+    if name and name != os.environ.get('OS_CLOUD_NAME', 'envvars'):
+        cloud_files.check(name)
     clouds = _clouds()
     found = _region(clouds, name)
     _write(conf, group, found)
@@ -118,6 +121,7 @@ def _clouds() -> 'loader.OpenStackConfig':
     try:
         return loader.OpenStackConfig()
     except Exception as exc:
+        cloud_files.check('')  # it knows the line
         raise errors.ConfigError(
             f'clouds.yaml cannot be used: {error_text.one_line(exc)}'
         ) from exc

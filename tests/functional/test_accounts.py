@@ -274,6 +274,72 @@ def test_a_cloud_that_cannot_be_used_is_one_line(cli, clouds, cloud, said):
     assert f'compute-agent: {said.format(file=clouds)}' in result.line
 
 
+@pytest.mark.parametrize(
+    ('text', 'said'),
+    [
+        ('clouds:\n  prod: {auth: [\n', '{file}:3: not YAML: '),
+        ('clouds:\n\tprod: {}\n', '{file}:2: not YAML: '),
+        ('- prod\n', '{file}:1: a list is wrong here; write a mapping'),
+        ('clouds:\n  - prod\n', '{file}:2: clouds: a list is wrong here'),
+        ('clouds:\n', '{file}:1: clouds: an empty value is wrong here'),
+        (
+            'clouds:\n  prod:\n',
+            '{file}:2: clouds.prod: an empty value is wrong here',
+        ),
+        (
+            'clouds:\n  prod:\n    auth: password\n',
+            "{file}:3: clouds.prod.auth: 'password' is wrong here",
+        ),
+        (
+            'clouds:\n  prod:\n    auth:\n',
+            '{file}:3: clouds.prod.auth: an empty value is wrong here',
+        ),
+    ],
+)
+@pytest.mark.parametrize('variable', ['CONFIG', 'SECURE'])
+def test_a_broken_file_of_clouds_is_named_once_with_the_line(
+    cli, clouds, monkeypatch, text, said, variable
+):
+    file = clouds.with_name(f'{variable}.yaml')
+    file.write_text(text)
+    monkeypatch.setenv(f'OS_CLIENT_{variable}_FILE', str(file))
+    result = cli.run('--os-cloud', 'prod', 'trait', 'list')
+    assert result.code == 1
+    assert result.line.startswith(f'compute-agent: {said.format(file=file)}')
+    assert result.err.count(str(file)) == 1
+
+
+def test_a_broken_json_file_of_clouds_is_named_with_the_line(
+    cli, clouds, monkeypatch
+):
+    file = clouds.with_name('clouds.json')
+    file.write_text('{"clouds": {\n\t"prod": }}')
+    monkeypatch.setenv('OS_CLIENT_CONFIG_FILE', str(file))
+    result = cli.run('--os-cloud', 'prod', 'trait', 'list')
+    assert f'{file}:2: not JSON: ' in result.line
+
+
+def test_a_broken_file_does_not_matter_to_an_account_of_variables(
+    cli, clouds, keystone, variables
+):
+    cli.configure(NO_OPTIONS)
+    variables()
+    clouds.write_text('clouds: [')
+    assert cli.run('trait', 'list').code == 0
+    assert set(keystone.users) == {VARIABLES}
+
+
+def test_another_cloud_may_be_broken(cli, clouds, keystone):
+    made = yaml.safe_load(clouds.read_text())
+    made['clouds']['other'] = {'auth': 'x'}
+    made['clouds'][2024] = {}  # a key that is no text
+    clouds.write_text(yaml.safe_dump(made))
+    cli.configure(NO_OPTIONS)
+    result = cli.run('--os-cloud', 'prod', 'trait', 'list')
+    assert result.code == 0, result.err
+    assert set(keystone.users) == {CLOUD}
+
+
 def test_without_clouds_yaml_the_line_says_where_it_is_looked_for(
     cli, clouds, monkeypatch
 ):
