@@ -107,10 +107,14 @@ def check_file(path: pathlib.Path) -> None:
 
 
 def check_not_link(path: pathlib.Path) -> None:
-    """Check that a file of the agent's state is no link.
+    """Check that a file of the agent's state is no link, and no directory.
 
     :raises errors.ConfigError: it is one
     """
+    if path.is_dir() and not path.is_symlink():
+        raise errors.ConfigError(
+            f'{path} is a directory, not a regular file: move it away'
+        )
     if path.is_symlink():
         raise errors.ConfigError(
             f'{path} is a link, and the agent opens no file of its state '

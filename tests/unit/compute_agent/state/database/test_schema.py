@@ -57,6 +57,13 @@ def test_what_was_written_is_there_without_a_close(tmp_path):
             }
 
 
+@pytest.mark.parametrize('way', ['open', 'open_beside', 'open_copy'])
+def test_a_directory_in_its_place_is_told(tmp_path, way):
+    (tmp_path / schema.FILE_NAME).mkdir()
+    with pytest.raises(errors.ConfigError, match='is a directory, not a reg'):
+        getattr(database.Database, way)(tmp_path)
+
+
 def test_the_directory_is_made(tmp_path):
     with opened(tmp_path / 'a' / 'b'):
         assert (tmp_path / 'a' / 'b' / 'state.sqlite').exists()
