@@ -116,7 +116,7 @@ def test_an_outage_and_its_age_are_told_and_the_nodes_stay(cli, daemon):
     assert cli.run('status', '--max-age', str(done / 2)).code == 1
     late = cli.run('status', 'cn1', '--max-age', '0.001')
     assert late.code == 1
-    assert f'cn1 ({ROOT}): not done in the last 0 s; last done' in late.out
+    assert f'cn1 ({ROOT}): not done in the last 0.001 s; last done' in late.out
 
 
 def test_many_nodes_are_summed_up(cli, daemon):

@@ -36,9 +36,9 @@ def lines(data: Data, asked: argparse.Namespace) -> Iterator[str]:
 
 def late(data: Data, most: float) -> list[str]:
     """Return a line for each node that was not done in so many seconds."""
+    last = f'{most:g} s' if most < 10 else error_text.duration(most)
     found = [
-        f'{_title(node)}: not done in the last {error_text.duration(most)}; '
-        f'{_done(node)}'
+        f'{_title(node)}: not done in the last {last}; {_done(node)}'
         for node in data['nodes']
         if node['done_age'] is None or node['done_age'] > most
     ]
