@@ -35,7 +35,7 @@ def run(*arguments: str, given: str | None = None) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,  # seconds; a case takes a tenth of one on a machine at rest
     )
     printed = ended.stdout + ended.stderr
     assert ended.returncode == 0, printed

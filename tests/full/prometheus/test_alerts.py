@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each alert fires, and does not fire just below its limit.
 
-The series are written by hand in ``alerts.yaml``.
+The series are written by hand in ``alerts.yaml``; ``test_scraped.py`` has those
+of agents.
 """
 
 import pathlib
