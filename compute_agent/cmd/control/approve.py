@@ -108,10 +108,10 @@ def _divided(words: list[str]) -> tuple[tuple[str, ...], str]:
     """
     from . import held  # noqa: PLC0415 (quick --help)
 
-    digests = [word for word in words if held.DIGEST.fullmatch(word)]
+    digests = [w.lower() for w in words if held.DIGEST.fullmatch(w.lower())]
     if len(digests) > 1:
         raise errors.ConfigError(
             f'give one digest: {" and ".join(digests)} are of different lists'
         )
-    nodes = tuple(word for word in words if word not in digests)
+    nodes = tuple(word for word in words if word.lower() not in digests)
     return nodes, digests[0] if digests else ''
