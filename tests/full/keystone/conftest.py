@@ -29,7 +29,15 @@ def cloud(
         )
     with servers.secure_cloud(tmp_path_factory.mktemp('cloud')) as made:
         yield made
-        # A command leaves its connections open, because its process ends.
-        with warnings.catch_warnings():
-            warnings.simplefilter('ignore', ResourceWarning)
-            gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def connections_of_commands() -> collections.abc.Iterator[None]:
+    """Close the connections that commands left open, for their process to end.
+
+    A later test would be told of them, whichever it is.
+    """
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ResourceWarning)
+        gc.collect()
