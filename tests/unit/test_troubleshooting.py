@@ -53,6 +53,10 @@ MADE_ELSEWHERE = {
         'the state of this agent is kept in',
         'the log of this agent goes to',
     ),
+    'compute_agent/cmd/run/run.py': (
+        'stopping in the middle of a cycle',
+        'stopping although the state database does not answer',
+    ),
     'compute_agent/cmd/wiring/agent.py': ('is no group of this agent',),
     'compute_agent/identity/nova_root.py': (
         'placement is asked for the name of the host',
