@@ -7,6 +7,8 @@ import pytest
 import scripted_server
 import yaml
 
+pytestmark = pytest.mark.long
+
 PASSWORD = r'pa$$w{or}d\$end'
 CLOUD, FILE, VARIABLES = 'of-the-cloud', 'of-the-file', 'of-the-variables'
 NO_OPTIONS = {'auth_type': None, 'endpoint': None, 'token': None}

@@ -18,6 +18,8 @@ from running_daemon import PATIENCE
 from compute_agent.cmd.control import answers, client, protocol
 from compute_agent.virt import driver as virt
 
+pytestmark = pytest.mark.long
+
 MANY = sorted(os_traits.get_traits(prefix='HW_'))[:60]
 ONE, TWO = (f'{n:08}-1111-4111-8111-111111111111' for n in (1, 2))
 NODES = {ONE: 'node-1', TWO: 'node-2'}

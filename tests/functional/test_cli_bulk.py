@@ -10,6 +10,8 @@ import requests
 from compute_agent.cmd.app import bulk
 from report_client.api import provider_lookup
 
+pytestmark = pytest.mark.long
+
 NODE = '11111111-1111-4111-8111-111111111111'
 TWO = '22222222-2222-4222-8222-222222222222'
 AGG = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'

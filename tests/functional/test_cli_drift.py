@@ -11,6 +11,8 @@ from compute_agent.plan import intents
 from compute_agent.state import state
 from drivers.fake import driver as fake
 
+pytestmark = pytest.mark.long
+
 ROOT = '11111111-1111-4111-8111-111111111111'
 CHILD = '22222222-2222-4222-8222-222222222222'
 TRAITS = f'/resource_providers/{ROOT}/traits'

@@ -9,6 +9,8 @@ import sqlite3
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = '11111111-1111-4111-8111-111111111111'
 
 

@@ -14,6 +14,8 @@ import yaml
 from compute_agent import errors
 from drivers.fake import driver as fake
 
+pytestmark = pytest.mark.long
+
 ONE = '11111111-1111-4111-8111-111111111111'
 TWO = '22222222-2222-4222-8222-222222222222'
 OTHER = '44444444-4444-4444-8444-444444444444'

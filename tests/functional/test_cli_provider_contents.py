@@ -7,6 +7,8 @@ import yaml
 
 from report_client.api import optimistic_update, provider_details
 
+pytestmark = pytest.mark.long
+
 NODE = '11111111-1111-4111-8111-111111111111'
 CHILD = '33333333-3333-4333-8333-333333333333'
 AGG = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 NODE = '11111111-1111-4111-8111-111111111111'
 
 

@@ -8,6 +8,8 @@ import command_line
 import pytest
 import requests
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def config(tmp_path, unused_port):

@@ -19,6 +19,8 @@ from compute_agent.testing.contract.rules import catalogue
 from compute_agent.testing.fixtures import in_process
 from compute_agent.virt import driver
 
+pytestmark = pytest.mark.long
+
 NODES = [f'shelf-{number}' for number in range(8)]
 UUID = '2f1c7d52-0000-4000-8000-00000000000{}'
 SEVERAL = (testing.Capability.SEVERAL_NODES,)

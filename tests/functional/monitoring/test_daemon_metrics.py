@@ -10,6 +10,8 @@ import command_line
 import monitored
 import pytest
 
+pytestmark = pytest.mark.long
+
 PATIENCE = command_line.PATIENCE
 
 
