@@ -25,7 +25,7 @@ class FinishedCycle(Protocol):
 
     @property
     def seconds(self) -> float:
-        """How long it took; a change of the date does not change it."""
+        """The seconds that it took; a change of the date does not change them."""
 
     @property
     def trouble(self) -> str:

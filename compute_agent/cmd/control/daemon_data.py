@@ -32,7 +32,7 @@ class Cycle(typing.Protocol):
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """The seconds that it took."""
 
     @property
     def results(self) -> Sequence[NodeResult]:

@@ -25,7 +25,7 @@ _MAYBE = (
 
 
 class Fate(enum.StrEnum):
-    """What the agent's next cycle does about a change."""
+    """The treatment of a change by the agent's next cycle."""
 
     RESTORED = 'restored'
     REMOVED = 'removed'

@@ -18,7 +18,7 @@ _PART = 16
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """How much history is kept.
+    """The bounds of the history that is kept.
 
     :ivar days: how long an entry is kept; 0 for no history
     :ivar size: how many bytes of entries are kept
