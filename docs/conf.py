@@ -2,11 +2,15 @@
 """The site of these pages: "make docs" builds it, without a network.
 
 The pages are plain Markdown, so that a forge shows them as they are. Only the
-pages in reference/ are made by the build: oslo.config lists the options, and
-cliff the commands.
+pages in reference/ are made by the build: oslo.config lists the options,
+cliff the commands, and generators/ the metrics.
 """
 
 import importlib.metadata
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 project = 'compute-agent'
 release = importlib.metadata.version('compute-agent')
@@ -16,6 +20,7 @@ extensions = [
     'myst_parser',
     'oslo_config.sphinxext',
     'cliff.sphinxext',
+    'docs.generators.directives',
 ]
 # A link may point to any heading down to the fourth level.
 myst_heading_anchors = 4

@@ -14,9 +14,9 @@ from prometheus_client import metrics_core, registry
 
 from ..cycle.node.node_result import Status
 from ..limits import approval, contention
+from . import families
+from .family import Family
 from .state import Cycles, NodeResult
-
-_PREFIX = 'compute_agent_'
 
 Gauge = metrics_core.GaugeMetricFamily
 
@@ -142,128 +142,54 @@ class Current(registry.Collector):
 
     def _times(self) -> Iterator[Gauge]:
         cycles, last = self._cycles, self._cycles.last
-        yield _one(
-            'start_time_seconds',
-            'Time when the daemon started, in seconds since the epoch.',
-            cycles.started,
-        )
-        yield _one(
-            'last_success_timestamp_seconds',
-            'Time when a cycle last finished in which placement and the '
-            'drivers could be asked, in seconds since the epoch; 0 before the '
-            'first.',
-            cycles.last_good or 0.0,
-        )
-        yield _one(
-            'last_cycle_timestamp_seconds',
-            'Time when the last cycle finished, whatever its result, in '
-            'seconds since the epoch; 0 before the first.',
-            last.ended if last else 0.0,
-        )
-        yield _one(
-            'cycle_start_timestamp_seconds',
-            'Time when the cycle that runs now began, in seconds since the '
-            'epoch; 0 between two cycles.',
-            cycles.running_since or 0.0,
-        )
+        yield _one(families.START_TIME, cycles.started)
+        yield _one(families.LAST_SUCCESS, cycles.last_good or 0.0)
+        yield _one(families.LAST_CYCLE, last.ended if last else 0.0)
+        yield _one(families.CYCLE_START, cycles.running_since or 0.0)
 
     def _states(self) -> Iterator[Gauge]:
         last = self._cycles.last
-        yield _one(
-            'cycle_interval_seconds',
-            'Seconds from one cycle to the next (update_resources_interval).',
-            self._interval(),
-        )
-        yield _one(
-            'outage',
-            '1 if the last cycle could not ask placement or the drivers.',
-            float(bool(last and last.trouble)),
-        )
-        yield _one(
-            'circuit_breaker_open',
-            '1 while no write begins because placement answers 500 for '
-            'several providers in a row.',
-            float(self._breaker_is_open()),
-        )
+        yield _one(families.CYCLE_INTERVAL, self._interval())
+        yield _one(families.OUTAGE, float(bool(last and last.trouble)))
+        yield _one(families.BREAKER, float(self._breaker_is_open()))
 
 
 def _of_nodes(nodes: Nodes) -> Iterator[Gauge]:
-    yield _by(
-        'nodes',
-        'Nodes by their state after the last cycle.',
-        'state',
-        {state.value: nodes.states.get(state, 0) for state in Status},
-    )
+    states = {state.value: nodes.states.get(state, 0) for state in Status}
+    yield _by(families.BY_STATE, states)
     if nodes.successes:
-        yield _one(
-            'nodes_oldest_success_timestamp_seconds',
-            'Time when the node that has not been done for longest was last '
-            'done, in seconds since the epoch. For a node that was not done '
-            "yet, the daemon's start; or its first cycle, if it came later.",
-            min(nodes.successes.values()),
-        )
+        yield _one(families.OLDEST_SUCCESS, min(nodes.successes.values()))
 
 
 def _waiting(nodes: Nodes) -> Iterator[Gauge]:
-    yield _one(
-        'contended_items',
-        'Names that the agent leaves alone because another writer keeps '
-        'undoing its changes.',
-        nodes.contended,
-    )
-    yield _one(
-        'backoff_nodes',
-        'Nodes with operations that placement refused and that wait.',
-        nodes.backed_off_nodes,
-    )
-    yield _one(
-        'backoff_operations',
-        'Operations that placement refused and that wait.',
-        nodes.backed_off,
-    )
-    yield _by(
-        'held_changes',
-        'Changes that a limit holds back until a person approves them.',
-        'kind',
-        {kind.value: nodes.held.get(kind, 0) for kind in approval.Kind},
-    )
+    yield _one(families.CONTENDED, nodes.contended)
+    yield _one(families.BACKOFF_NODES, nodes.backed_off_nodes)
+    yield _one(families.BACKOFF_OPERATIONS, nodes.backed_off)
+    held = {kind.value: nodes.held.get(kind, 0) for kind in approval.Kind}
+    yield _by(families.HELD_CHANGES, held)
 
 
 def _named(nodes: Nodes) -> Iterator[Gauge]:
-    success = Gauge(
-        f'{_PREFIX}node_last_success_timestamp_seconds',
-        'Time when the node was last done, in seconds since the epoch. If it '
-        "was not done yet, the daemon's start; or its first cycle, if it came "
-        'later. Only with metrics_nodes.',
-        labels=['node'],
-    )
-    state = Gauge(
-        f'{_PREFIX}node_state',
-        '1 for the state of the node after the last cycle. Only with '
-        'metrics_nodes.',
-        labels=['node', 'state'],
-    )
+    success = _gauge(families.NODE_SUCCESS)
+    state = _gauge(families.NODE_STATE)
     for name, status, done in nodes.named:
         success.add_metric([name], done)
         state.add_metric([name, status.value], 1)
     yield success
     yield state
-    yield _one(
-        'unnamed_nodes',
-        'Nodes without a name in the metrics because metrics_nodes is lower '
-        'than their number. Only with metrics_nodes.',
-        nodes.unnamed,
-    )
+    yield _one(families.UNNAMED, nodes.unnamed)
 
 
-def _one(name: str, text: str, value: float) -> Gauge:
-    return Gauge(f'{_PREFIX}{name}', text, value=value)
+def _gauge(one: Family) -> Gauge:
+    return Gauge(one.full_name, one.text, labels=list(one.labels))
 
 
-def _by(
-    name: str, text: str, label: str, values: Mapping[str, float]
-) -> Gauge:
-    made = Gauge(f'{_PREFIX}{name}', text, labels=[label])
+def _one(one: Family, value: float) -> Gauge:
+    return Gauge(one.full_name, one.text, value=value)
+
+
+def _by(one: Family, values: Mapping[str, float]) -> Gauge:
+    made = _gauge(one)
     for key, value in values.items():
         made.add_metric([key], value)
     return made

@@ -4,28 +4,25 @@
 ``Metrics`` is a listener of the daemon's cycles, and is told of each request
 and of each call of a driver. All names begin with ``compute_agent_``, also
 those of the process: node_exporter has its own process metrics, and refuses a
-file with the same names. ``docs/monitoring.md`` lists the metrics.
+file with the same names. ``families.py`` declares the metrics.
 """
 
 import itertools
 import platform
 import time
 from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeVar
 
 import prometheus_client
 
 from .. import errors
-from ..plan import removal
 from ..transport.watched import Sent
-from ..tree import assertion
 from ..virt.driver_calls import Call
-from . import current, routes, tally
+from . import current, families, routes, tally
+from .family import NAMESPACE, Family
 from .state import Cycles, NodeResult
 
-NAMESPACE = 'compute_agent'
-CYCLE_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900)
-CALL_BUCKETS = (0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120)
-OUTCOMES = ('good', 'outage', 'error')
+_M = TypeVar('_M', bound=prometheus_client.metrics.MetricWrapperBase)
 
 
 class Metrics:
@@ -61,13 +58,7 @@ class Metrics:
 
         :param write_kinds: the classes of operations
         """
-        info = prometheus_client.Gauge(
-            'build_info',
-            'The version of the agent and of its Python; always 1.',
-            ['version', 'python'],
-            namespace=NAMESPACE,
-            registry=self.registry,
-        )
+        info = self._make(prometheus_client.Gauge, families.BUILD_INFO)
         info.labels(version, platform.python_version()).set(1)
         for kind in write_kinds:
             self._writes.labels(tally.write_kind(kind))
@@ -124,89 +115,44 @@ class Metrics:
     # --- the metrics ------------------------------------------------------------
 
     def _make_cycles(self) -> None:
-        self._durations = self._histogram(
-            'cycle_duration_seconds',
-            'Time that a cycle took. Its outcome is good, outage (placement '
-            'or the drivers could not be asked) or error.',
-            ['outcome'],
-            CYCLE_BUCKETS,
-        )
-        for outcome in OUTCOMES:
+        self._durations = self._histogram(families.CYCLE_DURATION)
+        for outcome in families.OUTCOMES:
             self._durations.labels(outcome)
-        self._conflicts = self._counter(
-            'conflicts',
-            'Plans that were made again because another writer changed a '
-            'provider meanwhile.',
-        )
+        self._conflicts = self._counter(families.CONFLICTS)
 
     def _make_changes(self) -> None:
         """Make the counters of what cycles change, each from 0."""
-        self._writes = self._counter(
-            'writes', 'Writes that placement carried out.', ['kind']
-        )
-        self._removals = self._counter(
-            'removals',
-            'Names and providers that were removed from placement.',
-            ['kind', 'cause'],
-        )
-        self._drift_found = self._counter(
-            'drift_found',
-            'Changes by other writers that the agent found and undoes.',
-            ['kind'],
-        )
-        self._drift_restored = self._counter(
-            'drift_restored',
-            'Changes by other writers that the agent undid.',
-            ['kind'],
-        )
-        kinds = [kind.value for kind in assertion.Kind]
-        causes = [reason.value for reason in removal.Reason]
-        for kind, cause in itertools.product([*kinds, tally.PROVIDER], causes):
+        self._writes = self._counter(families.WRITES)
+        self._removals = self._counter(families.REMOVALS)
+        self._drift_found = self._counter(families.DRIFT_FOUND)
+        self._drift_restored = self._counter(families.DRIFT_RESTORED)
+        for kind, cause in itertools.product(
+            families.REMOVED, families.CAUSES
+        ):
             self._removals.labels(kind, cause)
-        for kind in kinds:
+        for kind in families.KINDS:
             self._drift_found.labels(kind)
             self._drift_restored.labels(kind)
 
     def _make_calls(self) -> None:
-        self._requests = self._counter(
-            'requests',
-            'Requests that were sent, also those for tokens and those that '
-            'were repeated; the code is none if there was no answer.',
-            ['service', 'method', 'route', 'code'],
-        )
-        self._request_seconds = self._histogram(
-            'request_duration_seconds',
-            'Time until the answer to a request began.',
-            ['service'],
-            CALL_BUCKETS,
-        )
-        self._driver_seconds = self._histogram(
-            'driver_call_duration_seconds',
-            'Time that a driver took to list its nodes, to give the facts of '
-            'a node, or to describe it.',
-            ['driver', 'call'],
-            CALL_BUCKETS,
+        self._requests = self._counter(families.REQUESTS)
+        self._request_seconds = self._histogram(families.REQUEST_DURATION)
+        self._driver_seconds = self._histogram(families.DRIVER_DURATION)
+
+    def _counter(self, one: Family) -> prometheus_client.Counter:
+        return self._make(prometheus_client.Counter, one)
+
+    def _histogram(self, one: Family) -> prometheus_client.Histogram:
+        return self._make(
+            prometheus_client.Histogram, one, buckets=one.buckets
         )
 
-    def _counter(
-        self, name: str, text: str, labels: Sequence[str] = ()
-    ) -> prometheus_client.Counter:
-        return prometheus_client.Counter(
-            name, text, labels, namespace=NAMESPACE, registry=self.registry
-        )
-
-    def _histogram(
-        self,
-        name: str,
-        text: str,
-        labels: Sequence[str],
-        buckets: Sequence[float],
-    ) -> prometheus_client.Histogram:
-        return prometheus_client.Histogram(
-            name,
-            text,
-            labels,
+    def _make(self, kind: type[_M], one: Family, **options: Any) -> _M:
+        return kind(
+            one.name,
+            one.text,
+            list(one.labels),
             namespace=NAMESPACE,
             registry=self.registry,
-            buckets=buckets,
+            **options,
         )
