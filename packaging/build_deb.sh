@@ -29,7 +29,8 @@ rm -rf "$source"
 mkdir -p "$source"
 cp -r packaging/debian "$source/debian"
 cp "${wheels[0]}" packaging/compute-agent.conf README.md build/docs/man/compute-agent.1 \
-    etc/compute-agent.conf.sample etc/companion.conf "$source"
+    etc/compute-agent.conf.sample etc/companion.conf etc/prometheus etc/grafana \
+    "$source"
 mkdir "$source/docs"
 cp docs/*.md "$source/docs"
 for kind in service sysusers tmpfiles; do

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the module of this folder importable: test folders are no packages."""
+"""Makes the modules of this folder importable: test folders are no packages."""
 
 import pathlib
 import sys

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The alert rules in the hands of promtool, Prometheus' own judge of them.
 
-``judge()`` feeds it series and asks at which moments an alert fires. A wrong
-answer fails the test with promtool's words.
+``ask()`` feeds it series and compares its answers, ``judge()`` the alerts that
+fire at each moment. A wrong answer fails the test with promtool's words.
 """
 
 import pathlib
@@ -68,6 +68,29 @@ def judge(
     :param alerts: a regular expression of the alerts that are looked at
     :param firing: moment → the alerts that fire then
     """
+    firing_then = f'ALERTS{{alertstate="firing",alertname=~"{alerts}"}}'
+    ask(
+        values,
+        tmp_path,
+        {
+            f'group by (alertname) ({firing_then})': {
+                moment: [(f'{{alertname="{name}"}}', 1) for name in names]
+                for moment, names in firing.items()
+            }
+        },
+    )
+
+
+def ask(
+    values: Mapping[str, str],
+    tmp_path: pathlib.Path,
+    queries: Mapping[str, Mapping[str, Sequence[tuple[str, float]]]],
+) -> None:
+    """Fail unless each query has these answers.
+
+    :param values: series → values, one a minute
+    :param queries: expression → moment → the labels and values of its samples
+    """
     cases = {
         'rule_files': [str(RULES)],
         'evaluation_interval': '1m',
@@ -79,8 +102,9 @@ def judge(
                     for name, numbers in values.items()
                 ],
                 'promql_expr_test': [
-                    _asked(alerts, moment, names)
-                    for moment, names in firing.items()
+                    _case(expr, moment, samples)
+                    for expr, moments in queries.items()
+                    for moment, samples in moments.items()
                 ],
             }
         ],
@@ -90,14 +114,13 @@ def judge(
     run('test', 'rules', str(file))
 
 
-def _asked(
-    alerts: str, moment: str, names: Sequence[str]
+def _case(
+    expr: str, moment: str, samples: Sequence[tuple[str, float]]
 ) -> dict[str, object]:
-    firing = f'ALERTS{{alertstate="firing",alertname=~"{alerts}"}}'
     return {
-        'expr': f'group by (alertname) ({firing})',
+        'expr': expr,
         'eval_time': moment,
         'exp_samples': [
-            {'labels': f'{{alertname="{name}"}}', 'value': 1} for name in names
+            {'labels': labels, 'value': value} for labels, value in samples
         ],
     }

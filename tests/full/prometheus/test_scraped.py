@@ -10,6 +10,7 @@ import pytest
 from agents import Clock
 from keystoneauth1 import exceptions
 from monitored import Monitored
+from scrapes import Scrapes
 
 from compute_agent import errors
 
@@ -38,7 +39,7 @@ def world():
 
 @pytest.fixture
 def clock():
-    return Clock(60.0)  # the second scrape of promtool, which begins at 0
+    return Clock(60.0)  # the time of the second scrape
 
 
 @pytest.fixture
@@ -53,19 +54,9 @@ def one(placement, agent_factory, world, clock):
 
 def scraped(one, clock, minutes=MINUTES):
     """Run a cycle a minute; return the series for promtool."""
-    scrapes = []
-    for _ in range(minutes):
-        one.cycle()
-        scrapes.append({'up': 1.0, **one.scrape()})
-        clock.now += 60
-    names = dict.fromkeys(name for scrape in scrapes for name in scrape)
-    return {
-        name: ' '.join(
-            ['_', *(str(scrape.get(name, '_')) for scrape in scrapes)]
-        )
-        for name in names
-        if 'NaN' not in {str(scrape.get(name)) for scrape in scrapes}
-    }
+    scrapes = Scrapes(clock)
+    scrapes.cycles(one, minutes)
+    return scrapes.series()
 
 
 def fires(series, tmp_path, firing):

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Grafana board asks for metrics that exist, on the agents chosen.
+
+``tests/full/prometheus/test_board.py`` has Prometheus judge its queries.
+"""
+
+import itertools
+import json
+import re
+
+import pytest
+
+from compute_agent.monitoring import families
+from docs.generators import board
+
+BOARD = board.read()
+PANELS = board.panels(BOARD)
+METRICS = {name for one in families.ALL for name in one.series}
+QUERIES = [
+    pytest.param(query.given, id=f'{panel.title} {number}')
+    for panel in PANELS
+    for number, query in enumerate(panel.queries)
+]
+ANNOTATIONS = [one['expr'] for one in BOARD['annotations']['list']]
+CHOSEN = 'job=~"$job", instance=~"$instance"'
+# All others that PromQL or Grafana has in these queries.
+WORDS = {
+    *('bottomk', 'by', 'changes', 'code', 'count', 'driver', 'call', 'done'),
+    *('histogram_quantile', 'instance', 'job', 'kind', 'cause', 'le', 'max'),
+    *('method', 'none', 'or', 'outcome', 'rate', 'route', 'service', 'state'),
+    *('sum', 'time', 'topk', 'vector', '__rate_interval'),
+}
+
+
+@pytest.mark.parametrize('expr', [*QUERIES, *ANNOTATIONS])
+def test_a_query_asks_for_metrics_that_exist_and_of_chosen_agents(expr):
+    asked = re.findall(r'(\w+)\{([^}]*)\}', expr)
+    assert asked
+    for name, labels in asked:
+        assert name in METRICS | {'up'}
+        assert labels.startswith(CHOSEN)
+    words = set(re.findall(r'[a-zA-Z_]\w+', expr))
+    assert words - WORDS == {name for name, _ in asked}
+
+
+@pytest.mark.parametrize('expr', [*QUERIES, *ANNOTATIONS])
+def test_a_label_is_one_of_its_metric(expr):
+    by_series = {name: one for one in families.ALL for name in one.series}
+    own = {'job', 'instance', 'le'}
+    known = {
+        label
+        for name in re.findall(r'(\w+)\{', expr)
+        if name in by_series
+        for label in by_series[name].labels
+    }
+    used = re.findall(r'(\w+)(?:=~|!=|=)"', expr)
+    for group in re.findall(r'by \(([^)]*)\)', expr):
+        used += group.split(', ')
+    assert set(used) <= known | own
+
+
+def test_each_metric_with_a_state_of_the_agent_is_on_the_board():
+    """The rest: the board has it in another form, or it is of no use there."""
+    text = json.dumps([*(q.values[0] for q in QUERIES), *ANNOTATIONS])
+    missing = {
+        one.name
+        for one in families.ALL
+        if not any(f'{name}{{' in text for name in one.series)
+    }
+    assert missing == {
+        'last_cycle_timestamp_seconds',
+        'cycle_interval_seconds',
+        'node_last_success_timestamp_seconds',
+        'unnamed_nodes',
+        'process_virtual_memory_bytes',
+        'process_start_time_seconds',
+        'process_max_fds',
+    }
+
+
+@pytest.mark.parametrize('panel', PANELS, ids=lambda panel: panel.title)
+def test_a_panel_says_what_it_shows_and_in_which_unit(panel):
+    assert panel.data['description'].endswith('.')
+    assert panel.unit
+    assert panel.data['datasource']['uid'] == '${datasource}'
+    legends = {label for q in panel.queries for label in _names(q.legend)}
+    grouped = {
+        label
+        for q in panel.queries
+        for group in re.findall(r'by \(([^)]*)\)', q.expr)
+        for label in group.split(', ')
+    }
+    assert legends <= grouped | {'instance'}
+
+
+def _names(legend):
+    return re.findall(r'\{\{(\w+)\}\}', legend)
+
+
+def test_no_datasource_job_or_host_is_fixed():
+    variables = {one['name']: one for one in BOARD['templating']['list']}
+    assert list(variables) == ['datasource', 'job', 'instance']
+    found = re.findall(r'"uid": "([^"]+)"', json.dumps(BOARD))
+    assert set(found) == {'compute-agent', '${datasource}'}
+    assert not re.search(r'(job|instance)=~?\\"(?!\$)', json.dumps(BOARD))
+
+
+def test_no_panel_covers_another():
+    cells = [
+        (x, y)
+        for one in BOARD['panels']
+        for x, y in itertools.product(
+            range(
+                one['gridPos']['x'], one['gridPos']['x'] + one['gridPos']['w']
+            ),
+            range(
+                one['gridPos']['y'], one['gridPos']['y'] + one['gridPos']['h']
+            ),
+        )
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) == 23
+    ids = [one['id'] for one in BOARD['panels']]
+    assert len(ids) == len(set(ids))
