@@ -2,6 +2,7 @@
 """The ``placement`` fixture: real, fresh, recording, failing on demand."""
 
 import concurrent.futures
+import time
 
 import pytest
 import requests
@@ -165,3 +166,10 @@ def test_many_threads_may_ask_at_once(placement, agent):
 def test_an_answer_can_be_read_as_a_stream(placement, agent):
     answer = agent.get('/traits', stream=True)
     assert len(b''.join(answer.iter_content(100))) > 5000
+
+
+def test_what_it_holds_is_there_after_hours(placement, monkeypatch):
+    _create(placement, ONE, 'one')
+    later = time.time() + 7 * 3600
+    monkeypatch.setattr('time.time', lambda: later)
+    assert placement.get(f'/resource_providers/{ONE}')['name'] == 'one'
