@@ -7,6 +7,7 @@ reach what is wanted, three more must write nothing.
 """
 
 import functools
+import sys
 
 import authors as model
 import choices
@@ -30,11 +31,14 @@ class Machine(
     """One sequence.
 
     ``replay``, ``boot`` and ``tally`` are set on a subclass.
+
+    :cvar failure: how the last sequence that failed did
     """
 
     replay = None
     boot = None
     tally = None
+    failure = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,6 +88,9 @@ class Machine(
             if not self._broken:
                 self.quiet()
         finally:
+            exc = sys.exception()
+            if isinstance(exc, Exception):
+                type(self).failure = exc
             for each in self._stations.values():
                 each.end()
 

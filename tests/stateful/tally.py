@@ -11,10 +11,19 @@ import pathlib
 
 
 class Tally:
-    """Counts; several runs' counts add up."""
+    """Counts; several runs' counts add up.
 
-    def __init__(self) -> None:
+    :ivar failures: the batches that failed, in lines
+    """
+
+    def __init__(self, path: pathlib.Path | None = None) -> None:
+        """Begin at zero.
+
+        :param path: the file that ``keep`` writes
+        """
+        self._path = path
         self.sequences = 0
+        self.failures: list[str] = []
         self.cells: collections.Counter[tuple[str, str]] = (
             collections.Counter()
         )
@@ -27,10 +36,11 @@ class Tally:
         return sum(self.rules.values())
 
     def __str__(self) -> str:
-        return (
-            f'{self.table()}\n{self.sequences} sequences, {self.steps} steps, '
-            f'{self.cycles} cycles\n'
+        total = (
+            f'{self.sequences} sequences, {self.steps} steps, '
+            f'{self.cycles} cycles, {len(self.failures)} batches failed\n'
         )
+        return '\n'.join([self.table(), *self.failures, total])
 
     def sequence(self) -> None:
         """Count one more sequence."""
@@ -47,23 +57,27 @@ class Tally:
         for rule in since:
             self.cells[rule, fault] += 1
 
-    def write(self, path: pathlib.Path) -> None:
-        """Keep the counts in a file."""
-        path.write_text(
-            json.dumps(
-                {
-                    'sequences': self.sequences,
-                    'cycles': self.cycles,
-                    'rules': self.rules,
-                    'cells': [[*key, n] for key, n in self.cells.items()],
-                }
-            )
+    def keep(self) -> None:
+        """Write the counts to the file, if there is one."""
+        if self._path is not None:
+            self._path.write_text(self._dumped())
+
+    def _dumped(self) -> str:
+        return json.dumps(
+            {
+                'sequences': self.sequences,
+                'failures': self.failures,
+                'cycles': self.cycles,
+                'rules': self.rules,
+                'cells': [[*key, n] for key, n in self.cells.items()],
+            }
         )
 
     def add(self, path: pathlib.Path) -> None:
         """Add the counts of another run."""
         other = json.loads(path.read_text())
         self.sequences += other['sequences']
+        self.failures += other['failures']
         self.cycles += other['cycles']
         self.rules.update(other['rules'])
         for rule, fault, n in other['cells']:

@@ -4,12 +4,14 @@
 COMPUTE_AGENT_SEQUENCES is how many sequences are run, COMPUTE_AGENT_SEED what
 they are drawn from, COMPUTE_AGENT_BATCH the first batch of these that is run,
 COMPUTE_AGENT_TALLY a file for the counts. To make a failing
-sequence short takes minutes; COMPUTE_AGENT_SHRINK=0 prints it as it is. ``make
-test-stateful`` runs many in two processes; here are a few, and some by hand:
-one that once found the model wrong, and one for each thing that is seldom drawn.
+sequence short takes minutes; COMPUTE_AGENT_SHRINK=0 prints it as it is. A batch
+that fails is named at the end, and the others go on. ``make test-stateful``
+runs many in two processes; here are a few, and some by hand: one that once
+found the model wrong, and one for each thing that is seldom drawn.
 """
 
 import functools
+import itertools
 import os
 import pathlib
 import sys
@@ -50,14 +52,10 @@ def _kind(batch, *, double=DOUBLE):
     return 'both' if batch % COMPARED == COMPARED // 10 else 'double'
 
 
-def _keep(tally):
-    if path := os.environ.get('COMPUTE_AGENT_TALLY'):
-        tally.write(pathlib.Path(path))
-
-
 @pytest.mark.long
 def test_it_converges_and_loses_nothing(quick_placement):
-    tally = tallies.Tally()
+    path = os.environ.get('COMPUTE_AGENT_TALLY')
+    tally = tallies.Tally(pathlib.Path(path) if path else None)
 
     @functools.cache
     def acting(kind):
@@ -70,15 +68,13 @@ def test_it_converges_and_loses_nothing(quick_placement):
         steps=STEPS,
         shrinks=SHRINKS,
     )
-    batch = FIRST_BATCH
+    batches = itertools.count(FIRST_BATCH)
     try:
-        while tally.sequences < SEQUENCES:
-            sequences.run(acting(_kind(batch)), batch, how)
-            batch += 1
-            _keep(tally)
+        sequences.run_many(
+            lambda batch: acting(_kind(batch)), batches, how, tally, SEQUENCES
+        )
     finally:
-        sys.stdout.write(f'{tally}seed {SEED}, batch {batch}\n')
-        _keep(tally)
+        sys.stdout.write(f'{tally}seed {SEED}, next batch {next(batches)}\n')
     assert tally.sequences >= SEQUENCES
 
 
