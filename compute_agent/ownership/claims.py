@@ -125,7 +125,9 @@ def _of_none(
         causes=_NO_CAUSES,
         foreign=_NO_NAMES,
         masked=masked,
-        restored=asserted & union(inputs.claims.values()) & inputs.last_seen,
+        restored=asserted & inputs.last_seen & union(inputs.claims.values())
+        if inputs.claims
+        else _NO_NAMES,
         unclaimed=_NO_NAMES,
     )
 
@@ -232,13 +234,13 @@ def _claims_of(source: str, inputs: Inputs) -> frozenset[str]:
         earlier &= asserted.disputed
     elif assertion.is_driver(source) and not asserted.keep:
         earlier &= inputs.before
-    claimed = union([earlier, asserted.names])
-    return claimed - asserted.removed if asserted.removed else claimed
+    claimed = earlier | asserted.names if earlier else asserted.names
+    return _without(claimed, asserted.removed)
 
 
-def _without(names: frozenset[str], masked: frozenset[str]) -> frozenset[str]:
-    """Return the names that are not masked, as they are if none is."""
-    return names - masked if masked else names
+def _without(names: frozenset[str], others: frozenset[str]) -> frozenset[str]:
+    """Return the names without the others, as they are if there is none."""
+    return names - others if others else names
 
 
 def union(sets: Iterable[frozenset[str]]) -> frozenset[str]:

@@ -169,10 +169,11 @@ class _Resolver:
     def _decide(self, old: provider.Provider, kind: Kind) -> frozenset[str]:
         """Return one provider's names of one kind, and note the outcome."""
         key = (old.uuid, kind)
-        decided = self._assertions(*key) or self._record.concerns(key)
+        asserted = self._assertions(*key)
+        decided = asserted or self._record.concerns(key)
         if not (decided or self._policy.orders.prune):
             return old.names_of(kind)
-        inputs = self._inputs(old, kind)
+        inputs = self._inputs(old, kind, asserted)
         decision = claims.decide(inputs, self._policy)
         if decision.claims != inputs.claims:
             self._claims[key] = decision.claims
@@ -183,17 +184,23 @@ class _Resolver:
         self._notes.decided(old, inputs, decision)
         return decision.names
 
-    def _inputs(self, old: provider.Provider, kind: Kind) -> claims.Inputs:
+    def _inputs(
+        self,
+        old: provider.Provider,
+        kind: Kind,
+        asserted: Mapping[str, Assertion],
+    ) -> claims.Inputs:
         key, record = (old.uuid, kind), self._record
-        last_seen = record.was.get(old.uuid, old)
+        before = old.names_of(kind)
+        seen = record.was.get(old.uuid)
         return claims.Inputs(
             kind=kind,
-            before=old.names_of(kind),
-            assertions=self._assertions(*key),
+            before=before,
+            assertions=asserted,
             ours=record.ours.get(key, frozenset()),
             claims=record.claims.get(key, {}),
             claimed_for_others=record.claimed_for_other_nodes(key),
-            last_seen=last_seen.names_of(kind),
+            last_seen=before if seen is None else seen.names_of(kind),
             departed=self._departed,
             lists_are_complete=kind is Kind.INVENTORY
             or old.uuid in self._trusted,
