@@ -56,7 +56,7 @@ for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
 def _make_importable(name: str) -> None:
     """Make a package of the checkout importable by itself.
 
-    The wheel has neither benchmarks nor demo. The directory above them must
+    The wheel has no benchmarks, demo and docs. The directory above them must
     not be on the path, because a test of the wheel would import the checkout's
     packages.
     """
@@ -73,7 +73,7 @@ def _make_importable(name: str) -> None:
     spec.loader.exec_module(package)
 
 
-for _name in ('benchmarks', 'demo'):
+for _name in ('benchmarks', 'demo', 'docs'):
     if _name not in sys.modules:
         _make_importable(_name)
 
