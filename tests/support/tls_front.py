@@ -7,10 +7,13 @@ import http.server
 import ssl
 import threading
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib import parse
 
+_SUBJECT = 'X-Subject-Token'
 _HOP = {'connection', 'transfer-encoding', 'content-length', 'server', 'date'}
+
+_Headers = Sequence[tuple[str, str]]
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -26,6 +29,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.server.tokens.append(self.headers.get('X-Auth-Token', ''))
         size = int(self.headers.get('Content-Length', 0))
         body = self.rfile.read(size)
+        if self.server.instead is not None:
+            self._send(*self.server.instead)
+            return
         headers = {**self.headers, 'X-Forwarded-Proto': 'https'}
         headers['Connection'] = 'close'
         behind = http.client.HTTPConnection(self.target, timeout=60)
@@ -33,8 +39,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             behind.request(self.command, self.path, body, headers)
             answer = behind.getresponse()
             content = answer.read()
-        self.send_response(answer.status)
-        for name, value in answer.getheaders():
+            self.server.issued.add(answer.getheader(_SUBJECT, ''))
+        self._send(answer.status, answer.getheaders(), content)
+
+    def _send(self, status: int, headers: _Headers, content: bytes) -> None:
+        self.send_response(status)
+        for name, value in headers:
             if name.lower() not in _HOP:
                 self.send_header(name, value)
         self.send_header('Content-Length', str(len(content)))
@@ -53,14 +63,20 @@ class Front(http.server.ThreadingHTTPServer):
     """Does the handshake in the thread of the connection.
 
     :ivar url: the address
+    :ivar context: its side of TLS; it may be changed between two requests
+    :ivar instead: answers each request in place of the server behind: status,
+        headers and body
     :ivar tokens: the token of each request
+    :ivar issued: the tokens that a keystone behind it issued
     """
 
     daemon_threads = True
 
     def __init__(self, target: str, context: ssl.SSLContext) -> None:
         self.context = context
+        self.instead: tuple[int, _Headers, bytes] | None = None
         self.tokens: list[str] = []
+        self.issued: set[str] = set()
         where = {'target': parse.urlsplit(target).netloc}
         super().__init__(('127.0.0.1', 0), type('_To', (_Handler,), where))
         self.url = f'https://127.0.0.1:{self.server_address[1]}'

@@ -24,9 +24,19 @@ class PlainText(logging.Filter):
         except (TypeError, ValueError):  # logging reports it
             return True
         plain = error_text.printable(error_text.without_credentials(text))
-        if plain != text:
+        if plain != text or not _are_values(record.args):
             record.msg, record.args = plain, ()
         return True
+
+
+def _are_values(args: object) -> bool:
+    """Return True if arguments of a log call are nothing but numbers and text.
+
+    oslo.log's JSON has the arguments, too, with all that an object holds.
+    """
+    return isinstance(args, tuple) and all(
+        isinstance(arg, str | int | float | None) for arg in args
+    )
 
 
 def escape_logs() -> None:

@@ -15,6 +15,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 servers: typing.Any = importlib.import_module('secure_cloud')
+agents: typing.Any = importlib.import_module('agent_setup')
 
 
 @pytest.fixture(scope='session')
@@ -29,6 +30,16 @@ def cloud(
         )
     with servers.secure_cloud(tmp_path_factory.mktemp('cloud')) as made:
         yield made
+
+
+@pytest.fixture
+def setup(
+    tmp_path: pathlib.Path,
+    cloud: typing.Any,
+    capsys: pytest.CaptureFixture[str],
+) -> typing.Any:
+    """The configuration of an agent, and the commands that read it."""
+    return agents.Setup(tmp_path, cloud, capsys)
 
 
 @pytest.fixture(autouse=True)

@@ -60,6 +60,7 @@ class SecureCloud:
     """The operator of a keystone and a placement.
 
     :ivar keystone: keystone's address, with TLS
+    :ivar keystone_front: the server with TLS in front of keystone
     :ivar front: the server with TLS in front of placement
     :ivar behind: keystone's address without TLS
     :ivar authority: signed the certificates of both
@@ -69,7 +70,8 @@ class SecureCloud:
         self.behind = behind
         self.authority = authority
         self.keystone = ''
-        self.front: tls_front.Front | None = None
+        self.keystone_front: tls_front.Front
+        self.front: tls_front.Front
         self._token = ''
         self._made = 0
 
@@ -127,9 +129,32 @@ class SecureCloud:
             )
         return name, made['id']
 
+    def application_credential(
+        self, name: str, user_id: str, **fields: object
+    ) -> dict[str, str]:
+        """Make an application credential of a user; return id and secret.
+
+        :param fields: more fields of the request, such as ``expires_at``
+        """
+        body = {'name': f'agent-{time.monotonic_ns()}', **fields}
+        answer = self.ask_as(
+            self.token(name, PASSWORD, 'service'),
+            'POST',
+            f'/v3/users/{user_id}/application_credentials',
+            {'application_credential': body},
+        ).json()
+        return {
+            key: str(answer['application_credential'][key])
+            for key in ('id', 'secret')
+        }
+
     def disable(self, user_id: str) -> None:
         """Disable a user; its tokens are not valid any more."""
-        self.ask('PATCH', f'/v3/users/{user_id}', {'user': {'enabled': False}})
+        self.change(user_id, enabled=False)
+
+    def change(self, user_id: str, **fields: object) -> None:
+        """Change a user; with a new password, its tokens are not valid."""
+        self.ask('PATCH', f'/v3/users/{user_id}', {'user': fields})
 
     def fill(self) -> None:
         """Make the project, the role and the catalog that an agent needs."""
@@ -195,9 +220,10 @@ def secure_cloud(folder: pathlib.Path) -> Iterator[SecureCloud]:
         made = SecureCloud(keystone, authority)
         for url in (keystone, placement):
             _wait_for(url)
-        made.keystone = stack.enter_context(
+        made.keystone_front = stack.enter_context(
             tls_front.tls_front(keystone, context)
-        ).url
+        )
+        made.keystone = made.keystone_front.url
         made.front = stack.enter_context(
             tls_front.tls_front(placement, context)
         )

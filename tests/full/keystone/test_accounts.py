@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real keystone behind TLS lets the agent in, or one line says why not."""
 
-import contextlib
 import datetime as dt
 import ssl
 
@@ -10,101 +9,13 @@ import secure_cloud
 import tls_front
 import trustme
 import yaml
+from agent_setup import FAKE_FILE
 
-from compute_agent.cmd.app import configuration, main
-from compute_agent.cmd.wiring import agent as wiring
 from compute_agent.cycle.node.node_result import Status
 from drivers.fake import driver as fake
 from report_client import errors
 
 pytestmark = pytest.mark.long
-
-FAKE_FILE = """
-nodes:
-  - name: cn1
-    uuid: 11111111-1111-4111-8111-111111111111
-    inventories: {VCPU: 8}
-    traits: [CUSTOM_GOLD]
-"""
-
-
-class Setup:
-    """The configuration of an agent, and the commands that read it."""
-
-    def __init__(self, folder, cloud, capsys):
-        self.folder = folder
-        self.cloud = cloud
-        self.config = folder / 'agent.conf'
-        self.cafile = folder / 'ca.pem'
-        self._capsys = capsys
-        cloud.authority.cert_pem.write_to_path(str(self.cafile))
-        (folder / 'fake.yaml').write_text(FAKE_FILE)
-
-    def configure(self, user=None, **options):
-        """Write the options of [placement]; None leaves one out."""
-        given = {
-            'auth_type': 'password',
-            'auth_url': f'{self.cloud.keystone}/v3',
-            'cafile': self.cafile,
-            'region_name': 'one',
-            'valid_interfaces': 'internal',
-        }
-        if user:
-            given |= {
-                'username': user,
-                'password': secure_cloud.PASSWORD.replace('$', '$$'),
-                'project_name': 'service',
-                'user_domain_id': 'default',
-                'project_domain_id': 'default',
-            }
-        given |= options
-        lines = [f'{k} = {v}' for k, v in given.items() if v is not None]
-        self.config.write_text(
-            '\n'.join(
-                [
-                    '[DEFAULT]',
-                    'compute_driver = fake',
-                    'host = cn1',
-                    f'state_path = {self.folder / "state"}',
-                    '[fake]',
-                    f'file = {self.folder / "fake.yaml"}',
-                    '[placement]',
-                    *lines,
-                ]
-            )
-        )
-
-    def run(self, *words):
-        """Run a command; return its exit code and its output."""
-        self._capsys.readouterr()
-        code = main.main(['--config-file', str(self.config), *words])
-        out, err = self._capsys.readouterr()
-        assert 'Traceback' not in err
-        assert secure_cloud.PASSWORD not in err
-        return code, out, err
-
-    def refusal(self, *words):
-        """Return the one line of a command that fails."""
-        code, _, err = self.run(*words)
-        assert code == 1
-        assert err.count('\n') == 1, err
-        return err
-
-    @contextlib.contextmanager
-    def agent(self):
-        """The agent of the daemon, in this process."""
-        options = main.GlobalOptions(
-            config_files=[str(self.config)], config_dirs=[], debug=False
-        )
-        conf = configuration.load(options, environment=False)
-        with wiring.open_agent(conf, read_only=False, unlimited=True) as made:
-            made.begin_files()
-            yield made
-
-
-@pytest.fixture
-def setup(tmp_path, cloud, capsys):
-    return Setup(tmp_path, cloud, capsys)
 
 
 @pytest.fixture(scope='module')
@@ -122,15 +33,7 @@ def test_a_user_with_the_role_service_syncs(setup, service):
 
 
 def test_an_application_credential_is_enough(setup, cloud):
-    name, user_id = cloud.user('service')
-    token = cloud.token(name, secure_cloud.PASSWORD, 'service')
-    answer = cloud.ask_as(
-        token,
-        'POST',
-        f'/v3/users/{user_id}/application_credentials',
-        {'application_credential': {'name': 'agent'}},
-    )
-    made = answer.json()['application_credential']
+    made = cloud.application_credential(*cloud.user('service'))
     setup.configure(
         auth_type='v3applicationcredential',
         application_credential_id=made['id'],

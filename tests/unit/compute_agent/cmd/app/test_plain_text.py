@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Log lines have the text of a message, and nothing more of its arguments."""
+
+import collections
+import json
+import logging
+
+import pytest
+from oslo_log import formatters
+
+from compute_agent.cmd.app import plain_text
+
+
+class Account(collections.UserDict):
+    """Shows its name, and holds more."""
+
+    def __str__(self):
+        return self['name']
+
+
+class Endless:
+    """Holds itself, so it cannot be written in full."""
+
+    def __iter__(self):
+        return iter([self])
+
+    def __str__(self):
+        return 'endless'
+
+
+def as_json(text, *args):
+    record = logging.LogRecord('a', logging.INFO, '', 0, text, args, None)
+    assert plain_text.PlainText().filter(record)
+    return json.loads(formatters.JSONFormatter().format(record))
+
+
+@pytest.mark.parametrize(
+    'args', [(Account(name='agent', password='s3cret'),), (Endless(),)]
+)
+def test_json_has_no_more_of_an_argument_than_the_message_has(args):
+    made = as_json('asked as %s', *args)
+    assert made['message'] == f'asked as {args[0]}'
+    assert 's3cret' not in json.dumps(made)
+
+
+def test_json_has_numbers_and_texts_apart():
+    made = as_json('%s is done in %.1f s', 'cn1', 1.25)
+    assert made['msg'] == '%s is done in %.1f s'
+    assert made['args'] == ['cn1', 1.25]
