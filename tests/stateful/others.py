@@ -192,7 +192,7 @@ class Others:
         :param wanted_names: uuid → name
         :param remembered: returns the generations at which agents know one
         """
-        for uuid in self._made_anew & self._authors.now.keys():
+        for uuid in sorted(self._made_anew & self._authors.now.keys()):
             if self._now(uuid).generation in remembered(uuid):
                 self._write(uuid)
         self._made_anew.clear()

@@ -11,6 +11,7 @@ import re
 import time
 
 import booting
+import others
 import pytest
 import sequences
 import tally as tallies
@@ -60,6 +61,34 @@ def test_the_time_that_placement_takes_changes_no_course(
     one, two = courses
     assert len(one) > 100
     assert one == two
+
+
+class Heard(service.Double):
+    """The double, which notes the paths that others write to."""
+
+    def start(self, database):
+        super().start(database)
+        self.paths = []
+
+    def call(self, method, path, body=None, *version):
+        self.paths.append(path)
+        return super().call(method, path, body, *version)
+
+
+def test_others_write_in_the_same_order_in_each_process():
+    """Else a seed repeats a sequence only where strings have the same hash."""
+    heard = Heard()
+    acting = booting.machine_on(heard)()
+    acting.begin(booted=True)
+    now = acting.authors.now
+    everybody = others.Others(heard, acting.authors)
+    everybody.moved_back()
+    heard.paths.clear()
+    everybody.stop({}, lambda uuid: {now[uuid].generation})
+    acting.teardown()
+    written = [path for path in heard.paths if path.endswith('/aggregates')]
+    assert len(written) > 5
+    assert written == sorted(written)
 
 
 def _failing(fails, tally=None):
