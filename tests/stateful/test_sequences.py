@@ -5,6 +5,7 @@ A cycle fails by a substitute for the machine's own, which is private: whatever
 steps are drawn, each sequence has cycles.
 """
 
+import dataclasses
 import itertools
 import random
 import re
@@ -18,6 +19,7 @@ import tally as tallies
 from placement_double import both, service
 
 SHORT = sequences.How(seed=3, at_a_time=3, steps=2, prints=False)
+QUICK = dataclasses.replace(SHORT, at_a_time=1)
 # Seconds that pass while placement answers: none, or a back-off, or hours.
 DELAYS = (0, 0, 1, 70, 5000)
 REQUEST_ID = re.compile(r'req-[0-9a-f-]{36}')
@@ -112,15 +114,15 @@ def test_a_batch_that_fails_is_named_and_the_others_go_on(tmp_path):
     ]
     with pytest.raises(ExceptionGroup) as caught:
         sequences.run_many(
-            machines.__getitem__, itertools.count(), SHORT, tally, 6
+            machines.__getitem__, itertools.count(), QUICK, tally, 2
         )
     (exc,) = caught.value.exceptions
     assert exc.__notes__[-1] == 'seed 3, batch 1'
-    assert tally.sequences == 6
+    assert tally.sequences == 2
     total = tallies.Tally()
     total.add(tmp_path / 'tally')
     assert 'seed 3, batch 1: AssertionError(' in str(total)
-    assert '6 sequences' in str(total)
+    assert '2 sequences' in str(total)
     assert '1 batches failed' in str(total)
 
 
@@ -129,7 +131,7 @@ def test_a_run_in_which_all_fails_comes_to_an_end():
     failing = _failing(itertools.repeat(True), tally)
     with pytest.raises(ExceptionGroup) as caught:
         sequences.run_many(
-            lambda _: failing, itertools.count(), SHORT, tally, 6
+            lambda _: failing, itertools.count(), QUICK, tally, 2
         )
     assert len(caught.value.exceptions) == sequences.MOST_FAILURES
 
@@ -137,5 +139,5 @@ def test_a_run_in_which_all_fails_comes_to_an_end():
 def test_a_flaky_failure_tells_its_cause():
     once = itertools.chain([True], itertools.repeat(False))
     with pytest.raises(sequences.Flaky) as caught:
-        sequences.run(_failing(once), 0, SHORT)
+        sequences.run(_failing(once), 0, QUICK)
     assert 'the world ends' in str(caught.value.__cause__)
