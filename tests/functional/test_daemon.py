@@ -9,8 +9,6 @@ import sqlite3
 import command_line
 import pytest
 
-from compute_agent.dev import embedded_placement
-
 ROOT = '11111111-1111-4111-8111-111111111111'
 TRAITS = f'/resource_providers/{ROOT}/traits'
 IN_THE_MIDDLE = 'stopping in the middle of a cycle'
@@ -152,11 +150,9 @@ def test_an_outage_is_said_once_and_its_end_is_said(cli, daemon, unused_port):
     one = daemon(cli.config, program=command_line.PATIENT)
     one.wait_for('still: ', times=2)
     assert one.said.count('retrying until it is mended') == 1
-    cli.stop_placement()  # one placement to a process
-    late = cli.folder / 'late.sqlite'
-    with embedded_placement.EmbeddedPlacement(late, port=unused_port):
-        one.wait_for('back after')
-        one.wait_for('4 operations')
+    cli.serve_placement(unused_port)
+    one.wait_for('back after')
+    one.wait_for('4 operations')
     assert one.end() == 0, one.said
     assert IN_THE_MIDDLE not in one.said
 

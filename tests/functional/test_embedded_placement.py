@@ -18,6 +18,7 @@ import waitress.task
 
 from compute_agent import errors
 from compute_agent.dev import embedded_placement, wsgi_thread
+from compute_agent.testing.fixtures import application
 
 ROOT = pathlib.Path(embedded_placement.__file__).parents[2]
 PATIENCE = 60  # seconds; only a hang takes as long
@@ -49,32 +50,51 @@ def make(placement_slot, patient_stops, tmp_path):
         yield make
 
 
+@pytest.fixture(scope='module')
+def empty(tmp_path_factory):
+    """The file of a placement without providers, with all its tables."""
+    application.free()
+    path = tmp_path_factory.mktemp('empty') / 'placement.sqlite'
+    with embedded_placement.EmbeddedPlacement(path, port=0):
+        pass
+    return path.read_bytes()
+
+
+@pytest.fixture
+def started(empty, make, tmp_path):
+    """An embedded placement that runs."""
+    (tmp_path / 'placement.sqlite').write_bytes(empty)
+    server = make()
+    server.start()
+    return server
+
+
 def _names(client, server):
     answer = client.get(f'{server.url}/resource_providers').json()
     return [p['name'] for p in answer['resource_providers']]
 
 
-def test_it_serves_placements_version_document(placement_server, client):
-    (version,) = client.get(placement_server.url).json()['versions']
+def test_it_serves_placements_version_document(started, client):
+    (version,) = client.get(started.url).json()['versions']
     assert version['id'] == 'v1.0'
     assert version['min_version'] == '1.0'
     assert tuple(map(int, version['max_version'].split('.'))) >= (1, 39)
 
 
-def test_it_knows_the_standard_traits(placement_server, client):
-    answer = client.get(f'{placement_server.url}/traits').json()
+def test_it_knows_the_standard_traits(started, client):
+    answer = client.get(f'{started.url}/traits').json()
     assert sorted(answer['traits']) == sorted(os_traits.get_traits())
     assert len(answer['traits']) >= 377
 
 
-def test_a_caller_without_a_token_is_refused(placement_server):
-    answer = requests.get(f'{placement_server.url}/traits', timeout=PATIENCE)
+def test_a_caller_without_a_token_is_refused(started):
+    answer = requests.get(f'{started.url}/traits', timeout=PATIENCE)
     assert answer.status_code == 401
 
 
-def test_the_admin_token_may_reshape(placement_server, client):
+def test_the_admin_token_may_reshape(started, client):
     empty = {'inventories': {}, 'allocations': {}}
-    answer = client.post(f'{placement_server.url}/reshaper', json=empty)
+    answer = client.post(f'{started.url}/reshaper', json=empty)
     # The body is refused; without the role it would be 403.
     assert answer.status_code == 400
 
@@ -94,6 +114,7 @@ def test_what_was_answered_survives_a_kill(make, client, tmp_path):
     program = f"""
 import pathlib, signal
 from compute_agent.dev import embedded_placement
+from compute_agent.testing.fixtures import application
 path = pathlib.Path({str(tmp_path / 'placement.sqlite')!r})
 with embedded_placement.EmbeddedPlacement(path, port=0) as server:
     print(server.url, flush=True)
@@ -114,9 +135,7 @@ with embedded_placement.EmbeddedPlacement(path, port=0) as server:
         assert _names(client, server) == ['one']
 
 
-def test_ten_clients_write_at_once_and_none_gets_a_500(
-    placement_server, caplog
-):
+def test_ten_clients_write_at_once_and_none_gets_a_500(started, caplog):
     def write(number):
         statuses = []
         with requests.Session() as session:
@@ -124,13 +143,13 @@ def test_ten_clients_write_at_once_and_none_gets_a_500(
             session.trust_env = False
             for turn in range(8):
                 answer = session.post(
-                    f'{placement_server.url}/resource_providers',
+                    f'{started.url}/resource_providers',
                     json={'name': f'{number}-{turn}'},
                 )
                 statuses.append(answer.status_code)
                 uuid = answer.json()['uuid']
                 answer = session.put(
-                    f'{placement_server.url}/resource_providers/{uuid}/traits',
+                    f'{started.url}/resource_providers/{uuid}/traits',
                     json={
                         'traits': ['COMPUTE_NODE'],
                         'resource_provider_generation': 0,
@@ -222,7 +241,7 @@ def test_a_port_in_use_is_named_and_nothing_is_made(make, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_process_runs_one_only(placement_server, make, tmp_path):
+def test_a_process_runs_one_only(started, make, tmp_path):
     with pytest.raises(errors.ConfigError, match='already runs'):
         make(database=tmp_path / 'second.sqlite').start()
 

@@ -19,11 +19,12 @@ import sys
 import time
 import typing
 
+import placement_fixture
 import pytest
-import requests
 import yaml
 
 from compute_agent.cmd.app import main
+from compute_agent.testing.fixtures import in_process
 
 Options: typing.TypeAlias = dict[str, object]
 
@@ -126,12 +127,14 @@ class CommandLine:
     def __init__(
         self,
         folder: pathlib.Path,
-        server: typing.Any,
+        server: placement_fixture.ServedPlacement,
         capsys: pytest.CaptureFixture[str],
     ) -> None:
         self.folder = folder
         self.url = server.url
+        self.serve_placement = server.listen
         self.stop_placement = server.stop
+        self._operator = server.operator
         self._capsys = capsys
         self.fake_file = folder / 'fake.yaml'
         self.state_path = folder / 'state'
@@ -214,12 +217,8 @@ class CommandLine:
         self, path: str, method: str = 'GET', body: object = None
     ) -> typing.Any:
         """Ask placement as its operator; return the decoded answer."""
-        answer = requests.request(
-            method,
-            f'{self.url}{path}',
-            json=body,
-            headers=HEADERS,
-            timeout=PATIENCE,
+        answer = self._operator.request(
+            method, f'{in_process.URL}{path}', json=body, headers=HEADERS
         )
         answer.raise_for_status()
         return answer.json() if answer.content else None
@@ -306,7 +305,7 @@ def _loggers() -> list[tuple[str, logging.Logger]]:
 
 @pytest.fixture
 def cli(
-    placement_server: typing.Any,
+    placement_server: placement_fixture.ServedPlacement,
     tmp_path: pathlib.Path,
     capsys: pytest.CaptureFixture[str],
 ) -> CommandLine:

@@ -3,17 +3,46 @@
 
 A pytest plugin: ``placement`` is the fixture most tests want, and
 ``placement_server`` the same service behind a port. A process has one placement
-at a time; ``placement_slot`` makes room for a test that builds one by itself.
+at a time, which is built once and emptied for each test; ``placement_slot``
+makes room for a test that builds another by itself.
 """
 
 import collections.abc
+import contextlib
 import importlib
-import typing
+import socket
 
 import pytest
 
 from compute_agent import testing
-from compute_agent.testing.fixtures import application
+from compute_agent.testing.fixtures import application, in_process
+
+
+class ServedPlacement:
+    """The placement of this process, behind ports.
+
+    :ivar url: its endpoint
+    :ivar operator: a session that asks it without a connection, at
+        ``in_process.URL``; it does so after ``stop``, too
+    """
+
+    def __init__(self, lent: application.Application) -> None:
+        self._lent = lent
+        self._open = contextlib.ExitStack()
+        self.operator = in_process.session(lent.ask)
+        self.url = self.listen()
+
+    def listen(self, port: int = 0) -> str:
+        """Serve it at one more port; return the endpoint."""
+        wsgi_thread = importlib.import_module('compute_agent.dev.wsgi_thread')
+        listener = socket.create_server(('127.0.0.1', port))
+        server = wsgi_thread.WsgiThread(self._lent, listener)
+        self._open.callback(server.stop)
+        return f'http://127.0.0.1:{listener.getsockname()[1]}'
+
+    def stop(self) -> None:
+        """Close all ports; the contents stay."""
+        self._open.close()
 
 
 @pytest.fixture(scope='session')
@@ -49,11 +78,10 @@ def patient_stops(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def placement_server(
-    placement_slot: None, patient_stops: None, tmp_path: typing.Any
-) -> collections.abc.Iterator[typing.Any]:
-    """A fresh ``EmbeddedPlacement`` on a free port, started."""
-    embedded = importlib.import_module('compute_agent.dev.embedded_placement')
-    database = tmp_path / 'placement.sqlite'
-    database.write_bytes(application.empty_database())
-    with embedded.EmbeddedPlacement(database, port=0) as server:
+    _placement_slot: None, patient_stops: None
+) -> collections.abc.Iterator[ServedPlacement]:
+    """A fresh real placement on a free port."""
+    with application.lend() as lent:
+        server = ServedPlacement(lent)
         yield server
+        server.stop()
