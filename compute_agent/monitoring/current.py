@@ -14,7 +14,7 @@ from prometheus_client import metrics_core, registry
 
 from ..cycle.node.node_result import Status
 from ..limits import approval, contention
-from . import families
+from . import families, health
 from .family import Family
 from .state import Cycles, NodeResult
 
@@ -59,6 +59,7 @@ class Current(registry.Collector):
     :param breaker_is_open: returns True while the circuit breaker is open
     :param interval: returns the seconds from one cycle to the next
     :param names: the largest number of nodes that are named
+    :param longest: seconds from which on a cycle hangs
     """
 
     def __init__(
@@ -68,11 +69,13 @@ class Current(registry.Collector):
         breaker_is_open: Callable[[], bool],
         interval: Callable[[], float],
         names: int,
+        longest: float = health.LONGEST,
     ) -> None:
         self._cycles = cycles
         self._breaker_is_open = breaker_is_open
         self._interval = interval
         self._names = names
+        self._longest = longest
         self._nodes = Nodes()
         self._is_first = True
 
@@ -150,6 +153,7 @@ class Current(registry.Collector):
     def _states(self) -> Iterator[Gauge]:
         last = self._cycles.last
         yield _one(families.CYCLE_INTERVAL, self._interval())
+        yield _one(families.CYCLE_LIMIT, self._longest)
         yield _one(families.OUTAGE, float(bool(last and last.trouble)))
         yield _one(families.BREAKER, float(self._breaker_is_open()))
 

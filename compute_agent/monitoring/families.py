@@ -69,6 +69,12 @@ CYCLE_INTERVAL = Family(
     unit=SECONDS,
     text='Seconds from one cycle to the next (update_resources_interval).',
 )
+CYCLE_LIMIT = Family(
+    name='cycle_limit_seconds',
+    unit=SECONDS,
+    text='Seconds from which on a cycle hangs: WatchdogSec= of the systemd '
+    'unit, or 1200.',
+)
 CYCLE_DURATION = Family(
     name='cycle_duration_seconds',
     kind=Kind.HISTOGRAM,
@@ -265,6 +271,7 @@ SUBJECTS: Mapping[str, tuple[Family, ...]] = {
         LAST_CYCLE,
         CYCLE_START,
         CYCLE_INTERVAL,
+        CYCLE_LIMIT,
         CYCLE_DURATION,
         OUTAGE,
     ),

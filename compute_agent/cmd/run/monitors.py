@@ -80,6 +80,7 @@ def _metrics(
         breaker_is_open=lambda: bool(agent.client.broken()),
         interval=interval,
         names=conf.compute_agent.metrics_nodes,
+        longest=_longest_cycle(),
     )
     made = Metrics(life.status, now)
     made.identify(

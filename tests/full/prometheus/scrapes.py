@@ -26,7 +26,8 @@ class Scrapes:
         """
         samples = {'up': 0.0} if one is None else {'up': 1.0, **one.scrape()}
         self._taken.append({**samples, **others})
-        self._clock.now += MINUTE
+        # A cycle may have moved the clock within this minute.
+        self._clock.now = (self._clock.now // MINUTE + 1) * MINUTE
 
     def cycles(self, one: Monitored, minutes: int) -> None:
         """Run a cycle a minute, and scrape after each."""

@@ -1,125 +1,289 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What agents in trouble give to Prometheus lets the alerts fire.
+"""Each alert fires when its cause is made, from what a real agent exposes.
 
 Each agent runs a cycle a minute on a clock of the test, against the real
-placement. All of its series go to promtool, which looks at all alerts.
+placement. All of its series go to promtool, which looks at all alerts: a cause
+fires the alerts that are listed for a moment, and no other.
 """
 
+import contextlib
+import http.client
+import os
+import types
+
+import os_traits
 import promtool
 import pytest
 from agents import Clock
+from bench import OWN, Bench, World
 from keystoneauth1 import exceptions
-from monitored import Monitored
+from monitored import samples
 from scrapes import Scrapes
 
-from compute_agent import errors
+from compute_agent.monitoring import address, server, textfile
+from compute_agent.virt import driver_calls
 
 MINUTES = 20
+FOUR = {f'{n}{n * 7}-1111-4111-8111-111111111111': f'node-{n}' for n in '1234'}
+AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
+CAUSES = []
 
 
-class World:
-    """What the driver describes: a test changes it."""
+def cause(firing):
+    """Return a decorator for what makes the alerts fire at these moments."""
 
-    def __init__(self):
-        self.total = 8
-        self.trait = 'HW_CPU_X86_AVX'
-        self.fails = False
+    def note(make):
+        CAUSES.append(pytest.param(make, firing, id=make.__name__))
+        return make
 
-    def describe(self, tree, node):
-        if self.fails:
-            raise errors.DriverError('the driver is away')
-        tree.update_inventory(node, {'VCPU': {'total': self.total}})
-        tree.update_traits(node, {self.trait})
-
-
-@pytest.fixture
-def world():
-    return World()
+    return note
 
 
 @pytest.fixture
-def clock():
-    return Clock(60.0)  # the time of the second scrape
-
-
-@pytest.fixture
-def one(placement, agent_factory, world, clock):
-    """An agent of one node, measured."""
-    agent = agent_factory(
-        world.describe, clock=clock, max_capacity_loss_percent=20
-    )
-    with Monitored.of(agent, placement, clock) as made:
-        yield made
-
-
-def scraped(one, clock, minutes=MINUTES):
-    """Run a cycle a minute; return the series for promtool."""
-    scrapes = Scrapes(clock)
-    scrapes.cycles(one, minutes)
-    return scrapes.series()
-
-
-def fires(series, tmp_path, firing):
-    """Fail unless these alerts fire at these minutes, and no other."""
-    promtool.judge(series, tmp_path, alerts='.+', firing=firing)
-
-
-def test_a_healthy_agent_fires_nothing(one, clock, tmp_path):
-    fires(scraped(one, clock), tmp_path, {'5m': [], '20m': []})
-
-
-def test_no_good_cycle(one, clock, placement, tmp_path):
-    placement.fault('*', exceptions.ConnectFailure('refused'), times=None)
-    fires(
-        scraped(one, clock),
-        tmp_path,
-        {
-            '5m': [],
-            '11m': ['ComputeAgentManyOutages'],
-            '12m': [
-                'ComputeAgentManyOutages',
-                'ComputeAgentNoGoodCycle',
-                'ComputeAgentRequestsFail',
-            ],
-        },
-    )
-
-
-def test_a_node_fails(one, clock, world, tmp_path):
-    one.cycle()
-    world.fails = True
-    fires(
-        scraped(one, clock),
-        tmp_path,
-        {'15m': [], '16m': ['ComputeAgentNodesFailing']},
-    )
-
-
-def test_changes_are_held(one, clock, world, tmp_path):
-    one.cycle()
-    world.total = 1
-    fires(
-        scraped(one, clock),
-        tmp_path,
-        {'5m': [], '6m': ['ComputeAgentHeldChanges']},
-    )
-
-
-def test_a_write_is_refused(one, clock, placement, world, tmp_path):
-    one.cycle()
-    world.trait = 'HW_CPU_X86_AVX2'
-    placement.fault('PUT */traits', 400, times=None)
-    fires(
-        scraped(one, clock, minutes=32),
-        tmp_path,
-        {
-            '30m': ['ComputeAgentNodesFailing'],
-            '31m': ['ComputeAgentNodesFailing', 'ComputeAgentRefusedWrites'],
-        },
-    )
+def bench(placement, agent_factory, operator, tmp_path, monkeypatch):
+    clock = Clock(60.0)  # the time of the second scrape
+    with contextlib.ExitStack() as stack:
+        yield Bench(
+            placement=placement,
+            make=agent_factory,
+            operator=operator,
+            directory=tmp_path,
+            monkeypatch=monkeypatch,
+            open=stack,
+            clock=clock,
+            scrapes=Scrapes(clock),
+            world=World(),
+        )
     placement.mend()
 
 
-def test_promtool_finds_the_metrics_well_formed(one):
+@cause({'5m': [], '20m': []})
+def nothing(bench):
+    bench.scrapes.cycles(bench.agent(), MINUTES)
+
+
+@cause({'7m': [], '8m': ['ComputeAgentDown']})
+def the_daemon_is_stopped(bench):
+    one = bench.agent()
+    answers = server.Answers(one.metrics.registry, one.health)
+    running = server.MonitoringServer(address.parse('127.0.0.1:0'), answers)
+    running.start()
+    for minute in range(9):
+        if minute == 2:
+            running.close()
+        try:
+            bench.scrapes.take(None, up=1.0, **samples(_got(running.where)))
+        except ConnectionRefusedError:
+            bench.scrapes.take(None)
+
+
+def _got(where):
+    """Return what the server answers."""
+    asked = http.client.HTTPConnection(where, timeout=60)
+    with contextlib.closing(asked):
+        asked.request('GET', '/metrics')
+        return asked.getresponse().read().decode()
+
+
+OUTAGE = ['ComputeAgentManyOutages']
+
+
+@cause(
+    {
+        '5m': [],
+        '11m': OUTAGE,
+        '12m': [
+            *OUTAGE,
+            'ComputeAgentNoGoodCycle',
+            'ComputeAgentRequestsFail',
+        ],
+    }
+)
+def placement_is_away(bench):
+    one = bench.agent()
+    bench.placement.fault(
+        '*', exceptions.ConnectFailure('refused'), times=None
+    )
+    bench.scrapes.cycles(one, MINUTES)
+
+
+@cause(
+    {
+        '10m': [],
+        '12m': ['ComputeAgentCycleHangs', 'ComputeAgentNoGoodCycle'],
+    }
+)
+def the_driver_hangs(bench):
+    one = bench.agent()
+
+    def hang():
+        for _ in range(MINUTES):
+            bench.scrapes.take(one)
+
+    bench.world.before = hang
     one.cycle()
-    promtool.run('check', 'metrics', given=one.text())
+
+
+@cause({'32m': [], '33m': ['ComputeAgentRestarts']})
+def the_daemon_dies_every_eight_minutes(bench):
+    agent = bench.agent().agent
+    for _ in range(5):
+        bench.scrapes.cycles(bench.measured(agent), 8)
+
+
+@cause(
+    {
+        '15m': [],
+        '16m': ['ComputeAgentNodesFailing'],
+        '61m': ['ComputeAgentNodesFailing'],
+        '62m': ['ComputeAgentNodeNotDone', 'ComputeAgentNodesFailing'],
+    }
+)
+def a_node_fails(bench):
+    one = bench.agent()
+    bench.world.fails = True
+    bench.scrapes.cycles(one, 62)
+
+
+@cause({'5m': [], '6m': ['ComputeAgentHeldChanges']})
+def much_capacity_is_lost(bench):
+    one = bench.agent()
+    bench.world.total = 1
+    bench.scrapes.cycles(one, MINUTES)
+
+
+@cause({'13m': [], '14m': ['ComputeAgentContended']})
+def another_writer_undoes_a_change(bench):
+    one = bench.agent()
+    for _ in range(MINUTES):
+        bench.operator.remove_traits(OWN)
+        bench.scrapes.cycles(one, 1)
+
+
+@cause(
+    {
+        '2m': [],
+        '4m': ['ComputeAgentCircuitBreakerOpen'],
+        '12m': [
+            'ComputeAgentCircuitBreakerOpen',
+            *OUTAGE,
+            'ComputeAgentNoGoodCycle',
+            'ComputeAgentRequestsFail',
+        ],
+    }
+)
+def placement_answers_500(bench):
+    one = bench.agent(FOUR)
+    bench.world.traits = {'HW_CPU_X86_AVX2'}
+    bench.placement.fault('PUT */traits', 500, times=None)
+    bench.scrapes.cycles(one, MINUTES)
+
+
+@cause(
+    {
+        '30m': ['ComputeAgentNodesFailing'],
+        '31m': ['ComputeAgentNodesFailing', 'ComputeAgentRefusedWrites'],
+    }
+)
+def a_write_is_refused(bench):
+    one = bench.agent()
+    bench.world.traits = {'HW_CPU_X86_AVX2'}
+    bench.placement.fault('PUT */traits', 400, times=None)
+    bench.scrapes.cycles(one, 32)
+
+
+@cause({'5m': [], '15m': ['ComputeAgentManyConflicts']})
+def another_writer_writes_at_the_same_moments(bench):
+    one = bench.agent()
+    others = iter(())
+
+    def meanwhile(request):
+        if request.method == 'PUT':
+            for aggregates in others:
+                bench.operator.set_aggregates(*aggregates)
+                break
+
+    bench.placement.before_request(meanwhile)
+    for _ in range(MINUTES):
+        bench.world.traits ^= {'HW_CPU_X86_SSE'}
+        others = iter([(AGGREGATE,), ()])
+        bench.scrapes.cycles(one, 1)
+
+
+@cause({'3m': [], '6m': ['ComputeAgentDrift']})
+def another_writer_removes_twelve_traits(bench):
+    bench.world.traits = set(os_traits.get_traits('HW_CPU_X86_')[:12])
+    one = bench.agent()
+    bench.scrapes.cycles(one, 3)
+    bench.operator.remove_traits(*bench.world.traits)
+    bench.scrapes.cycles(one, 3)
+
+
+@cause(
+    {
+        '14m': [],
+        '20m': ['ComputeAgentDriverSlow'],
+        '80m': ['ComputeAgentCyclesLate', 'ComputeAgentDriverSlow'],
+    }
+)
+def the_driver_takes_55_seconds(bench):
+    one = bench.agent()
+    bench.monkeypatch.setattr(
+        driver_calls, 'time', types.SimpleNamespace(monotonic=bench.clock)
+    )
+
+    def work():
+        bench.clock.now += 55
+
+    bench.world.before = work
+    bench.scrapes.cycles(one, 80)
+
+
+@cause(
+    {
+        '13m': [],
+        '14m': ['ComputeAgentNoGoodCycle', 'ComputeAgentTextfileStale'],
+    }
+)
+def the_file_cannot_be_written(bench):
+    """Prometheus asks node_exporter, which reads the file as it is."""
+    one = bench.agent()
+    path = bench.directory / 'compute-agent.prom'
+    file = textfile.TextFile(path, lambda: one.text().encode())
+    mtime = f'node_textfile_mtime_seconds{{file="{path}"}}'
+    for minute in range(MINUTES):
+        if minute == 3:
+            path.with_name(f'.{path.name}.new').mkdir()  # in the way
+        one.cycle()
+        before = path.stat().st_ino if path.exists() else None
+        file.write()
+        if path.stat().st_ino != before:
+            os.utime(path, (bench.clock.now, bench.clock.now))
+        bench.scrapes.take(
+            None,
+            up=1.0,
+            **{mtime: path.stat().st_mtime},
+            **samples(path.read_text()),
+        )
+
+
+@pytest.mark.parametrize(('make', 'firing'), CAUSES)
+def test_a_cause_fires_its_alerts_and_no_other(make, firing, bench, tmp_path):
+    make(bench)
+    promtool.judge(
+        bench.scrapes.series(), tmp_path, alerts='.+', firing=firing
+    )
+
+
+def test_each_alert_has_a_cause():
+    made = {
+        alert
+        for one in CAUSES
+        for alerts in one.values[1].values()
+        for alert in alerts
+    }
+    assert made == set(promtool.ALERTS)
+
+
+def test_promtool_finds_the_metrics_well_formed(bench):
+    promtool.run('check', 'metrics', given=bench.agent().text())

@@ -21,7 +21,10 @@ def get(url):
         return answer.read().decode()
 
 
-def test_the_daemon_answers_and_writes_its_file(cli, daemon, tmp_path):
+def test_the_daemon_answers_and_writes_its_file(
+    cli, daemon, tmp_path, monkeypatch
+):
+    monkeypatch.setenv('WATCHDOG_USEC', '3600000000')  # as systemd gives it
     file = tmp_path / 'compute-agent.prom'
     cli.configure(
         agent={
@@ -39,6 +42,7 @@ def test_the_daemon_answers_and_writes_its_file(cli, daemon, tmp_path):
     seen = monitored.samples(get(f'http://{where}/metrics'))
     assert seen['compute_agent_nodes{state="done"}'] == 1
     assert seen['compute_agent_node_state{node="cn1",state="done"}'] == 1
+    assert seen['compute_agent_cycle_limit_seconds'] == 3600
     put = (
         'compute_agent_requests_total{code="200",method="PUT",route='
         '"/resource_providers/{uuid}/traits",service="placement"}'

@@ -70,6 +70,7 @@ def test_each_metric_with_a_state_of_the_agent_is_on_the_board():
     assert missing == {
         'last_cycle_timestamp_seconds',
         'cycle_interval_seconds',
+        'cycle_limit_seconds',
         'node_last_success_timestamp_seconds',
         'unnamed_nodes',
         'process_virtual_memory_bytes',
