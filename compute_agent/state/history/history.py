@@ -129,6 +129,7 @@ class History:
             if not db.in_transaction:
                 raise
             db.execute('rollback to history')
+            self._rotation.count_again()
             self._has_failed = True
             self._warn(exc)
         db.execute('release history')
@@ -194,6 +195,7 @@ class History:
         except errors.Unavailable as exc:
             if not tried:
                 raise
+            self._rotation.count_again()
             failed.append(exc)
             self._warn(exc)
         else:
@@ -215,6 +217,7 @@ class History:
         prior: provider.Snapshot,
     ) -> None:
         now, written = self.clock(), 0
+        before = rotation.newest(db, now)
         for entry in entries:
             if annotations.is_repeated(db, entry):
                 continue
@@ -235,7 +238,7 @@ class History:
                     size,
                 ),
             )
-        self._rotation.turn(db, now, written)
+        self._rotation.turn(db, now, written, before)
 
     @contextlib.contextmanager
     def _harmless(self) -> Iterator[None]:
