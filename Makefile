@@ -17,7 +17,7 @@ PYTEST = $(BIN)/python -m pytest
 # and no processor waits long for the other.
 PARALLEL = --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 # Fewer examples of each property, and no test that is marked "long".
-QUICK = COMPUTE_AGENT_EXAMPLES=0.1 $(PYTEST) $(PARALLEL) -m 'not long'
+QUICK = COMPUTE_AGENT_EXAMPLES=0.05 $(PYTEST) $(PARALLEL) -m 'not long'
 COVERAGE = --cov --cov-report=term:skip-covered
 # Needs a build, or servers: not for every run.
 SLOW_TESTS = tests/package tests/full

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fixtures of all tests; they live in ``tests/support``."""
 
+import collections
 import gc
 import importlib
 import importlib.util
@@ -87,6 +88,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the cases ``long`` that ``long_except`` leaves out."""
+    turns = collections.Counter[str]()
+    for item in items:
+        mark = item.get_closest_marker('long_except')
+        if mark is not None:
+            test = item.nodeid.partition('[')[0]
+            if turns[test] % mark.kwargs['every']:
+                item.add_marker(pytest.mark.long)
+            turns[test] += 1
+
+
 def pytest_collection_finish() -> None:
     """Take what is there before the first test out of Python's collections.
 
@@ -101,6 +115,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marks; load the hooks that plant defects, if asked to."""
     config.addinivalue_line(
         'markers', 'long: takes long and is left out of "make test"'
+    )
+    config.addinivalue_line(
+        'markers',
+        'long_except(every): "make test" tries every such case of the '
+        'parameters only, from the first on; the others are long',
     )
     config.addinivalue_line(
         'markers',

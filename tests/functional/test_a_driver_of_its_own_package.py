@@ -12,14 +12,13 @@ import pytest
 PACKAGE = pathlib.Path(__file__).parents[1] / 'packages' / 'rack_driver'
 
 
-@pytest.fixture
-def program(tmp_path, cli):
-    """Run the program where the package is installed beside it."""
-    source = tmp_path / 'source'
-    source.mkdir()
+@pytest.fixture(scope='module')
+def site(tmp_path_factory):
+    """A directory in which the package is installed."""
+    source = tmp_path_factory.mktemp('source')
     for name in ('pyproject.toml', 'rack_driver.py'):
         (source / name).write_bytes((PACKAGE / name).read_bytes())
-    site = tmp_path / 'site'
+    site = tmp_path_factory.mktemp('site')
     subprocess.run(
         [
             *(sys.executable, '-m', 'pip', 'install', '--quiet'),
@@ -29,6 +28,12 @@ def program(tmp_path, cli):
         ],
         check=True,
     )
+    return site
+
+
+@pytest.fixture
+def program(site, cli):
+    """Run the program where the package is installed beside it."""
 
     def run(*words):
         return subprocess.run(

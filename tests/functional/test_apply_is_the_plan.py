@@ -96,6 +96,7 @@ def sharing(tree, node):
     tree.declare_aggregates(node, AGGREGATE)
 
 
+@pytest.mark.long_except(every=3)
 @pytest.mark.parametrize(
     ('before', 'after'),
     [

@@ -111,6 +111,7 @@ def fails(status=500, detail="KeyError: 'a provider'"):
 # --- a placement that stops early ---------------------------------------------
 
 
+@pytest.mark.long_except(every=3)
 @pytest.mark.parametrize('breadth_first', [False, True])
 @pytest.mark.parametrize('cap', [0, 1, 2, 3, None])
 @pytest.mark.usefixtures('nodes')

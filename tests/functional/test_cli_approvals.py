@@ -81,6 +81,7 @@ def test_the_daemon_s_advice_works_as_printed(cli, losing):
     assert 'nothing waits for confirmation\ncn1' in again.out
 
 
+@pytest.mark.long
 def test_without_a_socket_the_next_cycle_makes_the_changes(cli, losing):
     approved = approve(cli)
     assert f'-{MANY[0]}' in approved.out
@@ -109,6 +110,7 @@ def test_other_removals_than_those_shown_are_not_approved(cli, losing):
     assert HELD in losing.said.rpartition('cycle: ')[0]
 
 
+@pytest.mark.long
 def test_an_approval_is_used_once(cli, losing):
     approve(cli)
     hang_up(losing, cycles=3)
@@ -119,6 +121,7 @@ def test_an_approval_is_used_once(cli, losing):
     assert traits(cli) == set(MANY)
 
 
+@pytest.mark.long_except(every=3)
 @pytest.mark.parametrize(
     ('answer', 'granted'), [('y\n', len(MANY)), ('n\n', 0), ('', 0)]
 )
@@ -145,6 +148,7 @@ def test_nothing_held_back_is_said(cli, daemon):
     assert approvals(cli) == []
 
 
+@pytest.mark.long_except(every=3)
 @pytest.mark.parametrize(
     'words', [(), ('cn1',), ('--yes', '--prune', 'CUSTOM_A')]
 )
@@ -157,6 +161,7 @@ def test_without_a_yes_or_to_prune_the_lock_is_in_the_way(cli, losing, words):
     assert approvals(cli) == []
 
 
+@pytest.mark.long
 def test_the_changes_of_some_nodes_are_approved(cli, daemon):
     other = '22222222-2222-4222-8222-222222222222'
 
@@ -290,6 +295,7 @@ def test_a_yes_to_a_first_write_covers_no_other_provider(cli, asking):
     assert total(cli, 'cn2') == 62
 
 
+@pytest.mark.long
 def test_a_yes_to_a_first_write_is_not_used_by_another_node(cli, asking):
     approve(cli)
     left_by_another(cli, 'cn2')

@@ -207,6 +207,7 @@ def test_a_host_that_was_installed_anew_takes_its_old_uuid_back(host):
     assert {row['UUID'] for row in shown} == {ELSEWHERE}
 
 
+@pytest.mark.long_except(every=2)
 @pytest.mark.parametrize('written', [True, False])
 def test_a_host_s_adoption_that_was_cut_off_leaves_no_node_behind(
     host, monkeypatch, written

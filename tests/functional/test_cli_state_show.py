@@ -56,6 +56,7 @@ def test_it_needs_neither_placement_nor_a_driver(synced):
     assert len(rows(synced)) > 1
 
 
+@pytest.mark.long
 def test_it_works_beside_a_daemon_and_changes_nothing(synced, daemon):
     one = daemon(synced.config, '--show-tree')
     one.wait_for('in step with')

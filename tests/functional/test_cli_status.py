@@ -79,6 +79,7 @@ def test_a_daemon_that_was_killed_is_gone_and_replaced(cli, daemon):
     assert data['process'] == another.process.pid
 
 
+@pytest.mark.long
 def test_it_answers_while_a_cycle_hangs(cli, daemon, hanging_port):
     cli.configure(
         {
@@ -119,6 +120,7 @@ def test_an_outage_and_its_age_are_told_and_the_nodes_stay(cli, daemon):
     assert f'cn1 ({ROOT}): not done in the last 0.001 s; last done' in late.out
 
 
+@pytest.mark.long
 def test_many_nodes_are_summed_up(cli, daemon):
     uuids = nodes(cli, 12)
     for name, uuid in (('cn3', uuids[0]), ('other', uuids[1])):

@@ -39,6 +39,7 @@ def run(request):
     return shell
 
 
+@pytest.mark.long_except(every=7)
 @pytest.mark.parametrize('words', COMMANDS, ids=' '.join)
 @pytest.mark.parametrize(
     ('redirection', 'why'),
@@ -50,6 +51,7 @@ def test_what_cannot_be_written_is_one_line(run, words, redirection, why):
     assert ended.returncode == 1
 
 
+@pytest.mark.long_except(every=4)
 @pytest.mark.parametrize('words', COMMANDS, ids=' '.join)
 def test_a_reader_that_has_gone_is_no_error_of_ours(run, words):
     reading, writing = os.pipe()
@@ -59,6 +61,7 @@ def test_a_reader_that_has_gone_is_no_error_of_ours(run, words):
     assert (ended.returncode, ended.stderr) == (141, '')
 
 
+@pytest.mark.long_except(every=4)
 @pytest.mark.parametrize('redirection', ['2>/dev/full', '2>&-'])
 def test_a_remark_that_nobody_can_read_is_no_error(run, redirection):
     ended = run(('driver', 'list', '-f', 'value'), redirection)
@@ -66,6 +69,7 @@ def test_a_remark_that_nobody_can_read_is_no_error(run, redirection):
     assert 'libvirt' in ended.stdout
 
 
+@pytest.mark.long_except(every=4)
 @pytest.mark.parametrize('redirection', ['2>/dev/full', '2>&-'])
 def test_an_error_that_nobody_can_read_is_one_all_the_same(run, redirection):
     ended = run(('probe', '--config-file', '/nowhere'), redirection)

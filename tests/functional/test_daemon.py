@@ -14,6 +14,7 @@ TRAITS = f'/resource_providers/{ROOT}/traits'
 IN_THE_MIDDLE = 'stopping in the middle of a cycle'
 
 
+@pytest.mark.long_except(every=2)
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_between_two_cycles_with_exit_0(cli, daemon, number):
     cli.configure(update_resources_interval=3600)
@@ -24,6 +25,7 @@ def test_a_signal_ends_it_between_two_cycles_with_exit_0(cli, daemon, number):
     assert IN_THE_MIDDLE not in one.said
 
 
+@pytest.mark.long
 def test_it_ends_though_another_process_keeps_its_database(cli, daemon):
     """SQLite would wait for ten seconds."""
     cli.configure(update_resources_interval=3600)
@@ -71,6 +73,7 @@ def test_an_error_that_stops_it_is_in_its_log(cli, requests_mock):
     assert stop.count(line.removeprefix('compute-agent: ')) == 1
 
 
+@pytest.mark.long
 def test_signals_of_other_daemons_do_not_end_it(cli, daemon):
     """SIGUSR1 and SIGUSR2, also while it is starting."""
     cli.configure(update_resources_interval=3600)
@@ -83,6 +86,7 @@ def test_signals_of_other_daemons_do_not_end_it(cli, daemon):
     assert one.end() == 0, one.said
 
 
+@pytest.mark.long
 def test_run_again_writes_nothing(cli, daemon):
     for expected in (4, 0):
         one = daemon(cli.config, '--show-tree')
@@ -93,6 +97,7 @@ def test_run_again_writes_nothing(cli, daemon):
         assert generation == 2
 
 
+@pytest.mark.long
 def test_a_dropped_trait_comes_back_and_one_set_by_hand_stays(cli, daemon):
     cli.run('sync')
     cli.placement('/traits/CUSTOM_MINE', 'PUT')

@@ -73,6 +73,7 @@ def test_provider_configs_are_read_anew_and_a_cycle_begins_at_once(
     assert 'stopping in the middle of a cycle' not in running.said
 
 
+@pytest.mark.long
 def test_a_file_that_changes_waits_for_the_signal(cli, daemon):
     cli.configure(update_resources_interval=1, debug=True)
     one = daemon(cli.config)
@@ -115,6 +116,7 @@ def test_a_mistake_in_the_configuration_leaves_all_options_as_they_were(
     assert 'no such configuration file' in running.said
 
 
+@pytest.mark.long
 def test_an_interval_beyond_any_clock_is_refused_and_the_old_one_stays(
     cli, running
 ):
@@ -125,6 +127,7 @@ def test_an_interval_beyond_any_clock_is_refused_and_the_old_one_stays(
     assert 'equal to 604800' in line
 
 
+@pytest.mark.long
 def test_a_reload_while_it_still_starts_is_done_when_it_has(cli, daemon):
     write(cli, 'CUSTOM_A')
     cli.configure(update_resources_interval=3600, debug=True)
@@ -165,6 +168,7 @@ def test_a_named_directory_that_is_not_there_is_said_at_the_start(cli):
     )
 
 
+@pytest.mark.long
 def test_it_ends_with_the_terminal_it_was_started_from(cli, daemon):
     ours, terminal = pty.openpty()
     one = daemon(cli.config, '--show-tree', terminal=terminal)

@@ -84,6 +84,7 @@ def test_changed_rules_come_into_force_on_sighup_and_all_at_once(site):
     assert site.daemon.end() == 0, site.daemon.said
 
 
+@pytest.mark.long
 def test_with_a_mistake_in_one_file_the_last_good_set_stays(site):
     bad = rule('bad', 'when: kernel.releaze', 'traits: [CUSTOM_SITE_BAD]')
     site.write('a.yaml', TWO, POOL)

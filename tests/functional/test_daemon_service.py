@@ -63,6 +63,7 @@ def test_it_tells_systemd_of_its_life(cli, daemon, systemd):
     ]
 
 
+@pytest.mark.long
 def test_an_outage_is_a_cycle_that_finished(cli, daemon, systemd, unused_port):
     cli.configure({'endpoint': f'http://127.0.0.1:{unused_port}'})
     daemon(cli.config)
@@ -114,6 +115,7 @@ def test_a_report_has_each_node_and_no_secret(cli, daemon):
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+@pytest.mark.long
 def test_a_report_that_cannot_be_written_is_one_line(cli, daemon):
     cli.configure(update_resources_interval=3600)
     one = daemon(cli.config)

@@ -122,6 +122,7 @@ BAD = {
 }
 
 
+@pytest.mark.long_except(every=4)
 @pytest.mark.parametrize(
     ('bad', 'page'),
     [

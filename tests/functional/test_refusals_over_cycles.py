@@ -60,6 +60,7 @@ def cycles(agent, clock, seconds):
     return results
 
 
+@pytest.mark.long_except(every=2)
 @pytest.mark.catches('a refused write is sent in every cycle', case='500')
 @pytest.mark.parametrize('answer', [REFUSED, 500])
 def test_in_an_hour_of_cycles_it_is_sent_a_few_times_at_growing_distances(

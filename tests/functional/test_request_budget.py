@@ -105,6 +105,7 @@ def test_without_a_limit_nothing_waits(paced, placement):
     assert turns.seen == []
 
 
+@pytest.mark.long_except(every=5)
 @pytest.mark.parametrize('turn', range(0, 39, 3))
 def test_the_end_sends_nothing_more_and_the_next_start_goes_on(
     paced, placement, operator, tmp_path, turn
@@ -191,6 +192,7 @@ def test_the_daemon_ends_though_a_request_waits_for_its_turn(cli, daemon):
     assert 'Traceback' not in one.said
 
 
+@pytest.mark.long
 def test_a_new_limit_counts_from_the_reload_on(cli, daemon):
     cli.configure(agent={'max_requests_per_second': 1000}, debug=True)
     one = daemon(cli.config)
@@ -208,6 +210,7 @@ def test_a_new_limit_counts_from_the_reload_on(cli, daemon):
     assert one.end() == 0
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_sync_though_its_workers_wait_for_their_turn(cli, daemon):
     def nodes(total):
         lines = [

@@ -103,6 +103,7 @@ def cycle(agent):
         return []
 
 
+@pytest.mark.long_except(every=9)
 @pytest.mark.catches(
     'a part that cannot be read counts as empty', case='traits-500'
 )
@@ -165,6 +166,7 @@ def test_a_first_cycle_that_cannot_read_creates_nothing(
     assert operator.inventories()['VCPU']['total'] == 8
 
 
+@pytest.mark.long_except(every=3)
 @pytest.mark.parametrize('answer', [*LOST, 'null inside'])
 @pytest.mark.parametrize('names', ['/traits', '/resource_classes'])
 def test_unknown_names_are_not_no_names(
@@ -180,6 +182,7 @@ def test_unknown_names_are_not_no_names(
     assert {'HW_CPU_X86_AVX', 'CUSTOM_A'} < operator.traits()
 
 
+@pytest.mark.long_except(every=5)
 @pytest.mark.parametrize('answer', LOST)
 @pytest.mark.parametrize(
     'write',
