@@ -38,12 +38,14 @@ class Account:
     :ivar origin: the kind of place
     :ivar place: the file; empty if unknown, or for the environment
     :ivar cloud: the name of the cloud; empty for options
+    :ivar is_credential: True for an application credential
     """
 
     section: str
     origin: Origin = Origin.OPTIONS
     place: str = ''
     cloud: str = ''
+    is_credential: bool = False
 
     def option(self, name: str) -> str:
         """Return an option of the group, as this origin spells it."""
@@ -59,6 +61,20 @@ class Account:
             names = tuple(n for n in names if n not in _ONLY_OPTIONS)
         words = _listed([self._plain(name) for name in names])
         return f'{words} in {self.holder}'
+
+    def advice(self, *more: str) -> str:
+        """Return the advice for an account that keystone refuses.
+
+        :param more: options to check, too
+        """
+        if not self.is_credential:
+            options = self.options('auth_type', *more, 'username', 'password')
+            return f'check {options}'
+        names = ('application_credential_id', 'application_credential_secret')
+        return (
+            f'check {self.options("auth_type", *more, *names)}, and that it '
+            'has not expired ("openstack application credential show")'
+        )
 
     @property
     def holder(self) -> str:

@@ -10,6 +10,7 @@ people, never for the daemon. ``cmd/`` and the Ironic driver call it before they
 make a session; nothing is sent.
 """
 
+import dataclasses
 import os
 import typing
 
@@ -39,8 +40,19 @@ def account_of(conf: cfg.ConfigOpts, group: str) -> Account:
     """Return the account of a group, for messages."""
     found = _noted(conf, group, _ACCOUNT)
     if found is None:
-        return Account(section=group, place=_file(conf, group))
-    return typing.cast(Account, found)
+        found = Account(section=group, place=_file(conf, group))
+    return dataclasses.replace(
+        typing.cast(Account, found), is_credential=_is_credential(conf, group)
+    )
+
+
+def _is_credential(conf: cfg.ConfigOpts, group: str) -> bool:
+    """Return True if the account is an application credential."""
+    options = conf[group]
+    if options.auth_section and options.auth_section in conf:
+        options = conf[options.auth_section]
+    kind = options.auth_type if 'auth_type' in options else None
+    return 'applicationcredential' in (kind or '')
 
 
 def settle(conf: cfg.ConfigOpts, group: str) -> Account:

@@ -31,8 +31,8 @@ def error_for(exc: Exception, access: Access) -> agent_errors.Unavailable:
     if isinstance(exc, _NO_TOKEN):
         return errors.NotAuthorised(
             f'no token for {access.where}: {error_text.one_line(exc)}; '
-            f'{access.user} comes from {access.account}: check '
-            f'{access.account.options("auth_type", "username", "password")}'
+            f'{access.user} comes from {access.account}: '
+            f'{access.account.advice()}'
         )
     if isinstance(exc, ksa_exceptions.EndpointNotFound):
         return errors.Unreachable(_no_endpoint(access))

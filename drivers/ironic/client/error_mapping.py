@@ -108,8 +108,7 @@ def _unreached(
     if isinstance(exc, (ksa_exceptions.HttpError, *_NO_TOKEN)):
         return kind(
             f'no token for {where}: {answers.one_line(str(exc), 120)}; the '
-            f'account comes from {account}: check '
-            f'{account.options("auth_type", "auth_url", "username", "password")}'
+            f'account comes from {account}: {account.advice("auth_url")}'
         )
     if isinstance(exc, ksa_exceptions.SSLError) or error_text.tls_alert(exc):
         return errors.Unavailable(certificates.refused(exc, where, account))

@@ -9,6 +9,7 @@ import contextlib
 import os
 import pathlib
 import socket
+import sqlite3
 import ssl
 import subprocess
 import time
@@ -66,8 +67,11 @@ class SecureCloud:
     :ivar authority: signed the certificates of both
     """
 
-    def __init__(self, behind: str, authority: trustme.CA) -> None:
+    def __init__(
+        self, behind: str, authority: trustme.CA, folder: pathlib.Path
+    ) -> None:
         self.behind = behind
+        self._folder = folder
         self.authority = authority
         self.keystone = ''
         self.keystone_front: tls_front.Front
@@ -148,6 +152,18 @@ class SecureCloud:
             for key in ('id', 'secret')
         }
 
+    def expire(self, credential: str) -> None:
+        """Have an application credential expire a second after 1970."""
+        file = self._folder / 'keystone.sqlite'
+        with contextlib.closing(sqlite3.connect(file, PATIENCE)) as db:
+            changed = db.execute(
+                'update application_credential set expires_at = ?'
+                ' where id = ?',
+                (1_000_000, credential),
+            )
+            db.commit()
+        assert changed.rowcount == 1
+
     def disable(self, user_id: str) -> None:
         """Disable a user; its tokens are not valid any more."""
         self.change(user_id, enabled=False)
@@ -217,7 +233,7 @@ def secure_cloud(folder: pathlib.Path) -> Iterator[SecureCloud]:
             file = folder / f'{name}.conf'
             file.write_text(text.format(folder=folder, keystone=keystone))
             stack.enter_context(_serving(name, folder, url))
-        made = SecureCloud(keystone, authority)
+        made = SecureCloud(keystone, authority, folder)
         for url in (keystone, placement):
             _wait_for(url)
         made.keystone_front = stack.enter_context(
