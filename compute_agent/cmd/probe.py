@@ -133,7 +133,7 @@ def _nodes(
     one: 'NamedDriver', drivers: 'Drivers', conf: 'cfg.ConfigOpts'
 ) -> list[Node]:
     """Return a driver's nodes; a host has no uuid before its first cycle."""
-    from ..identity import identity  # noqa: PLC0415 (quick --help)
+    from ..identity import compute_id, identity  # noqa: PLC0415 (quick --help)
     from .wiring import agent_settings  # noqa: PLC0415
 
     listed = list(one.driver.get_available_nodes())
@@ -141,7 +141,7 @@ def _nodes(
     uuids = {name: uuid for uuid, name in by_uuid.items()}
     if identity.has_host_uuid(listed, by_uuid):
         directories = agent_settings.identity_directories(conf)
-        uuids[listed[0]] = identity.known_host_uuid(directories)
+        uuids[listed[0]] = compute_id.known_host_uuid(directories)
     return [
         Node(uuid=uuids.get(name, name), name=name, title=titles.get(name, ''))
         for name in listed

@@ -1,20 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of ``[compute_agent]``, which nova does not have."""
 
-import math
 from typing import Any
 
-from oslo_config import cfg, types
+from oslo_config import cfg
 
-from ..monitoring import address
-from ..ownership import policy
-from . import default
+from . import default, option_types
 
 GROUP = 'compute_agent'
-LEAST_RATE = (
-    0.01  # requests per second; keeps a wait within the range of timers
-)
-LARGEST_RATE = 10_000
 _OWNER = (
     'The agent reports the node: it creates the root provider and decides its '
     'contents. nova-compute must not report the same node.'
@@ -25,53 +18,6 @@ _COMPANION = (
     'creates, renames or deletes the root, and waits while it is missing '
     '(docs/companion.md).'
 )
-
-
-class _Mask(types.String):
-    """A pattern of trait names, with the wildcards * and ?."""
-
-    def __call__(self, value: Any) -> str:
-        """Return the mask."""
-        return policy.check_mask(super().__call__(value))
-
-
-class _Bind(types.String):
-    """An IP address with a port, or the path of a unix socket."""
-
-    def __call__(self, value: Any) -> str:
-        """Return the address as it is written."""
-        text: str = super().__call__(value)
-        return text and str(address.parse(text))
-
-
-class _TextFile(types.String):
-    """The absolute path of a file that node_exporter would read."""
-
-    def __call__(self, value: Any) -> str:
-        """Return the path."""
-        path: str = super().__call__(value)
-        if path and not (path.startswith('/') and path.endswith('.prom')):
-            raise ValueError(
-                f'{path} is no absolute path that ends in ".prom", and '
-                'node_exporter reads no other file'
-            )
-        return path
-
-
-class _Rate(types.Float):
-    """A number of requests per second; 0 means no limit."""
-
-    def __init__(self) -> None:
-        super().__init__(min=0.0, max=LARGEST_RATE)
-
-    def __call__(self, value: Any) -> float | None:
-        """Return the number, or None for an empty text."""
-        rate: float | None = super().__call__(value)
-        if rate is not None and not (
-            rate == 0 or LEAST_RATE <= rate < math.inf
-        ):
-            raise ValueError(f'Should be 0, or {LEAST_RATE} at least')
-        return rate
 
 
 _OPTS: list[cfg.Opt] = [
@@ -206,7 +152,7 @@ _OPTS: list[cfg.Opt] = [
     ),
     cfg.Opt(
         'max_requests_per_second',
-        type=_Rate(),
+        type=option_types.Rate(),
         default=0.0,
         mutable=True,
         help='The largest number of requests per second that this agent sends '
@@ -256,7 +202,7 @@ _OPTS: list[cfg.Opt] = [
     ),
     cfg.Opt(
         'metrics_bind',
-        type=_Bind(),
+        type=option_types.Bind(),
         sample_default='127.0.0.1:9733',
         help='The address at which the daemon answers requests for its '
         'metrics (/metrics) and its health (/healthz, /livez, /readyz): '
@@ -267,7 +213,7 @@ _OPTS: list[cfg.Opt] = [
     ),
     cfg.Opt(
         'metrics_textfile',
-        type=_TextFile(),
+        type=option_types.TextFile(),
         sample_default='/var/lib/prometheus/node-exporter/compute-agent.prom',
         help='The file into which the daemon writes its metrics at its start, '
         'and when a cycle begins or ends, for the textfile collector of '
@@ -287,7 +233,7 @@ _OPTS: list[cfg.Opt] = [
     ),
     cfg.ListOpt(
         'masked_traits',
-        item_type=_Mask(),
+        item_type=option_types.Mask(),
         default=[],
         mutable=True,
         help='Traits that the agent never reports, whichever source asserts '

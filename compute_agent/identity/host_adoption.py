@@ -14,7 +14,7 @@ from typing import Protocol
 from .. import errors
 from ..ownership import adoption
 from ..tree.node import Node
-from . import identity
+from . import compute_id, identity
 
 
 class Handover(Protocol):
@@ -45,7 +45,7 @@ class HostAdoption:
         """
         handover.forget_with_record(self.node.uuid)
         own, *others = self.directories
-        return identity.adopt(self.provider.uuid, own, others)
+        return compute_id.adopt(self.provider.uuid, own, others)
 
 
 def host_adoption(

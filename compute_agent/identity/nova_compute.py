@@ -9,7 +9,7 @@ this module with the node planner.
 import pathlib
 from collections.abc import Iterator, Sequence
 
-from . import identity
+from . import compute_id
 
 _PROC = pathlib.Path('/proc')
 _PROGRAM = 'nova-compute'
@@ -47,7 +47,7 @@ class NovaCompute:
         The processes and files are read at each call, because a person may
         stop nova-compute. A root that is not of this host does not wait.
         """
-        files = identity.uuid_files(self._directories)
+        files = compute_id.uuid_files(self._directories)
         if uuid not in files:
             return ''
         number = next(_processes(self._proc), '')
@@ -68,7 +68,7 @@ class NovaCompute:
 
         It is empty for a root that is not of this host.
         """
-        if uuid not in identity.uuid_files(self._directories):
+        if uuid not in compute_id.uuid_files(self._directories):
             return ''
         if self._note is None:
             number = next(_processes(self._proc), '')
@@ -78,7 +78,7 @@ class NovaCompute:
     def _novas_file(self, uuid: str, file: str) -> list[str]:
         """Return the sign of a file that this agent did not write."""
         own = self._directories[0]
-        if identity.known_host_uuid([own]) == uuid:
+        if compute_id.known_host_uuid([own]) == uuid:
             return []
         return [f'the uuid of the host is in its file {file}']
 

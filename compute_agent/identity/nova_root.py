@@ -17,7 +17,7 @@ from .. import errors
 from ..ownership import adoption
 from ..tree import provider
 from ..tree.node import Node
-from . import identity
+from . import compute_id
 
 LOG = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def host_file(directories: Sequence[pathlib.Path]) -> HostFile:
     :raises errors.ConfigError: a file holds no uuid, or copies differ
     """
     unreadable: list[str] = []
-    found = identity.existing_files(directories, unreadable)
+    found = compute_id.existing_files(directories, unreadable)
     for uuid, paths in found.items():
         return HostFile(
             uuid=uuid,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The journal: intents before writes to placement, outcomes after them.
 
-The table ``intent`` has the writes whose outcome is unknown. An intent is
-written down before its request is sent and dropped when the outcome is known;
-a write that was carried out is recorded as created or ours.
+An intent (``intents.py``) is written down before its request is sent and
+dropped when the outcome is known; a write that was carried out is recorded as
+created or ours.
 
 All transactions over several tables of a provider are here: ``begin`` (intents
 and claims), ``record_outcome`` (intents, record and snapshot), ``save``
@@ -14,22 +14,21 @@ which they go on if it cannot be written.
 
 import itertools
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..ownership.record import Record
 from ..plan.history_entry import Entry, What
 from ..plan.intents import Intent
-from ..tree import assertion, provider
+from ..tree import provider
 from ..tree.assertion import Claims, Key
-from . import read_order
-from .database.database import Database, packed, unpacked
+from . import intents, read_order
+from .database.database import Database
 from .history import differences
 from .history.history import History
+from .others_changes import OthersChanges
 from .record.records import Records
 from .snapshot import history
 from .snapshot.snapshot import Snapshot
-
-_COLUMNS = 'node_uuid, uuid, kind, generation, names, added'
 
 
 class Journal:
@@ -46,6 +45,7 @@ class Journal:
         self._records = records
         self._snapshot = snapshot
         self._past = past
+        self._others = OthersChanges(records, snapshot, past)
         self._recency = read_order.Recency()
 
     # --- before and after a request -------------------------------------------
@@ -53,17 +53,17 @@ class Journal:
     def begin(
         self,
         node_uuid: str,
-        intents: Sequence[Intent],
+        open_intents: Sequence[Intent],
         claims: Mapping[Key, Claims],
     ) -> None:
         """Record durably the writes that will be sent, in one transaction.
 
-        :param intents: all intents of the node that are open from now on
+        :param open_intents: all intents of the node that are open from now on
         :param claims: the names that each source claims for the node now
         """
         with self._database.writing() as db:
-            self._records.set_claims(db, node_uuid, claims)
-            _replace(db, node_uuid, intents)
+            self._records.claims.set(db, node_uuid, claims)
+            intents.replace(db, node_uuid, open_intents)
 
     def record_outcome(
         self,
@@ -96,7 +96,7 @@ class Journal:
                     self._records.confirm(db, intent)
                     self._recency.learn(intent.uuid, intent.generation)
                 for intent in (*confirmed, *unsent):
-                    _drop(db, intent)
+                    intents.drop(db, intent)
                 for reading in seen:
                     self._save(db, reading)
                     self._snapshot.drop_prior_state(db, reading.provider.uuid)
@@ -107,28 +107,13 @@ class Journal:
         self, node_uuids: Iterable[str]
     ) -> dict[str, dict[str, Sequence[Intent]]]:
         """Return these nodes' open intents by provider, oldest first."""
-        found: dict[str, dict[str, Sequence[Intent]]] = {}
         with self._database.reading() as db:
-            for row in db.execute(
-                f'select {_COLUMNS} from intent where node_uuid in'  # noqa: S608 (constants)
-                ' (select value from json_each(?))'
-                ' order by node_uuid, position',
-                (packed(node_uuids),),
-            ):
-                intent = _intent(*row)
-                of_node = found.setdefault(intent.node_uuid, {})
-                of_node[intent.uuid] = [*of_node.get(intent.uuid, []), intent]
-        return found
+            return intents.of_nodes(db, node_uuids)
 
     def intents_on(self, uuids: Iterable[str]) -> dict[str, list[Intent]]:
         """Return the open intents on these providers, of any node."""
-        query = f'select {_COLUMNS} from intent where uuid = ?'  # noqa: S608 (constants)
         with self._database.reading() as db:
-            found = {
-                uuid: [_intent(*row) for row in db.execute(query, (uuid,))]
-                for uuid in uuids
-            }
-        return {uuid: intents for uuid, intents in found.items() if intents}
+            return intents.on_providers(db, uuids)
 
     # --- readings of placement -----------------------------------------------
 
@@ -168,7 +153,7 @@ class Journal:
                         last = self._snapshot.keep_prior_state(db, reading)
                         if last is None:
                             new.add(reading.provider.uuid)
-                        entries += self._by_others(db, last, reading, new)
+                        entries += self._others.entries(db, last, reading, new)
                         self._save(db, reading)
                 self._past.record(db, entries)
 
@@ -184,7 +169,7 @@ class Journal:
         for attempt in self._past.transactions():
             with attempt as db:
                 for uuid in lost:
-                    self._note_gone(db, uuid)
+                    self._others.note_gone(db, uuid)
                     self._forget(db, uuid)
                 for uuid in roots:
                     self._snapshot.lose_root(db, uuid)
@@ -277,14 +262,6 @@ class Journal:
 
     # --- steps of a transaction -----------------------------------------------
 
-    def drop_intents_on(self, db: sqlite3.Connection, uuid: str) -> None:
-        """Drop the open intents on a provider, of any node."""
-        db.execute('delete from intent where uuid = ?', (uuid,))
-
-    def providers(self, db: sqlite3.Connection) -> set[str]:
-        """Return the providers that have open intents."""
-        return {uuid for (uuid,) in db.execute('select uuid from intent')}
-
     def _note(self, db: sqlite3.Connection, entries: Sequence[Entry]) -> None:
         """Write what the history tells of writes, before they are recorded."""
         if entries:
@@ -292,37 +269,6 @@ class Journal:
             self._past.record(
                 db, entries, self._snapshot.prior_states(db, uuids)
             )
-
-    def _by_others(
-        self,
-        db: sqlite3.Connection,
-        last: provider.Reading | None,
-        now: provider.Reading,
-        new: Collection[str],
-    ) -> Iterable[Entry]:
-        """Return what others changed between two readings of a provider.
-
-        :param new: the providers that were not read before this observation
-        """
-        uuid = now.provider.uuid
-        if last is None:
-            is_first = now.root_uuid in new or now.provider.parent_uuid is None
-            if is_first or self._records.is_created(db, uuid):
-                return ()
-            return differences.new_provider(now)
-        if last.provider == now.provider:
-            return ()
-        own = self._past.own_since(db, uuid, last.read_at)
-        return differences.entries(last, now, own)
-
-    def _note_gone(self, db: sqlite3.Connection, uuid: str) -> None:
-        """Write who deleted a provider: others, unless no answer told it."""
-        last = self._snapshot.last_reading(db, uuid)
-        if last is None:
-            return
-        own = self._past.own_since(db, uuid, last.read_at)
-        if not any(entry.what is What.DELETED for entry in own):
-            self._past.record(db, [differences.gone(last)])
 
     def _save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
         seen = reading.provider
@@ -333,54 +279,5 @@ class Journal:
     def _forget(self, db: sqlite3.Connection, uuid: str) -> None:
         history.lose_provider(db, uuid, self._snapshot.generation(db, uuid))
         self._records.forget(db, uuid)
-        self.drop_intents_on(db, uuid)
+        intents.drop_on(db, uuid)
         self._snapshot.forget(db, uuid)
-
-
-def _replace(
-    db: sqlite3.Connection, node_uuid: str, intents: Sequence[Intent]
-) -> None:
-    """Make these the only open intents of a node."""
-    db.execute('delete from intent where node_uuid = ?', (node_uuid,))
-    db.executemany(
-        'insert into intent values (?, ?, ?, ?, ?, ?, ?)',
-        [
-            (
-                node_uuid,
-                position,
-                intent.uuid,
-                intent.kind,
-                intent.generation,
-                packed(intent.names),
-                packed(intent.added),
-            )
-            for position, intent in enumerate(intents)
-        ],
-    )
-
-
-def _drop(db: sqlite3.Connection, intent: Intent) -> None:
-    """Drop one intent of its node."""
-    db.execute(
-        'delete from intent where node_uuid = ? and uuid = ? and kind is ?'
-        ' and generation = ?',
-        (intent.node_uuid, intent.uuid, intent.kind, intent.generation),
-    )
-
-
-def _intent(
-    node_uuid: str,
-    uuid: str,
-    kind: str | None,
-    generation: str,
-    names: str,
-    added: str,
-) -> Intent:
-    return Intent(
-        node_uuid=node_uuid,
-        uuid=uuid,
-        kind=None if kind is None else assertion.Kind(kind),
-        generation=int(generation),
-        names=unpacked(names),
-        added=unpacked(added),
-    )

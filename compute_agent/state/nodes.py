@@ -120,16 +120,20 @@ class Nodes:
             else [f'{assertion.DRIVER_PREFIX}{one.name}' for one in drivers]
         )
         with self._database.reading() as db:
-            if not self._records.has_claims_of(db, before):
+            if not self._records.claims.has_any_of(db, before):
                 return
         with self._database.writing() as db:
             if not drivers.are_several:
-                self._records.rename_source(db, before, assertion.DRIVER)
+                self._records.claims.rename_source(
+                    db, before, assertion.DRIVER
+                )
                 return
             of_node = dict(db.execute('select uuid, driver from node'))
             for one in drivers:
                 nodes = {u for u, d in of_node.items() if d == one.reference}
-                self._records.rename_source(db, before, one.source, nodes)
+                self._records.claims.rename_source(
+                    db, before, one.source, nodes
+                )
 
     def forget(self, uuids: Iterable[str]) -> None:
         """Drop nodes; the record of their providers stays.
@@ -183,7 +187,7 @@ class Nodes:
         self._rows = None
         db.execute('delete from node where uuid = ?', (uuid,))
         lost_roots.drop_everywhere(db, uuid)
-        self._records.drop_claims(db, uuid)
+        self._records.claims.drop(db, uuid)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -134,7 +134,7 @@ class ComputeDriver(abc.ABC):
 
         For a node that is missing here, the agent uses the node's name if it
         is a uuid. A driver's only node otherwise gets the host's uuid from the
-        file ``compute_id`` (``identity/identity.py``).
+        file ``compute_id`` (``identity/compute_id.py``).
         """
         return {}
 

@@ -28,7 +28,8 @@ from ..operations import operations as ops
 from ..plan import diff as planning
 from ..plan import render
 from . import circuit_breaker, history_entries
-from .progress import Progress, Step
+from .progress import Progress
+from .step import Step
 
 LOG = logging.getLogger(__name__)
 

@@ -19,26 +19,9 @@ from ..operations import write
 from ..plan import diff as planning
 from ..plan import render
 from . import expected_intents
+from .step import Step
 
 _BLOCKED = 'not sent, because an operation that it depends on was refused'
-
-
-@dataclasses.dataclass(slots=True, eq=False)
-class Step:
-    """One operation and its state so far.
-
-    :ivar intents: the intents that are recorded before it is sent
-    :ivar unsure: it was sent, and no answer tells the outcome
-    :ivar done: placement carried it out
-    :ivar failed: it was refused or met a conflict, or it depends on such an
-        operation
-    """
-
-    operation: ops.Operation
-    intents: tuple[Intent, ...] = ()
-    unsure: bool = False
-    done: bool = False
-    failed: bool = False
 
 
 class Progress:

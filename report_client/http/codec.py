@@ -9,6 +9,7 @@ used.
 """
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -59,6 +60,17 @@ class ListedProvider:
 
 
 # --- writes; see also codec_writes.py ------------------------------------------
+
+
+def parse_version(text: object) -> Version | None:
+    """Return a microversion from a server's answer, None if it is invalid."""
+    match = re.fullmatch(r'([0-9]{1,4})\.([0-9]{1,4})', str(text))
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def dotted(version: Version) -> str:
+    """Return a microversion as a request names it."""
+    return '{}.{}'.format(*version)
 
 
 def records(inventories: ops.Inventories) -> dict[str, Any]:

@@ -11,7 +11,6 @@ authenticates.
 import contextlib
 import dataclasses
 import logging
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
@@ -169,8 +168,8 @@ class Placement:
         """Refuse a request if this placement is known to be too old for it."""
         if needed > self._version:
             raise errors.TooOld(
-                f'{self.where} has API version {_dotted(self._version)}; '
-                f'{request.method} {request.path} needs {_dotted(needed)} or '
+                f'{self.where} has API version {codec.dotted(self._version)}; '
+                f'{request.method} {request.path} needs {codec.dotted(needed)} or '
                 'newer: upgrade placement'
             )
 
@@ -197,7 +196,7 @@ class Placement:
                 request.path,
                 request.method,
                 json=request.body,
-                microversion=_dotted(min(self._version, request.newest)),
+                microversion=codec.dotted(min(self._version, request.newest)),
                 raise_exc=False,
                 headers={'Accept': 'application/json'},
                 stream=stream,
@@ -232,34 +231,34 @@ class Placement:
 
     def _negotiate(self, response: Response, sent: codec.Version) -> bool:
         """Adopt the server's newest version; return True if it has changed."""
-        newest = _version(_errors(response).get('max_version'))
+        newest = codec.parse_version(_errors(response).get('max_version'))
         if newest is None:
             return False
         if newest < codec.OLDEST:
             raise errors.TooOld(
-                f'{self.where} has API version {_dotted(newest)}; this agent '
-                f'needs {_dotted(codec.OLDEST)} or newer: upgrade placement'
+                f'{self.where} has API version {codec.dotted(newest)}; this agent '
+                f'needs {codec.dotted(codec.OLDEST)} or newer: upgrade placement'
             )
-        LOG.debug('%s has API version %s', self.where, _dotted(newest))
+        LOG.debug('%s has API version %s', self.where, codec.dotted(newest))
         self._version = min(newest, codec.NEWEST)
         return sent != self._version
 
     def _no_version(self, response: Response) -> errors.TooOld:
         """Return the error for a 406 without a version to try."""
         error = _errors(response)
-        oldest = _version(error.get('min_version'))
-        newest = _version(error.get('max_version'))
+        oldest = codec.parse_version(error.get('min_version'))
+        newest = codec.parse_version(error.get('max_version'))
         advice = 'upgrade placement'
         if oldest is None or newest is None:
             offer = 'does not say which it takes'
         else:
-            offer = f'says it takes {_dotted(oldest)} to {_dotted(newest)}'
+            offer = f'says it takes {codec.dotted(oldest)} to {codec.dotted(newest)}'
             if oldest > codec.NEWEST:
                 advice = 'upgrade this agent'
         return errors.TooOld(
-            f'{self.where} refuses API version {_dotted(self._version)} (HTTP '
-            f'406) and {offer}; this agent speaks {_dotted(codec.OLDEST)} to '
-            f'{_dotted(codec.NEWEST)}: {advice}, or set endpoint_override in '
+            f'{self.where} refuses API version {codec.dotted(self._version)} (HTTP '
+            f'406) and {offer}; this agent speaks {codec.dotted(codec.OLDEST)} to '
+            f'{codec.dotted(codec.NEWEST)}: {advice}, or set endpoint_override in '
             '[placement] if that is not placement itself'
         )
 
@@ -276,16 +275,6 @@ class Placement:
                 f'{self._access.hint}'
             )
         return error_mapping.error_for(request, status, error, self._access)
-
-
-def _version(text: object) -> codec.Version | None:
-    """Return a microversion from a server's answer, None if it is invalid."""
-    match = re.fullmatch(r'([0-9]{1,4})\.([0-9]{1,4})', str(text))
-    return (int(match[1]), int(match[2])) if match else None
-
-
-def _dotted(version: codec.Version) -> str:
-    return '{}.{}'.format(*version)
 
 
 def _json(response: Response) -> Any:

@@ -10,7 +10,7 @@ import uuid
 
 import pytest
 
-from compute_agent.identity import identity
+from compute_agent.identity import compute_id
 
 ROOT = '11111111-1111-4111-8111-111111111111'
 NUMA = '22222222-2222-4222-8222-222222222222'
@@ -213,7 +213,7 @@ def test_a_host_s_adoption_that_was_cut_off_leaves_no_node_behind(
     host, monkeypatch, written
 ):
     host.run('sync')
-    adopt = identity.adopt
+    adopt = compute_id.adopt
 
     def cut_off(*args):
         if written:
@@ -221,7 +221,7 @@ def test_a_host_s_adoption_that_was_cut_off_leaves_no_node_behind(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(identity, 'adopt', cut_off)
+        patch.setattr(compute_id, 'adopt', cut_off)
         assert host.run('provider', 'adopt', 'cn1', '--yes').code != 0
     if not written:
         assert host.run('provider', 'adopt', 'cn1', '--yes').code == 0

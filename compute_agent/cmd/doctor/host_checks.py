@@ -9,7 +9,8 @@ import functools
 
 from oslo_config import cfg
 
-from ...identity import identity, nova_compute
+from ...identity import compute_id as compute_id_file
+from ...identity import nova_compute
 from ...ownership import policy
 from ..app import configuration
 from ..wiring import agent_settings
@@ -48,7 +49,9 @@ def driver(conf: cfg.ConfigOpts, name: str) -> Finding:
 
 def compute_id(conf: cfg.ConfigOpts) -> Finding:
     """Report the file with the uuid of this host."""
-    found = identity.existing_files(agent_settings.identity_directories(conf))
+    found = compute_id_file.existing_files(
+        agent_settings.identity_directories(conf)
+    )
     if not found:
         return finding.ok(
             'there is no compute_id file; a driver of one host makes it at '

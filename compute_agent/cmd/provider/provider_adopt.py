@@ -131,7 +131,7 @@ def _proposal(
 
 
 def _of_host(agent: 'Agent', host: 'host_adoption.HostAdoption') -> _Proposal:
-    from ...identity import identity  # noqa: PLC0415 (quick --help)
+    from ...identity import compute_id  # noqa: PLC0415 (quick --help)
     from ...ownership import adoption  # noqa: PLC0415
 
     uuid, node = host.provider.uuid, host.node
@@ -148,7 +148,7 @@ def _of_host(agent: 'Agent', host: 'host_adoption.HostAdoption') -> _Proposal:
     return _Proposal(
         plan=[
             f'this host, {node}, takes the uuid of provider {uuid}',
-            f'  {identity.FILE_NAME} in {host.directories[0]}, or where nova wrote it: {node.uuid} becomes {uuid}; a copy of the old file is kept',
+            f'  {compute_id.FILE_NAME} in {host.directories[0]}, or where nova wrote it: {node.uuid} becomes {uuid}; a copy of the old file is kept',
             f'  the record of {node.uuid} is dropped',
             '  the provider keeps its contents; this agent reports it now',
         ],

@@ -27,9 +27,9 @@ from ...conf import misspelled
 from ...cycle import judging, node_list, resource_tracker
 from ...cycle.departures import departed_nodes
 from ...cycle.node import node_result
-from ...cycle.planning import node_planner
+from ...cycle.planning import node_planner, planner_settings
+from ...identity import compute_id, identity, nova_compute, nova_root
 from ...identity import host_name as host_names
-from ...identity import identity, nova_compute, nova_root
 from ...limits import approval, contention
 from ...ownership import adoption, policy
 from ...ownership.pruning import NOTHING, Prune
@@ -131,12 +131,12 @@ def build_agent(
         nodes,
         report_client,
         state.records,
-        settings=node_planner.Settings(
+        settings=planner_settings.Settings(
             ratios=settings.ratios,
             reserved=settings.reserved,
             orders=current.orders,
             uuid_files=functools.partial(
-                identity.uuid_files, settings.identity_directories
+                compute_id.uuid_files, settings.identity_directories
             ),
             is_companion=settings.is_companion,
             nova=nova_compute.NovaCompute(settings.identity_directories)
@@ -260,7 +260,7 @@ def _node_list(
         by_nova: Mapping[str, str],
     ) -> list[Node]:
         nodes = identity.identify(
-            names, by_uuid, lambda: identity.host_uuid(own, others)
+            names, by_uuid, lambda: compute_id.host_uuid(own, others)
         )
         return [
             host_name.of(node, by_nova.get(node.name) or node.name)

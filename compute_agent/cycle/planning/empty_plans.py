@@ -16,7 +16,7 @@ from typing import Generic
 from ...ownership.policy import Policy
 from ...ownership.record import Record
 from ...plan.observation import Observation
-from ...plan.plan import Op
+from ...plan.plan import Op, Wanted
 from ...tree import provider_tree
 from ...tree.node import Node
 from .node_plan import NodePlan
@@ -98,3 +98,21 @@ class EmptyPlans(Generic[Op]):
         """Forget the plans of all other nodes."""
         for uuid in self._plans.keys() - set(node_uuids):
             del self._plans[uuid]
+
+
+def is_repeatable(
+    made: NodePlan[Op], seen: Observation, wanted: Wanted
+) -> bool:
+    """Return True if the same inputs would give the same plan, not sent.
+
+    Such a plan is empty, or waits until a person allows its first write. The
+    result is False if part of the observation was read in this cycle. It is
+    also False if a name was left out because placement does not know it yet:
+    then the wanted providers differ from the observed ones although the plan
+    is empty.
+    """
+    if seen.fresh or made.contended:
+        return False
+    return made.waits_as_a_whole() or (
+        made.is_empty() and wanted.after == seen.providers
+    )

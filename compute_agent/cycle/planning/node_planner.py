@@ -8,7 +8,7 @@ from several threads.
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Generic
 
 from ... import errors
@@ -16,48 +16,16 @@ from ...limits import contention
 from ...ownership import leaving, orphans, policy, takeover
 from ...ownership.beside_nova import given_up
 from ...plan.observation import Observation
-from ...plan.plan import Op, Wanted
+from ...plan.plan import Op
 from ...plan.removal import Reason
-from ...tree import host_inventory
-from ...tree.allocation_ratios import Ratios
 from ...tree.node import Node
 from .. import node_list, report_client
-from . import consumers
+from . import consumers, empty_plans, planner_settings
 from .descriptions import Descriptions, Facts
 from .empty_plans import EmptyPlans, Inputs
 from .node_plan import NodePlan
 from .root_checks import RootChecks
 from .wanted_providers import WantedProviders
-
-# Returns the operator's orders for the names of a node.
-OrdersOf = Callable[[Node], policy.Orders]
-
-
-def _no_orders() -> OrdersOf:
-    return lambda _node: policy.NO_ORDERS
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The operator's settings.
-
-    :ivar reserved: the part of a host that is not for its guests
-    :ivar uuid_files: called in each cycle; returns the host's uuid and the
-        file that gives it
-    :ivar is_companion: True if nova-compute reports the nodes
-    :ivar nova: looks for a nova-compute on this host; None if the operator
-        said who reports the nodes
-    :ivar orders: called in each cycle; returns the orders for the nodes' names
-    """
-
-    ratios: Ratios = dataclasses.field(default_factory=Ratios)
-    reserved: host_inventory.Reserved = dataclasses.field(
-        default_factory=host_inventory.Reserved
-    )
-    orders: Callable[[], OrdersOf] = _no_orders
-    uuid_files: Callable[[], Mapping[str, str]] = dict
-    is_companion: bool = False
-    nova: report_client.NovaCompute | None = None
 
 
 class NodePlanner(Generic[Op]):
@@ -75,7 +43,7 @@ class NodePlanner(Generic[Op]):
         client: report_client.ReportClient[Op],
         records: report_client.Records,
         *,
-        settings: Settings,
+        settings: planner_settings.Settings,
         files: report_client.Files | None = None,
         names: report_client.AgreedNames | None = None,
         lost: report_client.LostRoots | None = None,
@@ -215,7 +183,7 @@ class NodePlanner(Generic[Op]):
             ),
             takes_over=decides.orders.takes_over,
         )
-        if not reshapes and _is_repeatable(made, seen, wanted):
+        if not reshapes and empty_plans.is_repeatable(made, seen, wanted):
             self._keep(inputs, made)
         return made
 
@@ -326,21 +294,3 @@ class NodePlanner(Generic[Op]):
             orders=self._orders(node),
             contended=contended,
         )
-
-
-def _is_repeatable(
-    made: NodePlan[Op], seen: Observation, wanted: Wanted
-) -> bool:
-    """Return True if the same inputs would give the same plan, not sent.
-
-    Such a plan is empty, or waits until a person allows its first write. The
-    result is False if part of the observation was read in this cycle. It is
-    also False if a name was left out because placement does not know it yet:
-    then the wanted providers differ from the observed ones although the plan
-    is empty.
-    """
-    if seen.fresh or made.contended:
-        return False
-    return made.waits_as_a_whole() or (
-        made.is_empty() and wanted.after == seen.providers
-    )

@@ -13,6 +13,7 @@ from ... import errors
 from ...ownership.explanations import record_rows
 from ...plan.history_entry import Entry, What
 from ...tree.node import Node
+from .. import intents
 from ..cache import Cache
 from ..database.database import Database
 from ..history.history import History
@@ -58,7 +59,7 @@ class Handover:
                 self._account(db, n.called, self._with_uncreated(db, n), n)
                 for n in nodes
             ]
-            every = self._records.providers(db) | self._journal.providers(db)
+            every = self._records.providers(db) | intents.providers(db)
             other = every.difference(*(a.providers for a in found))
             if node is None and other:
                 found.append(self._account(db, '', other))
@@ -124,7 +125,7 @@ class Handover:
                 )
                 for provider_uuid in self._providers(db, uuid):
                     self._records.forget(db, provider_uuid)
-                    self._journal.drop_intents_on(db, provider_uuid)
+                    intents.drop_on(db, provider_uuid)
                     self._snapshot.forget_everywhere(db, provider_uuid)
                     history.forget(db, provider_uuid)
                 self._nodes.drop(db, uuid)
@@ -141,8 +142,8 @@ class Handover:
 
     def _with_uncreated(self, db: sqlite3.Connection, node: Node) -> set[str]:
         """Return a node's providers, and those that may have been created."""
-        intents = self._journal.intents([node.uuid]).get(node.uuid, {})
-        return self._providers(db, node.uuid) | set(intents)
+        written = self._journal.intents([node.uuid]).get(node.uuid, {})
+        return self._providers(db, node.uuid) | set(written)
 
     def _has_intents(self, node_uuid: str, uuids: Iterable[str]) -> bool:
         """True if a write for this node, or to these providers, is open."""

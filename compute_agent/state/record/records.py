@@ -2,8 +2,8 @@
 """The record in the state database: this agent's additions and the claims.
 
 The tables ``created`` (providers that this agent created), ``ours`` (names
-that it added), ``held`` (which source claims which names for which node) and
-``taken_over`` (providers of others that a person allowed it to write).
+that it added), ``held`` (the claims, ``held_claims.py``) and ``taken_over``
+(providers of others that a person allowed it to write).
 They must be durable before a request is sent. Without these tables the agent
 only adds, because it does not know which names it added before. Methods that
 take a connection are steps of a transaction of ``journal.py``, ``nodes.py`` or
@@ -20,13 +20,13 @@ from ...ownership.record import Record
 from ...plan import intents
 from ...plan.history_entry import Entry, What
 from ...tree import assertion, provider
-from ...tree.assertion import Claims, Key
 from ..cache import Cache
 from ..database.database import Database, packed
 from ..history.history import History
 from ..snapshot import history
 from ..snapshot.snapshot import Snapshot
 from . import rows
+from .held_claims import HeldClaims
 
 _TABLES = ('created', 'ours', 'held', 'taken_over')
 # Nodes whose records one query returns: the rows of all nodes take memory.
@@ -37,6 +37,7 @@ class Records:
     """The providers and names that this agent added, and the claims.
 
     :param snapshot: has the states of providers before others changed them
+    :ivar claims: the claims of all sources, for transactions over several tables
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Records:
         self._cache = cache
         self._snapshot = snapshot
         self._past = past
+        self.claims = HeldClaims(cache)
 
     # --- reading --------------------------------------------------------------
 
@@ -173,7 +175,7 @@ class Records:
                 }
                 for key, by_source in given.claims.items()
             }
-            self.set_claims(db, node_uuid, left)
+            self.claims.set(db, node_uuid, left)
             # A companion makes no assertion about the root of its own.
             db.executemany(
                 'delete from held where uuid = ? and kind = ? and source = ?'
@@ -187,24 +189,6 @@ class Records:
                 self._cache.drop(uuid)
 
     # --- steps of a transaction -----------------------------------------------
-
-    def set_claims(
-        self,
-        db: sqlite3.Connection,
-        node_uuid: str,
-        claims: Mapping[Key, Claims],
-    ) -> None:
-        """Record which source claims which names for a node from now on."""
-        for uuid, _ in claims:
-            self._cache.drop(uuid)
-        db.executemany(
-            'replace into held values (?, ?, ?, ?, ?)',
-            [
-                (uuid, kind, source, node_uuid, packed(names))
-                for (uuid, kind), by_source in claims.items()
-                for source, names in by_source.items()
-            ],
-        )
 
     def confirm(self, db: sqlite3.Connection, intent: intents.Intent) -> None:
         """Record that a write was carried out."""
@@ -272,7 +256,7 @@ class Records:
                 for name in names
             ],
         )
-        self.set_claims(db, node_uuid, added.claims)
+        self.claims.set(db, node_uuid, added.claims)
         self._take_over(db, added.taken_over)
 
     def forget(self, db: sqlite3.Connection, uuid: str) -> None:
@@ -286,42 +270,6 @@ class Records:
         """Return True if this agent created or adopted a provider."""
         query = 'select 1 from created where uuid = ?'
         return db.execute(query, (uuid,)).fetchone() is not None
-
-    def has_claims_of(self, db: sqlite3.Connection, source: str) -> bool:
-        """Return True if the source claims names, for any node."""
-        query = 'select 1 from held where source = ? limit 1'
-        return db.execute(query, (source,)).fetchone() is not None
-
-    def rename_source(
-        self,
-        db: sqlite3.Connection,
-        old: str,
-        new: str,
-        node_uuids: Iterable[str] | None = None,
-    ) -> None:
-        """Give the claims of a source to another name of it.
-
-        :param node_uuids: only the claims for these nodes; None for all nodes
-        """
-        query = 'select uuid, node_uuid from held where source = ?'
-        found = db.execute(query, (old,)).fetchall()
-        wanted = None if node_uuids is None else set(node_uuids)
-        for uuid, node_uuid in found:
-            if wanted is None or node_uuid in wanted:
-                self._cache.drop(uuid)
-                db.execute(
-                    'update or replace held set source = ?'
-                    ' where uuid = ? and source = ? and node_uuid = ?',
-                    (new, uuid, old, node_uuid),
-                )
-
-    def drop_claims(self, db: sqlite3.Connection, node_uuid: str) -> None:
-        """Drop all claims that were made for a node."""
-        for (uuid,) in db.execute(
-            'select distinct uuid from held where node_uuid = ?', (node_uuid,)
-        ).fetchall():
-            self._cache.drop(uuid)
-        db.execute('delete from held where node_uuid = ?', (node_uuid,))
 
     def providers(self, db: sqlite3.Connection) -> set[str]:
         """Return the providers that have a record."""

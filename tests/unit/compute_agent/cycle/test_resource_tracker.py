@@ -12,7 +12,7 @@ from compute_agent import errors
 from compute_agent.cycle import node_list, resource_tracker
 from compute_agent.cycle.departures import departed_nodes
 from compute_agent.cycle.node import conflicts
-from compute_agent.cycle.planning import node_planner
+from compute_agent.cycle.planning import node_planner, planner_settings
 from compute_agent.identity import identity
 from compute_agent.limits import backoff, blast_radius, contention
 from compute_agent.ownership.record import Record
@@ -194,7 +194,7 @@ def tracker(client):
                 nodes,
                 client,
                 Records(),
-                settings=node_planner.Settings(),
+                settings=planner_settings.Settings(),
                 files=files,
             ),
             nodes,

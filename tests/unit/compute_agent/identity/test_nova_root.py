@@ -7,7 +7,7 @@ import types
 import pytest
 
 from compute_agent import errors
-from compute_agent.identity import identity, nova_root
+from compute_agent.identity import compute_id, nova_root
 
 FIRST = 'aaaaaaaa-1111-4111-8111-111111111111'
 SECOND = 'bbbbbbbb-1111-4111-8111-111111111111'
@@ -91,7 +91,7 @@ def test_a_file_that_may_not_be_read_is_not_known(
     (line,) = caplog.messages
     assert f'{tmp_path}/compute_id cannot be read' in line
     with pytest.raises(errors.ConfigError):  # an owner needs it
-        identity.host_uuid(tmp_path)
+        compute_id.host_uuid(tmp_path)
 
 
 def test_a_file_with_something_else_stays_an_error(tmp_path):

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The settings of the operator that the plans of all nodes depend on.
+
+``cmd`` makes them of the configuration, and ``node_planner.py`` reads them.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+
+from ...ownership import policy
+from ...tree import host_inventory
+from ...tree.allocation_ratios import Ratios
+from ...tree.node import Node
+from .. import report_client
+
+# Returns the operator's orders for the names of a node.
+OrdersOf = Callable[[Node], policy.Orders]
+
+
+def _no_orders() -> OrdersOf:
+    return lambda _node: policy.NO_ORDERS
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The operator's settings.
+
+    :ivar reserved: the part of a host that is not for its guests
+    :ivar uuid_files: called in each cycle; returns the host's uuid and the
+        file that gives it
+    :ivar is_companion: True if nova-compute reports the nodes
+    :ivar nova: looks for a nova-compute on this host; None if the operator
+        said who reports the nodes
+    :ivar orders: called in each cycle; returns the orders for the nodes' names
+    """
+
+    ratios: Ratios = dataclasses.field(default_factory=Ratios)
+    reserved: host_inventory.Reserved = dataclasses.field(
+        default_factory=host_inventory.Reserved
+    )
+    orders: Callable[[], OrdersOf] = _no_orders
+    uuid_files: Callable[[], Mapping[str, str]] = dict
+    is_companion: bool = False
+    nova: report_client.NovaCompute | None = None
