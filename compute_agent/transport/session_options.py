@@ -56,10 +56,8 @@ def check(conf: cfg.ConfigOpts, group: str) -> None:
     for name in _ADDRESSES:
         url_credentials.check(account.option(name), option(conf, group, name))
     for name in _FILES:
-        path = option(conf, group, name) or ''
-        if name == 'cafile' and pathlib.Path(path).is_dir():
-            continue  # a directory of certificates, as OpenSSL takes it
-        _check_file(account.option(name), path)
+        if path := option(conf, group, name):
+            _check_file(account.option(name), path, folder=name == 'cafile')
     if (
         option(conf, group, 'auth_type') in {'password', 'v3password'}
         and option(conf, group, 'password') == ''
@@ -100,13 +98,17 @@ def user(conf: cfg.ConfigOpts, group: str) -> str:
     return ' '.join(filter(None, words)) or f'the account of auth_type {kind}'
 
 
-def _check_file(name: str, path: str) -> None:
-    if not path:
-        return
+def _check_file(name: str, path: str, *, folder: bool) -> None:
+    """Refuse a file that cannot be read.
+
+    :param folder: a directory is right, too; OpenSSL takes one of certificates
+    """
     try:
         with pathlib.Path(path).open('rb'):
             pass
     except OSError as exc:
+        if folder and isinstance(exc, IsADirectoryError):
+            return
         raise errors.ConfigError(
             f'{name}: {path} cannot be read: {exc.strerror}; write the path of '
             'a file that this user may read'

@@ -4,8 +4,10 @@
 import contextlib
 import datetime as dt
 import email.utils
+import errno
 import json
 import os
+import pathlib
 import socket
 import ssl
 import threading
@@ -90,6 +92,25 @@ def test_all_is_well(cli):
     assert found['role']['said'].startswith('the account may read, write')
     assert found['microversion']['outcome'] == OK
     assert found['os-traits']['outcome'] == OK
+
+
+def test_a_file_that_is_given_twice_is_named_once(cli):
+    cli.config.chmod(0o600)
+    given = cli.run('--config-file', str(cli.config), 'doctor', '-f', 'json')
+    assert given.data[0]['said'] == f'read {cli.config}'
+
+
+def test_the_working_directory_may_be_closed_to_the_user(cli, monkeypatch):
+    """Root types "runuser -u compute-agent …" in a folder of root's own."""
+    stat = pathlib.Path.stat
+
+    def denied(self, **how):
+        if str(self) == '.':
+            raise PermissionError(errno.EACCES, 'Permission denied', '.')
+        return stat(self, **how)
+
+    monkeypatch.setattr(pathlib.Path, 'stat', denied)
+    assert examined(cli, 0)['placement']['outcome'] == OK
 
 
 def test_nothing_is_written(cli):

@@ -17,7 +17,9 @@ import tarfile
 import typing
 import zipfile
 
+import debian_machine
 import pytest
+from debian_machine import PATIENCE, Placement, wait_for
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -154,3 +156,29 @@ def entry_points(
     said = _run(installed, '-I', '-c', LOAD_ALL, cwd=elsewhere)
     found: dict[str, str] = json.loads(said)
     return found
+
+
+@pytest.fixture(scope='session')
+def placement(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> collections.abc.Iterator[Placement]:
+    """A placement that machines and containers reach at 127.0.0.1."""
+    home = tmp_path_factory.mktemp('placement')
+    port = debian_machine.free_port()
+    conf = home / 'serve.conf'
+    conf.write_text(
+        f'[DEFAULT]\nstate_path = {home}\n'
+        f'[placement]\nembedded = true\nembedded_port = {port}\n'
+    )
+    command = pathlib.Path(sys.executable).with_name('compute-agent')
+    server = subprocess.Popen(
+        [command, '--config-file', conf, 'placement', 'serve'],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        served = Placement(port)
+        wait_for(lambda: served.get('/'))
+        yield served
+    finally:
+        server.terminate()
+        server.wait(timeout=PATIENCE)

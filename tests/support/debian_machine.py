@@ -33,24 +33,30 @@ class Machine:
         self.directory = directory
         self._enter = (
             'nsenter', '--target', str(leader), '--mount', '--uts', '--ipc',
-            '--pid', '--root', '--wd',
+            '--pid', '--root',
         )  # fmt: skip
 
-    def attempt(self, command: str) -> subprocess.CompletedProcess[str]:
-        """Run a line of a shell; return how it went."""
+    def attempt(
+        self, command: str, answer: str = ''
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a line of a shell in root's home; return how it went.
+
+        :param answer: what a person types meanwhile
+        """
         environment = {
             'PATH': '/usr/sbin:/usr/bin:/sbin:/bin',
             'DEBIAN_FRONTEND': 'noninteractive',
             'LC_ALL': 'C.UTF-8',
         }
         return subprocess.run(
-            [*self._enter, '/bin/bash', '-c', command],
+            [*self._enter, '/bin/bash', '-c', f'cd /root; {command}'],
             capture_output=True, text=True, check=False, env=environment,
+            input=answer,
         )  # fmt: skip
 
-    def run(self, command: str) -> str:
+    def run(self, command: str, answer: str = '') -> str:
         """Run a line of a shell that must succeed; return its output."""
-        done = self.attempt(command)
+        done = self.attempt(command, answer)
         assert done.returncode == 0, f'{command}\n{done.stdout}{done.stderr}'
         return done.stdout.strip()
 

@@ -28,7 +28,9 @@ def checks(conf: cfg.ConfigOpts) -> list[Check]:
 
 def configuration(conf: cfg.ConfigOpts) -> Finding:
     """Report the files that were read, and mistakes in them."""
-    files = [pathlib.Path(path) for path in conf.config_file or ()]
+    # oslo.config finds a file once for the project and once for the program.
+    named_once = dict.fromkeys(conf.config_file or ())
+    files = [pathlib.Path(path) for path in named_once]
     if not files and not conf.config_dir:
         return finding.warning(
             'no configuration file was found',

@@ -12,12 +12,11 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 
 import debian_machine
 import pytest
-from debian_machine import PATIENCE, Machine, Placement, wait_for
+from debian_machine import PATIENCE, Machine, wait_for
 
 ROOT = pathlib.Path(__file__).parents[3]
 BUILT = ROOT / 'build' / 'deb'
@@ -32,7 +31,7 @@ def _unpack(directory: pathlib.Path) -> None:
     else:
         command = [
             'mmdebstrap', '--quiet', '--variant=minbase',
-            '--include=ca-certificates,curl,systemd,systemd-sysv',
+            '--include=systemd,systemd-sysv',
             RELEASE, str(directory),
         ]  # fmt: skip
     subprocess.run(command, check=True)
@@ -71,29 +70,3 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         booted.kill()
         booted.wait()
         shutil.rmtree(directory, ignore_errors=True)
-
-
-@pytest.fixture(scope='session')
-def placement(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Placement]:
-    """A placement that the machine reaches at 127.0.0.1."""
-    home = tmp_path_factory.mktemp('placement')
-    port = debian_machine.free_port()
-    conf = home / 'serve.conf'
-    conf.write_text(
-        f'[DEFAULT]\nstate_path = {home}\n'
-        f'[placement]\nembedded = true\nembedded_port = {port}\n'
-    )
-    command = pathlib.Path(sys.executable).with_name('compute-agent')
-    server = subprocess.Popen(
-        [command, '--config-file', conf, 'placement', 'serve'],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        served = Placement(port)
-        wait_for(lambda: served.get('/'))
-        yield served
-    finally:
-        server.terminate()
-        server.wait(timeout=PATIENCE)

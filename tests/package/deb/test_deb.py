@@ -1,49 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
 """The life of the package on a clean Debian: each test goes on from the last.
 
-A newcomer installs it, configures it, looks, starts the daemon, upgrades it,
-removes it and purges it.
+A newcomer types the commands of docs/quickstart.md, as they stand there, and
+then upgrades, removes and purges the package.
 """
 
 import re
 import shutil
 import subprocess
 
+import pages
 import pytest
 from debian_machine import wait_for
+
+PAGE = 'docs/quickstart.md'
+PATH, CLOSER = (
+    [c for c in pages.commands(PAGE) if c.block == block] for block in (0, 1)
+)
+INSTALL, EDIT, DOCTOR, START, NUMBERS = PATH
 
 CONF = '/etc/compute-agent/compute-agent.conf'
 STATE = '/var/lib/compute-agent'
 OURS = 'the operator wrote this line'
+# The hands of a person in an editor. They do what the page says; only the
+# account is one that needs no keystone.
+EDITOR = """#!/bin/sh
+exec sed -i -e 's/^#metrics_bind = /metrics_bind = /' \\
+    -e 's|^.placement.$|# {mark}\\n&\\nauth_type = admin_token\\ntoken = admin\\nendpoint = {url}|' "$1"
+"""
+
+
+def matches(command, printed):
+    """Tell whether a command printed what the page shows."""
+    return re.fullmatch(pages.pattern(command.shown), printed)
 
 
 @pytest.fixture(scope='module')
 def installed(machine, deb):
-    shutil.copy(deb, machine.path('/root/first.deb'))
+    shutil.copy(deb, machine.path('/root'))
     machine.run('apt-get update --quiet=2')
-    machine.run('apt-get install --yes /root/first.deb')
+    machine.run(INSTALL.text, answer='y\n')
     return machine
 
 
 @pytest.fixture(scope='module')
 def configured(installed, placement):
-    """What a person fills in: the account."""
-    conf = installed.path(CONF)
-    text = conf.read_text()
-    assert text.count('[placement]') == 1
-    conf.write_text(
-        text.replace(
-            '[placement]',
-            f'# {OURS}\n[placement]\nauth_type = admin_token\ntoken = admin\n'
-            f'endpoint = {placement.url}\n',
-        )
-    )
+    """The machine after a person filled in the account."""
+    editor = installed.path('/usr/bin/editor')
+    editor.write_text(EDITOR.format(mark=OURS, url=placement.url))
+    editor.chmod(0o755)
+    installed.run(EDIT.text)
     return installed
 
 
 @pytest.fixture(scope='module')
 def started(configured):
-    configured.run('systemctl enable --now compute-agent')
+    configured.run(START.text)
     return configured
 
 
@@ -66,8 +78,8 @@ def newer(installed, deb, tmp_path_factory):
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     (path,) = work.glob('*.deb')
-    shutil.copy(path, installed.path('/root/newer.deb'))
-    return '/root/newer.deb'
+    shutil.copy(path, installed.path('/root'))
+    return f'./{path.name}'
 
 
 def test_the_program_runs(installed):
@@ -105,9 +117,24 @@ def test_bash_completes_and_man_has_the_page(installed):
     assert '.TH "COMPUTE-AGENT" "1"' in page
 
 
+def test_the_page_takes_five_commands(configured):
+    assert len(PATH) == 5
+    written = configured.run(f'cat {CONF}')
+    assert '\nmetrics_bind = 127.0.0.1:9733\n' in written
+    assert OURS in written
+
+
+def test_the_doctor_finds_nothing_that_fails(configured):
+    examined = configured.run(DOCTOR.text)
+    rows = [line.split(None, 1) for line in examined.splitlines()]
+    assert {'configuration', 'driver', 'role', 'clock'} <= {r[0] for r in rows}
+    assert configured.service('ActiveState') == 'inactive'
+
+
 def test_the_plan_shows_what_the_first_start_will_do(configured):
-    user = 'runuser -u compute-agent --'
-    plan = configured.attempt(f'{user} compute-agent plan')
+    command = 'runuser -u compute-agent -- compute-agent plan'
+    assert f'`{command}`' in (pages.ROOT / PAGE).read_text()
+    plan = configured.attempt(command)
     assert plan.returncode == 2, plan.stderr
     assert 'create provider' in plan.stdout
 
@@ -120,6 +147,20 @@ def test_the_daemon_reports_the_host(started, placement):
     wait_for(lambda: 'VCPU' in placement.get(inventory)['inventories'])
     assert status
     assert started.run(f'cat {STATE}/compute_id') == uuid
+
+
+def test_the_numbers_are_those_of_the_page(started):
+    asked = wait_for(
+        lambda: matches(NUMBERS, started.attempt(NUMBERS.text).stdout)
+    )
+    assert 'done' in asked[0]
+
+
+@pytest.mark.parametrize('command', CLOSER, ids=str)
+def test_a_closer_look_finds_the_host(started, placement, command):
+    wait_for(lambda: matches(NUMBERS, started.attempt(NUMBERS.text).stdout))
+    (name,) = placement.providers()
+    assert name in started.run(command.text)
 
 
 def test_an_upgrade_keeps_all_and_restarts_the_daemon(
