@@ -97,7 +97,7 @@ class Metrics:
 
     def sent(self, request: Sent) -> None:
         """Count a request."""
-        route = routes.route(request.path)
+        route = routes.route(request.path, request.service)
         self._requests.labels(
             route.service,
             routes.method(request.method),

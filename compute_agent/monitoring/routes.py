@@ -19,7 +19,7 @@ class Route(NamedTuple):
 
 OTHER = Route('other', 'other')
 # A service's list of its versions, at the root of its host: any service's.
-ROOT = Route('other', '/')
+ROOT = '/'
 
 _PROVIDER = '/resource_providers/{uuid}'
 _NODE = '/v1/nodes/{node}'
@@ -70,6 +70,10 @@ _CODES = frozenset(map(int, http.HTTPStatus))
 _LONGEST = 1000  # characters of a path that are looked at
 
 
+# The roots of all hosts; a path alone does not say whose it is.
+ROOTS = tuple(Route(service, ROOT) for service in (*_TEMPLATES, 'other'))
+
+
 def _pattern(route: Route) -> re.Pattern[str]:
     """Return what matches a path; the service's address may have a prefix."""
     text = re.sub(r'\\{\w+\\}', '[^/]+', re.escape(route.template))
@@ -84,10 +88,13 @@ _PATTERNS = tuple(
 )
 
 
-def route(path: str) -> Route:
-    """Return the route of a path without its query; ``OTHER`` if unknown."""
-    if path == ROOT.template:
-        return ROOT
+def route(path: str, asked: str = '') -> Route:
+    """Return the route of a path without its query; ``OTHER`` if unknown.
+
+    :param asked: the service that was asked; empty if unknown
+    """
+    if path == ROOT:
+        return Route(asked if asked in _TEMPLATES else 'other', ROOT)
     for pattern, found in _PATTERNS:
         if pattern.fullmatch(path[:_LONGEST]):
             return found

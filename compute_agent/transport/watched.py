@@ -3,7 +3,8 @@
 
 Each request counts once for each time that it is sent, so keystoneauth's
 retries and its requests for tokens count too. The wiring of placement and the
-Ironic driver mount this adapter; the daemon's metrics watch ``SENT``.
+Ironic driver mount this adapter; the daemon's metrics watch ``SENT``. A path
+such as ``/`` does not say which service was asked, but its host does.
 """
 
 import dataclasses
@@ -21,11 +22,13 @@ from ..watchers import Watchers
 class Sent:
     """A request that was sent.
 
+    :ivar service: the service that was asked, empty if unknown
     :ivar path: of its URL, without the query
     :ivar status: of the answer; None if there was none
     :ivar seconds: until the answer began
     """
 
+    service: str = ''
     method: str
     path: str
     status: int | None
@@ -39,17 +42,28 @@ class WatchedAdapter(adapters.BaseAdapter):
     """Sends requests and tells ``SENT`` of each; threads may share it.
 
     :param inner: the adapter that sends them
+    :param service: the service that the session is for, empty if unknown
+    :param keystone: keystone's address, which the session asks for tokens
     """
 
-    def __init__(self, inner: adapters.BaseAdapter) -> None:
+    def __init__(
+        self,
+        inner: adapters.BaseAdapter,
+        service: str = '',
+        keystone: str = '',
+    ) -> None:
         super().__init__()
         self._inner = inner
+        self._service = service
+        self._keystone = urllib.parse.urlsplit(keystone).netloc
 
     def send(
         self, request: requests.PreparedRequest, *args: Any, **how: Any
     ) -> requests.Response:
         """Send a request; errors are those of the inner adapter."""
         began, status = time.monotonic(), None
+        parts = urllib.parse.urlsplit(request.url or '')
+        is_keystones = bool(parts.netloc) and parts.netloc == self._keystone
         try:
             answer = self._inner.send(request, *args, **how)
             status = answer.status_code
@@ -57,8 +71,9 @@ class WatchedAdapter(adapters.BaseAdapter):
         finally:
             SENT.tell(
                 Sent(
+                    service='keystone' if is_keystones else self._service,
                     method=str(request.method),
-                    path=urllib.parse.urlsplit(request.url or '').path,
+                    path=parts.path,
                     status=status,
                     seconds=time.monotonic() - began,
                 )

@@ -179,7 +179,15 @@ def _widen(
         lambda: conf.compute_agent.max_requests_per_second, time.monotonic
     )
     throttled = throttled_session.ThrottledAdapter(
-        watched.WatchedAdapter(wide), budget, wait
+        watched.WatchedAdapter(
+            wide,
+            'placement',
+            error_text.without_credentials(
+                _plugin_option(conf, 'auth_url') or ''
+            ),
+        ),
+        budget,
+        wait,
     )
     for prefix in list(opened.adapters):
         opened.mount(prefix, throttled)

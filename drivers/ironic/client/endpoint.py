@@ -72,8 +72,15 @@ def _protect(made: adapter.Adapter, conf: cfg.ConfigOpts) -> None:
         seconds=group.request_deadline,
         **{name: group[name] for name in _TLS if name in group},
     )
+    counted = watched.WatchedAdapter(
+        bounded,
+        'ironic',
+        error_text.without_credentials(
+            session_options.option(conf, GROUP, 'auth_url') or ''
+        ),
+    )
     for prefix in list(opened.adapters):
-        opened.mount(prefix, watched.WatchedAdapter(bounded))
+        opened.mount(prefix, counted)
 
 
 def _plain_fault(answer: requests.Response, **_how: object) -> None:

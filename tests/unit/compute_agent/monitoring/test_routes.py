@@ -79,6 +79,22 @@ def test_a_request_counts_for_the_service_that_it_asks(
     assert routes.route(path) == (service, template)
 
 
+@pytest.mark.parametrize(
+    ('asked', 'service'),
+    [
+        ('placement', 'placement'),
+        ('keystone', 'keystone'),
+        ('ironic', 'ironic'),
+        ('glance', 'other'),
+        ('', 'other'),
+    ],
+)
+def test_the_root_of_a_host_is_that_of_the_service_that_was_asked(
+    asked, service
+):
+    assert routes.route('/', asked) == (service, '/')
+
+
 @pytest.mark.parametrize('path', ['', '//', '/healthcheck', '/x/', 'traits'])
 def test_another_path_has_no_route_of_its_own(path):
     assert routes.route(path) is routes.OTHER
@@ -94,7 +110,7 @@ def test_no_request_makes_a_new_label(path, method, status):
     """One service more, one method more, and two codes more than there are."""
     assert routes.route(path) in {
         *routes.ROUTES,
-        routes.ROOT,
+        *routes.ROOTS,
         routes.OTHER,
     }
     assert routes.method(method) in {*routes.METHODS, 'other'}
