@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``compute-agent node``: stage the requested traits on a node, or unstage.
 
-The commands need only the driver; they send placement no request.
+The commands need only the driver; they send placement no request. What they
+changed in Ironic is an entry of the history on this host.
 """
 
 import argparse
@@ -75,6 +76,33 @@ class _NodeCommand(command.Report):
             chosen = next(having, chosen)
         return typing.cast('virt.RequestedTraits', chosen.driver)
 
+    def tell(
+        self,
+        conf: 'cfg.ConfigOpts',
+        kind: str,
+        staging: 'virt.Staging',
+        *,
+        dry_run: bool,
+    ) -> None:
+        """Add to the history on this host what was changed in Ironic.
+
+        :param kind: the name of the kind of the entry
+        """
+        from ..plan.history_entry import Entry, What  # noqa: PLC0415
+        from .wiring import past  # noqa: PLC0415 (quick --help)
+
+        if dry_run or not staging.changed:
+            return
+        told = (staging.summary, *map(str.strip, staging.lines[1:]))
+        entry = Entry(
+            what=What[kind],
+            node_uuid=staging.uuid,
+            uuid=staging.uuid,
+            provider=staging.name or staging.uuid,
+            text='; '.join(told),
+        )
+        past.tell(conf, self.actor, [entry])
+
 
 class NodeStage(_NodeCommand):
     """Tell a node which traits and capabilities a request asks for.
@@ -132,6 +160,7 @@ class NodeStage(_NodeCommand):
             elsewhere=_traits_of_files(conf),
             dry_run=parsed_args.dry_run,
         )
+        self.tell(conf, 'STAGED', staging, dry_run=parsed_args.dry_run)
         return _reported(staging, dry_run=parsed_args.dry_run)
 
 
@@ -178,9 +207,11 @@ class NodeUnstage(_NodeCommand):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the traits and capabilities that were taken back."""
-        staging = self.driver(self.local_conf(), parsed_args.node).unstage(
+        conf = self.local_conf()
+        staging = self.driver(conf, parsed_args.node).unstage(
             parsed_args.node, parsed_args.instance, dry_run=parsed_args.dry_run
         )
+        self.tell(conf, 'UNSTAGED', staging, dry_run=parsed_args.dry_run)
         return _reported(staging, dry_run=parsed_args.dry_run)
 
 

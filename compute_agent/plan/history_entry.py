@@ -32,6 +32,8 @@ class What(enum.StrEnum):
     NEW_CLASS = 'resource class created'
     DROPPED_CLASS = 'resource class deleted'
     FREED = 'allocations deleted'
+    STAGED = 'node staged'
+    UNSTAGED = 'node unstaged'
     APPROVED = 'changes approved'
     FIRST_WRITE = 'first write allowed'
     RESTORED = 'placement restored'

@@ -2,12 +2,14 @@
 """node stage and unstage: what is asked of the driver, and what is printed."""
 
 import dataclasses
+import getpass
 
 import pytest
 import yaml
 
 from compute_agent import errors
 from compute_agent.cmd.app import configuration
+from compute_agent.state import state
 from compute_agent.virt import drivers, requested
 
 UUID = '1be26c0b-03f2-4d2e-ae87-c02d7f33c123'
@@ -158,6 +160,38 @@ def test_unstage_asks_the_driver_and_tells(run, driver):
     assert driver.asked == [
         ('unstage', 'node1', INSTANCE, False),
         ('unstage', UUID, None, True),
+    ]
+
+
+def test_the_history_has_what_was_written_to_ironic(cli, run, driver):
+    state.State.open(cli.state_path, 'here').close()
+    run(*STAGE)
+    run(*STAGE, '--dry-run')
+    driver.staging = dataclasses.replace(
+        driver.staging, changed=False, summary='nothing was staged'
+    )
+    run('node', 'unstage', 'node1')
+    driver.staging = requested.Staging(
+        service='Ironic',
+        uuid=UUID,
+        name='node1',
+        summary='taken back',
+        changed=True,
+    )
+    run('node', 'unstage', 'node1')
+    me = getpass.getuser()
+    found = cli.run('history', 'node1', '-f', 'json').data
+    assert [(r['Who'], r['Provider'], r['What'], r['Why']) for r in found] == [
+        (
+            f'node stage by {me}',
+            'node1',
+            'node staged',
+            (
+                'staged; traits: CUSTOM_A; capabilities: boot_mode=uefi; checked '
+                'by placement only: COMPUTE_NODE; not for Ironic: hw:x=ä; a note'
+            ),
+        ),
+        (f'node unstage by {me}', 'node1', 'node unstaged', 'taken back'),
     ]
 
 

@@ -95,8 +95,9 @@ def _is_back(change: Change, prior: provider.Provider | None) -> bool:
 
 def _was_deleted(db: sqlite3.Connection, uuid: str) -> bool:
     last = db.execute(
-        'select what, by from history where uuid = ? order by id desc limit 1',
-        (uuid,),
+        'select what, by from history where uuid = ? and what in (?, ?)'
+        ' order by id desc limit 1',
+        (uuid, What.CREATED, What.DELETED),
     ).fetchone()
     return bool(last == (What.DELETED, OTHERS))
 
