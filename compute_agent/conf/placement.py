@@ -3,8 +3,9 @@
 
 from typing import Any
 
-from keystoneauth1 import loading
 from oslo_config import cfg
+
+from ..transport import keystone_options
 
 GROUP = 'placement'
 SERVICE_TYPE = 'placement'
@@ -40,29 +41,10 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     The authentication plugin registers its options when ``auth_type`` is read.
     """
     conf.register_opts(_EMBEDDED, group=GROUP)
-    loading.register_session_conf_options(conf, GROUP)
-    loading.register_auth_conf_options(conf, GROUP)
-    loading.register_adapter_conf_options(
-        conf, GROUP, include_deprecated=False
-    )
-    for name, default in DEFAULTS.items():
-        conf.set_default(name, default, group=GROUP)
+    keystone_options.register_opts(conf, GROUP, DEFAULTS)
 
 
 def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
     """Return the options by group, with those of the usual plugins."""
-    opts = {
-        opt.dest: opt
-        for opt in (
-            *_EMBEDDED,
-            *loading.get_session_conf_options(),
-            *loading.get_auth_common_conf_options(),
-            *loading.get_adapter_conf_options(include_deprecated=False),
-            *loading.get_auth_plugin_conf_options('password'),
-            *loading.get_auth_plugin_conf_options('v3applicationcredential'),
-            *loading.get_auth_plugin_conf_options('admin_token'),
-        )
-    }
-    for name, default in DEFAULTS.items():
-        opts[name].default = default  # in our own copy
-    return [(GROUP, list(opts.values()))]
+    plugins = (*keystone_options.PLUGINS, 'admin_token')
+    return [(GROUP, keystone_options.opts(_EMBEDDED, DEFAULTS, plugins))]

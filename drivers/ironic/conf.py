@@ -6,8 +6,9 @@ options and the driver's own. ``[workarounds]`` has one option of nova's. The
 driver loader registers them. The sample file and the documentation list them.
 """
 
-from keystoneauth1 import loading
 from oslo_config import cfg
+
+from compute_agent.transport import keystone_options
 
 GROUP = 'ironic'
 WORKAROUNDS = 'workarounds'
@@ -20,7 +21,6 @@ DEFAULTS = {
     'valid_interfaces': ['internal', 'public'],
     'timeout': 60,
 }
-_PLUGINS = ('password', 'v3applicationcredential', 'none', 'http_basic')
 
 _EXCLUSIVE = (
     "Ironic is the only source of a node's traits. The next cycle removes "
@@ -125,34 +125,16 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     """
     conf.register_opts(_OPTS, group=GROUP)
     conf.register_opts(_WORKAROUND_OPTS, group=WORKAROUNDS)
-    loading.register_session_conf_options(conf, GROUP)
-    loading.register_auth_conf_options(conf, GROUP)
-    loading.register_adapter_conf_options(
-        conf, GROUP, include_deprecated=False
-    )
-    for name, default in DEFAULTS.items():
-        conf.set_default(name, default, group=GROUP)
+    keystone_options.register_opts(conf, GROUP, DEFAULTS)
 
 
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return the options by group, including those of common plugins."""
-    opts = {
-        opt.dest: opt
-        for opt in (
-            *_OPTS,
-            *loading.get_session_conf_options(),
-            *loading.get_auth_common_conf_options(),
-            *loading.get_adapter_conf_options(include_deprecated=False),
-            *(
-                opt
-                for plugin in _PLUGINS
-                for opt in loading.get_auth_plugin_conf_options(plugin)
-            ),
-        )
-    }
-    for name, default in DEFAULTS.items():
-        opts[name].default = default  # a copy; the plugins' options stay
-    return [(GROUP, list(opts.values())), (WORKAROUNDS, _WORKAROUND_OPTS)]
+    plugins = (*keystone_options.PLUGINS, 'none', 'http_basic')
+    return [
+        (GROUP, keystone_options.opts(_OPTS, DEFAULTS, plugins)),
+        (WORKAROUNDS, _WORKAROUND_OPTS),
+    ]
 
 
 def check(conf: cfg.ConfigOpts) -> None:
