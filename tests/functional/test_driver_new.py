@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A new driver's package works from its first minute; mistakes are a line."""
+"""A new driver's package works from its first minute; mistakes are a line.
+
+``test_tutorial.py`` installs such a package as its author does, and runs the
+tests that came with it.
+"""
 
 import json
 
@@ -7,9 +11,7 @@ import pytest
 
 
 @pytest.mark.long
-def test_a_new_package_is_installed_tested_loaded_and_synced(
-    author, cli, tmp_path
-):
+def test_a_new_package_is_installed_loaded_and_synced(author, cli, tmp_path):
     def done(command, folder):
         result = author.run(command, folder)
         assert result.returncode == 0, f'$ {command}\n{result.stdout}'
@@ -18,8 +20,6 @@ def test_a_new_package_is_installed_tested_loaded_and_synced(
     folder = tmp_path / 'rack-driver'
     done('compute-agent driver new rack', tmp_path)
     done('pip install --quiet .', folder)
-    tested = done('pytest --quiet -p no:cacheprovider', folder)
-    assert 'passed' in tested
     cli.configure(compute_driver='rack')
     with cli.config.open('a') as config:
         config.write(f'\n[rack]\nfile = {folder / "nodes.json"}\n')
