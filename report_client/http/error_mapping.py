@@ -24,6 +24,8 @@ _BY_STATUS: dict[int, type[Exception]] = {
     503: errors.NoServer,
     504: errors.Unreachable,
 }
+_TAG = re.compile(r'<[^<>]*>')
+_PAGE, _EXCERPT = 2_000, 200  # characters of a foreign body
 _NAMES = (f'{paths.TRAITS}/', f'{paths.RESOURCE_CLASSES}/')
 _BY_CODE: dict[str, type[Exception]] = {
     'placement.concurrent_update': errors.Conflict,
@@ -33,6 +35,27 @@ _BY_CODE: dict[str, type[Exception]] = {
     'placement.resource_provider.inuse': errors.InUse,
     'placement.resource_provider.not_found': errors.NotFound,
 }
+
+
+def first_error(body: object, content: bytes) -> dict[str, Any]:
+    """Return the first error of an answer; {} if there is none.
+
+    If the body is not placement's, the error has its text as ``detail``. A
+    proxy answers with HTML, and keystone's middleware with tags in JSON.
+
+    :param body: the decoded JSON of the content, or None
+    """
+    known = body if isinstance(body, dict) else {}
+    given = known.get('errors')
+    if isinstance(given, list) and given:
+        return given[0] if isinstance(given[0], dict) else {}
+    told = known.get('message')
+    text = (
+        told
+        if isinstance(told, str)
+        else content[:_PAGE].decode('utf-8', 'replace')
+    )
+    return {'detail': ' '.join(_TAG.sub(' ', text).split())[:_EXCERPT]}
 
 
 def is_not_placement(

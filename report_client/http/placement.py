@@ -285,9 +285,9 @@ def _json(response: Response) -> Any:
 
 
 def _errors(response: Response) -> dict[str, Any]:
-    """Return the first error of placement's error body, or {}."""
+    """Return the first error of a body; see ``error_mapping.first_error``."""
     try:
-        first = response.json()['errors'][0]
-    except (LookupError, RecursionError, TypeError, ValueError):
-        return {'detail': response.content[:200].decode(errors='replace')}
-    return first if isinstance(first, dict) else {}
+        body = response.json()
+    except (RecursionError, ValueError):
+        body = None
+    return error_mapping.first_error(body, response.content)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An error answer becomes the exception that says what to do next."""
 
+import json
+
 import pytest
 
 from report_client import errors
@@ -111,3 +113,44 @@ def test_what_every_placement_has_is_missing_elsewhere_alone(
 ):
     request = codec.Request(method='GET', path=path)
     assert error_mapping.is_not_placement(request, status, said) is elsewhere
+
+
+@pytest.mark.parametrize(
+    ('content', 'told'),
+    [
+        (
+            (
+                b'{"message": "The server is away.<br /><br />\\nKeystone is '
+                b'away.\\n\\n", "code": "503 Service Unavailable", "title": "No"}'
+            ),
+            'The server is away. Keystone is away.',
+        ),
+        (
+            (
+                b'<html><body><h1>503 Service Unavailable</h1>\nNo server is '
+                b'available.\n</body></html>'
+            ),
+            '503 Service Unavailable No server is available.',
+        ),
+        (b'{"message": 5}', '{"message": 5}'),
+        (b'[1]', '[1]'),
+        (b'{"errors": {}, "message": "m"}', 'm'),
+        (b'x' * 3000, 'x' * 200),
+        (b'\xff', '\N{REPLACEMENT CHARACTER}'),
+        (b'', ''),
+    ],
+)
+def test_the_error_of_another_than_placement_is_a_line_without_tags(
+    content, told
+):
+    try:
+        body = json.loads(content)
+    except ValueError:
+        body = None
+    assert error_mapping.first_error(body, content) == {'detail': told}
+
+
+def test_placements_own_error_is_taken_as_it_is():
+    error = {'status': 409, 'detail': 'a < b > c'}
+    assert error_mapping.first_error({'errors': [error, {}]}, b'') == error
+    assert error_mapping.first_error({'errors': ['no']}, b'') == {}
