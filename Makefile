@@ -35,7 +35,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic libvirt-packages bench-outage test test-full test-stateful churn chaos parity \
+.PHONY: help run demo-ironic libvirt-packages stack bench-outage test test-full test-stateful churn chaos parity \
     companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs deb deb-check deb-packages bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
@@ -76,12 +76,13 @@ $(BIN)/python:
 	    --disable-pip-version-check 'ironic>=39'
 	@touch $@
 
-# A real keystone for tests/full/keystone, and a placement that asks it.
+# A real keystone for tests/full/keystone and tests/full/stack, and a placement
+# that asks it.
 .servers/keystone.stamp: | $(BIN)/python
 	$(BIN)/python -m venv .servers/keystone
 	.servers/keystone/bin/python -m pip install --quiet \
 	    --disable-pip-version-check 'keystone>=30,<31' \
-	    'openstack-placement>=16,<17' waitress
+	    'openstack-placement>=16,<17' waitress psycopg2-binary
 	@touch $@
 
 # Prometheus' own judge of alert rules, for tests/full/prometheus. Any user may
@@ -168,6 +169,9 @@ churn: .venv/dev.stamp  ## Two agents and twenty operators at one provider, ten 
 
 chaos: .venv/dev.stamp .servers/placement.stamp  ## An agent among churn, faults and kills on PostgreSQL, 15 minutes
 	PYTHONPATH=. $(BIN)/python tests/chaos/chaos.py
+
+stack: .servers/libvirt.stamp .servers/keystone.stamp $(IRONIC)  ## A whole cloud and two daemons through days of accidents, an hour (root, PostgreSQL)
+	PYTHONPATH=.:tests/support $(BIN)/python tests/full/stack/stack.py
 
 bench-outage: .venv/dev.stamp .servers/placement.stamp  ## 200 agents come back after ten minutes without placement
 	$(BIN)/python -m benchmarks.outage

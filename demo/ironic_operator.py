@@ -15,14 +15,18 @@ import requests
 
 from compute_agent import errors
 
-PATIENCE = 30.0  # seconds in which a node must reach a state
 _VERSION = {'X-OpenStack-Ironic-API-Version': 'latest'}
 
 Node: typing.TypeAlias = dict[str, typing.Any]
 
 
 class IronicOperator:
-    """An operator who may send every request to one Ironic."""
+    """An operator who may send every request to one Ironic.
+
+    :cvar patience: seconds in which a node must reach a state
+    """
+
+    patience = 30.0
 
     def __init__(self, url: str, auth: tuple[str, str] | None = None) -> None:
         """Prepare a session; it sends no request yet.
@@ -50,7 +54,10 @@ class IronicOperator:
         """
         try:
             answer = self._session.request(
-                method, f'{self._url}/v1{path}', json=body, timeout=PATIENCE
+                method,
+                f'{self._url}/v1{path}',
+                json=body,
+                timeout=self.patience,
             )
         except requests.RequestException as exc:
             raise errors.Unavailable(
@@ -126,7 +133,7 @@ class IronicOperator:
 
         :raises errors.Refused: the node does not get there in time
         """
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self.patience
         wanted['reservation'] = None
         while True:
             node = self.node(ident)

@@ -76,7 +76,9 @@ class PostgreSQL:
 
 @contextlib.contextmanager
 def started(folder: pathlib.Path, port: int) -> Iterator[PostgreSQL]:
-    """Yield a new server with its data in this folder; end it on exit.
+    """Yield a server with its data in this folder; end it on exit.
+
+    The data of an earlier server in this folder are kept.
 
     :raises SystemExit: PostgreSQL is not installed
     """
@@ -85,7 +87,8 @@ def started(folder: pathlib.Path, port: int) -> Iterator[PostgreSQL]:
         # The server's user may have no access to the current directory.
         how: dict[str, Any] = {'stdout': log, 'stderr': log, 'cwd': '/'}
         how.update(_unprivileged())
-        _initialise(programs, data, how)
+        if not data.exists():
+            _initialise(programs, data, how)
         process = subprocess.Popen(  # noqa: S603
             [programs / 'postgres', '-D', data, *_settings(data, port)], **how
         )
@@ -137,8 +140,18 @@ def _wait(programs: pathlib.Path, port: int) -> None:
         time.sleep(0.05)
 
 
+def is_installed() -> bool:
+    """Return True if its server programs are here."""
+    with contextlib.suppress(SystemExit):
+        return bool(_programs())
+    return False
+
+
 def _programs() -> pathlib.Path:
-    """Return the directory of the newest installed server programs."""
+    """Return the directory of the newest installed server programs.
+
+    :raises SystemExit: there are none
+    """
     folders = sorted(
         pathlib.Path('/usr/lib/postgresql').glob('*/bin'),
         key=lambda folder: int(folder.parent.name.partition('.')[0]),

@@ -9,26 +9,24 @@ import sys
 import typing
 import warnings
 
+import openstack_server
 import pytest
+import secure_cloud
 
 # Test folders are no packages; modules are found by path.
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-servers: typing.Any = importlib.import_module('secure_cloud')
 agents: typing.Any = importlib.import_module('agent_setup')
 
 
 @pytest.fixture(scope='session')
 def cloud(
     tmp_path_factory: pytest.TempPathFactory,
-) -> collections.abc.Iterator[typing.Any]:
+) -> collections.abc.Iterator[secure_cloud.SecureCloud]:
     """The servers; one start serves all tests."""
-    if not pathlib.Path(servers.PYTHON).exists():
-        pytest.fail(
-            f'there is no {servers.PYTHON}: "make .servers/keystone.stamp" '
-            'installs keystone'
-        )
-    with servers.secure_cloud(tmp_path_factory.mktemp('cloud')) as made:
+    if not pathlib.Path(openstack_server.PYTHON).exists():
+        pytest.fail(openstack_server.MISSING)
+    with secure_cloud.secure_cloud(tmp_path_factory.mktemp('cloud')) as made:
         yield made
 
 

@@ -16,6 +16,7 @@ import signal
 from urllib import parse
 
 import command_line
+import openstack_server
 import pytest
 import requests
 import secure_cloud
@@ -244,7 +245,9 @@ def look_at(one, capsys):
     for words in ('status', 'history', 'state show', 'plan'):
         assert one.ask(capsys, *words.split())
     for path in ('metrics', 'healthz', 'readyz'):
-        got = requests.get(f'{one.url}/{path}', timeout=secure_cloud.PATIENCE)
+        got = requests.get(
+            f'{one.url}/{path}', timeout=openstack_server.PATIENCE
+        )
         one.keep(got.text)
         assert got.text
 

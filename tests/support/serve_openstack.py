@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serves keystone or placement from a folder; run by their own environment.
 
-``serve.py keystone FOLDER PORT`` makes the database and the keys first, each
-command in a fork of one process that has imported keystone already.
+``serve_openstack.py keystone FOLDER PORT THREADS`` makes the database and the
+keys first, if there are none, each command in a fork of one process that has
+imported keystone already.
 """
 
 import getpass
@@ -15,7 +16,7 @@ import typing
 
 def main() -> None:
     """Serve the service that the arguments name, until the process is killed."""
-    service, folder, port = sys.argv[1:]
+    service, folder, port, threads = sys.argv[1:]
     del sys.argv[1:]  # keystone reads them, too
     os.environ[f'OS_{service.upper()}_CONFIG_DIR'] = folder
     if service == 'keystone':
@@ -25,11 +26,15 @@ def main() -> None:
         from placement.wsgi.api import application  # noqa: PLC0415 (chosen)
     import waitress  # noqa: PLC0415 (not in the tests' environment)
 
-    # SQLite takes one thread only.
-    waitress.serve(application, host='127.0.0.1', port=int(port), threads=1)
+    waitress.serve(
+        application, host='127.0.0.1', port=int(port), threads=int(threads)
+    )
 
 
 def _make_keystone(folder: pathlib.Path, url: str) -> None:
+    made = folder / 'keystone.made'
+    if made.exists():
+        return
     from keystone.cmd import cli  # noqa: PLC0415 (only for keystone)
 
     user, group = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name
@@ -47,6 +52,7 @@ def _make_keystone(folder: pathlib.Path, url: str) -> None:
     ):
         config = ('--config-file', str(folder / 'keystone.conf'))
         _in_a_fork(cli.main, ['keystone-manage', *config, *words])
+    made.touch()
 
 
 def _in_a_fork(

@@ -6,29 +6,24 @@ operator: it makes users, takes their tokens away, and disables them.
 """
 
 import contextlib
-import os
 import pathlib
-import socket
 import sqlite3
 import ssl
-import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+import openstack_server
 import requests
 import tls_front
 import trustme
 
-ROOT = pathlib.Path(__file__).parents[3]
-PYTHON = os.environ.get(
-    'COMPUTE_AGENT_KEYSTONE', str(ROOT / '.servers/keystone/bin/python')
-)
 PASSWORD = 'pa$$w0rd-of-a-user'
-PATIENCE = 240  # seconds, for a machine at its limits
 
-_KEYSTONE = """
+KEYSTONE = """
 [database]
 connection = sqlite:///{folder}/keystone.sqlite
+[token]
+expiration = {expiration}
 [fernet_tokens]
 key_repository = {folder}/fernet
 [credential]
@@ -38,12 +33,15 @@ password_hash_rounds = 4
 [oslo_middleware]
 enable_proxy_headers_parsing = true
 """
-_PLACEMENT = """
+PLACEMENT = """
 [api]
 auth_strategy = keystone
 [placement_database]
-connection = sqlite:///{folder}/placement.sqlite
+connection = {database}
 sync_on_startup = true
+"""
+#: By this, a service asks keystone whose token it got.
+MIDDLEWARE = """
 [keystone_authtoken]
 auth_url = {keystone}/v3
 www_authenticate_uri = {keystone}/v3
@@ -53,7 +51,7 @@ password = admin
 project_name = admin
 user_domain_id = default
 project_domain_id = default
-token_cache_time = -1
+token_cache_time = {cache}
 """
 
 
@@ -84,8 +82,12 @@ class SecureCloud:
     ) -> requests.Response:
         """Ask keystone as the administrator; return the answer."""
         if not self._token:
-            self._token = self.token('admin', 'admin', 'admin')
+            self.renew()
         return self.ask_as(self._token, method, path, body)
+
+    def renew(self) -> None:
+        """Take a new token for the administrator."""
+        self._token = self.token('admin', 'admin', 'admin')
 
     def ask_as(
         self, token: str, method: str, path: str, body: object = None
@@ -155,7 +157,9 @@ class SecureCloud:
     def expire(self, credential: str) -> None:
         """Have an application credential expire a second after 1970."""
         file = self._folder / 'keystone.sqlite'
-        with contextlib.closing(sqlite3.connect(file, PATIENCE)) as db:
+        with contextlib.closing(
+            sqlite3.connect(file, openstack_server.PATIENCE)
+        ) as db:
             changed = db.execute(
                 'update application_credential set expires_at = ?'
                 ' where id = ?',
@@ -172,24 +176,30 @@ class SecureCloud:
         """Change a user; with a new password, its tokens are not valid."""
         self.ask('PATCH', f'/v3/users/{user_id}', {'user': fields})
 
-    def fill(self) -> None:
-        """Make the project, the role and the catalog that an agent needs."""
+    def revoke_all(self, user_id: str) -> None:
+        """Make all tokens that a user has now invalid."""
+        for is_enabled in (False, True):
+            self.change(user_id, enabled=is_enabled)
+
+    def fill(self, catalog: Mapping[str, str]) -> None:
+        """Make the project, the role and the catalog that an agent needs.
+
+        :param catalog: type of service → address
+        """
         self.ask('POST', '/v3/projects', {'project': {'name': 'service'}})
         if not self.ask('GET', '/v3/roles?name=service').json()['roles']:
             self.ask('POST', '/v3/roles', {'role': {'name': 'service'}})
-        made = self.ask(
-            'POST',
-            '/v3/services',
-            {'service': {'type': 'placement', 'name': 'placement'}},
-        ).json()['service']
-        for interface in ('public', 'internal'):
-            endpoint = {
-                'interface': interface,
-                'url': self.front.url,
-                'region_id': 'one',
-                'service_id': made['id'],
-            }
-            self.ask('POST', '/v3/endpoints', {'endpoint': endpoint})
+        for kind, url in catalog.items():
+            service = {'service': {'type': kind, 'name': kind}}
+            made = self.ask('POST', '/v3/services', service).json()['service']
+            for interface in ('public', 'internal'):
+                endpoint = {
+                    'interface': interface,
+                    'url': url,
+                    'region_id': 'one',
+                    'service_id': made['id'],
+                }
+                self.ask('POST', '/v3/endpoints', {'endpoint': endpoint})
 
     def _id(self, kind: str, name: str) -> str:
         answer = self.ask('GET', f'/v3/{kind}?name={name}').json()
@@ -203,7 +213,7 @@ class SecureCloud:
             f'{self.behind}{path}',
             json=body,
             headers=headers,
-            timeout=PATIENCE,
+            timeout=openstack_server.PATIENCE,
         )
         answer.raise_for_status()
         return answer
@@ -221,60 +231,36 @@ def secure_cloud(folder: pathlib.Path) -> Iterator[SecureCloud]:
     """Start keystone and placement, each behind TLS, while the context lasts."""
     authority = trustme.CA()
     context = server_context(authority.issue_cert('127.0.0.1', 'localhost'))
+    keystone = openstack_server.OpenStackServer('keystone', folder)
+    placement = openstack_server.OpenStackServer('placement', folder)
+    _configure(folder, keystone.url)
     with contextlib.ExitStack() as stack:
         # Both start side by side: placement asks keystone for its first token
         # when it is asked itself.
-        keystone = f'http://127.0.0.1:{_unused_port()}'
-        placement = f'http://127.0.0.1:{_unused_port()}'
-        for name, url, text in (
-            ('keystone', keystone, _KEYSTONE),
-            ('placement', placement, _PLACEMENT),
-        ):
-            file = folder / f'{name}.conf'
-            file.write_text(text.format(folder=folder, keystone=keystone))
-            stack.enter_context(_serving(name, folder, url))
-        made = SecureCloud(keystone, authority, folder)
-        for url in (keystone, placement):
-            _wait_for(url)
+        for server in (keystone, placement):
+            stack.callback(server.stop)
+            server.begin()
+        made = SecureCloud(keystone.url, authority, folder)
+        for server in (keystone, placement):
+            server.wait()
         made.keystone_front = stack.enter_context(
-            tls_front.tls_front(keystone, context)
+            tls_front.tls_front(keystone.url, context)
         )
         made.keystone = made.keystone_front.url
         made.front = stack.enter_context(
-            tls_front.tls_front(placement, context)
+            tls_front.tls_front(placement.url, context)
         )
-        made.fill()
+        made.fill({'placement': made.front.url})
         yield made
 
 
-@contextlib.contextmanager
-def _serving(name: str, folder: pathlib.Path, url: str) -> Iterator[None]:
-    log = (folder / f'{name}.log').open('wb')
-    script = pathlib.Path(__file__).with_name('serve.py')
-    port = url.rpartition(':')[2]
-    with log:
-        process = subprocess.Popen(
-            [PYTHON, str(script), name, str(folder), port],
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _wait_for(url: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        with contextlib.suppress(requests.ConnectionError):
-            requests.get(url, timeout=PATIENCE)
-            return
-        assert time.monotonic() < deadline, f'{url} does not answer'
-        time.sleep(0.1)
-
-
-def _unused_port() -> int:
-    with socket.create_server(('127.0.0.1', 0)) as listener:
-        return int(listener.getsockname()[1])
+def _configure(folder: pathlib.Path, keystone: str) -> None:
+    """Write the files of both services."""
+    database = f'sqlite:///{folder}/placement.sqlite'
+    texts = {
+        'keystone': KEYSTONE.format(folder=folder, expiration=3600),
+        'placement': PLACEMENT.format(database=database)
+        + MIDDLEWARE.format(keystone=keystone, cache=-1),
+    }
+    for name, text in texts.items():
+        (folder / f'{name}.conf').write_text(text)
