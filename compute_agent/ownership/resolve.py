@@ -49,10 +49,16 @@ class Resolution:
 
 
 def resolve(
-    tree: provider_tree.ProviderTree, record: Record, policy: Policy
+    tree: provider_tree.ProviderTree,
+    record: Record,
+    policy: Policy,
+    author: notes.Author = notes.unknown_author,
 ) -> Resolution:
-    """Return the providers that placement should hold after this cycle."""
-    return _Resolver(tree, record, policy).resolve()
+    """Return the providers that placement should hold after this cycle.
+
+    :param author: says who changed a name that is restored
+    """
+    return _Resolver(tree, record, policy, author).resolve()
 
 
 class _Resolver:
@@ -63,6 +69,7 @@ class _Resolver:
         tree: provider_tree.ProviderTree,
         record: Record,
         policy: Policy,
+        author: notes.Author,
     ) -> None:
         self._tree = tree
         self._before = tree.baseline
@@ -74,7 +81,7 @@ class _Resolver:
         self._claims: dict[Key, Claims] = {}
         self._foreign: dict[Key, frozenset[str]] = {}
         self._causes: dict[Key, Mapping[str, Cause]] = {}
-        self._notes = notes.Notes(record, policy, self._home)
+        self._notes = notes.Notes(record, policy, self._home, author)
 
     def resolve(self) -> Resolution:
         removed = [u for u in self._before if not self._tree.exists(u)]

@@ -75,7 +75,7 @@ class Entry:
     :ivar by: the actor; empty for the process that records the entry
     :ivar changes: the names that were added, changed and removed
     :ivar text: more about it, such as why a request was refused
-    :ivar restored: the names that another writer had removed or changed
+    :ivar restored: the names that had been removed or changed
     :ivar approved: the removed names that a person approved, with the person;
         the key is empty for the provider itself
     """

@@ -202,3 +202,22 @@ def test_an_entry_that_cannot_be_read_is_left_out(synced, column, value):
     assert (found.code, found.data) == (0, before[:-1])
     assert 'without 1 of its entries, which cannot be read' in found.line
     assert 'away' not in found.line
+
+
+def test_a_restored_name_says_which_command_had_removed_it(synced):
+    synced.run('provider', 'trait', 'remove', 'cn1', 'CUSTOM_GOLD')
+    synced.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=1')
+    me = pwd.getpwuid(os.getuid()).pw_name
+    told = [
+        f'removed by compute-agent provider trait remove by {me} at 20',
+        f'changed by compute-agent provider inventory set by {me} at 20',
+    ]
+    for words in ('plan', 'sync'):
+        out = synced.run(words).out
+        assert all(line in out for line in told), out
+        assert 'Z, and restored: CUSTOM_GOLD' in out
+        assert 'another writer' not in out
+    synced.placement(f'/resource_providers/{ROOT}/traits', 'DELETE')
+    assert 'removed by another writer, and restored: COMPUTE_NODE, CUSTOM' in (
+        synced.run('plan').out
+    )

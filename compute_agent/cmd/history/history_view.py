@@ -78,7 +78,7 @@ def _why(entry: Entry) -> Iterator[str]:
     for cause, names in causes.items():
         yield cause if len(causes) == 1 else f'{", ".join(names)}: {cause}'
     if entry.restored:
-        yield 'another writer had removed or changed it'
+        yield 'it had been removed or changed'
     for person in sorted(set(entry.approved.values())):
         yield f'approved by {person}'
     if entry.text:

@@ -34,6 +34,7 @@ from ...limits import approval, contention
 from ...ownership import adoption, policy
 from ...ownership.pruning import NOTHING, Prune
 from ...provider_config import files as provider_config
+from ...state.history import own_changes
 from ...state.known_node import KnownNode
 from ...state.state import State
 from ...tree.node import Node
@@ -142,6 +143,7 @@ def build_agent(
             nova=nova_compute.NovaCompute(settings.identity_directories)
             if settings.mode is None
             else None,
+            author=own_changes.OwnChanges(state.history).author,
         ),
         files=files,
         names=state.agreed_names,

@@ -70,7 +70,7 @@ class NodePlanner(Generic[Op]):
         )
         self._empty_plans = EmptyPlans[Op]()
         self._consumers = consumers.ConsumersInUse(client)
-        self._wanted = WantedProviders(self._consumers)
+        self._wanted = WantedProviders(self._consumers, settings.author)
 
     def begin(self) -> None:
         """Have the operator's files and orders read, for a cycle."""

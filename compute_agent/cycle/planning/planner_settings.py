@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 
 from ...ownership import policy
+from ...ownership.explanations import notes
 from ...tree import host_inventory
 from ...tree.allocation_ratios import Ratios
 from ...tree.node import Node
@@ -32,6 +33,7 @@ class Settings:
     :ivar nova: looks for a nova-compute on this host; None if the operator
         said who reports the nodes
     :ivar orders: called in each cycle; returns the orders for the nodes' names
+    :ivar author: says who changed a name that is restored
     """
 
     ratios: Ratios = dataclasses.field(default_factory=Ratios)
@@ -42,3 +44,4 @@ class Settings:
     uuid_files: Callable[[], Mapping[str, str]] = dict
     is_companion: bool = False
     nova: report_client.NovaCompute | None = None
+    author: notes.Author = notes.unknown_author

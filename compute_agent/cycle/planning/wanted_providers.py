@@ -12,7 +12,7 @@ from typing import Generic
 from ...limits import contended as contended_items
 from ...limits import contention
 from ...ownership import policy, resolve
-from ...ownership.explanations import older_record
+from ...ownership.explanations import notes, older_record
 from ...ownership.record import Record
 from ...plan import allocations as alloc
 from ...plan import removal
@@ -23,10 +23,16 @@ from . import consumers
 
 
 class WantedProviders(Generic[Op]):
-    """Decides what nodes should have, and remembers why something goes."""
+    """Decides what nodes should have, and remembers why something goes.
 
-    def __init__(self, in_use: consumers.ConsumersInUse[Op]) -> None:
+    :param author: says who changed a name that is restored
+    """
+
+    def __init__(
+        self, in_use: consumers.ConsumersInUse[Op], author: notes.Author
+    ) -> None:
         self._consumers = in_use
+        self._author = author
         # The causes in each node's last plan, while something is removed.
         self._causes: dict[str, removal.Causes] = {}
         # What was found about the age of the record, at each node's first plan.
@@ -51,7 +57,7 @@ class WantedProviders(Generic[Op]):
 
         The contended items that are left as they are come second.
         """
-        resolved = resolve.resolve(tree, record, decides)
+        resolved = resolve.resolve(tree, record, decides, self._author)
         moves = allocations.moves() if allocations is not None else ()
         after, contended = contended_items.without_contended(
             seen.providers, resolved.after, () if moves else decides.contended

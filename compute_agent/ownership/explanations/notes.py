@@ -5,7 +5,7 @@ Pure: no I/O, configuration, logging or clock. ``resolve.py`` has one ``Notes``
 for each node, and tells it each decision.
 """
 
-from collections.abc import Collection, Container
+from collections.abc import Callable, Collection, Container
 
 from ...tree import assertion, provider
 from ...tree.assertion import Kind
@@ -23,13 +23,23 @@ _DROPPED = (
     'not add it; if it should go, run "sync --prune"'
 )
 _MASKED = '{}: not reported, masked by [compute_agent] masked_traits: {}'
-_RESTORED = '{}: removed by another writer, and restored: {}'
-_CHANGED = '{}: changed by another writer, and restored: {}'
+_RESTORED = '{}: removed by {}, and restored: {}'
+_CHANGED = '{}: changed by {}, and restored: {}'
+_OTHERS = 'another writer'
 _READ_ONLY = (
     '{0}: not written, because this agent did not create it, although the '
     'driver asserted its {1}; to let this agent write it, run "compute-agent '
     'provider adopt {2}"'
 )
+
+
+#: Returns who changed a name of a provider, empty for another writer.
+Author = Callable[[provider.Provider, Kind, str], str]
+
+
+def unknown_author(_one: provider.Provider, _kind: Kind, _name: str) -> str:
+    """Return an empty text, for another writer."""
+    return ''
 
 
 class Notes:
@@ -41,17 +51,23 @@ class Notes:
     """
 
     def __init__(
-        self, record: Record, policy: Policy, home: Container[str]
+        self,
+        record: Record,
+        policy: Policy,
+        home: Container[str],
+        author: Author = unknown_author,
     ) -> None:
         """Begin without notes.
 
         :param home: the uuids of the providers in the node's own tree
+        :param author: asked about names that are restored
         """
         self.lines: list[str] = []
         self.restored: set[assertion.Named] = set()
         self._record = record
         self._policy = policy
         self._home = home
+        self._author = author
 
     def read_only(
         self, one: provider.Provider, kinds: Collection[Kind]
@@ -91,10 +107,14 @@ class Notes:
                 for item in self._policy.contended
                 if (item.uuid, item.kind) == (one.uuid, kind) and item.there
             }
-            self._add(line, one, names - contended)
-            self.restored |= {
-                (one.uuid, kind, name) for name in names - contended
-            }
+            by_author: dict[str, set[str]] = {}
+            for name in names - contended:
+                author = self._author(one, kind, name) or _OTHERS
+                by_author.setdefault(author, set()).add(name)
+                self.restored.add((one.uuid, kind, name))
+            for author, found in sorted(by_author.items()):
+                listed = ', '.join(sorted(found))
+                self.lines.append(line.format(one, author, listed))
 
     def _unclaimed(
         self,

@@ -11,20 +11,13 @@ entry that cannot be read is left out, and one line says that, too.
 """
 
 import contextlib
-import datetime as dt
 import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ... import error_text, errors
-from ...plan.history_entry import (
-    OTHERS,
-    Entry,
-    PastEntry,
-    Result,
-    What,
-)
+from ...plan.history_entry import OTHERS, Entry, PastEntry, Result, What
 from ...tree import provider
 from ..database.database import Database
 from . import annotations, rotation, rows
@@ -177,6 +170,13 @@ class History:
             return next(iter(self._past(db, condition, kinds)), None)
         return None
 
+    def about(self, uuid: str, most: int) -> Sequence[PastEntry]:
+        """Return the newest entries about a provider, the newest first."""
+        condition = 'where uuid = ? order by id desc limit ?'
+        with self._harmless(), self._database.reading() as db:
+            return self._past(db, condition, (uuid, most))
+        return ()
+
     # --- inside ---------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -266,7 +266,7 @@ class History:
             f'{_SELECT} from history {condition}', tuple(values)
         ):
             try:
-                found.append(_entry(*values_read))
+                found.append(rows.entry(*values_read))
             except _UNREADABLE as exc:
                 lost.append((number, error_text.one_line(exc)))
         if lost and not self._has_told:
@@ -278,22 +278,3 @@ class History:
                 *lost[0],
             )
         return found
-
-
-def _entry(at: float, *texts: bytes) -> PastEntry:
-    """Return the entry in a row; any error says that it cannot be read."""
-    dt.datetime.fromtimestamp(at, dt.UTC)  # raises if it is no moment
-    node_uuid, uuid, by, what, result, content = (
-        str(text, 'utf-8') for text in texts
-    )
-    return PastEntry(
-        at=at,
-        entry=Entry(
-            what=What(what),
-            node_uuid=node_uuid,
-            uuid=uuid,
-            by=by,
-            result=Result(result),
-            **rows.fields(content, uuid),
-        ),
-    )

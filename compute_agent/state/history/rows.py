@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An entry of the history as the text of one column, and back.
+"""An entry of the history as the row of a table, and back.
 
 Pure: no I/O, configuration, logging or clock. Nothing but names, numbers,
 causes and one line of text is kept: no option, and no URL with a password.
 """
 
+import datetime as dt
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,26 +13,45 @@ from typing import Any
 from ... import error_text
 from ...plan import removal
 from ...plan.change import Change
-from ...plan.history_entry import Entry
+from ...plan.history_entry import Entry, PastEntry, Result, What
 from ...tree import assertion, inventory
 
 _LONGEST = 500  # characters of a text
 _FIELDS = tuple(inventory.Inventory.__dataclass_fields__)
 
 
-def text(entry: Entry) -> str:
+def text(one: Entry) -> str:
     """Return all of an entry that has no column of its own."""
     found: dict[str, Any] = {
-        'provider': entry.provider,
-        'kind': _kind(entry.changes),
-        'changes': [list(_packed(change)) for change in entry.changes],
-        'text': error_text.as_line(entry.text)[:_LONGEST],
-        'restored': sorted(entry.restored),
-        'approved': dict(entry.approved),
+        'provider': one.provider,
+        'kind': _kind(one.changes),
+        'changes': [list(_packed(change)) for change in one.changes],
+        'text': error_text.as_line(one.text)[:_LONGEST],
+        'restored': sorted(one.restored),
+        'approved': dict(one.approved),
     }
     return json.dumps(
         {key: value for key, value in found.items() if value},
         separators=(',', ':'),
+    )
+
+
+def entry(at: float, *texts: bytes) -> PastEntry:
+    """Return the entry in a row; any error says that it cannot be read."""
+    dt.datetime.fromtimestamp(at, dt.UTC)  # raises if it is no moment
+    node_uuid, uuid, by, what, result, content = (
+        str(each, 'utf-8') for each in texts
+    )
+    return PastEntry(
+        at=at,
+        entry=Entry(
+            what=What(what),
+            node_uuid=node_uuid,
+            uuid=uuid,
+            by=by,
+            result=Result(result),
+            **fields(content, uuid),
+        ),
     )
 
 

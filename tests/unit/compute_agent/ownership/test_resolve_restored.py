@@ -37,14 +37,21 @@ def describe(tree, vcpu=8):
     tree.update_inventory(ROOT, {'VCPU': {'total': vcpu}})
 
 
-def notes(edit=describe, claims=HELD, was=WAS, contended=(), **now):
+def notes(
+    edit=describe,
+    claims=HELD,
+    was=WAS,
+    contended=(),
+    author=lambda *_: '',
+    **now,
+):
     """Return the notes where another left these contents."""
     one = dataclasses.replace(WAS, **now)
     tree = provider_tree.ProviderTree.from_providers([one])
     edit(tree)
     record = Record(claims=claims, was={ROOT: was} if was else {})
     policy = Policy(node_uuid=ROOT, contended=contended)
-    found = resolve.resolve(tree, record, policy).notes
+    found = resolve.resolve(tree, record, policy, author).notes
     return [note.partition(': ')[2] for note in found if 'restored' in note]
 
 
@@ -64,6 +71,24 @@ def test_an_amount_that_another_changed_is_restored_and_said():
     changed = {'VCPU': inventory.Inventory(total=4)}
     assert notes(inventories=changed) == [
         'changed by another writer, and restored: VCPU'
+    ]
+
+
+def test_each_author_has_a_line_of_its_own():
+    def edit(tree):
+        describe(tree)
+        tree.declare_traits(ROOT, 'HW_A', 'HW_B')
+
+    held = {**HELD, (ROOT, Kind.TRAIT): {'driver': WAS.traits}}
+    found = notes(
+        edit,
+        held,
+        author=lambda _one, _kind, name: '{me}' if name == 'HW_A' else '',
+        traits=frozenset(),
+    )
+    assert found == [
+        'removed by another writer, and restored: HW_B',
+        'removed by {me}, and restored: HW_A',
     ]
 
 
