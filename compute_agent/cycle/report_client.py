@@ -12,7 +12,7 @@ from typing import Protocol
 
 from .. import errors
 from ..limits.item import ItemKey
-from ..limits.item_history import History
+from ..limits.item_history import ItemHistory
 from ..ownership.record import Record
 from ..plan.allocations import Allocations, Consumers
 from ..plan.observation import Observation
@@ -105,10 +105,10 @@ class NovaCompute(Protocol):
 class Undos(Protocol):
     """The changes that other writers undid, over restarts."""
 
-    def load(self) -> Mapping[ItemKey, History]:
+    def load(self) -> Mapping[ItemKey, ItemHistory]:
         """Return the histories of all names that were undone."""
 
-    def save(self, changed: Mapping[ItemKey, History | None]) -> None:
+    def save(self, changed: Mapping[ItemKey, ItemHistory | None]) -> None:
         """Keep these histories; drop those that are None."""
 
 

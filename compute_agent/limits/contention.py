@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from . import item_history
 from .item import Item, ItemKey
-from .item_history import WITHIN, History
+from .item_history import WITHIN, ItemHistory
 
 __all__ = ['Contention', 'Item', 'NodeOutcome']
 
@@ -60,7 +60,7 @@ class Contention:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._cycle = 1
-        self._histories: dict[ItemKey, History] = {}
+        self._histories: dict[ItemKey, ItemHistory] = {}
         # The keys of the histories that were undone, oldest first, and those
         # that changed since they were last kept.
         self._undone: dict[ItemKey, None] = {}
@@ -68,12 +68,12 @@ class Contention:
 
     # --- over restarts --------------------------------------------------------
 
-    def load(self, histories: Mapping[ItemKey, History]) -> None:
+    def load(self, histories: Mapping[ItemKey, ItemHistory]) -> None:
         """Remember the names that were undone before a restart."""
         self._histories |= histories
         self._undone |= dict.fromkeys(histories)
 
-    def changed(self) -> dict[ItemKey, History | None]:
+    def changed(self) -> dict[ItemKey, ItemHistory | None]:
         """Return the names whose undone changes must be kept anew.
 
         None stands for a name that is forgotten.
@@ -165,7 +165,7 @@ class Contention:
             history = item_history.undone_again(history, item, now)
         self._keep(item.key, history)
 
-    def _keep(self, key: ItemKey, history: History) -> None:
+    def _keep(self, key: ItemKey, history: ItemHistory) -> None:
         """Remember a history as the newest one."""
         self._histories.pop(key, None)
         self._histories[key] = history

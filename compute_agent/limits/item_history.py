@@ -44,7 +44,7 @@ class Rest:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class ItemHistory:
     """The changes of one name.
 
     :ivar made: the last change that each node made
@@ -73,20 +73,20 @@ class History:
 
     def with_made(
         self, node: str, item: Item, at: float, cycle: int
-    ) -> 'History':
+    ) -> 'ItemHistory':
         """Return the history with another change of a node.
 
         Items that no node wants any more are forgotten.
         """
         made = {**self.made, node: Made(item=item, at=at, cycle=cycle)}
         wanted = {m.item for m in made.values()}
-        return History(
+        return ItemHistory(
             made=made,
             undone={i: t for i, t in self.undone.items() if i in wanted},
             rests={i: r for i, r in self.rests.items() if i in wanted},
         )
 
-    def with_rest(self, item: Item, rest: Rest | None) -> 'History':
+    def with_rest(self, item: Item, rest: Rest | None) -> 'ItemHistory':
         """Return the history with another rest of an item.
 
         :param rest: None if the item is not contended any more; the changes
@@ -99,14 +99,14 @@ class History:
         rests[rest.item] = rest
         return dataclasses.replace(self, rests=rests)
 
-    def with_maker(self, item: Item, node: str) -> 'History':
+    def with_maker(self, item: Item, node: str) -> 'ItemHistory':
         """Return the history with one more node that wants a resting item."""
         rest = self.rests[item]
         makers = rest.makers | {node}
         return self.with_rest(item, dataclasses.replace(rest, makers=makers))
 
 
-NEW = History()
+NEW = ItemHistory()
 
 
 def is_left_out(rest: Rest, now: float) -> bool:
@@ -142,7 +142,7 @@ def judged(
     return None if confirmed else rest
 
 
-def undone_again(history: History, item: Item, now: float) -> History:
+def undone_again(history: ItemHistory, item: Item, now: float) -> ItemHistory:
     """Return a history in which an item was undone once more."""
     times = [t for t in history.undone.get(item, ()) if 0 <= now - t < WITHIN]
     undone = {**history.undone, item: (*times, now)}

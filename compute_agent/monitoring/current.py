@@ -15,8 +15,8 @@ from prometheus_client import metrics_core, registry
 from ..cycle.node.node_result import Status
 from ..limits import approval, contention
 from . import families, health
+from .daemon_cycles import Cycles, NodeResult
 from .family import Family
-from .state import Cycles, NodeResult
 
 Gauge = metrics_core.GaugeMetricFamily
 

@@ -14,7 +14,7 @@ import enum
 from typing import Any
 
 from .. import error_text
-from .state import Cycles
+from .daemon_cycles import Cycles
 
 INTERVALS = 5  # a good cycle that is older than so many intervals is too old
 LEAST = 60.0  # seconds; short intervals leave a cycle this time

@@ -19,8 +19,8 @@ from .. import errors
 from ..transport.watched import Sent
 from ..virt.driver_calls import Call
 from . import current, families, routes, tally
+from .daemon_cycles import Cycles, NodeResult
 from .family import NAMESPACE, Family
-from .state import Cycles, NodeResult
 
 _M = TypeVar('_M', bound=prometheus_client.metrics.MetricWrapperBase)
 

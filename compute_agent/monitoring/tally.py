@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from ..plan.change import Change
 from ..plan.plan import Operation
 from ..tree import assertion
-from .state import NodeResult
+from .daemon_cycles import NodeResult
 
 PROVIDER = 'provider'
 UNKNOWN = 'unknown'

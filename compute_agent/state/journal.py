@@ -27,7 +27,7 @@ from .history import differences
 from .history.history import History
 from .others_changes import OthersChanges
 from .record.records import Records
-from .snapshot import history
+from .snapshot import earlier_contents
 from .snapshot.snapshot import Snapshot
 
 
@@ -179,20 +179,20 @@ class Journal:
         with self._database.writing() as db:
             for uuid in uuids:
                 self._forget(db, uuid)
-                history.forget(db, uuid)
+                earlier_contents.forget(db, uuid)
 
     # --- a placement that was restored ----------------------------------------
 
     def lost_providers(self, uuids: Iterable[str]) -> dict[str, int]:
         """Return this agent's lost providers, and their next generations."""
         with self._database.reading() as db:
-            return history.lost_providers(db, uuids)
+            return earlier_contents.lost_providers(db, uuids)
 
     def forget_past(self, uuids: Iterable[str]) -> None:
         """Drop the past of providers whose uuids other providers have now."""
         with self._database.writing() as db:
             for uuid in uuids:
-                history.forget(db, uuid)
+                earlier_contents.forget(db, uuid)
 
     def earlier_states(
         self, seen: Iterable[provider.Provider]
@@ -206,9 +206,9 @@ class Journal:
         ours, proofs = set(), set()
         with self._database.reading() as db:
             for one in seen:
-                if not any(history.names_at(db, one).values()):
+                if not any(earlier_contents.names_at(db, one).values()):
                     continue
-                is_lone = history.is_lone_root(db, one)
+                is_lone = earlier_contents.is_lone_root(db, one)
                 is_old = self._snapshot.is_earlier_state(db, one)
                 if is_old or not is_lone:
                     ours.add(one.uuid)
@@ -243,7 +243,7 @@ class Journal:
                 for uuid, generation in generations.items():
                     if uuid in known and known[uuid].is_above(generation):
                         self._forget(db, uuid)
-                        history.forget(db, uuid)
+                        earlier_contents.forget(db, uuid)
                 adopted = Record(created=frozenset(generations))
                 self._records.add(db, node_uuid, adopted)
                 names = self._snapshot.last_names(db, generations)
@@ -277,7 +277,9 @@ class Journal:
         self._recency.learn(seen.uuid, seen.generation)
 
     def _forget(self, db: sqlite3.Connection, uuid: str) -> None:
-        history.lose_provider(db, uuid, self._snapshot.generation(db, uuid))
+        earlier_contents.lose_provider(
+            db, uuid, self._snapshot.generation(db, uuid)
+        )
         self._records.forget(db, uuid)
         intents.drop_on(db, uuid)
         self._snapshot.forget(db, uuid)

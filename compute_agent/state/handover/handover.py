@@ -21,7 +21,7 @@ from ..journal import Journal
 from ..known_node import KnownNode
 from ..nodes import Nodes, split
 from ..record.records import Records
-from ..snapshot import history
+from ..snapshot import earlier_contents
 from ..snapshot.snapshot import Snapshot
 from .node_record import NodeRecord
 
@@ -127,7 +127,7 @@ class Handover:
                     self._records.forget(db, provider_uuid)
                     intents.drop_on(db, provider_uuid)
                     self._snapshot.forget_everywhere(db, provider_uuid)
-                    history.forget(db, provider_uuid)
+                    earlier_contents.forget(db, provider_uuid)
                 self._nodes.drop(db, uuid)
 
     # --- inside ---------------------------------------------------------------

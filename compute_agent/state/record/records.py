@@ -23,7 +23,7 @@ from ...tree import assertion, provider
 from ..cache import Cache
 from ..database.database import Database, packed
 from ..history.history import History
-from ..snapshot import history
+from ..snapshot import earlier_contents
 from ..snapshot.snapshot import Snapshot
 from . import rows
 from .held_claims import HeldClaims
@@ -194,7 +194,7 @@ class Records:
         """Record that a write was carried out."""
         self._cache.drop(intent.uuid)
         if intent.kind is None:
-            history.regain(db, intent)
+            earlier_contents.regain(db, intent)
             db.execute(
                 'replace into created values (?, ?)',
                 (intent.uuid, intent.node_uuid),
@@ -206,8 +206,8 @@ class Records:
         ).fetchall()
         before = {name for (name,) in known}
         ours = (before | intent.added) & intent.names
-        history.regain(db, intent)
-        history.lose_names(db, *key, before - ours, intent.generation)
+        earlier_contents.regain(db, intent)
+        earlier_contents.lose_names(db, *key, before - ours, intent.generation)
         db.execute('delete from ours where uuid = ? and kind = ?', key)
         db.executemany(
             'insert into ours values (?, ?, ?)',
@@ -228,7 +228,7 @@ class Records:
                 ' (select value from json_each(?)) returning name',
                 (seen.uuid, kind, packed(seen.names_of(kind))),
             ).fetchall()
-            history.lose_names(
+            earlier_contents.lose_names(
                 db,
                 seen.uuid,
                 kind,

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...limits.item import Item, ItemKey
-from ...limits.item_history import History, Made, Rest
+from ...limits.item_history import ItemHistory, Made, Rest
 from ...tree import assertion, inventory
 from ..database.database import Database
 
-_Histories = Mapping[ItemKey, History]
+_Histories = Mapping[ItemKey, ItemHistory]
 
 
 class Undos:
@@ -23,7 +23,7 @@ class Undos:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def load(self) -> dict[ItemKey, History]:
+    def load(self) -> dict[ItemKey, ItemHistory]:
         """Return all histories, those of the oldest changes first."""
         with self._database.reading() as db:
             found = {
@@ -38,7 +38,7 @@ class Undos:
             }
         return dict(sorted(histories.items(), key=lambda pair: _last(pair[1])))
 
-    def save(self, changed: Mapping[ItemKey, History | None]) -> None:
+    def save(self, changed: Mapping[ItemKey, ItemHistory | None]) -> None:
         """Keep these histories; drop those that are None."""
         if not changed:
             return
@@ -58,11 +58,11 @@ class Undos:
                     )
 
 
-def _last(history: History) -> float:
+def _last(history: ItemHistory) -> float:
     return max((made.at for made in history.made.values()), default=0.0)
 
 
-def _data(history: History) -> dict[str, Any]:
+def _data(history: ItemHistory) -> dict[str, Any]:
     return {
         'made': {
             node: {**_state(made.item), 'at': made.at}
@@ -94,9 +94,9 @@ def _state(item: Item) -> dict[str, Any]:
     }
 
 
-def _history(key: ItemKey, data: Mapping[str, Any]) -> History:
+def _history(key: ItemKey, data: Mapping[str, Any]) -> ItemHistory:
     rests = [(_item(key, found), found) for found in data['rests']]
-    return History(
+    return ItemHistory(
         made={
             node: Made(item=_item(key, found), at=float(found['at']))
             for node, found in data['made'].items()

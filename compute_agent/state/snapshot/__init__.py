@@ -3,7 +3,7 @@
 
 Begin with ``snapshot.py``, the providers as last read; ``site.py`` has the
 service's names and size. ``contents.py`` packs a provider's contents,
-``history.py`` has digests of earlier ones, to recognize a placement that was
+``earlier_contents.py`` has digests of earlier ones, to recognize a placement that was
 restored, and ``lost_roots.py`` the roots that other writers deleted. If all of it is lost, the agent reads placement again.
 The folder may import ``database/``, and knows nothing of the record.
 """

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from ...tree import provider
 from ..cache import Cache
 from ..database.database import Database, packed
-from . import contents, history, lost_roots
+from . import contents, earlier_contents, lost_roots
 from .site import Site
 
 
@@ -64,11 +64,11 @@ class Snapshot:
     # --- steps of a transaction: this placement service -----------------------
 
     def save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
-        """Keep a reading, and its contents in the provider's history."""
+        """Keep a reading, and its contents among the earlier ones."""
         content = contents.text(reading.provider)
         self._keep(db, reading, content)
         site = self._site.new_id(db)
-        history.keep_contents(db, site, reading.provider, content)
+        earlier_contents.keep_contents(db, site, reading.provider, content)
 
     def _keep(
         self, db: sqlite3.Connection, reading: provider.Reading, content: str
@@ -97,13 +97,13 @@ class Snapshot:
         """Keep the reading of a provider that has an earlier state again."""
         self._keep(db, reading, contents.text(reading.provider))
         self.drop_prior_state(db, reading.provider.uuid)
-        history.restore(db, self._site.id(db), reading.provider)
+        earlier_contents.restore(db, self._site.id(db), reading.provider)
 
     def is_earlier_state(
         self, db: sqlite3.Connection, seen: provider.Provider
     ) -> bool:
         """Return True if a provider had these contents at this generation."""
-        return history.had_contents(
+        return earlier_contents.had_contents(
             db, self._site.id(db), seen, contents.text(seen)
         )
 

@@ -13,7 +13,7 @@ from compute_agent.cycle.planning import node_planner
 from compute_agent.limits import contention, item_history, judgement
 from compute_agent.ownership import claims
 from compute_agent.plan import intents
-from compute_agent.state.snapshot import history
+from compute_agent.state.snapshot import earlier_contents
 from compute_agent.tree import provider_tree
 from report_client.apply import executor, progress
 from report_client.observe import fallen
@@ -75,7 +75,7 @@ def _(_is_recent, _self, reading):
 
 
 @plant(
-    history.is_lone_root,
+    earlier_contents.is_lone_root,
     'a pool that another agent made again counts as restored',
 )
 def _(_is_lone_root, _db, _seen):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Earlier states of providers, to recognize a placement that was restored.
+"""Earlier contents of providers, to recognize a placement that was restored.
 
 If placement is restored from a backup, providers have an earlier state again.
 The table ``past_contents`` has a digest of a provider's contents for the
