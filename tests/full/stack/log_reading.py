@@ -36,6 +36,15 @@ def kinds(lines: Iterable[str]) -> Sequence[tuple[int, str]]:
     return [(n, text) for text, n in count.most_common()]
 
 
+def repeated(lines: Iterable[str], most: int) -> Sequence[str]:
+    """Return the warnings and errors that were logged more often than that."""
+    return [
+        f'{number} times: {text}'
+        for number, text in kinds(lines)
+        if number > most and not text.startswith('INFO')
+    ]
+
+
 def secrets(text: str, known: Iterable[str]) -> Sequence[str]:
     """Return the secrets that are in a text.
 

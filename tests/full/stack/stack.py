@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 
-import day as days
+import day as simulated
 import growth
 import log_reading
 import secure_cloud
@@ -29,6 +29,7 @@ import whole_cloud
 
 PAUSE = 1.0  # seconds between two events, at most
 PATIENCE = 600.0  # seconds in which placement must be right after a day
+REPEATED = 8  # a day; more of the same warning or error tells nobody more
 KINDS = 40  # messages that are printed of each log
 PASSWORDS = (
     secure_cloud.PASSWORD,
@@ -71,13 +72,14 @@ class Outcome:
                 self.wrong.append(f'{name} ended by itself')
             self.wrong += growth.problems(name, self.rows[name])
             self.lines += growth.table(name, self.rows[name])
-            self.lines += self._read(agent.log)
+            self.lines += self._read(agent.log, len(self.rows[name]))
 
-    def _read(self, log: pathlib.Path) -> Iterator[str]:
+    def _read(self, log: pathlib.Path, days: int) -> Iterator[str]:
         """Add what must not be in a log; yield a summary of the others."""
         text = log.read_text(errors='replace')
         lines = text.splitlines()
         found = [*log_reading.problems(lines)]
+        found += log_reading.repeated(lines, REPEATED * days)
         found += [
             f'a secret: {secret[:8]}…'
             for secret in log_reading.secrets(text, PASSWORDS)
@@ -102,7 +104,7 @@ def run(folder: pathlib.Path, seconds: float, seed: int) -> Outcome:
         began = time.monotonic()
         passed = 0.0
         while not outcome.rows or passed < seconds:
-            days.Day(stack, rng, PAUSE).pass_(
+            simulated.Day(stack, rng, PAUSE).pass_(
                 daemons_end=not outcome.rows or passed < seconds / 3
             )
             outcome.end_day(stack)

@@ -121,4 +121,7 @@ def test_the_reader_of_logs_sees_secrets_and_tracebacks():
     assert log_reading.problems([away, back]) == []
     assert log_reading.problems([back])
     assert log_reading.problems(['Traceback (most recent call last):'])
+    assert log_reading.repeated([away] * 3 + [back] * 9, 3) == []
+    (line,) = log_reading.repeated([away] * 4 + [back] * 9, 3)
+    assert line.startswith('4 times: ERROR')
     assert log_reading.counted([away, back, back]) == {'ERROR': 1, 'INFO': 2}
