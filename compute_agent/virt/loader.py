@@ -58,16 +58,30 @@ class _Choice:
 
 def installed() -> list[Installed]:
     """Return the installed drivers, sorted by name, without importing any."""
-    found = {
-        Installed(
-            name=point.name,
-            target=point.value,
-            distribution=point.dist.name if point.dist else 'unknown',
-            version=point.dist.version if point.dist else '',
+    points = importlib.metadata.entry_points(group=NAMESPACE)
+    distributions = {id(point.dist): point.dist for point in points}
+    # A distribution parses its whole metadata for each question about it.
+    known = {key: _facts(dist) for key, dist in distributions.items()}
+    found = set[Installed]()
+    for point in points:
+        name, version = known[id(point.dist)]
+        found.add(
+            Installed(
+                name=point.name,
+                target=point.value,
+                distribution=name,
+                version=version,
+            )
         )
-        for point in importlib.metadata.entry_points(group=NAMESPACE)
-    }
     return sorted(found, key=lambda i: (i.name, i.distribution))
+
+
+def _facts(dist: importlib.metadata.Distribution | None) -> tuple[str, str]:
+    """Return the name and the version of a distribution."""
+    if dist is None:
+        return 'unknown', ''
+    metadata = dist.metadata
+    return metadata['Name'], metadata['Version']
 
 
 def load_all(

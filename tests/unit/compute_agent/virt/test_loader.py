@@ -5,6 +5,8 @@ Entry points are cached by each process, so one other process loads them all:
 ``tell`` is what it said of a driver's name.
 """
 
+import collections
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -13,6 +15,8 @@ import sys
 import textwrap
 
 import pytest
+
+from compute_agent.virt import loader
 
 ROOT = pathlib.Path(__file__).parents[4]
 
@@ -327,3 +331,20 @@ def test_the_drivers_of_this_project_are_there_in_both_spellings(tell):
         'libvirt',
         'libvirt.LibvirtDriver',
     } <= names
+
+
+def test_the_metadata_of_a_distribution_is_read_once(monkeypatch):
+    """It is parsed anew at each question, and each command loads drivers."""
+    reads = collections.Counter()
+    read = importlib.metadata.Distribution.metadata.fget
+
+    def counted(self):
+        reads[id(self)] += 1
+        return read(self)
+
+    monkeypatch.setattr(
+        importlib.metadata.Distribution, 'metadata', property(counted)
+    )
+    found = loader.installed()
+    assert len(found) > len(reads) > 0
+    assert set(reads.values()) == {1}
