@@ -36,7 +36,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic libvirt-packages stack bench-outage test test-full test-stateful churn chaos parity \
-    companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs deb deb-check deb-packages bench \
+    companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs board-picture deb deb-check deb-packages bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
 
@@ -66,6 +66,10 @@ $(BIN)/python:
 	$(INSTALL) '.[docs]'
 	@touch $@
 
+.venv/pictures.stamp: .venv/dev.stamp
+	$(INSTALL) '.[pictures]'
+	@touch $@
+
 .venv/mutation.stamp: .venv/dev.stamp
 	$(INSTALL) '.[mutation]'
 	@touch $@
@@ -85,15 +89,16 @@ $(BIN)/python:
 	    'openstack-placement>=16,<17' waitress psycopg2-binary
 	@touch $@
 
-# Prometheus' own judge of alert rules, for tests/full/prometheus. Any user may
-# fetch it; nothing is installed or started.
+# Prometheus' own judge of alert rules, for tests/full/prometheus, and the server
+# for "make board-picture". Any user may fetch them; nothing is installed.
 .servers/prometheus.stamp:
 	@mkdir -p .servers/prometheus
 	@if ! command -v promtool >/dev/null; then \
 	    cd .servers/prometheus && rm -f prometheus_*.deb && \
 	    apt-get download --quiet=2 prometheus && \
 	    dpkg-deb --fsys-tarfile prometheus_*.deb | \
-	        tar -x --strip-components=3 ./usr/bin/promtool && \
+	        tar -x --strip-components=3 ./usr/bin/promtool \
+	            ./usr/bin/prometheus && \
 	    rm -f prometheus_*.deb && ./promtool --version >/dev/null || { \
 	        echo 'the tests of the alert rules need promtool, which Debian' \
 	            'has in the package prometheus ("apt-get update" first);' \
@@ -224,6 +229,10 @@ DEB_PACKAGES = debhelper dpkg-dev gcc libvirt-dev pkg-config python3-dev \
     python3-venv
 deb-packages:
 	@echo $(DEB_PACKAGES)
+
+# Grafana's board is drawn from a run of agents, without Grafana.
+board-picture: .venv/pictures.stamp .servers/prometheus.stamp  ## Draw docs/pictures/board.svg, minutes
+	PYTHONPATH=.:tests/support $(BIN)/python -m docs.generators.board_picture
 
 deb: .venv/docs.stamp  ## Build the package for this Debian in build/deb
 	rm -rf build/deb

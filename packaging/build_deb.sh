@@ -32,7 +32,7 @@ cp "${wheels[0]}" packaging/compute-agent.conf README.md build/docs/man/compute-
     etc/compute-agent.conf.sample etc/companion.conf etc/prometheus etc/grafana \
     "$source"
 mkdir "$source/docs"
-cp docs/*.md "$source/docs"
+cp -r docs/*.md docs/pictures "$source/docs"
 for kind in service sysusers tmpfiles; do
     cp "etc/compute-agent.$kind" "$source/debian/"
 done

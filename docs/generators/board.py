@@ -24,6 +24,7 @@ VALUES = {
     '$job': 'compute-agent',
     '$instance': '.+',
     '$__rate_interval': '4m',
+    '$__range': '6h',
 }
 
 

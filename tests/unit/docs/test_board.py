@@ -4,6 +4,7 @@
 ``tests/full/prometheus/test_board.py`` has Prometheus judge its queries.
 """
 
+import html
 import itertools
 import json
 import re
@@ -29,6 +30,7 @@ WORDS = {
     *('histogram_quantile', 'instance', 'job', 'kind', 'cause', 'le', 'max'),
     *('method', 'none', 'or', 'outcome', 'rate', 'route', 'service', 'state'),
     *('sum', 'time', 'topk', 'vector', '__rate_interval'),
+    *('and', 'increase', '__range'),
 }
 
 
@@ -123,3 +125,12 @@ def test_no_panel_covers_another():
     assert max(x for x, _ in cells) == 23
     ids = [one['id'] for one in BOARD['panels']]
     assert len(ids) == len(set(ids))
+
+
+def test_the_picture_has_all_panels():
+    """``make board-picture`` draws it anew."""
+    picture = (board.FILE.parents[2] / 'docs/pictures/board.svg').read_text()
+    drawn = {
+        html.unescape(text) for text in re.findall('>([^<>]+)</text>', picture)
+    }
+    assert {one['title'] for one in BOARD['panels']} <= drawn
