@@ -36,7 +36,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic libvirt-packages stack bench-outage test test-full test-stateful churn chaos parity \
-    companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs board-picture deb deb-check deb-packages bench \
+    companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
 
@@ -233,6 +233,10 @@ deb-packages:
 # Grafana's board is drawn from a run of agents, without Grafana.
 board-picture: .venv/pictures.stamp .servers/prometheus.stamp  ## Draw docs/pictures/board.svg, minutes
 	PYTHONPATH=.:tests/support $(BIN)/python -m docs.generators.board_picture
+
+# Screens of commands on a host that is made for it.
+screens: .venv/dev.stamp  ## Write the terminals in docs/pictures/screens, minutes
+	$(BIN)/python -m docs.generators.screens
 
 deb: .venv/docs.stamp  ## Build the package for this Debian in build/deb
 	rm -rf build/deb
