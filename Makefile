@@ -80,13 +80,18 @@ $(BIN)/python:
 	    --disable-pip-version-check 'ironic>=39'
 	@touch $@
 
-# A real keystone for tests/full/keystone and tests/full/stack, and a placement
-# that asks it.
+# A real keystone for tests/full/keystone, and a placement that asks it.
 .servers/keystone.stamp: | $(BIN)/python
 	$(BIN)/python -m venv .servers/keystone
 	.servers/keystone/bin/python -m pip install --quiet \
 	    --disable-pip-version-check 'keystone>=30,<31' \
-	    'openstack-placement>=16,<17' waitress psycopg2-binary
+	    'openstack-placement>=16,<17' waitress
+	@touch $@
+
+# In tests/full/stack, this placement has its data in PostgreSQL.
+.servers/keystone-postgresql.stamp: .servers/keystone.stamp
+	.servers/keystone/bin/python -m pip install --quiet \
+	    --disable-pip-version-check psycopg2-binary
 	@touch $@
 
 # Prometheus' own judge of alert rules, for tests/full/prometheus, and the server
@@ -163,7 +168,7 @@ demo-ironic: .venv/run.stamp $(IRONIC)  ## The agent on a real Ironic with 20 fa
 test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minutes
 	$(QUICK) $(addprefix --ignore=,$(SLOW_TESTS))
 
-test-full: .venv/dev.stamp $(IRONIC) .servers/keystone.stamp .servers/nova-agent.stamp .servers/prometheus.stamp  ## Every test, all examples, real servers, coverage
+test-full: .venv/dev.stamp $(IRONIC) .servers/keystone-postgresql.stamp .servers/nova-agent.stamp .servers/prometheus.stamp  ## Every test, all examples, real servers, coverage
 	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
 
 test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and other writers
@@ -175,7 +180,7 @@ churn: .venv/dev.stamp  ## Two agents and twenty operators at one provider, ten 
 chaos: .venv/dev.stamp .servers/placement.stamp  ## An agent among churn, faults and kills on PostgreSQL, 15 minutes
 	PYTHONPATH=. $(BIN)/python tests/chaos/chaos.py
 
-stack: .servers/libvirt.stamp .servers/keystone.stamp $(IRONIC)  ## A whole cloud and two daemons through days of accidents, an hour (root, PostgreSQL)
+stack: .servers/libvirt.stamp .servers/keystone-postgresql.stamp $(IRONIC)  ## A whole cloud and two daemons through days of accidents, an hour (root, PostgreSQL)
 	PYTHONPATH=.:tests/support $(BIN)/python tests/full/stack/stack.py
 
 bench-outage: .venv/dev.stamp .servers/placement.stamp  ## 200 agents come back after ten minutes without placement

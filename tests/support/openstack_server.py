@@ -18,7 +18,7 @@ import requests
 
 from demo import server_process
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get(
     'COMPUTE_AGENT_KEYSTONE', str(ROOT / '.servers/keystone/bin/python')
 )

@@ -6,6 +6,7 @@
 
 import pathlib
 import shutil
+import subprocess
 import sys
 
 import growth
@@ -33,8 +34,11 @@ HELD = {
 @pytest.fixture
 def folder():
     """A folder for the servers; it stays where it is if the test fails."""
-    if not pathlib.Path(openstack_server.PYTHON).exists():
-        pytest.fail(openstack_server.MISSING)
+    if not _has_psycopg2():
+        pytest.fail(
+            f'there is no {openstack_server.PYTHON} with psycopg2: "make '
+            '.servers/keystone-postgresql.stamp" installs keystone and it'
+        )
     if not postgresql.is_installed():
         pytest.fail(postgresql.MISSING)
     if shutil.which('gcc') is None:
@@ -42,6 +46,14 @@ def folder():
     made = stack.new_folder()
     yield made
     shutil.rmtree(made)
+
+
+def _has_psycopg2():
+    """Return True if placement can have its data in PostgreSQL."""
+    if not pathlib.Path(openstack_server.PYTHON).exists():
+        return False
+    command = [openstack_server.PYTHON, '-c', 'import psycopg2']
+    return subprocess.run(command, check=False).returncode == 0
 
 
 @pytest.mark.long
