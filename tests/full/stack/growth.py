@@ -23,7 +23,8 @@ class Figures:
     :ivar life: how often it was started
     :ivar cycles: finished in all lives
     :ivar memory: KiB resident
-    :ivar state: KiB of the state database and its log
+    :ivar state: KiB of the state database; SQLite's log beside it has some MB
+        at most, and any size below that
     :ivar history: entries of the journal in it
     """
 
@@ -62,15 +63,15 @@ def figures(pid: int, state: pathlib.Path, life: int, cycles: int) -> Figures:
         line.split(':', 1)
         for line in (proc / 'status').read_text().splitlines()
     )
-    files = state.glob('state.sqlite*')
+    size, entries = _database(state / 'state.sqlite')
     return Figures(
         life=life,
         cycles=cycles,
         memory=int(said['VmRSS'].split()[0]),
         descriptors=sum(1 for _ in (proc / 'fd').iterdir()),
         threads=int(said['Threads']),
-        state=sum(file.stat().st_size for file in files) >> 10,
-        history=_entries(state / 'state.sqlite'),
+        state=size >> 10,
+        history=entries,
     )
 
 
@@ -112,8 +113,11 @@ def _middles(seen: Sequence[int]) -> tuple[float, float]:
     return statistics.median(seen[:part]), statistics.median(seen[-part:])
 
 
-def _entries(database: pathlib.Path) -> int:
-    address = f'file:{database}?mode=ro'
+def _database(file: pathlib.Path) -> tuple[int, int]:
+    """Return the bytes of a state database, and its entries of history."""
+    address = f'file:{file}?mode=ro'
     with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
+        (pages,) = db.execute('pragma page_count').fetchone()
+        (size,) = db.execute('pragma page_size').fetchone()
         (count,) = db.execute('select count(*) from history').fetchone()
-        return int(count)
+        return int(pages * size), int(count)

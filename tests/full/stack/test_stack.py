@@ -4,8 +4,11 @@
 ``make stack`` lets days pass for an hour.
 """
 
+import contextlib
+import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -114,6 +117,17 @@ def test_growth_is_told_and_what_is_too_large(figure):
     assert wrong([*grown[:5], *days(life=2)[:3]]) == []
     (line,) = wrong(days(**{figure: lambda _: growth.MOST[figure] + 1}))
     assert 'is the most' in line
+
+
+def test_the_size_of_a_process_and_of_its_database_is_read(tmp_path):
+    file = tmp_path / 'state.sqlite'
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        db.execute('create table history (id)')
+        db.executemany('insert into history values (?)', [(1,), (2,)])
+    found = growth.figures(os.getpid(), tmp_path, 1, 5)
+    assert found.history == 2
+    assert found.state == file.stat().st_size >> 10
+    assert min(found.memory, found.descriptors, found.threads) > 0
 
 
 def test_the_table_has_the_begin_the_quarters_and_the_end():
