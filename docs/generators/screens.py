@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 FOLDER = pathlib.Path(__file__).parents[1] / 'pictures' / 'screens'
 PROGRAM = 'compute-agent'
-WIDEST = 120  # characters of a terminal
+WIDEST = 130  # characters of a terminal
 PATIENCE = 120.0  # seconds of a command, and of the daemon's first cycle
 PLACES = {'/state': '/var/lib/compute-agent', '': '/etc/compute-agent'}
 
@@ -221,7 +221,8 @@ def draw(screen: Screen, printed: str) -> str:
 def _without_fonts() -> str:
     """Return rich's picture of a terminal with the reader's own font.
 
-    It would name another host, from which a browser fetches the font.
+    It would name another host, from which a browser fetches the font. Some
+    viewers show the blanks before a line only if they are told to.
     """
     from rich import _export_format  # noqa: PLC0415 (its default)
 
@@ -231,7 +232,9 @@ def _without_fonts() -> str:
         _export_format.CONSOLE_SVG_FORMAT,
         flags=re.DOTALL,
     )
-    return plain.replace('Fira Code, monospace', 'monospace')
+    return plain.replace('Fira Code, monospace', 'monospace').replace(
+        '<svg ', '<svg xml:space="preserve" '
+    )
 
 
 def main() -> None:
