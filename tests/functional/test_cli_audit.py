@@ -25,9 +25,9 @@ NOW = ('--unchanged-for', '0')
 class Cloud:
     """The operator of the placement, nova and Ironic of one test."""
 
-    def __init__(self, cli, nova, tmp_path):
+    def __init__(self, cli, nova, placement_server):
         self.cli, self.nova = cli, nova
-        self.database = tmp_path / 'placement.sqlite'
+        self.database = placement_server.database
         self.ask_nova()
 
     def _add(self, text):
@@ -106,9 +106,9 @@ class Cloud:
 
 
 @pytest.fixture
-def cloud(cli, nova, tmp_path):
+def cloud(cli, nova, placement_server):
     """Host cn1 that nova has, and cn2 that it has no more."""
-    made = Cloud(cli, nova, tmp_path)
+    made = Cloud(cli, nova, placement_server)
     made.host('cn1', CN1, VCPU=8)
     made.host('cn2', CN2, VCPU=8)
     nova.hypervisor('cn1', CN1)

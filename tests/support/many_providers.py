@@ -7,16 +7,20 @@ writes them, a week ago.
 
 import collections.abc
 import contextlib
-import pathlib
 import sqlite3
+import typing
 import uuid
 
+# What ``ServedPlacement.database`` is.
+Database: typing.TypeAlias = collections.abc.Callable[
+    [], contextlib.AbstractContextManager[sqlite3.Connection]
+]
 _THEN = "datetime('now', '-7 days')"
 
 
-def age(database: pathlib.Path) -> None:
+def age(database: Database) -> None:
     """Make all providers look unchanged for a week."""
-    with _open(database) as opened, opened:
+    with database() as opened:
         opened.execute(
             f'UPDATE resource_providers SET updated_at = {_THEN}, '
             f'created_at = {_THEN}'
@@ -24,7 +28,7 @@ def age(database: pathlib.Path) -> None:
 
 
 def add_hosts(
-    database: pathlib.Path, numbers: collections.abc.Iterable[int]
+    database: Database, numbers: collections.abc.Iterable[int]
 ) -> dict[str, str]:
     """Add hosts, each with a child; return their names by uuid.
 
@@ -33,15 +37,9 @@ def add_hosts(
     :param numbers: those in the names
     """
     hosts = {str(uuid.uuid4()): f'host-{n:05}' for n in numbers}
-    with _open(database) as opened, opened:
+    with database() as opened:
         _insert(opened, hosts)
     return hosts
-
-
-def _open(
-    database: pathlib.Path,
-) -> contextlib.closing[sqlite3.Connection]:
-    return contextlib.closing(sqlite3.connect(database, timeout=60))
 
 
 def _insert(opened: sqlite3.Connection, hosts: dict[str, str]) -> None:

@@ -11,6 +11,7 @@ import collections.abc
 import contextlib
 import importlib
 import socket
+import sqlite3
 
 import pytest
 
@@ -39,6 +40,15 @@ class ServedPlacement:
         server = wsgi_thread.WsgiThread(self._lent, listener)
         self._open.callback(server.stop)
         return f'http://127.0.0.1:{listener.getsockname()[1]}'
+
+    @contextlib.contextmanager
+    def database(self) -> collections.abc.Iterator[sqlite3.Connection]:
+        """Lend a copy of the database, which then takes its place."""
+        with contextlib.closing(sqlite3.connect(':memory:')) as copy:
+            copy.deserialize(self._lent.save())
+            with copy:
+                yield copy
+            self._lent.restore(copy.serialize())
 
     def stop(self) -> None:
         """Close all ports; the contents stay."""
