@@ -36,7 +36,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic libvirt-packages stack bench-outage test test-full test-stateful churn chaos parity \
-    companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages bench \
+    companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages container-check bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
 
@@ -218,7 +218,8 @@ collect: .venv/dev.stamp  ## Each test file can be collected without the others
 	$(BIN)/python tests/collect_alone.py
 
 wheel-check: .venv/dev.stamp  ## Build sdist and wheel, and look at what is in them
-	$(PYTEST) tests/package --ignore=tests/package/deb
+	$(PYTEST) tests/package --ignore=tests/package/deb \
+	    --ignore=tests/package/container
 
 # The wheel is made of the unpacked source distribution.
 dist: .venv/dev.stamp  ## Build the source distribution and the wheel in dist/
@@ -252,6 +253,9 @@ deb: .venv/docs.stamp  ## Build the package for this Debian in build/deb
 
 deb-check: deb  ## Install, start, upgrade and purge the package in a clean Debian, as root
 	$(PYTEST) tests/package/deb
+
+container-check: dist  ## Build the image and run its daemon, as root with buildah
+	$(PYTEST) tests/package/container
 
 bench: .venv/run.stamp .servers/placement.stamp .servers/nova.stamp  ## Measure cycles beside nova-compute's (N=1,100 for less)
 	$(BIN)/python -m benchmarks.sync_cycles $(if $(N),--nodes '$(N)') \
