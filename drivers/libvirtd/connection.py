@@ -230,7 +230,7 @@ class Connection:
             except Exception as exc:  # noqa: BLE001 the binding cannot read it
                 problem = exc
                 break
-            self._forget(opened)
+            self._forget(binding, opened)
         raise kind(
             f'libvirt at {self._uri} does not tell {subject}: '
             f'{binding_errors.text(problem)}'
@@ -274,10 +274,13 @@ class Connection:
             )
         self._is_read_only = True
 
-    def _forget(self, broken: typing.Any) -> None:
+    def _forget(self, binding: typing.Any, broken: typing.Any) -> None:
+        """Close a connection that broke: its error would keep it for long."""
         with self._lock:
             if self._opened is broken:
                 self._opened = None
+        with contextlib.suppress(binding.libvirtError):
+            broken.close()
 
 
 def _is_alive(opened: typing.Any, binding: typing.Any) -> bool:

@@ -47,6 +47,7 @@ class Opened:
     def __init__(self, *, full):
         self.full = full
         self.alive = True
+        self.is_closed = False
         self.devices = []
         self.defined = []
         self.guests = []
@@ -54,6 +55,10 @@ class Opened:
 
     def isAlive(self):  # noqa: N802 libvirt's name
         return self.alive
+
+    def close(self):
+        self.is_closed = True
+        raise LibvirtError('the event loop is away')
 
     def getHostname(self):  # noqa: N802
         if not self.alive:
@@ -181,6 +186,8 @@ def test_a_connection_that_broke_is_opened_again(libvirt, binding):
     binding.opened[0].alive = False
     assert libvirt.hostname() == 'cn1.example'
     assert libvirt.session() == 2
+    # Its descriptors would stay until Python looks for cycles of objects.
+    assert [one.is_closed for one in binding.opened] == [True, False]
 
 
 def test_while_libvirt_is_away_there_is_no_answer(libvirt, binding):
