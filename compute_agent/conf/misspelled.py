@@ -37,7 +37,7 @@ def lines(conf: cfg.ConfigOpts) -> list[str]:
     known = registered(conf)
     return [
         f'{path}: {line}'
-        for path in _files(conf)
+        for path in files(conf)
         for line in _of_file(read(path), known)
     ]
 
@@ -94,7 +94,7 @@ def registered(conf: cfg.ConfigOpts) -> dict[str, set[str]]:
     }
 
 
-def _files(conf: cfg.ConfigOpts) -> Iterator[pathlib.Path]:
+def files(conf: cfg.ConfigOpts) -> Iterator[pathlib.Path]:
     """Yield the files that the configuration was read from."""
     yield from map(pathlib.Path, conf.config_file or ())
     for directory in conf.config_dir or ():

@@ -234,10 +234,7 @@ def test_a_certificate_that_is_refused_names_the_cafile(
         ({'timeout': 'ten'}, "is not valid: 'ten' is not a number"),
         (
             {**PASSWORD, 'password': 'pa$word'},
-            (
-                'no such option word in group [DEFAULT]: a value in the '
-                'configuration refers to it with "$"; write "$$"'
-            ),
+            'agent.conf has a "$", and what follows it is not the name of',
         ),
     ],
 )
@@ -246,6 +243,19 @@ def test_a_wrong_option_of_placement_is_one_line(cli, options, said):
     result = cli.run('plan')
     assert result.code == 1
     assert said in result.line
+
+
+@pytest.mark.usefixtures('nothing_written')
+@pytest.mark.parametrize('command', ['plan', 'run', 'doctor'])
+def test_a_password_with_a_dollar_is_named_and_not_shown(cli, command):
+    cli.configure({**PASSWORD, 'password': 'pa$TopSecret'})
+    result = cli.run(command)
+    assert result.code == 1
+    said = result.out + result.err
+    assert f'[placement] password in {cli.config} has a "$"' in said
+    assert 'write "$$" for each "$" of the value' in said
+    assert 'TopSecret' not in said
+    assert 'Traceback' not in said
 
 
 @pytest.mark.usefixtures('nothing_written')

@@ -12,7 +12,7 @@ from ... import conf as agent_conf
 from ... import error_text, errors
 from ...transport import clouds
 from ...virt import driver, drivers, loader
-from . import main
+from . import main, references
 
 PROJECT = 'compute-agent'
 
@@ -52,7 +52,7 @@ def load(
     args += [f'--config-dir={d}' for d in options.config_dirs]
     for path in (*options.config_files, *_files_in(options.config_dirs)):
         _check_text(path)
-    with explained():
+    with explained(conf):
         conf(args, project=PROJECT)
         agent_conf.check(conf, groups)
     if options.os_cloud is not None:
@@ -60,7 +60,8 @@ def load(
     if environment:
         clouds.allow_environment(conf)
     if not local:
-        clouds.settle(conf, 'placement')  # a driver settles its own groups
+        with explained(conf):
+            clouds.settle(conf, 'placement')  # a driver settles its own groups
     return conf
 
 
@@ -110,7 +111,7 @@ def load_drivers(
     :raises errors.ConfigError: a driver cannot be loaded, or an option is
         wrong
     """
-    with explained():
+    with explained(conf):
         return loader.load_all(conf.compute_driver, conf, by_name=by_name)
 
 
@@ -127,14 +128,15 @@ def load_driver_of(
     for one in load_drivers(conf):
         if isinstance(one.driver, kind):
             return one.driver
-    with explained():
+    with explained(conf):
         return loader.load(otherwise, conf)
 
 
 @contextlib.contextmanager
-def explained() -> Iterator[None]:
+def explained(conf: cfg.ConfigOpts | None = None) -> Iterator[None]:
     """Turn oslo.config's errors into ConfigErrors of one line.
 
+    :param conf: the options that are read, for their names in a message
     :raises errors.ConfigError: in place of any ``cfg.Error``
     """
     try:
@@ -154,12 +156,8 @@ def explained() -> Iterator[None]:
         raise errors.ConfigError(
             f'no such configuration directory: {exc.config_dir}'
         ) from exc
-    except (cfg.NoSuchOptError, cfg.TemplateSubstitutionError) as exc:
-        text = error_text.one_line(exc)
-        raise errors.ConfigError(
-            f'{text}: a value in the configuration refers to it with "$"; '
-            'write "$$" for a plain "$"'
-        ) from exc
+    except references.ERRORS as exc:
+        raise errors.ConfigError(references.told(conf, exc)) from None
     except cfg.Error as exc:
         raise errors.ConfigError(_plain(error_text.one_line(exc))) from exc
     except OSError as exc:

@@ -32,7 +32,7 @@ def read(conf: cfg.ConfigOpts) -> cloud.Ironic:
 
     :raises errors.ConfigError: an option of ``[ironic]`` is wrong
     """
-    with configuration.explained():
+    with configuration.explained(conf):
         loader.driver_class(_DRIVER).register_opts(conf)
         account = clouds.settle(conf, _DRIVER)
         group = conf[_DRIVER]

@@ -33,7 +33,7 @@ def checks(conf: cfg.ConfigOpts) -> list[Check]:
 
 def driver(conf: cfg.ConfigOpts, name: str) -> Finding:
     """Report the nodes that a driver lists."""
-    with configuration.explained(), contextlib.ExitStack() as stack:
+    with configuration.explained(conf), contextlib.ExitStack() as stack:
         from ...virt import loader  # noqa: PLC0415 (imports the driver)
 
         made = loader.load(name, conf)

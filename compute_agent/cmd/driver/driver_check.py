@@ -96,7 +96,7 @@ class DriverCheck(listing.Listing):
         conf = configuration.load(self.app.global_options, local=True)
 
         def make() -> virt.ComputeDriver:
-            with configuration.explained():
+            with configuration.explained(conf):
                 return loader.load(name, conf)
 
         with progress.bar(self.app.stderr, 'rules') as advance:

@@ -95,7 +95,7 @@ class Cycles:
     def _mutate(self) -> None:
         """Take over the options that may change while the daemon runs."""
         self._load_conf()
-        with configuration.explained():
+        with configuration.explained(self._conf):
             self._conf.mutate_config_files()
 
     def _reload(self) -> None:

@@ -32,7 +32,7 @@ def compute_api(conf: cfg.ConfigOpts) -> adapter.Adapter | None:
     :raises errors.ConfigError: an option of ``[nova]`` is wrong
     """
     account = clouds.settle(conf, GROUP)
-    with configuration.explained(), session_options.explained(GROUP):
+    with configuration.explained(conf), session_options.explained(GROUP):
         auth = loading.load_auth_from_conf_options(conf, GROUP)
         if auth is None:
             return None

@@ -131,7 +131,7 @@ def _adapter(conf: cfg.ConfigOpts) -> adapter.Adapter:
     """Return keystoneauth's adapter; it sends no request yet."""
     if conf.placement.embedded:
         return _direct(conf)
-    with configuration.explained(), session_options.explained(GROUP):
+    with configuration.explained(conf), session_options.explained(GROUP):
         auth = loading.load_auth_from_conf_options(conf, GROUP)
         session_options.check(conf, GROUP)
         made = loading.load_session_from_conf_options(conf, GROUP, auth=auth)

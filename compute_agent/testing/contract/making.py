@@ -89,7 +89,7 @@ def from_file(driver: Driver, folder: pathlib.Path) -> virt.ComputeDriver:
     with callers.agent(), configuration.explained():
         conf = _read(folder / _FILE)
         found = driver_class(driver)
-    with configuration.explained():
+    with configuration.explained(conf):
         made = loader.load_class(found, conf, called(driver))
     with callers.agent():
         _check_options(conf, folder / _FILE)
@@ -146,7 +146,7 @@ def _meant(name: str, known: Iterable[str]) -> str:
 def _read(path: pathlib.Path) -> cfg.ConfigOpts:
     conf = cfg.ConfigOpts()
     agent_conf.register_opts(conf, agent_conf.LOCAL)
-    with configuration.explained():
+    with configuration.explained(conf):
         conf(
             [f'--config-file={path}'],
             project=configuration.PROJECT,

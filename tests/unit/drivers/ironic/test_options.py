@@ -37,7 +37,7 @@ def load(tmp_path):
         path.write_text(f'[ironic]\n{text}\n{rest}')
         conf = cfg.ConfigOpts()
         conf([f'--config-file={path}'], project='compute-agent')
-        with configuration.explained():
+        with configuration.explained(conf):
             return loader.load(name, conf), conf
 
     return load
