@@ -10,6 +10,7 @@ whole, whoever wrote it.
 import json
 import logging
 import typing
+from collections.abc import Mapping
 
 from ... import error_text
 
@@ -24,8 +25,10 @@ class PlainText(logging.Filter):
         except (TypeError, ValueError):  # logging reports it
             return True
         plain = error_text.printable(error_text.without_credentials(text))
-        if plain != text or not _are_values(record.args):
+        is_text = isinstance(record.msg, str) and _are_values(record.args)
+        if plain != text or not is_text:
             record.msg, record.args = plain, ()
+        _limit_extra(record)
         return True
 
 
@@ -34,9 +37,32 @@ def _are_values(args: object) -> bool:
 
     oslo.log's JSON has the arguments, too, with all that an object holds.
     """
-    return isinstance(args, tuple) and all(
-        isinstance(arg, str | int | float | None) for arg in args
-    )
+    return isinstance(args, tuple) and all(map(_is_value, args))
+
+
+def _is_value(one: object) -> bool:
+    return isinstance(one, str | int | float | None)
+
+
+def _limit_extra(record: logging.LogRecord) -> None:
+    """Replace the objects in a record's extra values by their text.
+
+    oslo.log's JSON has the extra values of its own loggers. It writes the
+    ``context`` itself, without the token.
+    """
+    values = vars(record)
+    extra = values.get('extra')
+    if isinstance(extra, Mapping):
+        values['extra'] = {name: _limited(name, extra[name]) for name in extra}
+    for name in values.get('extra_keys', ()):
+        values[name] = _limited(name, values.get(name))
+
+
+def _limited(name: str, value: object) -> object:
+    """Return an extra value that holds no more than its text shows."""
+    if name == 'context' or isinstance(value, int | float | None):
+        return value
+    return error_text.without_credentials(str(value))
 
 
 def escape_logs() -> None:

@@ -6,6 +6,7 @@ import json
 import logging
 
 import pytest
+from oslo_context import context
 from oslo_log import formatters
 
 from compute_agent.cmd.app import plain_text
@@ -28,8 +29,9 @@ class Endless:
         return 'endless'
 
 
-def as_json(text, *args):
+def as_json(text, *args, **more):
     record = logging.LogRecord('a', logging.INFO, '', 0, text, args, None)
+    vars(record).update(more)
     assert plain_text.PlainText().filter(record)
     return json.loads(formatters.JSONFormatter().format(record))
 
@@ -40,6 +42,43 @@ def as_json(text, *args):
 def test_json_has_no_more_of_an_argument_than_the_message_has(args):
     made = as_json('asked as %s', *args)
     assert made['message'] == f'asked as {args[0]}'
+    assert 's3cret' not in json.dumps(made)
+
+
+@pytest.mark.parametrize(
+    'message', [Account(name='agent', password='s3cret'), Endless()]
+)
+def test_json_has_no_more_of_an_object_than_its_text(message):
+    made = as_json(message)
+    assert made['message'] == made['msg'] == str(message)
+    assert 's3cret' not in json.dumps(made)
+
+
+@pytest.mark.parametrize('as_keys', [False, True])
+def test_json_has_no_more_of_an_extra_value_than_its_text(as_keys):
+    extra = {
+        'account': Account(name='agent', password='s3cret'),
+        'more': Endless(),
+        'url': 'http://agent:s3cret@placement.example/',
+        'seconds': 1.25,
+    }
+    more = (
+        {**extra, 'extra_keys': list(extra)} if as_keys else {'extra': extra}
+    )
+    made = as_json('asked', **more)
+    assert made['extra'] == {
+        'account': 'agent',
+        'more': 'endless',
+        'url': made['extra']['url'],
+        'seconds': 1.25,
+    }
+    assert 's3cret' not in json.dumps(made)
+
+
+def test_json_has_the_context_of_a_request_without_its_token():
+    asked = context.RequestContext(auth_token='s3cret', request_id='req-1')
+    made = as_json('asked', context=asked, extra_keys=['context'])
+    assert made['context']['request_id'] == 'req-1'
     assert 's3cret' not in json.dumps(made)
 
 
