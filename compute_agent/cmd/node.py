@@ -6,11 +6,14 @@ changed in Ironic is an entry of the history on this host.
 """
 
 import argparse
+import functools
 import typing
 
 from .app import command
 
 if typing.TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oslo_config import cfg
 
     from .. import extra_specs
@@ -76,32 +79,51 @@ class _NodeCommand(command.Report):
             chosen = next(having, chosen)
         return typing.cast('virt.RequestedTraits', chosen.driver)
 
-    def tell(
+    def carry_out(
+        self,
+        conf: 'cfg.ConfigOpts',
+        kind: str,
+        change: 'Callable[[], virt.Staging]',
+        *,
+        dry_run: bool,
+    ) -> 'virt.Staging':
+        """Have the driver change the node, and tell the history on this host.
+
+        :param kind: the name of the kind of the entry
+        :param change: calls the driver
+        """
+        from ..virt import requested as virt  # noqa: PLC0415 (quick --help)
+
+        try:
+            staging = change()
+        except virt.Unconfirmed as exc:
+            self._tell(conf, kind, exc.staging, 'UNCONFIRMED')
+            raise
+        if staging.changed and not dry_run:
+            self._tell(conf, kind, staging, 'DONE')
+        return staging
+
+    def _tell(
         self,
         conf: 'cfg.ConfigOpts',
         kind: str,
         staging: 'virt.Staging',
-        *,
-        dry_run: bool,
+        result: str,
     ) -> None:
-        """Add to the history on this host what was changed in Ironic.
-
-        :param kind: the name of the kind of the entry
-        """
-        from ..plan.history_entry import Entry, What  # noqa: PLC0415
+        """Add a change in Ironic to the history, with the name of a result."""
+        from ..plan import history_entry as entry  # noqa: PLC0415
         from .wiring import past  # noqa: PLC0415 (quick --help)
 
-        if dry_run or not staging.changed:
-            return
         told = (staging.summary, *map(str.strip, staging.lines[1:]))
-        entry = Entry(
-            what=What[kind],
+        made = entry.Entry(
+            what=entry.What[kind],
             node_uuid=staging.uuid,
             uuid=staging.uuid,
             provider=staging.name or staging.uuid,
+            result=entry.Result[result],
             text='; '.join(told),
         )
-        past.tell(conf, self.actor, [entry])
+        past.tell(conf, self.actor, [made])
 
 
 class NodeStage(_NodeCommand):
@@ -152,16 +174,18 @@ class NodeStage(_NodeCommand):
         _check_given(parsed_args)
         requested, _ = request_options.extra_specs_of(parsed_args)
         _check_asks(requested, parsed_args.flavor)
-        conf = self.local_conf()
-        staging = self.driver(conf, parsed_args.node).stage(
+        conf, dry_run = self.local_conf(), parsed_args.dry_run
+        driver = self.driver(conf, parsed_args.node)
+        change = functools.partial(
+            driver.stage,
             parsed_args.node,
             requested,
             parsed_args.instance,
             elsewhere=_traits_of_files(conf),
-            dry_run=parsed_args.dry_run,
+            dry_run=dry_run,
         )
-        self.tell(conf, 'STAGED', staging, dry_run=parsed_args.dry_run)
-        return _reported(staging, dry_run=parsed_args.dry_run)
+        staging = self.carry_out(conf, 'STAGED', change, dry_run=dry_run)
+        return _reported(staging, dry_run=dry_run)
 
 
 def _check_given(parsed_args: argparse.Namespace) -> None:
@@ -207,12 +231,15 @@ class NodeUnstage(_NodeCommand):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the traits and capabilities that were taken back."""
-        conf = self.local_conf()
-        staging = self.driver(conf, parsed_args.node).unstage(
-            parsed_args.node, parsed_args.instance, dry_run=parsed_args.dry_run
+        conf, dry_run = self.local_conf(), parsed_args.dry_run
+        change = functools.partial(
+            self.driver(conf, parsed_args.node).unstage,
+            parsed_args.node,
+            parsed_args.instance,
+            dry_run=dry_run,
         )
-        self.tell(conf, 'UNSTAGED', staging, dry_run=parsed_args.dry_run)
-        return _reported(staging, dry_run=parsed_args.dry_run)
+        staging = self.carry_out(conf, 'UNSTAGED', change, dry_run=dry_run)
+        return _reported(staging, dry_run=dry_run)
 
 
 def _traits_of_files(conf: 'cfg.ConfigOpts') -> frozenset[str]:

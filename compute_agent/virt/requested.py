@@ -10,7 +10,7 @@ import dataclasses
 import typing
 from collections.abc import Collection, Iterable
 
-from .. import extra_specs
+from .. import errors, extra_specs
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,17 @@ class Staging:
         )
 
 
+class Unconfirmed(errors.Unavailable):
+    """A change of a node was sent, and no answer told its outcome.
+
+    :ivar staging: the change, as it is if it was carried out
+    """
+
+    def __init__(self, message: str, staging: Staging) -> None:
+        super().__init__(message)
+        self.staging = staging
+
+
 @typing.runtime_checkable
 class RequestedTraits(typing.Protocol):
     """The methods of a driver that can stage a request on its nodes."""
@@ -79,6 +90,8 @@ class RequestedTraits(typing.Protocol):
         :param elsewhere: traits that other sources than the driver, such as
             provider-config files, give the node
         :param dry_run: change nothing, and return what would be done
+        :raises Unconfirmed: the change was sent, and it is unknown if it was
+            carried out; calling again tells
         """
         ...
 
@@ -89,7 +102,10 @@ class RequestedTraits(typing.Protocol):
         *,
         dry_run: bool = False,
     ) -> Staging:
-        """Take back exactly what was staged; succeed if nothing was."""
+        """Take back exactly what was staged; succeed if nothing was.
+
+        :raises Unconfirmed: as ``stage`` does
+        """
         ...
 
 

@@ -48,9 +48,8 @@ def stage(
     :param instance_uuid: the instance on the node, if there is one
     :param elsewhere: the traits that other sources than Ironic and this driver
         give the node in placement; None if anybody may give it more
-    :raises errors.Unavailable: it is unknown if the patch was applied; repeat
-        the call
-    :raises errors.UnknownState: likewise
+    :raises requested.Unconfirmed: it is unknown if the patch was applied;
+        repeat the call
     :raises errors.AgentError: any other error; as far as is known, nothing
         was changed
     """
@@ -94,6 +93,12 @@ def _carry_out(
         except errors.Refused:
             if not _is_done(api, target.ident, compute):
                 raise
+        except (errors.Unavailable, errors.UnknownState) as exc:
+            raise requested.Unconfirmed(
+                f'{exc}; it is unknown if node {target.node} was changed: '
+                'repeat the command',
+                change.staging,
+            ) from exc
     return change.staging
 
 

@@ -196,6 +196,26 @@ def test_the_history_has_what_was_written_to_ironic(cli, run, driver):
 
 
 @pytest.mark.parametrize(
+    ('words', 'kind'),
+    [(STAGE, 'node staged'), (('node', 'unstage', 'node1'), 'node unstaged')],
+)
+def test_the_history_has_a_change_whose_answer_was_lost(
+    cli, run, driver, words, kind
+):
+    state.State.open(cli.state_path, 'here').close()
+    driver.refusal = errors.Unavailable('Ironic does not answer')
+    assert run(*words).code == 1
+    driver.refusal = requested.Unconfirmed(
+        'the answer is lost', driver.staging
+    )
+    lost = run(*words)
+    assert (lost.code, lost.line) == (1, 'compute-agent: the answer is lost')
+    (told,) = cli.run('history', 'node1', '-f', 'json').data
+    assert (told['What'], told['Result']) == (kind, 'unconfirmed')
+    assert told['Why'].startswith('staged; traits: CUSTOM_A')
+
+
+@pytest.mark.parametrize(
     ('words', 'said'),
     [
         ((), 'the request is empty: add --property trait:NAME=required'),
