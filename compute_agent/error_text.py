@@ -29,6 +29,9 @@ _ALERT = re.compile(
 _TIMEOUTS = {'ConnectTimeout', 'ReadTimeout'}
 # Of ``transport/``; it says more than the errors around it.
 _OWN = {'TooLate'}
+# Of requests and urllib3, about an address; their texts repeat parts of it,
+# and so parts of a password. An option or a proxy has the address.
+_ADDRESSES = {'InvalidProxyURL', 'InvalidURL', 'LocationParseError'}
 # A user and a password in front of a host; a password may contain an @.
 _USER = re.compile(r'(?<=//)[^/?#\s\'"]*@')
 _MOST = 120  # characters
@@ -44,6 +47,8 @@ def cause(exc: BaseException) -> str:
     for inner in chain:
         if type(inner).__name__ in _OWN:
             return short(inner)
+    if _ADDRESSES & {type(inner).__name__ for inner in chain}:
+        return 'an address that cannot be read; a proxy has one, too'
     if match := _ERRNO.search(str(exc)):
         return match[1]
     if _TIMEOUTS & {kind.__name__ for kind in type(exc).__mro__}:

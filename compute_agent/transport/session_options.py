@@ -49,9 +49,12 @@ def explained(group: str) -> Iterator[None]:
 def check(conf: cfg.ConfigOpts, group: str) -> None:
     """Refuse options that keystoneauth would complain about too late.
 
+    The proxies of the environment are checked, too.
+
     :raises errors.ConfigError: an address is malformed, a file cannot be read,
         or the user has no password
     """
+    url_credentials.check_proxies()
     account = clouds.account_of(conf, group)
     for name in _ADDRESSES:
         url_credentials.check(account.option(name), option(conf, group, name))

@@ -6,6 +6,7 @@ URLs in their logs and errors, so the secret must not be part of one.
 """
 
 import base64
+import os
 from collections.abc import Mapping
 from urllib import parse
 
@@ -13,6 +14,8 @@ import requests
 from requests import auth
 
 from .. import error_text, errors
+
+_PROXIES = {'http_proxy', 'https_proxy', 'all_proxy'}
 
 # The scheme and the host with its port, as in the Origin header.
 _Origin = tuple[str, str]
@@ -79,12 +82,36 @@ def check(option: str, url: str | None) -> None:
             f'{option} {error_text.excerpt(shown)} is not an '
             'address: begin it with http:// or https://'
         )
+    _check_host(option, url)
+
+
+def check_proxies() -> None:
+    """Refuse a proxy of the environment whose address cannot be read.
+
+    An error of a library about it repeats a part of the password.
+
+    :raises errors.ConfigError: a host or port cannot be read
+    """
+    for name, url in sorted(os.environ.items()):
+        if name.lower() in _PROXIES and url:
+            full = url if '://' in url else f'http://{url}'
+            _check_host(f'the environment variable {name}', full)
+
+
+def _check_host(name: str, url: str) -> None:
+    """Refuse a URL whose host or port cannot be read.
+
+    :raises errors.ConfigError: it is such a URL
+    """
     try:
         parts = parse.urlsplit(url)
         _ = parts.port
+        is_cut = '@' in parts._replace(netloc='').geturl()
     except ValueError:  # its text has a part of the password
+        is_cut = True
+    if is_cut:
         raise errors.ConfigError(
-            f'{option} is not an address, for its host or port '
+            f'{name} is not an address, for its host or port '
             'cannot be read: in a user or password, write / as %2F, ? as %3F '
             'and # as %23'
-        ) from None
+        )

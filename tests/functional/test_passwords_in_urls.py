@@ -8,14 +8,17 @@ import logging
 import sqlite3
 
 import pytest
+import requests
 import scripted_server
 from command_line import FAKE_FILE
 from connected import by_password, by_token, to_ironic, to_placement
+from keystoneauth1 import exceptions
 from scripted_server import answer, scripted
 
-from compute_agent import errors
+from compute_agent import error_text, errors
 from compute_agent.state import state
 from compute_agent.state.database import schema
+from compute_agent.transport import url_credentials
 
 SECRET = 's3cret-of@the'  # its @ is written as it is, too
 BASIC = base64.b64encode(f'user:{SECRET}'.encode()).decode()
@@ -73,6 +76,7 @@ def test_a_command_that_succeeds_shows_no_password(
         with_secret('http://no-such-host.invalid'),
         with_secret('http://127.0.0.1:9', 's3cret/of'),
         with_secret('http://127.0.0.1:9', 's3cret#of'),
+        with_secret('http://127.0.0.1:9', '12/s3cret'),
         with_secret('http://127.0.0.1:port'),
         with_secret('//127.0.0.1'),
         f'user:{SECRET}@127.0.0.1',
@@ -87,6 +91,38 @@ def test_a_command_that_fails_shows_no_password(
     assert result.code == 1
     check(result.out, result.err)
     assert b's3cret' not in stored(cli)
+
+
+@pytest.mark.parametrize('secret', ['s3cret/of', '12#s3cret', 's@cr/s3cret'])
+@pytest.mark.parametrize('scheme', ['http://', ''])
+def test_a_proxy_that_cannot_be_read_is_refused_without_its_password(
+    cli, logged, monkeypatch, scheme, secret
+):
+    monkeypatch.setenv('http_proxy', f'{scheme}user:{secret}@127.0.0.1:9')
+    result = cli.run('plan')
+    assert result.code == 1
+    check(result.out, result.err)
+    assert 'variable http_proxy is not an address' in result.err
+    assert 'write / as %2F' in result.err
+
+
+@pytest.mark.parametrize('url', ['127.0.0.1:9', 'http://u:s%2F3@127.0.0.1:9'])
+def test_a_proxy_that_can_be_read_is_taken(monkeypatch, url):
+    monkeypatch.setenv('HTTPS_PROXY', url)
+    url_credentials.check_proxies()
+
+
+@pytest.mark.parametrize(
+    'wrapped', [False, True], ids=['as it is', 'by keystoneauth']
+)
+def test_a_cause_has_no_part_of_an_address_that_cannot_be_read(wrapped):
+    with pytest.raises(requests.exceptions.InvalidURL) as caught:
+        requests.get('http://user:s3cret/of@127.0.0.1:9', timeout=1)
+    found = caught.value
+    if wrapped:
+        found = exceptions.UnknownConnectionError(str(found), found)
+        found.__cause__ = caught.value
+    check(error_text.cause(found))
 
 
 def test_the_password_is_sent_as_a_header(tmp_path, logged):
