@@ -281,6 +281,36 @@ def test_a_configuration_that_cannot_be_read_says_why(cli, monkeypatch):
 
 
 @pytest.mark.usefixtures('nothing_written')
+@pytest.mark.parametrize(
+    ('line', 'said'),
+    [
+        ('password s3cret', "line 2: No ':' or '=' found in assignment"),
+        ('  s3cret', 'line 2: Unexpected continuation line'),
+        ('= s3cret', 'line 2: Key cannot be empty'),
+        ('[s3cret', 'line 2: Invalid section (must end with ])'),
+    ],
+)
+def test_a_line_that_cannot_be_parsed_has_its_number_and_is_not_quoted(
+    cli, line, said
+):
+    cli.config.write_text(f'[DEFAULT]\n{line}\n')
+    result = cli.run('--debug', 'plan')
+    assert result.code == 1
+    assert f'the configuration file {cli.config} cannot be read: {said}' in (
+        result.err
+    )
+    assert 's3cret' not in result.err
+
+
+@pytest.mark.usefixtures('nothing_written')
+def test_an_option_before_any_section_is_not_quoted(cli):
+    cli.config.write_text('password = s3cret\n')
+    line = cli.run('plan').line
+    assert 'line 1: Section must be started before assignment' in line
+    assert 's3cret' not in line
+
+
+@pytest.mark.usefixtures('nothing_written')
 def test_a_configuration_that_is_no_text_is_named(cli):
     cli.config.write_bytes(b'[DEFAULT]\nhost = \xff\n')
     assert f'{cli.config} is not UTF-8 text' in cli.run('plan').line

@@ -6,7 +6,7 @@ import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from oslo_config import cfg
+from oslo_config import cfg, iniparser
 
 from ... import conf as agent_conf
 from ... import error_text, errors
@@ -158,6 +158,11 @@ def explained(conf: cfg.ConfigOpts | None = None) -> Iterator[None]:
         ) from exc
     except references.ERRORS as exc:
         raise errors.ConfigError(references.told(conf, exc)) from None
+    except cfg.ConfigFileParseError as exc:
+        raise errors.ConfigError(
+            f'the configuration file {exc.config_file} cannot be read: '
+            f'{_without_line(exc)}'
+        ) from None
     except cfg.Error as exc:
         raise errors.ConfigError(_plain(error_text.one_line(exc))) from exc
     except OSError as exc:
@@ -169,6 +174,20 @@ def explained(conf: cfg.ConfigOpts | None = None) -> Iterator[None]:
         raise errors.ConfigError(
             f'the configuration cannot be read: {exc}'
         ) from exc
+
+
+def _without_line(exc: cfg.ConfigFileParseError) -> str:
+    """Return why a file cannot be parsed, without the line: it may be secret.
+
+    oslo.config's text quotes it.
+    """
+    found = exc.__context__
+    if not isinstance(found, iniparser.ParseError):
+        return 'a line is neither a section nor an option'
+    return (
+        f'line {found.lineno}: {found.msg}; write [section], name = value, or '
+        'a comment after #'
+    )
 
 
 def _plain(text: str) -> str:
