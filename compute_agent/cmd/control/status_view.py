@@ -79,9 +79,10 @@ def _daemon(data: Data) -> Iterator[str]:
         held = data['held']
         yield (
             f'{_counted(held["changes"], "change")} of '
-            f'{_counted(len(held["nodes"]), "node")} have waited for approval '
+            f'{_counted(len(held["nodes"]), "node")} '
+            f'{"has" if held["changes"] == 1 else "have"} waited for approval '
             f'since {held["since"]}: "compute-agent approve" shows and '
-            'approves them'
+            f'approves {"it" if held["changes"] == 1 else "them"}'
         )
     counts = _counts(data['counts'])
     yield f'{_counted(sum(data["counts"].values()), "node")}: {counts}'
@@ -110,7 +111,8 @@ def _brief(node: Data) -> Iterator[str]:
             f'{node["again"]} (in {again})'
         )
     if node['held']:
-        yield f'    {_counted(node["held"], "change")} wait for approval'
+        wait = 'waits' if node['held'] == 1 else 'wait'
+        yield f'    {_counted(node["held"], "change")} {wait} for approval'
     if node['contended']:
         yield f'    {_counted(node["contended"], "contended item")}'
 

@@ -85,7 +85,7 @@ class Report:
                 again = error_text.duration(result.again_in)
                 yield f'    refused operations: again {again} after the cycle'
             if result.held:
-                yield f'    {len(result.held)} changes wait for approval'
+                yield f'    changes that wait for approval: {len(result.held)}'
             yield from (f'    {note}' for note in result.notes)
 
 
