@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The panels of the Grafana board in ``etc/grafana``, with their queries.
 
-Pure but for ``read``. The tests check the queries, and ``board_picture.py``
+Only ``read`` opens a file; the rest is pure. The tests check the queries, and ``board_picture.py``
 draws the panels.
 """
 
@@ -43,7 +43,7 @@ class Query:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """A panel; rows are none.
+    """A panel of the board that shows data; a row only has a title.
 
     :ivar place: ``x``, ``y``, ``w`` and ``h`` in a grid of 24 columns
     :ivar data: all that the board has of it
@@ -57,9 +57,9 @@ class Panel:
     data: Mapping[str, Any]
 
 
-def read(file: pathlib.Path = FILE) -> dict[str, Any]:
+def read() -> dict[str, Any]:
     """Return the board as Grafana imports it."""
-    board: dict[str, Any] = json.loads(file.read_text())
+    board: dict[str, Any] = json.loads(FILE.read_text())
     return board
 
 

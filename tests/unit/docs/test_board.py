@@ -62,7 +62,7 @@ def test_a_label_is_one_of_its_metric(expr):
 
 
 def test_each_metric_with_a_state_of_the_agent_is_on_the_board():
-    """The rest: the board has it in another form, or it is of no use there."""
+    """The board leaves out a metric that it shows in another form."""
     text = json.dumps([*(q.values[0] for q in QUERIES), *ANNOTATIONS])
     missing = {
         one.name
