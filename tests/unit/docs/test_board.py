@@ -10,6 +10,7 @@ import json
 import re
 
 import pytest
+import yaml
 
 from compute_agent.monitoring import families
 from docs.generators import board
@@ -24,6 +25,20 @@ QUERIES = [
 ]
 ANNOTATIONS = [one['expr'] for one in BOARD['annotations']['list']]
 CHOSEN = 'job=~"$job", instance=~"$instance"'
+# A panel that turns red, and the alert about the same metric.
+ALERTS = {
+    'Agents in an outage': 'ComputeAgentManyOutages',
+    'Oldest good cycle': 'ComputeAgentNoGoodCycle',
+    'Age of the last good cycle': 'ComputeAgentNoGoodCycle',
+    'Node that has not been done for longest': 'ComputeAgentNodeNotDone',
+    'Part of the time spent in cycles': 'ComputeAgentCyclesLate',
+    'Cycle that runs now': 'ComputeAgentCycleHangs',
+    'Requests that fail': 'ComputeAgentRequestsFail',
+}
+# Their alerts fire for each agent or name, so one is red.
+COUNTED = {'Agents that do not answer', 'Contended items'}
+RULES = board.FILE.parents[1] / 'prometheus/compute-agent.rules.yaml'
+INTERVAL = 'compute_agent_cycle_interval_seconds'
 # All others that PromQL or Grafana has in these queries.
 WORDS = {
     *('bottomk', 'by', 'changes', 'code', 'count', 'driver', 'call', 'done'),
@@ -72,7 +87,6 @@ def test_each_metric_with_a_state_of_the_agent_is_on_the_board():
     assert missing == {
         'last_cycle_timestamp_seconds',
         'cycle_interval_seconds',
-        'cycle_limit_seconds',
         'node_last_success_timestamp_seconds',
         'unnamed_nodes',
         'process_virtual_memory_bytes',
@@ -98,6 +112,35 @@ def test_a_panel_says_what_it_shows_and_in_which_unit(panel):
 
 def _names(legend):
     return re.findall(r'\{\{(\w+)\}\}', legend)
+
+
+def test_a_panel_turns_red_at_the_limit_of_an_alert():
+    (group,) = yaml.safe_load(RULES.read_text())['groups']
+    rules = {one['alert']: one['expr'] for one in group['rules']}
+    red = {
+        one.title: (one, step['value'])
+        for one in PANELS
+        for step in one.data['fieldConfig']['defaults']['thresholds']['steps']
+        if step['color'] == 'red'
+    }
+    assert red.keys() == ALERTS.keys() | COUNTED
+    assert {red[title][1] for title in COUNTED} == {1}
+    for title, alert in ALERTS.items():
+        panel, limit = red[title]
+        assert limit in _numbers(rules[alert]), title
+        asked = _metrics(rules[alert]) - {INTERVAL}
+        assert asked <= _metrics(panel.queries[0].expr), title
+
+
+def _numbers(expr):
+    """Return the last number of each line: a limit, and not a period."""
+    found = re.findall(r'([0-9.]+)(?:\)| \* \w+)?$', expr, re.MULTILINE)
+    return {float(number) for number in found}
+
+
+def _metrics(expr):
+    """Return the metrics of a query; parts of a histogram are one."""
+    return set(re.findall('compute_agent_[a-z_]+', expr))
 
 
 def test_no_datasource_job_or_host_is_fixed():
