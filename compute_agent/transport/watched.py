@@ -36,6 +36,7 @@ class Sent:
 
 
 SENT: Watchers[Sent] = Watchers()
+_PORTS = {'http': 80, 'https': 443}
 
 
 class WatchedAdapter(adapters.BaseAdapter):
@@ -55,15 +56,16 @@ class WatchedAdapter(adapters.BaseAdapter):
         super().__init__()
         self._inner = inner
         self._service = service
-        self._keystone = urllib.parse.urlsplit(keystone).netloc
+        self._keystone = _server(keystone)
 
     def send(
         self, request: requests.PreparedRequest, *args: Any, **how: Any
     ) -> requests.Response:
         """Send a request; errors are those of the inner adapter."""
         began, status = time.monotonic(), None
-        parts = urllib.parse.urlsplit(request.url or '')
-        is_keystones = bool(parts.netloc) and parts.netloc == self._keystone
+        url = request.url or ''
+        server = _server(url)
+        is_keystones = server is not None and server == self._keystone
         try:
             answer = self._inner.send(request, *args, **how)
             status = answer.status_code
@@ -73,7 +75,7 @@ class WatchedAdapter(adapters.BaseAdapter):
                 Sent(
                     service='keystone' if is_keystones else self._service,
                     method=str(request.method),
-                    path=parts.path,
+                    path=urllib.parse.urlsplit(url).path,
                     status=status,
                     seconds=time.monotonic() - began,
                 )
@@ -82,3 +84,14 @@ class WatchedAdapter(adapters.BaseAdapter):
     def close(self) -> None:
         """Close the connections."""
         self._inner.close()
+
+
+def _server(url: str) -> tuple[str, int | None] | None:
+    """Return the host and the port of an address; None if it has no host."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:  # the session refuses such an address
+        return None
+    # urllib gives the host in lower case.
+    return (host, port or _PORTS.get(parts.scheme)) if host else None
