@@ -114,7 +114,6 @@ def test_what_was_answered_survives_a_kill(make, client, tmp_path):
     program = f"""
 import pathlib, signal
 from compute_agent.dev import embedded_placement
-from compute_agent.testing.fixtures import application
 path = pathlib.Path({str(tmp_path / 'placement.sqlite')!r})
 with embedded_placement.EmbeddedPlacement(path, port=0) as server:
     print(server.url, flush=True)

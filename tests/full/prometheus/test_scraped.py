@@ -11,6 +11,7 @@ import http.client
 import os
 import types
 
+import command_line
 import os_traits
 import promtool
 import pytest
@@ -66,7 +67,10 @@ def nothing(bench):
 def the_daemon_is_stopped(bench):
     one = bench.agent()
     answers = server.Answers(one.metrics.registry, one.health)
-    running = server.MonitoringServer(address.parse('127.0.0.1:0'), answers)
+    # No other test listens there after the daemon's stop.
+    port = bench.open.enter_context(command_line.kept_port())
+    where = address.parse(f'127.0.0.1:{port}')
+    running = server.MonitoringServer(where, answers)
     running.start()
     for minute in range(9):
         if minute == 2:
