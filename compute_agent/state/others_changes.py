@@ -50,7 +50,10 @@ class OthersChanges:
         return differences.entries(last, now, own)
 
     def note_gone(self, db: sqlite3.Connection, uuid: str) -> None:
-        """Write who deleted a provider: others, unless no answer told it."""
+        """Record that another writer deleted a provider that is gone.
+
+        Nothing is recorded if this agent had sent its deletion.
+        """
         last = self._snapshot.last_reading(db, uuid)
         if last is None:
             return

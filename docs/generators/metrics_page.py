@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The metrics as a page, from the values of which the daemon makes them."""
+"""The page of all metrics, made from the declarations that the daemon uses."""
 
 from collections.abc import Iterator
 

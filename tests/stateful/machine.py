@@ -32,7 +32,7 @@ class Machine(
 
     ``replay``, ``boot`` and ``tally`` are set on a subclass.
 
-    :cvar failure: how the last sequence that failed did
+    :cvar failure: the error of the last sequence that failed
     """
 
     replay = None

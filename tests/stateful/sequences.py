@@ -68,7 +68,7 @@ def run_many(
     tally: tallies.Tally,
     wanted: int,
 ) -> None:
-    """Run batches until so many sequences are tried.
+    """Run batches until ``wanted`` sequences have been tried.
 
     A batch that fails does not count, and does not end the run.
 

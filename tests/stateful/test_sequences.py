@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches of sequences: what one does is in its seed, and a failure is told.
 
-A cycle fails by a substitute for the machine's own, which is private: whatever
-steps are drawn, each sequence has cycles.
+The tests that need a failure replace the machine's private method ``_cycle``,
+because each sequence calls it, whatever its steps are.
 """
 
 import dataclasses
@@ -94,9 +94,9 @@ def test_others_write_in_the_same_order_in_each_process():
 
 
 def _failing(fails, tally=None):
-    """Return a machine of which some cycles fail.
+    """Return a machine some of whose cycles fail.
 
-    :param fails: whether the next one fails
+    :param fails: yields for each cycle True if it fails
     """
 
     class Failing(booting.machine_on(service.Double(), tally)):

@@ -7,8 +7,9 @@ cycle costs nothing. It counts the bytes once a day, because commands write to
 the table, too, and then knows them from what it writes and drops. A cycle waits
 for it, so one turn drops a bounded part; the next write drops the next part.
 
-The age of an entry counts from the last but one time at which something was
-written: a clock that is far ahead for one write drops nothing.
+The age of an entry counts from now or from the time of the newest earlier
+entry, whichever is earlier. So a clock that is far ahead for one write drops
+nothing.
 """
 
 import dataclasses
@@ -100,7 +101,11 @@ def newest(db: sqlite3.Connection, otherwise: float) -> float:
 
 
 def _is_past(moment: float | None, now: float, seconds: float) -> bool:
-    """Return True if a moment is so long ago, or ahead, or never was."""
+    """Return True if a moment is this many seconds or more from now.
+
+    A moment in the future counts too, because the clock may have been set
+    back, and so does None, which stands for a moment that never was.
+    """
     return moment is None or abs(now - moment) >= seconds
 
 
@@ -129,7 +134,12 @@ def _older(db: sqlite3.Connection, moment: float) -> int:
 
 
 def _beyond(db: sqlite3.Connection, excess: float, most: int) -> int:
-    """Return the last one of the oldest entries that have so many bytes."""
+    """Return the last entry to drop so that ``excess`` bytes are freed.
+
+    The oldest entries go first.
+
+    :param most: the most bytes that one turn drops
+    """
     left = min(excess, most)
     if left <= 0:
         return 0
