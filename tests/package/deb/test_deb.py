@@ -22,11 +22,16 @@ INSTALL, EDIT, DOCTOR, START, NUMBERS = PATH
 CONF = '/etc/compute-agent/compute-agent.conf'
 STATE = '/var/lib/compute-agent'
 OURS = 'the operator wrote this line'
-# The hands of a person in an editor. They do what the page says; only the
-# account is one that needs no keystone.
+# The hands of a person in an editor, which a minimal Debian does not have. They
+# do what the page says, and fill in an account that needs no keystone.
 EDITOR = """#!/bin/sh
 exec sed -i -e 's/^#metrics_bind = /metrics_bind = /' \\
-    -e 's|^.placement.$|# {mark}\\n&\\nauth_type = admin_token\\ntoken = admin\\nendpoint = {url}|' "$1"
+    -e '/^.placement.$/,$ s/^#//' \\
+    -e 's/^auth_type = .*/auth_type = admin_token/' \\
+    -e 's|^auth_url = .*|endpoint = {url}|' \\
+    -e 's/^password =.*/token = admin/' \\
+    -e '/^username = /d; /^user_domain/d; /^project_/d' \\
+    -e 's/^.placement.$/# {mark}\\n&/' "$1"
 """
 
 
@@ -38,7 +43,6 @@ def matches(command, printed):
 @pytest.fixture(scope='module')
 def installed(machine, deb):
     shutil.copy(deb, machine.path('/root'))
-    machine.run('apt-get update --quiet=2')
     machine.run(INSTALL.text, answer='y\n')
     return machine
 
