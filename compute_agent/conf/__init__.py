@@ -3,8 +3,8 @@
 
 Options have the names of nova.conf if nova has them, so that the agent can use
 an existing file. Begin with ``default.py``. ``cmd/`` makes the ``ConfigOpts``.
-It may import ``ownership/`` and ``tree/``, for the ranges of values, and
-``transport/``, which has keystoneauth's options.
+It may import ``ownership/``, ``tree/`` and ``monitoring/address.py``, which
+check values, and ``transport/``, which has keystoneauth's options.
 """
 
 import types

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types of options that oslo.config does not have.
 
-Each returns the value as it is written, or raises a ``ValueError`` that says
-what to write instead. ``compute_agent.py`` has the options of these types.
+Each returns the value, a text or a number, or raises a ``ValueError`` that
+says what to write instead. ``compute_agent.py`` has the options of these types.
 """
 
 import math

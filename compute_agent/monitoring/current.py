@@ -14,7 +14,7 @@ from prometheus_client import metrics_core, registry
 
 from ..cycle.node.node_result import Status
 from ..limits import approval, contention
-from . import families, health
+from . import declared_metrics, health
 from .daemon_cycles import Cycles, NodeResult
 from .family import Family
 
@@ -145,43 +145,45 @@ class Current(registry.Collector):
 
     def _times(self) -> Iterator[Gauge]:
         cycles, last = self._cycles, self._cycles.last
-        yield _one(families.START_TIME, cycles.started)
-        yield _one(families.LAST_SUCCESS, cycles.last_good or 0.0)
-        yield _one(families.LAST_CYCLE, last.ended if last else 0.0)
-        yield _one(families.CYCLE_START, cycles.running_since or 0.0)
+        yield _one(declared_metrics.START_TIME, cycles.started)
+        yield _one(declared_metrics.LAST_SUCCESS, cycles.last_good or 0.0)
+        yield _one(declared_metrics.LAST_CYCLE, last.ended if last else 0.0)
+        yield _one(declared_metrics.CYCLE_START, cycles.running_since or 0.0)
 
     def _states(self) -> Iterator[Gauge]:
         last = self._cycles.last
-        yield _one(families.CYCLE_INTERVAL, self._interval())
-        yield _one(families.CYCLE_LIMIT, self._longest)
-        yield _one(families.OUTAGE, float(bool(last and last.trouble)))
-        yield _one(families.BREAKER, float(self._breaker_is_open()))
+        yield _one(declared_metrics.CYCLE_INTERVAL, self._interval())
+        yield _one(declared_metrics.CYCLE_LIMIT, self._longest)
+        yield _one(declared_metrics.OUTAGE, float(bool(last and last.trouble)))
+        yield _one(declared_metrics.BREAKER, float(self._breaker_is_open()))
 
 
 def _of_nodes(nodes: Nodes) -> Iterator[Gauge]:
     states = {state.value: nodes.states.get(state, 0) for state in Status}
-    yield _by(families.BY_STATE, states)
+    yield _by(declared_metrics.BY_STATE, states)
     if nodes.successes:
-        yield _one(families.OLDEST_SUCCESS, min(nodes.successes.values()))
+        yield _one(
+            declared_metrics.OLDEST_SUCCESS, min(nodes.successes.values())
+        )
 
 
 def _waiting(nodes: Nodes) -> Iterator[Gauge]:
-    yield _one(families.CONTENDED, nodes.contended)
-    yield _one(families.BACKOFF_NODES, nodes.backed_off_nodes)
-    yield _one(families.BACKOFF_OPERATIONS, nodes.backed_off)
+    yield _one(declared_metrics.CONTENDED, nodes.contended)
+    yield _one(declared_metrics.BACKOFF_NODES, nodes.backed_off_nodes)
+    yield _one(declared_metrics.BACKOFF_OPERATIONS, nodes.backed_off)
     held = {kind.value: nodes.held.get(kind, 0) for kind in approval.Kind}
-    yield _by(families.HELD_CHANGES, held)
+    yield _by(declared_metrics.HELD_CHANGES, held)
 
 
 def _named(nodes: Nodes) -> Iterator[Gauge]:
-    success = _gauge(families.NODE_SUCCESS)
-    state = _gauge(families.NODE_STATE)
+    success = _gauge(declared_metrics.NODE_SUCCESS)
+    state = _gauge(declared_metrics.NODE_STATE)
     for name, status, done in nodes.named:
         success.add_metric([name], done)
         state.add_metric([name, status.value], 1)
     yield success
     yield state
-    yield _one(families.UNNAMED, nodes.unnamed)
+    yield _one(declared_metrics.UNNAMED, nodes.unnamed)
 
 
 def _gauge(one: Family) -> Gauge:

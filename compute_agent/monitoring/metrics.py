@@ -4,7 +4,7 @@
 ``Metrics`` is a listener of the daemon's cycles, and is told of each request
 and of each call of a driver. All names begin with ``compute_agent_``, also
 those of the process: node_exporter has its own process metrics, and refuses a
-file with the same names. ``families.py`` declares the metrics.
+file with the same names. ``declared_metrics.py`` declares the metrics.
 """
 
 import itertools
@@ -18,7 +18,7 @@ import prometheus_client
 from .. import errors
 from ..transport.watched import Sent
 from ..virt.driver_calls import Call
-from . import current, families, routes, tally
+from . import current, declared_metrics, routes, tally
 from .daemon_cycles import Cycles, NodeResult
 from .family import NAMESPACE, Family
 
@@ -58,7 +58,7 @@ class Metrics:
 
         :param write_kinds: the classes of operations
         """
-        info = self._make(prometheus_client.Gauge, families.BUILD_INFO)
+        info = self._make(prometheus_client.Gauge, declared_metrics.BUILD_INFO)
         info.labels(version, platform.python_version()).set(1)
         for kind in write_kinds:
             self._writes.labels(tally.write_kind(kind))
@@ -115,29 +115,33 @@ class Metrics:
     # --- the metrics ------------------------------------------------------------
 
     def _make_cycles(self) -> None:
-        self._durations = self._histogram(families.CYCLE_DURATION)
-        for outcome in families.OUTCOMES:
+        self._durations = self._histogram(declared_metrics.CYCLE_DURATION)
+        for outcome in declared_metrics.OUTCOMES:
             self._durations.labels(outcome)
-        self._conflicts = self._counter(families.CONFLICTS)
+        self._conflicts = self._counter(declared_metrics.CONFLICTS)
 
     def _make_changes(self) -> None:
         """Make the counters of what cycles change, each from 0."""
-        self._writes = self._counter(families.WRITES)
-        self._removals = self._counter(families.REMOVALS)
-        self._drift_found = self._counter(families.DRIFT_FOUND)
-        self._drift_restored = self._counter(families.DRIFT_RESTORED)
+        self._writes = self._counter(declared_metrics.WRITES)
+        self._removals = self._counter(declared_metrics.REMOVALS)
+        self._drift_found = self._counter(declared_metrics.DRIFT_FOUND)
+        self._drift_restored = self._counter(declared_metrics.DRIFT_RESTORED)
         for kind, cause in itertools.product(
-            families.REMOVED, families.CAUSES
+            declared_metrics.REMOVED, declared_metrics.CAUSES
         ):
             self._removals.labels(kind, cause)
-        for kind in families.KINDS:
+        for kind in declared_metrics.KINDS:
             self._drift_found.labels(kind)
             self._drift_restored.labels(kind)
 
     def _make_calls(self) -> None:
-        self._requests = self._counter(families.REQUESTS)
-        self._request_seconds = self._histogram(families.REQUEST_DURATION)
-        self._driver_seconds = self._histogram(families.DRIVER_DURATION)
+        self._requests = self._counter(declared_metrics.REQUESTS)
+        self._request_seconds = self._histogram(
+            declared_metrics.REQUEST_DURATION
+        )
+        self._driver_seconds = self._histogram(
+            declared_metrics.DRIVER_DURATION
+        )
 
     def _counter(self, one: Family) -> prometheus_client.Counter:
         return self._make(prometheus_client.Counter, one)

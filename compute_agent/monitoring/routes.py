@@ -70,10 +70,6 @@ _CODES = frozenset(map(int, http.HTTPStatus))
 _LONGEST = 1000  # characters of a path that are looked at
 
 
-# The roots of all hosts; a path alone does not say whose it is.
-ROOTS = tuple(Route(service, ROOT) for service in (*_TEMPLATES, 'other'))
-
-
 def _pattern(route: Route) -> re.Pattern[str]:
     """Return what matches a path; the service's address may have a prefix."""
     text = re.sub(r'\\{\w+\\}', '[^/]+', re.escape(route.template))

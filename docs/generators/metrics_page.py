@@ -3,14 +3,14 @@
 
 from collections.abc import Iterator
 
-from compute_agent.monitoring import families
+from compute_agent.monitoring import declared_metrics
 from compute_agent.monitoring.family import Family, Kind
 
 
 def text() -> str:
     """Return all metrics as reStructuredText, a section for each subject."""
     lines: list[str] = []
-    for subject, members in families.SUBJECTS.items():
+    for subject, members in declared_metrics.SUBJECTS.items():
         lines += [subject, '-' * len(subject), '']
         for one in members:
             lines += _entry(one)

@@ -59,7 +59,7 @@ class ListedProvider:
         return provider.title(self.name, self.uuid)
 
 
-# --- writes; see also codec_writes.py ------------------------------------------
+# --- microversions ------------------------------------------------------------
 
 
 def parse_version(text: object) -> Version | None:
@@ -71,6 +71,9 @@ def parse_version(text: object) -> Version | None:
 def dotted(version: Version) -> str:
     """Return a microversion as a request names it."""
     return '{}.{}'.format(*version)
+
+
+# --- writes; see also codec_writes.py ------------------------------------------
 
 
 def records(inventories: ops.Inventories) -> dict[str, Any]:

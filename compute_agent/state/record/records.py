@@ -2,7 +2,7 @@
 """The record in the state database: this agent's additions and the claims.
 
 The tables ``created`` (providers that this agent created), ``ours`` (names
-that it added), ``held`` (the claims, ``held_claims.py``) and ``taken_over``
+that it added), ``held`` (the claims, ``recorded_claims.py``) and ``taken_over``
 (providers of others that a person allowed it to write).
 They must be durable before a request is sent. Without these tables the agent
 only adds, because it does not know which names it added before. Methods that
@@ -26,7 +26,7 @@ from ..history.history import History
 from ..snapshot import earlier_contents
 from ..snapshot.snapshot import Snapshot
 from . import rows
-from .held_claims import HeldClaims
+from .recorded_claims import RecordedClaims
 
 _TABLES = ('created', 'ours', 'held', 'taken_over')
 # Nodes whose records one query returns: the rows of all nodes take memory.
@@ -51,7 +51,7 @@ class Records:
         self._cache = cache
         self._snapshot = snapshot
         self._past = past
-        self.claims = HeldClaims(cache)
+        self.claims = RecordedClaims(cache)
 
     # --- reading --------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import pytest
 from agents import Clock
 from monitored import Monitored
 
-from compute_agent.monitoring import families
+from compute_agent.monitoring import declared_metrics
 
 PAGE = pathlib.Path(__file__).parents[3] / 'docs/monitoring.md'
 
@@ -37,7 +37,7 @@ def labels(family, name):
 def test_each_metric_is_declared_and_is_what_its_declaration_says(registered):
     assert {
         one.full_name: (one.kind.value, one.text, set(one.labels))
-        for one in families.ALL
+        for one in declared_metrics.ALL
     } == {
         family.name + '_total' * (family.type == 'counter'): (
             family.type,
@@ -46,18 +46,20 @@ def test_each_metric_is_declared_and_is_what_its_declaration_says(registered):
         )
         for family in registered
     }
-    assert len({one.full_name for one in families.ALL}) == len(families.ALL)
+    assert len({one.full_name for one in declared_metrics.ALL}) == len(
+        declared_metrics.ALL
+    )
 
 
 def test_a_label_has_the_values_of_its_declaration(registered):
     """As far as the declaration lists them."""
     seen = {family.name: family for family in registered}
     compared = 0
-    for one in families.ALL:
+    for one in declared_metrics.ALL:
         for label, bound in one.labels.items():
             if label not in {'kind', 'cause', 'state', 'outcome', 'service'}:
                 continue
-            if one in (families.WRITES, families.NODE_STATE):
+            if one in (declared_metrics.WRITES, declared_metrics.NODE_STATE):
                 continue  # in words
             values = labels(seen[f'compute_agent_{one.name}'], label)
             assert values <= set(bound.split(', ')), one.name
@@ -67,7 +69,7 @@ def test_a_label_has_the_values_of_its_declaration(registered):
 
 def test_each_series_has_a_name_of_its_family(registered):
     assert {s.name for family in registered for s in family.samples} == {
-        name for one in families.ALL for name in one.series
+        name for one in declared_metrics.ALL for name in one.series
     }
 
 

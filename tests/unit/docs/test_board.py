@@ -12,12 +12,12 @@ import re
 import pytest
 import yaml
 
-from compute_agent.monitoring import families
+from compute_agent.monitoring import declared_metrics
 from docs.generators import board
 
 BOARD = board.read()
 PANELS = board.panels(BOARD)
-METRICS = {name for one in families.ALL for name in one.series}
+METRICS = {name for one in declared_metrics.ALL for name in one.series}
 QUERIES = [
     pytest.param(query.given, id=f'{panel.title} {number}')
     for panel in PANELS
@@ -62,7 +62,9 @@ def test_a_query_asks_for_metrics_that_exist_and_of_chosen_agents(expr):
 
 @pytest.mark.parametrize('expr', [*QUERIES, *ANNOTATIONS])
 def test_a_label_is_one_of_its_metric(expr):
-    by_series = {name: one for one in families.ALL for name in one.series}
+    by_series = {
+        name: one for one in declared_metrics.ALL for name in one.series
+    }
     own = {'job', 'instance', 'le'}
     known = {
         label
@@ -81,7 +83,7 @@ def test_each_metric_with_a_state_of_the_agent_is_on_the_board():
     text = json.dumps([*(q.values[0] for q in QUERIES), *ANNOTATIONS])
     missing = {
         one.name
-        for one in families.ALL
+        for one in declared_metrics.ALL
         if not any(f'{name}{{' in text for name in one.series)
     }
     assert missing == {

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from compute_agent.monitoring import families
+from compute_agent.monitoring import declared_metrics
 from compute_agent.monitoring.family import Family
 from docs.generators import metrics_page
 
@@ -17,7 +17,7 @@ ENTRY = re.compile(
 ENTRIES = dict(ENTRY.findall(metrics_page.text() + '\n'))
 
 
-@pytest.mark.parametrize('one', families.ALL, ids=lambda one: one.name)
+@pytest.mark.parametrize('one', declared_metrics.ALL, ids=lambda one: one.name)
 def test_a_metric_has_an_entry_with_all_that_is_declared(one):
     entry = ENTRIES[one.full_name].replace('\\', '')
     lines = [line.strip() for line in entry.splitlines()]
@@ -38,7 +38,7 @@ def test_the_page_is_part_of_the_site_and_replaces_the_list():
     assert not re.search(r'^\| `compute_agent_', guide, re.MULTILINE)
 
 
-@pytest.mark.parametrize('one', families.ALL, ids=lambda one: one.name)
+@pytest.mark.parametrize('one', declared_metrics.ALL, ids=lambda one: one.name)
 def test_a_unit_is_the_one_in_the_name(one):
     in_name = {
         '_timestamp_seconds': 'seconds since the epoch',
@@ -54,5 +54,5 @@ def test_a_unit_is_the_one_in_the_name(one):
 
 def test_words_are_no_markup(monkeypatch):
     one = Family(name='a', unit='u', text='by update_ and *')
-    monkeypatch.setattr(families, 'SUBJECTS', {'Subject': (one,)})
+    monkeypatch.setattr(declared_metrics, 'SUBJECTS', {'Subject': (one,)})
     assert r'by update\_ and \*' in metrics_page.text()

@@ -7,13 +7,13 @@ import re
 import pytest
 import yaml
 
-from compute_agent.monitoring import families
+from compute_agent.monitoring import declared_metrics
 
 ROOT = pathlib.Path(__file__).parents[4]
 FILE = ROOT / 'etc/prometheus/compute-agent.rules.yaml'
 PAGE = (ROOT / 'docs/monitoring.md').read_text()
 # What is declared; a functional test compares it with the registry.
-METRICS = {name for one in families.ALL for name in one.series}
+METRICS = {name for one in declared_metrics.ALL for name in one.series}
 OTHERS = {'up', 'node_textfile_mtime_seconds'}  # Prometheus', node_exporter's
 (GROUP,) = yaml.safe_load(FILE.read_text())['groups']
 RULES = GROUP['rules']
