@@ -15,6 +15,7 @@ import requests
 
 from compute_agent import errors
 
+_TIMEOUT = 60.0  # seconds for an answer
 _VERSION = {'X-OpenStack-Ironic-API-Version': 'latest'}
 
 Node: typing.TypeAlias = dict[str, typing.Any]
@@ -57,7 +58,7 @@ class IronicOperator:
                 method,
                 f'{self._url}/v1{path}',
                 json=body,
-                timeout=self.patience,
+                timeout=_TIMEOUT,
             )
         except requests.RequestException as exc:
             raise errors.Unavailable(

@@ -331,7 +331,7 @@ def test_an_ironic_that_is_away_is_said(unused_port):
 
 
 def test_a_node_that_does_not_get_there_is_said(ironic, monkeypatch):
-    monkeypatch.setattr(ironic_operator, 'PATIENCE', 0.1)
+    monkeypatch.setattr(ironic_operator.IronicOperator, 'patience', 0.1)
     ironic.create(name='n1')
     with pytest.raises(errors.Refused, match="'provision_state': 'enroll'"):
         ironic.wait('n1', provision_state='active')

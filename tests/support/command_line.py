@@ -46,7 +46,7 @@ _LEADING = (
 )
 # Seconds until a daemon that says nothing has failed. Tests let it wait for
 # longer than this, so a daemon that ends was woken.
-PATIENCE = 90
+PATIENCE = 300
 # The program; it prints how long it waits for its threads at the most. So a
 # test can tell without a clock whether they ended by themselves.
 _TELLING = """

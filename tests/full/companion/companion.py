@@ -88,8 +88,8 @@ class Companion:
 
     @property
     def log(self) -> str:
-        """All that its last daemon said."""
-        return self._log.read_text()
+        """All that its last daemon said; nothing before it starts."""
+        return self._log.read_text() if self._log.exists() else ''
 
     @property
     def has_cycled(self) -> bool:

@@ -19,7 +19,7 @@ import reported  # type: ignore[import-not-found]
 import request_log
 import requests
 
-PATIENCE = 180.0  # seconds
+PATIENCE = 600.0  # seconds; only a hang takes as long
 LOOK = 0.1  # seconds between two looks
 CONSUMER = '55555555-5555-4555-8555-555555555555'
 
