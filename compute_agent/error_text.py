@@ -40,9 +40,15 @@ _LONGEST_URL = 200  # characters
 
 
 def cause(exc: BaseException) -> str:
-    """Return the innermost reason of a failed request."""
+    """Return the innermost reason of a failed request.
+
+    The end of an iterator is none: Python's JSON has it as the context of its
+    errors.
+    """
     chain = [exc]
     while (inner := chain[-1].__cause__ or chain[-1].__context__) is not None:
+        if isinstance(inner, StopIteration):
+            break
         chain.append(inner)
     for inner in chain:
         if type(inner).__name__ in _OWN:

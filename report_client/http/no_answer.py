@@ -6,6 +6,7 @@ catalog, or placement's. ``placement.py`` calls it if a request got no answer.
 """
 
 import re
+import traceback
 
 from keystoneauth1 import exceptions as ksa_exceptions
 
@@ -19,9 +20,14 @@ from .access import Access
 _URL = re.compile(r'https?://[^\s\'"),]+')
 _ADDRESS = re.compile(r'https?://[^/\s]+')
 _TOKENS = '/auth/tokens'
+# Modules of keystoneauth that send and read answers, and those of them that
+# read keystone's: tokens and catalogs.
+_READERS = ('access', 'adapter', 'discover', 'identity', 'session')
+_READERS_OF_TOKENS = {'access', 'identity'}
 _NO_TOKEN = (
     ksa_exceptions.Unauthorized,
     ksa_exceptions.Forbidden,
+    ksa_exceptions.MissingAuthMethods,
     ksa_exceptions.MissingAuthPlugin,
 )
 
@@ -29,11 +35,7 @@ _NO_TOKEN = (
 def error_for(exc: Exception, access: Access) -> agent_errors.Unavailable:
     """Return the error for a request that got no answer."""
     if isinstance(exc, _NO_TOKEN):
-        return errors.NotAuthorised(
-            f'no token for {access.where}: {error_text.one_line(exc)}; '
-            f'{access.user} comes from {access.account}: '
-            f'{access.account.advice()}'
-        )
+        return errors.NotAuthorised(_refused(exc, access))
     if isinstance(exc, ksa_exceptions.EndpointNotFound):
         return errors.Unreachable(_no_endpoint(access))
     if isinstance(exc, ksa_exceptions.SSLError) or error_text.tls_alert(exc):
@@ -41,6 +43,13 @@ def error_for(exc: Exception, access: Access) -> agent_errors.Unavailable:
             certificates.refused(
                 exc, _service(exc, access), access.account, access.cafile
             )
+        )
+    if access.keystone and _is_no_token(exc):
+        return errors.Unreachable(
+            f'no token for {access.where}: keystone at {access.keystone} gave '
+            "an answer that is none of keystone's: check "
+            f'{access.account.options("auth_url")}, and the proxies in front '
+            'of keystone'
         )
     if isinstance(exc, ksa_exceptions.ClientException):
         is_down = no_server.is_meant(exc)
@@ -51,6 +60,17 @@ def error_for(exc: Exception, access: Access) -> agent_errors.Unavailable:
         f'no request can be sent to {access.where} ({type(exc).__name__}: '
         f'{error_text.short(exc)}): check the options in '
         f'{access.account.holder}'
+    )
+
+
+def _refused(exc: Exception, access: Access) -> str:
+    why, advice = error_text.one_line(exc), access.account.advice()
+    if isinstance(exc, ksa_exceptions.MissingAuthMethods):
+        why = 'keystone asks for a second factor'
+        advice = 'use an account that needs none, or an application credential'
+    return (
+        f'no token for {access.where}: {why}; '
+        f'{access.user} comes from {access.account}: {advice}'
     )
 
 
@@ -108,3 +128,23 @@ def _is_keystone(exc: Exception, access: Access) -> bool:
     return url is not None and (
         url[0].rstrip('/:') == root or _TOKENS in url[0]
     )
+
+
+def _is_no_token(exc: Exception) -> bool:
+    """Return True if keystoneauth cannot read the token in an answer.
+
+    Its other exceptions say that a request failed. For an answer of another
+    shape it raises what Python raises.
+    """
+    if isinstance(exc, ksa_exceptions.ClientException):
+        return isinstance(exc, ksa_exceptions.InvalidResponse)
+    places = (
+        str(frame.f_globals.get('__name__', '')).split('.')
+        for frame, _ in traceback.walk_tb(exc.__traceback__)
+    )
+    readers = [
+        words[1]
+        for words in places
+        if words[0] == 'keystoneauth1' and words[1:2] and words[1] in _READERS
+    ]
+    return bool(readers) and readers[-1] in _READERS_OF_TOKENS

@@ -258,6 +258,68 @@ def test_a_password_with_a_dollar_is_named_and_not_shown(cli, command):
     assert 'Traceback' not in said
 
 
+GOOD = {
+    'token': {
+        'methods': ['password'],
+        'user': {'id': 'a', 'name': 'agent', 'domain': {'id': 'd'}},
+        'project': {'id': 'p', 'name': 'service', 'domain': {'id': 'd'}},
+        'issued_at': '2026-01-01T00:00:00.000000Z',
+        'expires_at': '2036-01-01T00:00:00.000000Z',
+        'catalog': [],
+    }
+}
+NO_EXPIRY = {'token': {**GOOD['token'], 'expires_at': None}}
+TOKEN = {'X-Subject-Token': 'scoped'}
+
+
+@pytest.mark.parametrize(
+    'answer',
+    [
+        {'text': '<html>hi</html>', 'headers': TOKEN},
+        {'json': [], 'headers': TOKEN},
+        {'json': {'token': None}, 'headers': TOKEN},
+        {'json': GOOD},
+        {'json': NO_EXPIRY, 'headers': TOKEN},
+    ],
+    ids=['html', 'a list', 'null', 'no token', 'no expiry'],
+)
+def test_an_answer_that_is_no_token_is_laid_to_keystone(
+    cli, requests_mock, answer
+):
+    requests_mock.get('http://keystone.test/v3', status_code=404)
+    requests_mock.post(
+        'http://keystone.test/v3/auth/tokens', status_code=201, **answer
+    )
+    cli.configure({**PASSWORD, 'project_name': 'service'})
+    assert cli.run('plan').line == (
+        'compute-agent: no token for placement: keystone at '
+        "http://keystone.test/v3 gave an answer that is none of keystone's: "
+        'check auth_url in [placement], and the proxies in front of keystone'
+    )
+
+
+def test_an_account_with_a_second_factor_is_told_what_to_use(
+    cli, requests_mock
+):
+    requests_mock.get('http://keystone.test/v3', status_code=404)
+    requests_mock.post(
+        'http://keystone.test/v3/auth/tokens',
+        status_code=401,
+        headers={'Openstack-Auth-Receipt': 'r'},
+        json={
+            'receipt': {
+                'methods': ['password'],
+                'expires_at': '2036-01-01T00:00:00Z',
+            },
+            'required_auth_methods': [['password', 'totp']],
+        },
+    )
+    cli.configure({**PASSWORD, 'project_name': 'service'})
+    line = cli.run('plan').line
+    assert 'no token for placement: keystone asks for a second factor' in line
+    assert 'use an account that needs none, or an application cred' in line
+
+
 @pytest.mark.usefixtures('nothing_written')
 def test_a_configuration_that_cannot_be_read_says_why(cli, monkeypatch):
     refused = PermissionError(errno.EACCES, 'Permission denied')

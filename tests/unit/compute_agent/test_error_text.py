@@ -88,3 +88,8 @@ def test_a_name_is_no_request_id(text):
 )
 def test_the_cause_is_the_innermost_word(exc, expected):
     assert error_text.cause(exc) == expected
+
+
+def test_the_end_of_an_iterator_is_no_cause():
+    exc = wrapped(StopIteration(0), ValueError('no JSON'))
+    assert error_text.cause(exc) == 'no JSON'
