@@ -89,15 +89,12 @@ def _got(where):
         return asked.getresponse().read().decode()
 
 
-OUTAGE = ['ComputeAgentManyOutages']
-
-
 @cause(
     {
         '5m': [],
-        '11m': OUTAGE,
+        '11m': ['ComputeAgentManyOutages'],
         '12m': [
-            *OUTAGE,
+            'ComputeAgentManyOutages',
             'ComputeAgentNoGoodCycle',
             'ComputeAgentRequestsFail',
         ],
@@ -108,7 +105,11 @@ def placement_is_away(bench):
     bench.placement.fault(
         '*', exceptions.ConnectFailure('refused'), times=None
     )
-    bench.scrapes.cycles(one, MINUTES)
+    others = [f'compute_agent_outage{{instance="{n}"}}' for n in ('b', 'c')]
+    for _ in range(MINUTES):
+        one.cycle()
+        away = samples(one.text())['compute_agent_outage']
+        bench.scrapes.take(one, **dict.fromkeys(others, away))
 
 
 @cause(
@@ -170,7 +171,6 @@ def another_writer_undoes_a_change(bench):
         '4m': ['ComputeAgentCircuitBreakerOpen'],
         '12m': [
             'ComputeAgentCircuitBreakerOpen',
-            *OUTAGE,
             'ComputeAgentNoGoodCycle',
             'ComputeAgentRequestsFail',
         ],
