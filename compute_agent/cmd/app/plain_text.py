@@ -65,10 +65,20 @@ def _limited(name: str, value: object) -> object:
     return error_text.without_credentials(str(value))
 
 
+_FILTER = PlainText()
+
+
 def escape_logs() -> None:
-    """Escape what the handlers of the root logger write from now on."""
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(PlainText())
+    """Escape what all handlers write from now on, whichever logger has them.
+
+    A handler that has the filter does not get another one. The file of
+    log_config_append may give any logger handlers, and new ones when it is
+    read again.
+    """
+    root = logging.getLogger()
+    for logger in (root, *root.manager.loggerDict.values()):
+        for handler in getattr(logger, 'handlers', ()):
+            handler.addFilter(_FILTER)
 
 
 def as_json(data: typing.Any) -> str:

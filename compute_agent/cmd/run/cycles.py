@@ -14,7 +14,7 @@ from oslo_config import cfg
 from ... import errors
 from ...conf import default
 from ...cycle import schedule
-from ..app import configuration, signals
+from ..app import configuration, plain_text, signals
 from ..wiring import agent_settings
 from ..wiring.agent import Agent, NodeResult
 
@@ -96,7 +96,10 @@ class Cycles:
         """Take over the options that may change while the daemon runs."""
         self._load_conf()
         with configuration.explained(self._conf):
-            self._conf.mutate_config_files()
+            try:
+                self._conf.mutate_config_files()
+            finally:  # oslo.log may have made handlers
+                plain_text.escape_logs()
 
     def _reload(self) -> None:
         self._agent.reload(agent_settings.from_conf(self._conf))

@@ -2,6 +2,7 @@
 """Log lines have the text of a message, and nothing more of its arguments."""
 
 import collections
+import io
 import json
 import logging
 
@@ -86,3 +87,26 @@ def test_json_has_numbers_and_texts_apart():
     made = as_json('%s is done in %.1f s', 'cn1', 1.25)
     assert made['msg'] == '%s is done in %.1f s'
     assert made['args'] == ['cn1', 1.25]
+
+
+@pytest.fixture
+def own_handler():
+    """A logger with a handler of its own, as log_config_append may make it."""
+    logger = logging.getLogger('compute_agent.of_a_test')
+    out = io.StringIO()
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(formatters.JSONFormatter())
+    logger.propagate = False
+    logger.addHandler(handler)
+    yield logger, handler, out
+    logger.removeHandler(handler)
+    logger.propagate = True
+
+
+def test_a_handler_of_any_logger_is_escaped_once(own_handler):
+    logger, handler, out = own_handler
+    plain_text.escape_logs()
+    plain_text.escape_logs()
+    logger.warning('it is %s', Endless())
+    assert json.loads(out.getvalue())['message'] == 'it is endless'
+    assert len(handler.filters) == 1

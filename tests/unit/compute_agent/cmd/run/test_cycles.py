@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the daemon waits before its first cycle, and what for."""
+"""The wait before the first cycle, and what a reload reads."""
 
 import logging
 import types
@@ -9,6 +9,7 @@ from oslo_config import cfg
 
 from compute_agent import conf as agent_conf
 from compute_agent import errors
+from compute_agent.cmd.app import plain_text
 from compute_agent.cmd.run import cycles
 
 
@@ -121,3 +122,21 @@ def test_a_mistake_in_the_driver_s_files_is_told_and_no_other_is(conf, caplog):
         "the driver's files not reloaded, the earlier version stays in force: "
         'rules.yaml:3:1: write it so'
     )
+
+
+def test_handlers_that_a_reload_makes_are_escaped():
+    """As oslo.log does if the file of log_config_append has changed."""
+    logger = logging.getLogger('compute_agent.of_a_reload')
+    handler = logging.NullHandler()
+    conf = types.SimpleNamespace(
+        mutate_config_files=lambda: logger.addHandler(handler)
+    )
+    agent = types.SimpleNamespace(
+        reload=lambda _: None, reload_driver=lambda: None
+    )
+    work = cycles.Cycles(conf, lambda: conf, agent, Requests())
+    try:
+        work._mutate()
+    finally:
+        logger.removeHandler(handler)
+    assert [type(one) for one in handler.filters] == [plain_text.PlainText]
