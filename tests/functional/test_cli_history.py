@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``history``: what changed and who did it, answered by one command."""
 
+import contextlib
 import io
 import logging
 import os
@@ -55,6 +56,19 @@ def test_what_changed_yesterday_and_who_did_it_is_one_command(synced):
     back = next(r for r in reversed(found) if r['What'] == 'traits')
     assert (back['Who'], back['Result']) == (f'sync by {me}', 'done')
     assert '+CUSTOM_GOLD (restored)' in back['Changes']
+
+
+@pytest.mark.parametrize('words', [['sync'], ['trait', 'add']])
+def test_commands_under_a_wrong_clock_drop_no_history(synced, words):
+    path = synced.state_path / 'state.sqlite'
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute('update history set at = at - 400 * 86400')
+    before = rows(synced)
+    for name in ('CUSTOM_ONE', 'CUSTOM_TWO', 'CUSTOM_THREE'):
+        synced.describe_node(ROOT, [name])
+        given = words if words == ['sync'] else [*words, name]
+        assert synced.run(*given).code == 0
+    assert rows(synced)[: len(before)] == before != []
 
 
 def test_a_removal_is_listed_with_its_cause(synced):

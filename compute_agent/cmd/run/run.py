@@ -63,7 +63,7 @@ class Run(command.AgentCommand):
         from ..control import daemon  # noqa: PLC0415
         from ..plan import masks  # noqa: PLC0415
         from ..wiring import agent_settings, placement  # noqa: PLC0415
-        from ..wiring.agent import open_agent  # noqa: PLC0415
+        from ..wiring.agent import DAEMON, open_agent  # noqa: PLC0415
         from . import cycles, daemon_history, lifetime, monitors  # noqa: PLC0415
 
         conf = self.conf()
@@ -80,7 +80,7 @@ class Run(command.AgentCommand):
                     conf,
                     read_only=False,
                     wait=requests.wait_for_stop,
-                    by='daemon',
+                    by=DAEMON,
                 )
             )
             agent.begin_files()

@@ -179,6 +179,10 @@ def build_agent(
     )
 
 
+#: The actor in the history for what the daemon does.
+DAEMON = 'daemon'
+
+
 @contextlib.contextmanager
 def open_agent(
     conf: cfg.ConfigOpts,
@@ -213,7 +217,9 @@ def open_agent(
         path, site = agent_settings.state_path(conf), placement.site(conf)
         state = stack.enter_context(contextlib.closing(open_state(path, site)))
         state.history.by = by or state.history.by
-        state.history.keep(agent_settings.history_bounds(conf))
+        state.history.keep(
+            agent_settings.history_bounds(conf, by_age=by == DAEMON)
+        )
         yield build_agent(
             agent_settings.from_conf(conf, unlimited=unlimited, prune=prune),
             drivers=drivers,

@@ -143,11 +143,17 @@ def state_path(conf: cfg.ConfigOpts) -> pathlib.Path:
     return pathlib.Path(own or conf.state_path).absolute()
 
 
-def history_bounds(conf: cfg.ConfigOpts) -> rotation.Bounds:
-    """Return how much history is kept."""
+def history_bounds(
+    conf: cfg.ConfigOpts, *, by_age: bool = False
+) -> rotation.Bounds:
+    """Return how much history is kept.
+
+    :param by_age: drop what is too old, too: the daemon does
+    """
     return rotation.Bounds(
         days=conf.compute_agent.history_days,
         size=conf.compute_agent.history_max_mb * 2**20,
+        by_age=by_age,
     )
 
 

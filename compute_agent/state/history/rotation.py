@@ -9,7 +9,8 @@ for it, so one turn drops a bounded part; the next write drops the next part.
 
 The age of an entry counts from now or from the time of the newest earlier
 entry, whichever is earlier. So a clock that is far ahead for one write drops
-nothing.
+nothing. Only a daemon drops entries because of their age: each command writes
+once, and two commands in a row would be such a daemon's two writes.
 """
 
 import dataclasses
@@ -30,10 +31,12 @@ class Bounds:
 
     :ivar days: how long an entry is kept; 0 for no history
     :ivar size: how many bytes of entries are kept
+    :ivar by_age: False if entries are dropped for the size alone
     """
 
     days: int = 90
     size: int = 64 * 2**20
+    by_age: bool = True
 
 
 class Rotation:
@@ -71,7 +74,7 @@ class Rotation:
         if _is_past(self._counted_at, now, DAY):
             self._counted_at, self._total = now, _size(db)
         self._looked_at, self._written = now, 0
-        old = _older(db, min(now, before) - self.bounds.days * DAY)
+        old = self._old(db, min(now, before))
         last = max(old, _beyond(db, self._excess(), max(_MOST, 2 * written)))
         dropped, size = _drop(db, last)
         self._total -= size
@@ -80,6 +83,12 @@ class Rotation:
     def count_again(self) -> None:
         """Count at the next look: what was written was rolled back."""
         self._counted_at = None
+
+    def _old(self, db: sqlite3.Connection, now: float) -> int:
+        """Return the last entry that is too old, or 0."""
+        if not self.bounds.by_age:
+            return 0
+        return _older(db, now - self.bounds.days * DAY)
 
     def _excess(self) -> float:
         """Return the bytes to drop, or 0.
