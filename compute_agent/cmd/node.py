@@ -114,14 +114,13 @@ class _NodeCommand(command.Report):
         from ..plan import history_entry as entry  # noqa: PLC0415
         from .wiring import past  # noqa: PLC0415 (quick --help)
 
-        told = (staging.summary, *map(str.strip, staging.lines[1:]))
         made = entry.Entry(
             what=entry.What[kind],
             node_uuid=staging.uuid,
             uuid=staging.uuid,
             provider=staging.name or staging.uuid,
             result=entry.Result[result],
-            text='; '.join(told),
+            text=staging.text(entry.LONGEST_TEXT),
         )
         past.tell(conf, self.actor, [made])
 

@@ -17,6 +17,10 @@ from .change import Change
 OTHERS = 'another writer'
 
 
+#: Characters of an entry's text that the history keeps.
+LONGEST_TEXT = 500
+
+
 class What(enum.StrEnum):
     """The kinds of things that happen; the value is the word for people."""
 

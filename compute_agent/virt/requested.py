@@ -7,8 +7,9 @@ optional: ``compute-agent node`` works with drivers that have the methods
 """
 
 import dataclasses
+import itertools
 import typing
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 
 from .. import errors, extra_specs
 
@@ -44,17 +45,41 @@ class Staging:
     def lines(self) -> tuple[str, ...]:
         """The result as text for people."""
         node = f'{self.name} ({self.uuid})' if self.name else self.uuid
-        listed = {
+        return (
+            f'{node}: {self.summary}',
+            *(f'  {t}: {", ".join(v)}' for t, v in self._listed().items()),
+            *(f'  {note}' for note in self.notes),
+        )
+
+    def text(self, most: int) -> str:
+        """Return the result as one line, for so many characters.
+
+        If it is too long, each list ends with the number of further names.
+        """
+        listed = self._listed()
+        rest = len('; '.join((self.summary, *self.notes)))
+        rest += sum(len(f'; {title}: ') for title in listed)
+        whole = self._text(most)
+        if len(whole) <= most or not listed:
+            return whole
+        return self._text((most - rest) // len(listed))
+
+    def _text(self, share: int) -> str:
+        lists = (
+            f'{title}: {_beginning(words, share)}'
+            for title, words in self._listed().items()
+        )
+        return '; '.join((self.summary, *lists, *self.notes))
+
+    def _listed(self) -> dict[str, Sequence[str]]:
+        """Return the lists that have a name, with their titles."""
+        listed: dict[str, Sequence[str]] = {
             'traits': self.traits,
             'capabilities': [f'{k}={v}' for k, v in self.capabilities],
             'checked by placement only': self.placement_only,
             f'not for {self.service}': self.ignored,
         }
-        return (
-            f'{node}: {self.summary}',
-            *(f'  {title}: {_joined(v)}' for title, v in listed.items() if v),
-            *(f'  {note}' for note in self.notes),
-        )
+        return {title: words for title, words in listed.items() if words}
 
 
 class Unconfirmed(errors.Unavailable):
@@ -109,5 +134,12 @@ class RequestedTraits(typing.Protocol):
         ...
 
 
-def _joined(words: Iterable[str]) -> str:
-    return ', '.join(words)
+def _beginning(words: Sequence[str], most: int) -> str:
+    """Return words with commas, and the number of those that do not fit."""
+    whole = ', '.join(words)
+    if len(whole) <= most:
+        return whole
+    room = most - len(f'… and {len(words)} more')
+    ends = itertools.accumulate(len(f'{word}, ') for word in words)
+    kept = sum(end <= room for end in ends)
+    return f'{", ".join([*words[:kept], "…"])} and {len(words) - kept} more'

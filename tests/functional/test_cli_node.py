@@ -215,6 +215,23 @@ def test_the_history_has_a_change_whose_answer_was_lost(
     assert told['Why'].startswith('staged; traits: CUSTOM_A')
 
 
+def test_the_history_counts_the_names_of_a_long_list(cli, run, driver):
+    state.State.open(cli.state_path, 'here').close()
+    traits = tuple(f'CUSTOM_TRAIT_{n}' for n in range(100, 200))
+    driver.staging = dataclasses.replace(driver.staging, traits=traits)
+    assert run(*STAGE).code == 0
+    (told,) = cli.run('history', 'node1', '-f', 'json').data
+    shown, _, after = told['Why'].partition(', … and ')
+    kept = shown.removeprefix('staged; traits: ').split(', ')
+    assert kept == list(traits[: len(kept)])
+    assert len(kept) > 3
+    assert after == (
+        f'{100 - len(kept)} more; capabilities: boot_mode=uefi; '
+        'checked by placement only: COMPUTE_NODE; not for Ironic: hw:x=ä; '
+        'a note'
+    )
+
+
 @pytest.mark.parametrize(
     ('words', 'said'),
     [

@@ -13,10 +13,9 @@ from typing import Any
 from ... import error_text
 from ...plan import removal
 from ...plan.change import Change
-from ...plan.history_entry import Entry, PastEntry, Result, What
+from ...plan.history_entry import LONGEST_TEXT, Entry, PastEntry, Result, What
 from ...tree import assertion, inventory
 
-_LONGEST = 500  # characters of a text
 _FIELDS = tuple(inventory.Inventory.__dataclass_fields__)
 
 
@@ -26,7 +25,7 @@ def text(one: Entry) -> str:
         'provider': one.provider,
         'kind': _kind(one.changes),
         'changes': [list(_packed(change)) for change in one.changes],
-        'text': error_text.as_line(one.text)[:_LONGEST],
+        'text': _cut(error_text.as_line(one.text)),
         'restored': sorted(one.restored),
         'approved': dict(one.approved),
     }
@@ -34,6 +33,13 @@ def text(one: Entry) -> str:
         {key: value for key, value in found.items() if value},
         separators=(',', ':'),
     )
+
+
+def _cut(line: str) -> str:
+    """Return the beginning of a line, with a mark if something is missing."""
+    if len(line) <= LONGEST_TEXT:
+        return line
+    return f'{line[: LONGEST_TEXT - 1]}…'
 
 
 def entry(at: float, *texts: bytes) -> PastEntry:

@@ -91,3 +91,4 @@ def test_a_text_is_one_line_of_bounded_length():
     kept = rows.fields(rows.text(entry), '')['text']
     assert kept.startswith('a b\\x1bccc')
     assert len(kept) == 500
+    assert kept.endswith('ccc…')
