@@ -4,8 +4,9 @@
 Two daemons, one of a password and one of an application credential, log all
 that they and their libraries can log. They go through outages, a redirect, a
 refused certificate, a refused password and a defect in the middle of a write,
-are asked by every command that shows how they are, and die by a signal. Then
-every byte of their files and of all output is searched for each secret and for
+are asked by six commands that write nothing (status, history, state show,
+plan, doctor and provider list) and over HTTP, and die by a signal. Then every
+byte of their files and of all output is searched for each secret and for
 every token that keystone issued.
 """
 
