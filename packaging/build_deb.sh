@@ -28,11 +28,10 @@ done
 rm -rf "$source"
 mkdir -p "$source"
 cp -r packaging/debian "$source/debian"
-cp "${wheels[0]}" packaging/compute-agent.conf README.md build/docs/man/compute-agent.1 \
+cp -r "${wheels[0]}" packaging/compute-agent.conf build/docs/man/compute-agent.1 \
     etc/compute-agent.conf.sample etc/companion.conf etc/prometheus etc/grafana \
     "$source"
-mkdir "$source/docs"
-cp -r docs/*.md docs/pictures "$source/docs"
+packaging/copy_docs.sh "$source"
 for kind in service sysusers tmpfiles; do
     cp "etc/compute-agent.$kind" "$source/debian/"
 done

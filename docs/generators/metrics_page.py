@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of all metrics, made from the declarations that the daemon uses."""
 
+import pathlib
+import sys
 from collections.abc import Iterator
 
 from compute_agent.monitoring import declared_metrics
 from compute_agent.monitoring.family import Family, Kind
+
+SOURCE = pathlib.Path(__file__).parents[1] / 'reference' / 'metrics.rst'
+
+
+def page() -> str:
+    """Return the page as Sphinx reads it, with the metrics in it."""
+    return SOURCE.read_text().replace('.. metrics::\n', text())
 
 
 def text() -> str:
@@ -43,3 +52,7 @@ def _series(one: Family) -> str:
 def _escaped(words: str) -> str:
     r"""Return words in which ``a_`` is no link and ``*`` no emphasis."""
     return words.replace('\\', r'\\').replace('_', r'\_').replace('*', r'\*')
+
+
+if __name__ == '__main__':
+    sys.stdout.write(page())
