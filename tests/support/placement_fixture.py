@@ -12,11 +12,17 @@ import contextlib
 import importlib
 import socket
 import sqlite3
+import typing
+from wsgiref import types
 
 import pytest
 
 from compute_agent import testing
 from compute_agent.testing.fixtures import application, in_process
+
+Before: typing.TypeAlias = collections.abc.Callable[
+    [types.WSGIApplication], types.WSGIApplication
+]
 
 
 class ServedPlacement:
@@ -33,11 +39,16 @@ class ServedPlacement:
         self.operator = in_process.session(lent.ask)
         self.url = self.listen()
 
-    def listen(self, port: int = 0) -> str:
-        """Serve it at one more port; return the endpoint."""
+    def listen(self, port: int = 0, before: Before | None = None) -> str:
+        """Serve it at one more port; return the endpoint.
+
+        :param before: makes an application that sees each request of this
+            port first
+        """
         wsgi_thread = importlib.import_module('compute_agent.dev.wsgi_thread')
         listener = socket.create_server(('127.0.0.1', port))
-        server = wsgi_thread.WsgiThread(self._lent, listener)
+        served = before(self._lent) if before else self._lent
+        server = wsgi_thread.WsgiThread(served, listener)
         self._open.callback(server.stop)
         return f'http://127.0.0.1:{listener.getsockname()[1]}'
 

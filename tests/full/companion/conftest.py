@@ -3,12 +3,11 @@
 
 import collections.abc
 import contextlib
-import importlib
 import pathlib
 import sys
-import typing
 
 import local_libvirt
+import placement_fixture
 import pytest
 
 # Test folders are no packages; modules are found by path.
@@ -23,18 +22,6 @@ import host_with_nova  # type: ignore[import-not-found] # noqa: E402
 import local_nova  # type: ignore[import-not-found] # noqa: E402
 import real_nova  # type: ignore[import-not-found] # noqa: E402
 import request_log  # type: ignore[import-not-found] # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def requests_of_both(
-    monkeypatch: pytest.MonkeyPatch,
-) -> request_log.RequestLog:
-    """The log before placement's application; autouse, so it comes first."""
-    log = request_log.RequestLog()
-    app = importlib.import_module('compute_agent.dev.placement_app')
-    create = app.create_app
-    monkeypatch.setattr(app, 'create_app', lambda url: log.watch(create(url)))
-    return log
 
 
 @pytest.fixture(scope='session')
@@ -59,12 +46,12 @@ def novas_databases(
 def host(
     novas_databases: local_nova.LocalNova,
     libvirtd: local_libvirt.LocalLibvirt,
-    placement_server: typing.Any,
-    requests_of_both: request_log.RequestLog,
+    placement_server: placement_fixture.ServedPlacement,
     tmp_path: pathlib.Path,
 ) -> collections.abc.Iterator[host_with_nova.HostWithNova]:
     """This host: neither nova-compute nor the companion runs yet."""
-    url = placement_server.url
+    log = request_log.RequestLog()
+    url = placement_server.listen(before=log.watch)
     folder = tmp_path / 'nova'
     folder.mkdir()
     nova = real_nova.RealNova(
@@ -73,10 +60,8 @@ def host(
     agent = companion.Companion(
         tmp_path / 'agent', f'{url}/{request_log.AGENT}', nova.files
     )
-    made = host_with_nova.HostWithNova(
-        nova, agent, libvirtd, url, requests_of_both
-    )
+    made = host_with_nova.HostWithNova(nova, agent, libvirtd, url, log)
     with contextlib.ExitStack() as undo:
-        undo.callback(requests_of_both.save, tmp_path / 'requests.jsonl')
+        undo.callback(log.save, tmp_path / 'requests.jsonl')
         undo.callback(made.stop)
         yield made

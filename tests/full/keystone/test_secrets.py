@@ -126,8 +126,8 @@ class Watched:
     def describe(self, trait):
         """Have the driver describe its node with this trait."""
         self._fake_file.write_text(
-            f'nodes: [{{name: cn{self._number}, '
-            f'uuid: {str(self._number) * 8}-1111-4111-8111-111111111111, '
+            f'nodes: [{{name: secret{self._number}, '
+            f'uuid: {str(self._number) * 8}-5ec1-4111-8111-111111111111, '
             f'inventories: {{VCPU: 8}}, traits: [{trait}]}}]'
         )
 
