@@ -42,9 +42,9 @@ def planned(monkeypatch):
     """The nodes that a plan was made for."""
     made, real = [], ownership.resolve
 
-    def resolve(tree, record, policy):
+    def resolve(tree, record, policy, *author):
         made.append(policy.node_uuid)
-        return real(tree, record, policy)
+        return real(tree, record, policy, *author)
 
     monkeypatch.setattr(ownership, 'resolve', resolve)
     return made
