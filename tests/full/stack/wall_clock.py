@@ -14,7 +14,7 @@ DAY = 86400.0
 _SOURCE = pathlib.Path(__file__).with_name('wall_clock.c')
 
 
-def library(folder: pathlib.Path) -> pathlib.Path:
+def compiled(folder: pathlib.Path) -> pathlib.Path:
     """Compile the library that is preloaded; return its path."""
     made = folder / 'wall_clock.so'
     command = ['gcc', '-O1', '-shared', '-fPIC', '-o', str(made)]

@@ -65,7 +65,7 @@ class Stack:
     def __init__(self, folder: pathlib.Path) -> None:
         self._folder = folder
         self._undo = contextlib.ExitStack()
-        library = wall_clock.library(folder)
+        library = wall_clock.compiled(folder)
         self._keystone_s, self._daemons = (
             wall_clock.Clock(folder / f'{name}.clock', library)
             for name in ('keystone', 'daemons')
