@@ -48,6 +48,7 @@ class Service:
     :param done: called with the results of each cycle without an outage
     :param pause: waits, in place of ``stop``, after each cycle without an
         outage; it may return early if the driver hints at a change
+    :param collect: called before each wait, to free what the cycle dropped
     :param clock: a monotonic clock, in seconds
     """
 
@@ -60,6 +61,7 @@ class Service:
         outage_retry: float = math.inf,
         done: Callable[[Results], None] = lambda _results: None,
         pause: Callable[[float | None], object] | None = None,
+        collect: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._cycle = cycle
@@ -68,6 +70,7 @@ class Service:
         self._stop = stop
         self._done = done
         self._pause = pause or stop.wait
+        self._collect = collect
         self._clock = clock
         self._times = schedule.Schedule(clock())
         self._news = news.News()
@@ -82,22 +85,29 @@ class Service:
             wrong; after a later cycle the loop goes on, because an operator
             may correct the configuration meanwhile
         """
-        first = True
+        is_first = True
         while not self._stop.is_set():
-            began = self._clock()
-            results, trouble = self._tried()
-            if first and isinstance(trouble, errors.ConfigError):
-                raise trouble
-            first = False
-            seconds = (
-                self._done_since(began, results)
-                if trouble is None
-                else self._outage(trouble)
-            )
+            seconds = self._one_cycle(is_first=is_first)
+            is_first = False
+            self._collect()
             # No hint shortens the waits of an outage: agents that lost
             # placement together would return together.
             is_away = self._away_since is not None
             (self._stop.wait if is_away else self._pause)(seconds)
+
+    def _one_cycle(self, *, is_first: bool) -> float | None:
+        """Do one cycle and log its news; return the seconds to wait.
+
+        :return: None for no other cycle
+        :raises errors.ConfigError: see ``run``
+        """
+        began = self._clock()
+        results, trouble = self._tried()
+        if trouble is None:
+            return self._done_since(began, results)
+        if is_first and isinstance(trouble, errors.ConfigError):
+            raise trouble
+        return self._outage(trouble)
 
     def _tried(self) -> tuple[Results, errors.AgentError | None]:
         """Do one cycle; return its results, or the error that prevented them.

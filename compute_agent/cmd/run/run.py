@@ -145,7 +145,7 @@ class _Worker(threading.Thread):
         done: typing.Callable[..., None],
         life: 'lifetime.Lifetime',
     ) -> None:
-        from ...cycle import service  # noqa: PLC0415 (quick --help)
+        from ...cycle import garbage, service  # noqa: PLC0415 (quick --help)
 
         super().__init__(name='cycles', daemon=True)
         self._work = work
@@ -158,6 +158,7 @@ class _Worker(threading.Thread):
             stop=requests,
             done=done,
             pause=requests.wait_for_hint,
+            collect=garbage.Collector().collect,
         )
         self.failure: Exception | None = None
 

@@ -9,7 +9,6 @@ configuration, and closes them at the end.
 import contextlib
 import dataclasses
 import functools
-import gc
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from report_client.operations.operations import Operation
 
 from ... import errors
 from ...conf import misspelled
-from ...cycle import judging, node_list, resource_tracker
+from ...cycle import garbage, judging, node_list, resource_tracker
 from ...cycle.departures import departed_nodes
 from ...cycle.node import node_result
 from ...cycle.planning import node_planner, planner_settings
@@ -44,10 +43,6 @@ from . import agent_settings, placement, throttled_session
 from .agent_settings import CurrentSettings, Settings
 
 LOG = logging.getLogger(__name__)
-
-# An agent of thousands of nodes keeps a million objects. With Python's default
-# thresholds, the garbage collector takes a fifth of a cycle's time.
-GARBAGE = (50_000, 20, 50)
 
 # A node's result, with the operations of the report client in it.
 NodeResult: TypeAlias = node_result.NodeResult[Operation]
@@ -205,7 +200,7 @@ def open_agent(
     :param by: the actor in the history, such as a command and its person
     :raises errors.ConfigError: an option is wrong, or the state is unusable
     """
-    gc.set_threshold(*GARBAGE)
+    garbage.set_thresholds()
     with contextlib.ExitStack() as stack:
         drivers = configuration.load_drivers(conf, by_name=not describes)
         for one in drivers:
