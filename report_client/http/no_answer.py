@@ -6,13 +6,12 @@ catalog, or placement's. ``placement.py`` calls it if a request got no answer.
 """
 
 import re
-import traceback
 
 from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
-from compute_agent.transport import certificates, no_server
+from compute_agent.transport import certificates, keystone_answers, no_server
 
 from .. import errors
 from .access import Access
@@ -20,10 +19,6 @@ from .access import Access
 _URL = re.compile(r'https?://[^\s\'"),]+')
 _ADDRESS = re.compile(r'https?://[^/\s]+')
 _TOKENS = '/auth/tokens'
-# Modules of keystoneauth that send and read answers, and those of them that
-# read keystone's: tokens and catalogs.
-_READERS = ('access', 'adapter', 'discover', 'identity', 'session')
-_READERS_OF_TOKENS = {'access', 'identity'}
 _NO_TOKEN = (
     ksa_exceptions.Unauthorized,
     ksa_exceptions.Forbidden,
@@ -44,12 +39,11 @@ def error_for(exc: Exception, access: Access) -> agent_errors.Unavailable:
                 exc, _service(exc, access), access.account, access.cafile
             )
         )
-    if access.keystone and _is_no_token(exc):
+    if access.keystone and keystone_answers.is_unreadable(exc):
         return errors.Unreachable(
-            f'no token for {access.where}: keystone at {access.keystone} gave '
-            "an answer that is none of keystone's: check "
-            f'{access.account.options("auth_url")}, and the proxies in front '
-            'of keystone'
+            keystone_answers.unreadable(
+                access.where, access.account, access.keystone
+            )
         )
     if isinstance(exc, ksa_exceptions.ClientException):
         is_down = no_server.is_meant(exc)
@@ -64,10 +58,9 @@ def error_for(exc: Exception, access: Access) -> agent_errors.Unavailable:
 
 
 def _refused(exc: Exception, access: Access) -> str:
-    why, advice = error_text.one_line(exc), access.account.advice()
-    if isinstance(exc, ksa_exceptions.MissingAuthMethods):
-        why = 'keystone asks for a second factor'
-        advice = 'use an account that needs none, or an application credential'
+    why, advice = keystone_answers.refusal(
+        exc, error_text.one_line(exc), access.account
+    )
     return (
         f'no token for {access.where}: {why}; '
         f'{access.user} comes from {access.account}: {advice}'
@@ -128,23 +121,3 @@ def _is_keystone(exc: Exception, access: Access) -> bool:
     return url is not None and (
         url[0].rstrip('/:') == root or _TOKENS in url[0]
     )
-
-
-def _is_no_token(exc: Exception) -> bool:
-    """Return True if keystoneauth cannot read the token in an answer.
-
-    Its other exceptions say that a request failed. For an answer of another
-    shape it raises what Python raises.
-    """
-    if isinstance(exc, ksa_exceptions.ClientException):
-        return isinstance(exc, ksa_exceptions.InvalidResponse)
-    places = (
-        str(frame.f_globals.get('__name__', '')).split('.')
-        for frame, _ in traceback.walk_tb(exc.__traceback__)
-    )
-    readers = [
-        words[1]
-        for words in places
-        if words[0] == 'keystoneauth1' and words[1:2] and words[1] in _READERS
-    ]
-    return bool(readers) and readers[-1] in _READERS_OF_TOKENS

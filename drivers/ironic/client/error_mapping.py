@@ -14,7 +14,7 @@ from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import error_text, errors
 from compute_agent.transport import account as accounts
-from compute_agent.transport import certificates, no_server
+from compute_agent.transport import certificates, keystone_answers, no_server
 
 from . import answers
 
@@ -44,6 +44,8 @@ def translated(
     :param where: the name of this Ironic in messages
     :param account: the origin of the account
     """
+    if keystone_answers.is_unreadable(exc):
+        return errors.Unavailable(keystone_answers.unreadable(where, account))
     if isinstance(exc, ironic_exc.HttpError):
         return _refused(exc, asked, where, account)
     if isinstance(exc, ksa_exceptions.ClientException):
@@ -106,9 +108,12 @@ def _unreached(
             f'{account.option("endpoint_override")}'
         )
     if isinstance(exc, (ksa_exceptions.HttpError, *_NO_TOKEN)):
+        why, advice = keystone_answers.refusal(
+            exc, answers.one_line(str(exc), 120), account, 'auth_url'
+        )
         return kind(
-            f'no token for {where}: {answers.one_line(str(exc), 120)}; the '
-            f'account comes from {account}: {account.advice("auth_url")}'
+            f'no token for {where}: {why}; the account comes from {account}: '
+            f'{advice}'
         )
     if isinstance(exc, ksa_exceptions.SSLError) or error_text.tls_alert(exc):
         return errors.Unavailable(certificates.refused(exc, where, account))
@@ -130,4 +135,5 @@ def _unreached(
 _NO_TOKEN = (
     ksa_exceptions.AuthorizationFailure,
     ksa_exceptions.AuthPluginException,
+    ksa_exceptions.MissingAuthMethods,
 )

@@ -9,6 +9,7 @@ import pytest
 import requests
 import requests_mock as mocking
 from keystoneauth1 import exceptions as ksa_exceptions
+from keystoneauth1.identity import v3
 
 from compute_agent import errors
 
@@ -196,6 +197,66 @@ def test_what_the_client_trips_over_is_unknown(play, make_connection, exc):
     play('/v1/nodes', {'exc': exc})
     with pytest.raises(errors.UnknownState, match='another service has that'):
         make_connection().request('GET', '/v1/nodes')
+
+
+TOKENS = 'http://keystone.test/v3/auth/tokens'
+TOKEN = {'X-Subject-Token': 'scoped'}
+
+
+@pytest.fixture
+def account(requests_mock):
+    """The account of a keystone that is asked for tokens only."""
+    requests_mock.get('http://keystone.test/v3', status_code=404)
+    return v3.Password(
+        'http://keystone.test/v3', username='agent', password='s3cret'
+    )
+
+
+@pytest.mark.parametrize('url', [URL, None], ids=['set', 'in the catalog'])
+@pytest.mark.parametrize(
+    'body',
+    [
+        {'text': '<html>hi</html>', 'headers': TOKEN},
+        {'json': [], 'headers': TOKEN},
+        {'json': {'token': None}, 'headers': TOKEN},
+    ],
+    ids=['html', 'a list', 'null'],
+)
+def test_an_answer_that_is_no_token_is_laid_to_keystone(
+    requests_mock, account, make_connection, body, url
+):
+    requests_mock.post(TOKENS, status_code=201, **body)
+    where = f'Ironic at {URL}' if url else 'Ironic'
+    with pytest.raises(errors.Unavailable) as raised:
+        make_connection(url=url, auth=account).request('GET', '/v1/nodes')
+    assert str(raised.value) == (
+        f'no token for {where}: keystone gave an answer that is none of '
+        "keystone's: check auth_url in [ironic], and the proxies in front of "
+        'keystone'
+    )
+
+
+def test_an_account_with_a_second_factor_is_told_what_to_use(
+    requests_mock, account, make_connection
+):
+    requests_mock.post(
+        TOKENS,
+        status_code=401,
+        headers={'Openstack-Auth-Receipt': 'r'},
+        json={
+            'receipt': {
+                'methods': ['password'],
+                'expires_at': '2036-01-01T00:00:00Z',
+            },
+            'required_auth_methods': [['password', 'totp']],
+        },
+    )
+    with pytest.raises(
+        errors.Unavailable,
+        match='keystone asks for a second factor; the account comes from '
+        r'\[ironic\]: use an account that needs none, or an application',
+    ):
+        make_connection(auth=account).request('GET', '/v1/nodes')
 
 
 def test_no_redirect_is_followed(play, make_connection, sent):
