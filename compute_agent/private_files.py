@@ -8,10 +8,12 @@ through a link, and its mode does not depend on the umask. ``state/``,
 ``identity/`` and ``dev/`` call this module.
 """
 
+import contextlib
 import errno
 import os
 import pathlib
 import stat
+from collections.abc import Iterator
 
 from . import errors, file_trust
 
@@ -91,6 +93,23 @@ def write_new(path: pathlib.Path, text: str, mode: int = READABLE) -> None:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
+
+
+@contextlib.contextmanager
+def explained(
+    path: pathlib.Path, advice: str = 'give a directory this user may write'
+) -> Iterator[None]:
+    """Turn an OSError about a file of the agent's state into one line.
+
+    :raises errors.ConfigError: in place of the OSError
+    """
+    try:
+        yield
+    except OSError as exc:
+        raise errors.ConfigError(
+            f'[DEFAULT] state_path: {path} cannot be used: {exc.strerror}; '
+            f'{advice}'
+        ) from exc
 
 
 def check_file(path: pathlib.Path) -> None:

@@ -92,7 +92,9 @@ def adopt(
         aside = path.with_name(f'{FILE_NAME}.{old}.replaced')
         new = target.with_name(f'{FILE_NAME}.{os.getpid()}')
         old_copy = path.with_name(f'{FILE_NAME}.{os.getpid()}.old')
-        with _writing(path, 'run this as a user who may write there'):
+        with private_files.explained(
+            path, 'run this as a user who may write there'
+        ):
             for left in (new, old_copy):  # by a process that was killed here
                 left.unlink(missing_ok=True)
             try:
@@ -156,7 +158,7 @@ def _write(path: pathlib.Path) -> str:
     """Write the file so that two simultaneous starts get the same uuid."""
     uuid = str(uuidlib.uuid4())
     mine = path.with_name(f'{FILE_NAME}.{os.getpid()}')
-    with _writing(path, 'give a directory this user may write'):
+    with private_files.explained(path):
         private_files.make_directory(path.parent)
         mine.unlink(missing_ok=True)  # of a process that was killed here
         private_files.write_new(mine, uuid + '\n')
@@ -172,18 +174,3 @@ def _write(path: pathlib.Path) -> str:
         finally:
             mine.unlink()
     return uuid
-
-
-@contextlib.contextmanager
-def _writing(path: pathlib.Path, advice: str) -> Iterator[None]:
-    """Turn an OSError into one line that names the file.
-
-    :raises errors.ConfigError: in place of the OSError
-    """
-    try:
-        yield
-    except OSError as exc:
-        raise errors.ConfigError(
-            f'[DEFAULT] state_path: {path} cannot be written: '
-            f'{exc.strerror}; {advice}'
-        ) from exc

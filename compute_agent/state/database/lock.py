@@ -25,18 +25,13 @@ def hold(directory: pathlib.Path, daemon: str = '') -> Iterator[None]:
     :param daemon: a line about this process if it is a daemon; the line about
         the last one stays until the next one starts
     :raises errors.StateInUse: another process holds it
-    :raises errors.ConfigError: the lock file cannot be written or is not this
+    :raises errors.ConfigError: the lock file cannot be used or is not this
         user's
     """
     path = directory / FILE_NAME
-    try:
+    with private_files.explained(path):
         private_files.make_directory(directory)
         handle = private_files.open_file(path)
-    except OSError as exc:
-        raise errors.ConfigError(
-            f'[DEFAULT] state_path: {path} cannot be written: '
-            f'{exc.strerror}; give a directory this user may write'
-        ) from exc
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

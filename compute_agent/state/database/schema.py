@@ -134,12 +134,8 @@ def explained(path: pathlib.Path) -> Iterator[None]:
     :raises errors.ConfigError: the file cannot be used
     """
     try:
-        yield
-    except OSError as exc:
-        raise errors.ConfigError(
-            f'[DEFAULT] state_path: {path} cannot be used: {exc.strerror}; '
-            'give a directory this user may write'
-        ) from exc
+        with private_files.explained(path):
+            yield
     except sqlite3.Error as exc:
         raise errors.ConfigError(
             f'the state database {path} cannot be used: {exc}; {advice(exc)}'

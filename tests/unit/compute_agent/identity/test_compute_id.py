@@ -189,6 +189,6 @@ def test_a_file_that_cannot_be_replaced_is_said_and_left(tmp_path):
     (tmp_path / 'compute_id').write_text(ONE)
     (tmp_path / f'compute_id.{ONE}.replaced').mkdir()
     (tmp_path / f'compute_id.{ONE}.replaced' / 'compute_id').mkdir()
-    with pytest.raises(errors.ConfigError, match='cannot be written'):
+    with pytest.raises(errors.ConfigError, match='cannot be used'):
         compute_id.adopt(TWO, tmp_path)
     assert compute_id.host_uuid(tmp_path) == ONE
