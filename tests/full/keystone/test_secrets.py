@@ -4,10 +4,9 @@
 Two daemons, one of a password and one of an application credential, log all
 that they and their libraries can log. They go through outages, a redirect, a
 refused certificate, a refused password and a defect in the middle of a write,
-are asked by six commands that write nothing (status, history, state show,
-plan, doctor and provider list) and over HTTP, and die by a signal. Then every
-byte of their files and of all output is searched for each secret and for
-every token that keystone issued.
+are asked by each command that shows how the agent or the cloud is and over
+HTTP, and die by a signal. Then every byte of their files and of all output is
+searched for each secret and for every token that keystone issued.
 """
 
 import contextlib
@@ -31,6 +30,18 @@ pytestmark = pytest.mark.long
 PIECE = 16  # characters; as much of a secret is a leak, too
 WRONG = 'wr0ng-pa$$word-of-nobody'
 BEGUN, OVER = 'retrying until it is mended', 'back after'
+QUESTIONS = (
+    'approve',
+    'audit',
+    'drift',
+    'explain --node {uuid} CUSTOM_GOLD',
+    'history',
+    'plan',
+    'provider show {uuid}',
+    'state show',
+    'status',
+    'tree show {uuid}',
+)
 LIBRARIES = (
     'ironicclient',
     'keystoneauth',
@@ -63,6 +74,7 @@ class Watched:
     """A daemon with an account, the folder of its files, and its output.
 
     :ivar seen: the folder with all that the daemon and the commands write
+    :ivar uuid: the daemon's node
     """
 
     def __init__(self, folder, number, account, cloud, ironic, port):
@@ -71,6 +83,7 @@ class Watched:
         self.defect = folder / 'defect'
         self.config = folder / 'agent.conf'
         self.url = f'http://127.0.0.1:{port}'
+        self.uuid = f'{str(number) * 8}-5ec1-4111-8111-111111111111'
         self._number = number
         self._fake_file = folder / 'fake.yaml'
         self._said = 0
@@ -127,7 +140,7 @@ class Watched:
         """Have the driver describe its node with this trait."""
         self._fake_file.write_text(
             f'nodes: [{{name: secret{self._number}, '
-            f'uuid: {str(self._number) * 8}-5ec1-4111-8111-111111111111, '
+            f'uuid: {self.uuid}, '
             f'inventories: {{VCPU: 8}}, traits: [{trait}]}}]'
         )
 
@@ -243,9 +256,9 @@ def look_at(one, capsys):
     """Ask for everything that shows how the daemon is."""
     one.daemon.process.send_signal(signal.SIGUSR2)
     one.daemon.wait_for('the report is in')
-    for words in ('status', 'history', 'state show', 'plan'):
-        assert one.ask(capsys, *words.split())
-    for path in ('metrics', 'healthz', 'readyz'):
+    for words in QUESTIONS:
+        assert one.ask(capsys, *words.format(uuid=one.uuid).split())
+    for path in ('metrics', 'healthz', 'readyz', 'livez'):
         got = requests.get(
             f'{one.url}/{path}', timeout=openstack_server.PATIENCE
         )
