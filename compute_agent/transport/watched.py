@@ -56,15 +56,14 @@ class WatchedAdapter(adapters.BaseAdapter):
         super().__init__()
         self._inner = inner
         self._service = service
-        self._keystone = _server(keystone)
+        self._keystone, _ = _server_and_path(keystone)
 
     def send(
         self, request: requests.PreparedRequest, *args: Any, **how: Any
     ) -> requests.Response:
         """Send a request; errors are those of the inner adapter."""
         began, status = time.monotonic(), None
-        url = request.url or ''
-        server = _server(url)
+        server, path = _server_and_path(request.url or '')
         is_keystones = server is not None and server == self._keystone
         try:
             answer = self._inner.send(request, *args, **how)
@@ -75,7 +74,7 @@ class WatchedAdapter(adapters.BaseAdapter):
                 Sent(
                     service='keystone' if is_keystones else self._service,
                     method=str(request.method),
-                    path=urllib.parse.urlsplit(url).path,
+                    path=path,
                     status=status,
                     seconds=time.monotonic() - began,
                 )
@@ -86,12 +85,13 @@ class WatchedAdapter(adapters.BaseAdapter):
         self._inner.close()
 
 
-def _server(url: str) -> tuple[str, int | None] | None:
-    """Return the host and the port of an address; None if it has no host."""
+def _server_and_path(url: str) -> tuple[tuple[str, int | None] | None, str]:
+    """Return the host and port of an address, None without a host; its path."""
     try:
         parts = urllib.parse.urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError:  # the session refuses such an address
-        return None
+        return None, ''
     # urllib gives the host in lower case.
-    return (host, port or _PORTS.get(parts.scheme)) if host else None
+    server = (host, port or _PORTS.get(parts.scheme)) if host else None
+    return server, parts.path
