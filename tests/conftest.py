@@ -95,16 +95,27 @@ def pytest_collection_modifyitems(
     """Mark the cases ``long`` that ``long_except`` leaves out.
 
     Long tests and properties run without the measurement of coverage, which
-    doubles their time: the others reach the same lines.
+    doubles their time: the others reach the same lines. A file of
+    tests/functional that is long as a whole may be the only one about its
+    command, so that is measured.
     """
     _mark_long(items)
     if config.pluginmanager.hasplugin('_cov'):
         for item in items:
             function = getattr(item, 'function', None)
-            if item.get_closest_marker('long') or getattr(
+            if _is_long(item) or getattr(
                 function, 'is_hypothesis_test', False
             ):
                 item.add_marker(pytest.mark.no_cover)
+
+
+def _is_long(item: pytest.Item) -> bool:
+    """Return True if the test is long, but not as a part of its file."""
+    in_functional = HERE / 'functional' in item.path.parents
+    return any(
+        not (in_functional and isinstance(node, pytest.Module))
+        for node, _ in item.iter_markers_with_node('long')
+    )
 
 
 def _mark_long(items: list[pytest.Item]) -> None:
