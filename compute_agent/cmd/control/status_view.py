@@ -60,7 +60,7 @@ def _daemon(data: Data) -> Iterator[str]:
         f'compute-agent {data["version"]}, process {data["process"]}, has run '
         f'for {error_text.duration(data["runs_for"])}, since {data["since"]}'
     )
-    yield f'last cycle: {_cycle(data["cycle"])}'
+    yield f'last cycle: {_cycle(data["cycle"], data["outage"])}'
     if data['running_since']:
         yield f'a cycle has run since {data["running_since"]}'
     if data['outage']:
@@ -88,16 +88,25 @@ def _daemon(data: Data) -> Iterator[str]:
     yield f'{_counted(sum(data["counts"].values()), "node")}: {counts}'
 
 
-def _cycle(cycle: Data | None) -> str:
+def _cycle(cycle: Data | None, outage: Data | None) -> str:
+    """Return what the last cycle did; an outage's line tells its trouble."""
     if cycle is None:
         return 'none has ended yet'
     trouble = f'; {cycle["trouble"]}' if cycle['trouble'] else ''
+    if outage and _is_same(cycle['trouble'], outage['reason']):
+        trouble = ''
     return (
         f'ended {error_text.duration(cycle["age"])} ago; began '
         f'{cycle["began"]} and took {cycle["seconds"]:.1f} s: '
         f'{_counts(cycle["counts"])}; '
         f'{_counted(cycle["operations"], "operation")}{trouble}'
     )
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Return True if two reasons differ in nothing but their request ids."""
+    plain = error_text.without_request_ids
+    return plain(one) == plain(other)
 
 
 def _brief(node: Data) -> Iterator[str]:

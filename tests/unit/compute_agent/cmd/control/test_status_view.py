@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The status says how many changes wait for a person, in correct English."""
+"""The status is correct English, and says everything once."""
 
 import argparse
 
@@ -48,3 +48,30 @@ def test_one_change_waits_and_two_wait(per_node, changes, it, of_the_first):
         f'shows and approves {it}'
     ) in said
     assert f'    {of_the_first} for approval' in said
+
+
+AWAY = 'HTTP 503: {} [req-{}-d329-4989-ace6-18c940750f55]'
+
+
+@pytest.mark.parametrize(
+    ('last', 'is_told'),
+    [
+        (AWAY.format('No server.', 'f508674b'), False),
+        (AWAY.format('Overloaded.', 'f508674b'), True),
+    ],
+    ids=['that of the outage', 'another'],
+)
+def test_the_trouble_of_the_last_cycle_is_told_once(last, is_told):
+    shown = data([1])
+    shown['cycle'] = {
+        'age': 2.0, 'began': 'then', 'seconds': 0.1, 'operations': 0,
+        'counts': {'waiting': 1}, 'trouble': last,
+    }  # fmt: skip
+    shown['outage'] = {
+        'age': 60.0, 'since': 'then',
+        'reason': AWAY.format('No server.', '11111111'),
+    }  # fmt: skip
+    shown['last_good'] = None
+    _, cycle, outage, *_ = status_view.lines(shown, ASKED)
+    assert cycle.endswith('; 0 operations' + f'; {last}' * is_told)
+    assert 'HTTP 503: No server.' in outage
