@@ -41,7 +41,8 @@ def first_error(body: object, content: bytes) -> dict[str, Any]:
     """Return the first error of an answer; {} if there is none.
 
     If the body is not placement's, the error has its text as ``detail``. A
-    proxy answers with HTML, and keystone's middleware with tags in JSON.
+    proxy answers with HTML. Keystone's middleware answers with JSON: an object
+    ``error``, or a message with tags.
 
     :param body: the decoded JSON of the content, or None
     """
@@ -49,7 +50,8 @@ def first_error(body: object, content: bytes) -> dict[str, Any]:
     given = known.get('errors')
     if isinstance(given, list) and given:
         return given[0] if isinstance(given[0], dict) else {}
-    told = known.get('message')
+    inner = known.get('error')
+    told = (inner if isinstance(inner, dict) else known).get('message')
     text = (
         told
         if isinstance(told, str)

@@ -132,6 +132,15 @@ def test_what_every_placement_has_is_missing_elsewhere_alone(
             ),
             '503 Service Unavailable No server is available.',
         ),
+        (
+            (
+                b'{"error": {"code": 401, "title": "Unauthorized", "message": '
+                b'"The request requires authentication."}}'
+            ),
+            'The request requires authentication.',
+        ),
+        (b'{"error": {"code": 401}}', '{"error": {"code": 401}}'),
+        (b'{"error": "no", "message": "m"}', 'm'),
         (b'{"message": 5}', '{"message": 5}'),
         (b'[1]', '[1]'),
         (b'{"errors": {}, "message": "m"}', 'm'),
