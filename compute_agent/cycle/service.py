@@ -110,11 +110,7 @@ class Service:
         return self._outage(trouble)
 
     def _tried(self) -> tuple[Results, errors.AgentError | None]:
-        """Do one cycle; return its results, or the error that prevented them.
-
-        The error is returned, not logged here: inside an ``except`` block
-        oslo.log would log it twice.
-        """
+        """Do one cycle; return its results, or the error that prevented them."""
         try:
             return self._cycle(), None
         except errors.AgentError as exc:

@@ -65,6 +65,30 @@ def _limited(name: str, value: object) -> object:
     return error_text.without_credentials(str(value))
 
 
+class OwnWords(logging.Formatter):
+    """Formats a record as oslo.log does, without an error it was not given.
+
+    In an ``except`` block, oslo.log adds the text of the error to each warning
+    and error. The agent's lines have that text already, printable and without
+    passwords. ``LOG.exception`` gives the error to the record.
+
+    :param inner: a formatter of oslo.log
+    """
+
+    def __init__(self, inner: logging.Formatter) -> None:
+        super().__init__()
+        self._inner = inner
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, or the lines if there is a traceback."""
+        if record.exc_info:
+            return self._inner.format(record)
+        try:
+            raise KeyError  # oslo.log adds no error of this class
+        except KeyError:
+            return self._inner.format(record)
+
+
 _FILTER = PlainText()
 
 
@@ -79,6 +103,9 @@ def escape_logs() -> None:
     for logger in (root, *root.manager.loggerDict.values()):
         for handler in getattr(logger, 'handlers', ()):
             handler.addFilter(_FILTER)
+            formatter = handler.formatter
+            if type(formatter).__module__.startswith('oslo_log.'):
+                handler.setFormatter(OwnWords(formatter))
 
 
 def as_json(data: typing.Any) -> str:

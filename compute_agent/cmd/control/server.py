@@ -79,7 +79,7 @@ class Server(threading.Thread):
         try:
             asyncio.run(self._serve())
         except Exception as exc:  # noqa: BLE001 (the daemon goes on)
-            LOG.error(  # noqa: TRY400 (oslo.log would print it twice)
+            LOG.error(  # noqa: TRY400 (no traceback)
                 'the control socket is closed, because of an unexpected %r; '
                 'the daemon goes on without it',
                 exc,

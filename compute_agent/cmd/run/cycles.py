@@ -106,11 +106,7 @@ class Cycles:
 
 
 def _mistake(read: Callable[[], None]) -> errors.ConfigError | None:
-    """Call ``read``; return its error, or None.
-
-    The error is returned, not logged here: inside an ``except`` block oslo.log
-    would print it twice.
-    """
+    """Call ``read``; return its error, or None."""
     try:
         read()
     except errors.ConfigError as exc:

@@ -2,8 +2,7 @@
 """The daemon's start, its cycles and its stop, as it tells the log and systemd.
 
 The first line of the log says which agent begins to work for which placement,
-the last one why it ends and how long it ran. ``run.py`` calls it, and never
-logs inside an ``except`` block, where oslo.log would log the error twice.
+the last one why it ends and how long it ran. ``run.py`` calls it.
 """
 
 import contextlib

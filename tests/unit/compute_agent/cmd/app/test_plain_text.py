@@ -7,8 +7,9 @@ import json
 import logging
 
 import pytest
+from oslo_config import cfg
 from oslo_context import context
-from oslo_log import formatters
+from oslo_log import formatters, log
 
 from compute_agent.cmd.app import plain_text
 
@@ -110,3 +111,42 @@ def test_a_handler_of_any_logger_is_escaped_once(own_handler):
     logger.warning('it is %s', Endless())
     assert json.loads(out.getvalue())['message'] == 'it is endless'
     assert len(handler.filters) == 1
+
+
+def in_lines():
+    """Return the formatter of oslo.log's lines, with its default options."""
+    conf = cfg.ConfigOpts()
+    log.register_options(conf)
+    conf([], default_config_files=[], default_config_dirs=[])
+    return formatters.ContextFormatter(config=conf)
+
+
+REFUSED = OSError('\x1b[2Jrefused at http://agent:s3cret@placement.example/')
+
+
+@pytest.mark.parametrize('formatter', [in_lines, formatters.JSONFormatter])
+def test_a_line_has_no_error_that_it_was_not_given(own_handler, formatter):
+    logger, handler, out = own_handler
+    handler.setFormatter(formatter())
+    plain_text.escape_logs()
+    plain_text.escape_logs()
+    try:
+        raise REFUSED
+    except OSError as exc:
+        logger.warning('the file cannot be read (%s)', exc)
+    said = out.getvalue()
+    assert said.count('refused at') == said.count('the file cannot') > 0
+    assert '\x1b' not in said
+    assert 's3cret' not in said
+
+
+def test_an_error_that_a_line_was_given_has_its_traceback(own_handler):
+    logger, handler, out = own_handler
+    handler.setFormatter(in_lines())
+    plain_text.escape_logs()
+    try:
+        raise OSError('refused')
+    except OSError:
+        logger.exception('unexpected')
+    assert 'unexpected: OSError: refused' in out.getvalue()
+    assert 'Traceback' in out.getvalue()
