@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's garbage collector, at the pace of an agent.
+"""When Python's garbage collector runs in an agent.
 
 An agent of thousands of nodes keeps a million objects. With Python's default
-thresholds, the collector takes a fifth of a cycle's time to look at them
-again and again. So it seldom runs within a cycle, and the daemon runs it after
-each one. Without that, a small daemon would keep for days what each failed
-request leaves: errors and tracebacks that refer to each other.
+thresholds, the collector takes a fifth of a cycle's time, because it examines
+them again and again. With these thresholds it seldom runs within a cycle, and
+the daemon calls it after each cycle. Without that call, a small daemon would
+keep for days the errors and tracebacks of failed requests, which refer to each
+other.
 """
 
 import gc
 
 _THRESHOLDS = (50_000, 20, 50)
 
-FULL = 60  # cycles from one look at all objects to the next
+FULL = 60  # cycles from one full collection to the next
 
 
 def set_thresholds() -> None:
@@ -23,13 +24,21 @@ def set_thresholds() -> None:
 class Collector:
     """Frees after each cycle the new objects that nobody uses any more.
 
-    Those in use by then are looked at again after every ``FULL``th cycle.
+    New objects that are still in use then are old from now on. The collector
+    examines the old ones after each reload, and ``FULL`` cycles later again.
     """
 
     def __init__(self) -> None:
         self._cycles = 0
 
     def collect(self) -> None:
-        """Look at the objects made since the last call, or at all."""
+        """Examine the new objects, or all of them; free the unused ones."""
         self._cycles += 1
-        gc.collect(1 if self._cycles % FULL else 2)
+        is_full = self._cycles >= FULL
+        if is_full:
+            self._cycles = 0
+        gc.collect(2 if is_full else 1)
+
+    def note_reload(self) -> None:
+        """Have the next collection be full: a reload drops old objects."""
+        self._cycles = FULL

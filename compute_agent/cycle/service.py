@@ -48,7 +48,8 @@ class Service:
     :param done: called with the results of each cycle without an outage
     :param pause: waits, in place of ``stop``, after each cycle without an
         outage; it may return early if the driver hints at a change
-    :param collect: called before each wait, to free what the cycle dropped
+    :param collect: called before each wait, to free what the cycle dropped;
+        it must not raise
     :param clock: a monotonic clock, in seconds
     """
 
@@ -89,6 +90,8 @@ class Service:
         while not self._stop.is_set():
             seconds = self._one_cycle(is_first=is_first)
             is_first = False
+            if self._stop.is_set():
+                return  # a daemon that stops has a second for it
             self._collect()
             # No hint shortens the waits of an outage: agents that lost
             # placement together would return together.

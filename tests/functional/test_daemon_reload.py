@@ -25,6 +25,22 @@ sys.meta_path.insert(0, Hurry())
 from compute_agent.cmd.app import start
 sys.exit(start.main())
 """
+# The program, which tells after each cycle how many configurations it has.
+COUNTED = """
+import gc, sys
+from oslo_config import cfg
+from compute_agent.cmd.app import start
+
+whole = gc.collect
+
+def collect(generation=2):
+    whole(generation)
+    found = [one for one in gc.get_objects() if isinstance(one, cfg.ConfigOpts)]
+    print(f'configurations: {len(found)}', file=sys.stderr, flush=True)
+
+gc.collect = collect
+sys.exit(start.main())
+"""
 
 
 def write(cli, *traits, name='a.yaml'):
@@ -136,6 +152,20 @@ def test_a_reload_while_it_still_starts_is_done_when_it_has(cli, daemon):
     assert one.said.count(RELOADED) == 1
     assert custom(cli) == {'CUSTOM_A'}
     assert one.end() == 0
+
+
+def test_the_options_that_a_reload_compared_are_freed(cli, daemon):
+    cli.configure(update_resources_interval=3600)
+    one = daemon(cli.config, program=('-c', COUNTED))
+    one.wait_for('configurations: ')
+    for times in range(2, 7):
+        one.process.send_signal(signal.SIGHUP)
+        one.wait_for('configurations: ', times=times)
+    _, *after = [
+        line for line in one.said.splitlines() if 'configurations: ' in line
+    ]
+    assert len(after) == 5
+    assert len(set(after)) == 1
 
 
 def test_options_that_may_change_are_taken_over(cli, running):

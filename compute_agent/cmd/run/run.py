@@ -151,6 +151,7 @@ class _Worker(threading.Thread):
         self._work = work
         self._requests = requests
         self._life = life
+        self._garbage = garbage.Collector()
         self._service = service.Service(
             self._cycle,
             interval=work.interval(),
@@ -158,7 +159,7 @@ class _Worker(threading.Thread):
             stop=requests,
             done=done,
             pause=requests.wait_for_hint,
-            collect=garbage.Collector().collect,
+            collect=self._garbage.collect,
         )
         self.failure: Exception | None = None
 
@@ -176,6 +177,7 @@ class _Worker(threading.Thread):
         if self._requests.take_reload():
             with self._life.reloading():
                 self._work.reload()
+            self._garbage.note_reload()
         self._service.interval = self._work.interval()
         self._service.outage_retry = self._work.outage_retry()
         with self._life.cycle() as finished:

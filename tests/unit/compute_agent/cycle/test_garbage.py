@@ -86,9 +86,18 @@ def test_what_was_in_use_for_a_while_is_freed_in_the_end():
     seen = weakref.ref(error)
     collector.collect()
     del error
-    for _ in range(garbage.FULL - 2):
+    for _ in range(garbage.FULL - 1):
         collector.collect()
-    assert seen() is not None
+    assert seen() is None
+
+
+def test_after_a_reload_all_is_examined():
+    collector = garbage.Collector()
+    error = Refusal()
+    seen = weakref.ref(error)
+    collector.collect()
+    del error
+    collector.note_reload()
     collector.collect()
     assert seen() is None
 
