@@ -15,7 +15,7 @@ import pathlib
 import stat
 from collections.abc import Iterator
 
-from . import errors, file_trust
+from . import error_text, errors, file_trust
 
 PRIVATE = 0o600
 READABLE = 0o644
@@ -107,8 +107,8 @@ def explained(
         yield
     except OSError as exc:
         raise errors.ConfigError(
-            f'[DEFAULT] state_path: {path} cannot be used: {exc.strerror}; '
-            f'{advice}'
+            f'[DEFAULT] state_path: {path} cannot be used: '
+            f'{exc.strerror or error_text.one_line(exc)}; {advice}'
         ) from exc
 
 
