@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tell the answers of keystone that are no token, and what to change.
+"""Recognize answers of keystone that hold no token, and say what to change.
 
 It sends nothing; placement's and Ironic's error mappings call it.
 """
@@ -10,10 +10,14 @@ from keystoneauth1 import exceptions as ksa_exceptions
 
 from .account import Account
 
-# Modules of keystoneauth that send and read answers, and those of them that
-# read keystone's: tokens and catalogs.
+# Modules of keystoneauth that send requests and read answers. Two of them read
+# the answers of keystone: tokens and catalogs.
 _READERS = ('access', 'adapter', 'discover', 'identity', 'session')
 _READERS_OF_TOKENS = {'access', 'identity'}
+# The function of keystoneauth's plugins that asks keystone for a token, and the
+# module that sends each request.
+_ASKS = 'get_access'
+_SENDS = 'requests.sessions'
 
 
 def is_unreadable(exc: Exception) -> bool:
@@ -24,28 +28,40 @@ def is_unreadable(exc: Exception) -> bool:
     """
     if isinstance(exc, ksa_exceptions.ClientException):
         return isinstance(exc, ksa_exceptions.InvalidResponse)
-    places = (
-        str(frame.f_globals.get('__name__', '')).split('.')
+    calls = [
+        (str(frame.f_globals.get('__name__', '')), frame.f_code.co_name)
         for frame, _ in traceback.walk_tb(exc.__traceback__)
-    )
-    readers = [
-        words[1]
-        for words in places
-        if words[0] == 'keystoneauth1' and words[1:2] and words[1] in _READERS
     ]
-    return bool(readers) and readers[-1] in _READERS_OF_TOKENS
+    readers = [
+        part
+        for part in (_part_of_keystoneauth(module) for module, _ in calls)
+        if part in _READERS
+    ]
+    if readers and readers[-1] in _READERS_OF_TOKENS:
+        return True
+    was_asked = any(
+        name == _ASKS and _part_of_keystoneauth(module) == 'identity'
+        for module, name in calls
+    )
+    return was_asked and all(module != _SENDS for module, _ in calls)
+
+
+def _part_of_keystoneauth(module: str) -> str:
+    """Return the part that a module belongs to, empty for other libraries."""
+    first, _, rest = module.partition('.')
+    return rest.partition('.')[0] if first == 'keystoneauth1' else ''
 
 
 def unreadable(service: str, account: Account, keystone: str = '') -> str:
-    """Return the message about such an answer.
+    """Return the message about an answer that holds no token.
 
     :param service: the name of the service that the token is for
     :param keystone: its address, if that is known
     """
     place = f' at {keystone}' if keystone else ''
     return (
-        f'no token for {service}: keystone{place} gave an answer that is none '
-        f"of keystone's: check {account.options('auth_url')}, and the proxies "
+        f'no token for {service}: keystone{place} gave an answer that is not '
+        f"keystone's: check {account.options('auth_url')}, and the proxies "
         'in front of keystone'
     )
 

@@ -86,7 +86,7 @@ class WatchedAdapter(adapters.BaseAdapter):
 
 
 def _server_and_path(url: str) -> tuple[tuple[str, int | None] | None, str]:
-    """Return the host and port of an address, None without a host; its path."""
+    """Return (host, port), or None if there is no host, and the path."""
     try:
         parts = urllib.parse.urlsplit(url)
         host, port = parts.hostname, parts.port

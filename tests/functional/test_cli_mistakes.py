@@ -293,7 +293,7 @@ def test_an_answer_that_is_no_token_is_laid_to_keystone(
     cli.configure({**PASSWORD, 'project_name': 'service'})
     assert cli.run('plan').line == (
         'compute-agent: no token for placement: keystone at '
-        "http://keystone.test/v3 gave an answer that is none of keystone's: "
+        "http://keystone.test/v3 gave an answer that is not keystone's: "
         'check auth_url in [placement], and the proxies in front of keystone'
     )
 

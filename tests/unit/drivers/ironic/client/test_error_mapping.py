@@ -9,7 +9,7 @@ import pytest
 import requests
 import requests_mock as mocking
 from keystoneauth1 import exceptions as ksa_exceptions
-from keystoneauth1.identity import v3
+from keystoneauth1.identity import generic, v3
 
 from compute_agent import errors
 
@@ -203,6 +203,9 @@ TOKENS = 'http://keystone.test/v3/auth/tokens'
 TOKEN = {'X-Subject-Token': 'scoped'}
 
 
+ODD = ['x', {'versions': None}, {'versions': 'abc'}, {'versions': [None]}]
+
+
 @pytest.fixture
 def account(requests_mock):
     """The account of a keystone that is asked for tokens only."""
@@ -230,10 +233,56 @@ def test_an_answer_that_is_no_token_is_laid_to_keystone(
     with pytest.raises(errors.Unavailable) as raised:
         make_connection(url=url, auth=account).request('GET', '/v1/nodes')
     assert str(raised.value) == (
-        f'no token for {where}: keystone gave an answer that is none of '
+        f'no token for {where}: keystone gave an answer that is not '
         "keystone's: check auth_url in [ironic], and the proxies in front of "
         'keystone'
     )
+
+
+@pytest.mark.parametrize('body', ODD, ids=str)
+def test_an_odd_list_of_versions_is_laid_to_keystone(
+    requests_mock, make_connection, body
+):
+    requests_mock.get('http://keystone.test/v3', json=body)
+    account = generic.Password(
+        'http://keystone.test/v3', username='agent', password='s3cret'
+    )
+    with pytest.raises(
+        errors.Unavailable,
+        match="keystone gave an answer that is not keystone's",
+    ):
+        make_connection(auth=account).request('GET', '/v1/nodes')
+
+
+def test_a_second_factor_in_odd_words_is_laid_to_keystone(
+    requests_mock, account, make_connection
+):
+    requests_mock.post(
+        TOKENS,
+        status_code=401,
+        headers={'Openstack-Auth-Receipt': 'r'},
+        json={},
+    )
+    with pytest.raises(
+        errors.Unavailable,
+        match="keystone gave an answer that is not keystone's",
+    ):
+        make_connection(auth=account).request('GET', '/v1/nodes')
+
+
+@pytest.mark.parametrize(
+    'exc',
+    [
+        OSError('Could not find a suitable TLS CA certificate bundle'),
+        ValueError('no such host'),
+    ],
+)
+def test_a_token_that_could_not_be_asked_for_is_no_odd_answer(
+    requests_mock, account, make_connection, exc
+):
+    requests_mock.post(TOKENS, exc=exc)
+    with pytest.raises(errors.Unavailable, match='check the options in'):
+        make_connection(auth=account).request('GET', '/v1/nodes')
 
 
 def test_an_account_with_a_second_factor_is_told_what_to_use(
