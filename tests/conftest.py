@@ -95,9 +95,9 @@ def pytest_collection_modifyitems(
     """Mark the cases ``long`` that ``long_except`` leaves out.
 
     Long tests and properties run without the measurement of coverage, which
-    doubles their time: the others reach the same lines. A file of
-    tests/functional that is long as a whole may be the only one about its
-    command, so that is measured.
+    doubles their time: the others reach the same lines. Files of
+    tests/functional that are long as a whole are measured, because one of them
+    may be the only one about its command.
     """
     _mark_long(items)
     if config.pluginmanager.hasplugin('_cov'):
