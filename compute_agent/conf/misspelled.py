@@ -75,7 +75,7 @@ def _nearest(name: str, known: Iterable[str], least: float) -> str | None:
 
 
 def registered(conf: cfg.ConfigOpts) -> dict[str, set[str]]:
-    """Return the registered options by group."""
+    """Return the options by group, also those of accounts not used yet."""
     groups = {
         name
         for name in conf
@@ -90,8 +90,25 @@ def registered(conf: cfg.ConfigOpts) -> dict[str, set[str]]:
     }
     return {
         'DEFAULT': set(conf) - groups,
-        **{group: former.union(conf[group]) for group in groups},
+        **{
+            group: former.union(conf[group], _of_account(conf[group]))
+            for group in groups
+        },
     }
+
+
+def _of_account(group: cfg.ConfigOpts.GroupAttr) -> set[str]:
+    """Return the options of the authentication plugin of a group.
+
+    keystoneauth registers them when the account is used, and a command that
+    describes no node does not use that of the driver.
+    """
+    plugin = group.auth_type if 'auth_type' in group else None
+    if not plugin:
+        return set()
+    from ..transport import keystone_options  # noqa: PLC0415 (slow)
+
+    return keystone_options.of_plugin(plugin)
 
 
 def files(conf: cfg.ConfigOpts) -> Iterator[pathlib.Path]:

@@ -8,7 +8,7 @@ from nova.conf. keystoneauth takes a while to import.
 
 from collections.abc import Iterable, Mapping
 
-from keystoneauth1 import loading
+from keystoneauth1 import exceptions, loading
 from oslo_config import cfg
 
 #: The authentication plugins that any service may be asked with.
@@ -31,6 +31,15 @@ def register_opts(
     )
     for name, default in defaults.items():
         conf.set_default(name, default, group=group)
+
+
+def of_plugin(name: str) -> set[str]:
+    """Return the options of an authentication plugin; none if it is unknown."""
+    try:
+        found = loading.get_auth_plugin_conf_options(name)
+    except exceptions.NoMatchingPlugin:
+        return set()
+    return {opt.dest for opt in found}
 
 
 def opts(
