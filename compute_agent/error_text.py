@@ -84,7 +84,12 @@ def one_line(exc: BaseException) -> str:
 
 def short(exc: BaseException) -> str:
     """Return an exception's text as one line of at most 120 characters."""
-    return as_line(str(exc))[:_MOST]
+    return cut(as_line(str(exc)), _MOST)
+
+
+def cut(text: str, most: int) -> str:
+    """Return at most so many characters of a text; dots stand for the rest."""
+    return text if len(text) <= most else f'{text[: most - 3]}...'
 
 
 def as_line(text: str) -> str:

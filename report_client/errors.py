@@ -37,6 +37,8 @@ import dataclasses
 from compute_agent import error_text, errors
 from compute_agent.tree import provider
 
+_DETAIL = 300  # characters of it in a message
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -52,7 +54,7 @@ class Answer:
     request_id: str = ''
 
     def __str__(self) -> str:
-        words = ' '.join(self.detail.split())[:300]
+        words = error_text.cut(' '.join(self.detail.split()), _DETAIL)
         detail = f': {words}' if words else ''
         tail = error_text.request_id(self.request_id)
         return error_text.as_line(f'HTTP {self.status}{detail}{tail}')

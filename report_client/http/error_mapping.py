@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from compute_agent import error_text
+
 from .. import errors
 from . import codec, paths
 from .access import Access
@@ -57,7 +59,8 @@ def first_error(body: object, content: bytes) -> dict[str, Any]:
         if isinstance(told, str)
         else content[:_PAGE].decode('utf-8', 'replace')
     )
-    return {'detail': ' '.join(_TAG.sub(' ', text).split())[:_EXCERPT]}
+    line = ' '.join(_TAG.sub(' ', text).split())
+    return {'detail': error_text.cut(line, _EXCERPT)}
 
 
 def is_not_placement(

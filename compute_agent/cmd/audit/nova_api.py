@@ -119,7 +119,7 @@ class NovaApi:
         said = _not_found(body)
         told = f'nova answered GET {path} with HTTP {status}'
         if said:
-            told += f' ({error_text.as_line(said)[:200]})'
+            told += f' ({error_text.cut(error_text.as_line(said), 200)})'
         if status in {401, 403}:
             raise errors.Unavailable(
                 f'{told}: give the user in {self._account} a role to list '

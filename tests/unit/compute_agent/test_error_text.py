@@ -82,7 +82,7 @@ def test_a_name_is_no_request_id(text):
         (wrapped(OSError('the end'), RuntimeError('outer')), 'the end'),
         (RuntimeError(), 'RuntimeError'),
         (RuntimeError('a\n b'), 'a b'),
-        (RuntimeError('x' * 500), 'x' * 120),
+        (RuntimeError('x' * 500), 'x' * 117 + '...'),
     ],
     ids=str,
 )

@@ -144,7 +144,7 @@ def test_what_every_placement_has_is_missing_elsewhere_alone(
         (b'{"message": 5}', '{"message": 5}'),
         (b'[1]', '[1]'),
         (b'{"errors": {}, "message": "m"}', 'm'),
-        (b'x' * 3000, 'x' * 200),
+        (b'x' * 3000, 'x' * 197 + '...'),
         (b'\xff', '\N{REPLACEMENT CHARACTER}'),
         (b'', ''),
     ],
