@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prometheus can answer each query of the Grafana board, from an agent's data.
+"""Grafana knows each field of the board, and Prometheus can answer its queries.
 
 The agent has a driver that changes, fails and hangs, and an operator who
 undoes its work, so no panel is empty.
 """
 
+import json
+
 import promtool
 import pytest
 import yaml
 from agents import Clock
+from grafana_foundation_sdk.cog import encoder, plugins
+from grafana_foundation_sdk.models import dashboard
 from monitored import Monitored
 from scrapes import Scrapes
 
@@ -25,6 +29,49 @@ ANNOTATIONS = {
     one['name']: board.filled(one['expr'])
     for one in BOARD['annotations']['list']
 }
+
+
+# Grafana passes them on to its part for Prometheus.
+OF_PROMETHEUS = {'definition', 'step', 'textFormat', 'titleFormat'}
+
+
+def read_by_grafana(data):
+    """Return what Grafana's library keeps of a board."""
+    plugins.register_default_plugins()
+    read = dashboard.Dashboard.from_json(data)
+    return json.loads(json.dumps(read, cls=encoder.JSONEncoder))
+
+
+def unknown(given, kept, path=''):
+    """Yield the fields with a value that the library dropped or changed."""
+    if isinstance(given, dict) and isinstance(kept, dict):
+        for name, value in given.items():
+            if value is not None and name not in OF_PROMETHEUS:
+                yield from unknown(value, kept.get(name), f'{path}/{name}')
+    elif isinstance(given, list) and isinstance(kept, list):
+        for number, (one, other) in enumerate(zip(given, kept, strict=True)):
+            yield from unknown(one, other, f'{path}/{number}')
+    elif given != kept:
+        yield path
+
+
+def test_grafana_s_library_knows_each_field():
+    assert list(unknown(BOARD, read_by_grafana(BOARD))) == []
+
+
+@pytest.mark.parametrize(
+    ('place', 'field'),
+    [(('panels', 1), 'fieldConfigs'), (('panels', 1, 'options'), 'orient')],
+    ids=['of a panel', 'of its options'],
+)
+def test_grafana_s_library_does_not_know_any_field(place, field):
+    board_with_it = json.loads(json.dumps(BOARD))
+    holder = board_with_it
+    for step in place:
+        holder = holder[step]
+    holder[field] = 'x'
+    found = list(unknown(board_with_it, read_by_grafana(board_with_it)))
+    assert found == ['/' + '/'.join(map(str, (*place, field)))]
 
 
 def test_promtool_accepts_each_query(tmp_path):
