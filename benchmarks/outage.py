@@ -116,8 +116,8 @@ def measure(
             for one in agents:
                 one.start()
             _wait(agents, since=0.0)
-        for one in agents:
-            one.lines.clear()
+            for one in agents:
+                one.lines.clear()
         time.sleep(seconds)
         with placement_server.started(known, 'outage', folder, port):
             back = time.monotonic()
