@@ -203,6 +203,7 @@ TOKENS = 'http://keystone.test/v3/auth/tokens'
 TOKEN = {'X-Subject-Token': 'scoped'}
 
 
+NOT_KEYSTONES = "keystone gave an answer that is not keystone's"
 ODD = ['x', {'versions': None}, {'versions': 'abc'}, {'versions': [None]}]
 
 
@@ -247,26 +248,25 @@ def test_an_odd_list_of_versions_is_laid_to_keystone(
     account = generic.Password(
         'http://keystone.test/v3', username='agent', password='s3cret'
     )
-    with pytest.raises(
-        errors.Unavailable,
-        match="keystone gave an answer that is not keystone's",
-    ):
+    with pytest.raises(errors.Unavailable, match=NOT_KEYSTONES):
         make_connection(auth=account).request('GET', '/v1/nodes')
+
+
+def want_second_factor(requests_mock, body):
+    """Have keystone ask for a second factor, with this body."""
+    requests_mock.post(
+        TOKENS,
+        status_code=401,
+        headers={'Openstack-Auth-Receipt': 'r'},
+        json=body,
+    )
 
 
 def test_a_second_factor_in_odd_words_is_laid_to_keystone(
     requests_mock, account, make_connection
 ):
-    requests_mock.post(
-        TOKENS,
-        status_code=401,
-        headers={'Openstack-Auth-Receipt': 'r'},
-        json={},
-    )
-    with pytest.raises(
-        errors.Unavailable,
-        match="keystone gave an answer that is not keystone's",
-    ):
+    want_second_factor(requests_mock, {})
+    with pytest.raises(errors.Unavailable, match=NOT_KEYSTONES):
         make_connection(auth=account).request('GET', '/v1/nodes')
 
 
@@ -288,11 +288,9 @@ def test_a_token_that_could_not_be_asked_for_is_no_odd_answer(
 def test_an_account_with_a_second_factor_is_told_what_to_use(
     requests_mock, account, make_connection
 ):
-    requests_mock.post(
-        TOKENS,
-        status_code=401,
-        headers={'Openstack-Auth-Receipt': 'r'},
-        json={
+    want_second_factor(
+        requests_mock,
+        {
             'receipt': {
                 'methods': ['password'],
                 'expires_at': '2036-01-01T00:00:00Z',
