@@ -61,7 +61,8 @@ def _of_option(group: str, option: str, known: set[str]) -> Iterator[str]:
     if option in known or option in _OF_NOVA:
         return
     is_own = group == compute_agent.GROUP
-    near = _nearest(option, known, _NEAR if is_own else _VERY_NEAR)
+    current = known - _former()
+    near = _nearest(option, current, _NEAR if is_own else _VERY_NEAR)
     if near or is_own:
         advice = f'; did you mean {near}?' if near else ''
         yield f'[{group}] {option} is no option, and has no effect{advice}'
@@ -81,19 +82,24 @@ def registered(conf: cfg.ConfigOpts) -> dict[str, set[str]]:
         for name in conf
         if isinstance(conf[name], cfg.ConfigOpts.GroupAttr)
     }
-    former = {
-        old.name.replace('-', '_')
-        for _, opts in list_opts()
-        for opt in opts
-        for old in opt.deprecated_opts
-        if old.name
-    }
+    former = _former()
     return {
         'DEFAULT': set(conf) - groups,
         **{
             group: former.union(conf[group], _of_account(conf[group]))
             for group in groups
         },
+    }
+
+
+def _former() -> set[str]:
+    """Return the names that options had before; they still work."""
+    return {
+        old.name.replace('-', '_')
+        for _, opts in list_opts()
+        for opt in opts
+        for old in opt.deprecated_opts
+        if old.name
     }
 
 

@@ -8,7 +8,7 @@ from nova.conf. keystoneauth takes a while to import.
 
 from collections.abc import Iterable, Mapping
 
-from keystoneauth1 import exceptions, loading
+from keystoneauth1 import loading
 from oslo_config import cfg
 
 #: The authentication plugins that any service may be asked with.
@@ -34,10 +34,14 @@ def register_opts(
 
 
 def of_plugin(name: str) -> set[str]:
-    """Return the options of an authentication plugin; none if it is unknown."""
+    """Return the options of an authentication plugin; none if it is unknown.
+
+    A plugin may lack the libraries that it needs. The use of the account says
+    so.
+    """
     try:
         found = loading.get_auth_plugin_conf_options(name)
-    except exceptions.NoMatchingPlugin:
+    except Exception:  # noqa: BLE001 (of any plugin)
         return set()
     return {opt.dest for opt in found}
 

@@ -118,6 +118,14 @@ def test_an_option_that_is_very_near_to_ours_is_named(
     assert lines(f'[{group}]\n{option} = 1\n') == ([expected] if meant else [])
 
 
+@pytest.mark.parametrize(
+    'plugin', ['none', 'v3samlpassword', 'no_such_plugin']
+)
+def test_no_former_name_of_an_option_is_advised(lines, plugin):
+    text = f'[placement]\nauth_type = {plugin}\nusername = agent\n'
+    assert lines(text) == []
+
+
 def test_every_unknown_option_of_our_own_group_is_named_once(lines):
     assert lines('[compute_agent]\nverbose = 1\nverbose = 2\n') == [
         '[compute_agent] verbose is no option, and has no effect'
