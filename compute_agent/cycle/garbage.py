@@ -24,8 +24,8 @@ def set_thresholds() -> None:
 class Collector:
     """Frees after each cycle the new objects that nobody uses any more.
 
-    New objects that are still in use then are old from now on. The collector
-    examines the old ones after each reload, and ``FULL`` cycles later again.
+    Objects that survive a collection count as old. The collector examines them
+    after each reload, and ``FULL`` cycles later again.
     """
 
     def __init__(self) -> None:

@@ -91,7 +91,7 @@ class Service:
             seconds = self._one_cycle(is_first=is_first)
             is_first = False
             if self._stop.is_set():
-                return  # a daemon that stops has a second for it
+                return  # a daemon that stops does not wait for a collection
             self._collect()
             # No hint shortens the waits of an outage: agents that lost
             # placement together would return together.

@@ -38,7 +38,7 @@ def host_uuid(
     :param others: directories where nova may have put such a file (beside its
         configuration); copies must agree
     :raises errors.ConfigError: a file holds no uuid, copies differ, or the
-        file cannot be written
+        file cannot be used
     """
     private_files.check_link(state_path / FILE_NAME)
     found = existing_files((state_path, *others))
@@ -84,7 +84,7 @@ def adopt(
     Each file is replaced in place. A copy of the old one is kept beside it,
     with the old uuid in its name.
 
-    :raises errors.ConfigError: a file cannot be written
+    :raises errors.ConfigError: a file cannot be used
     """
     kept = []
     for path, old in _files(state_path, others):

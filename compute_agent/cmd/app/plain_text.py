@@ -84,7 +84,8 @@ class OwnWords(logging.Formatter):
         if record.exc_info:
             return self._inner.format(record)
         try:
-            raise KeyError  # oslo.log adds no error of this class
+            # oslo.log adds no error of this class.
+            raise KeyError('no error: see OwnWords')
         except KeyError:
             return self._inner.format(record)
 

@@ -89,7 +89,7 @@ def _daemon(data: Data) -> Iterator[str]:
 
 
 def _cycle(cycle: Data | None, outage: Data | None) -> str:
-    """Return what the last cycle did; an outage's line tells its trouble."""
+    """Return what the last cycle did, without a reason that the outage has."""
     if cycle is None:
         return 'none has ended yet'
     trouble = f'; {cycle["trouble"]}' if cycle['trouble'] else ''
