@@ -31,7 +31,7 @@ ANNOTATIONS = {
 }
 
 
-# Grafana passes them on to its part for Prometheus.
+# Grafana's data source of Prometheus reads these fields; the library drops them.
 OF_PROMETHEUS = {'definition', 'step', 'textFormat', 'titleFormat'}
 
 
