@@ -54,7 +54,7 @@ class Answer:
     request_id: str = ''
 
     def __str__(self) -> str:
-        words = error_text.cut(' '.join(self.detail.split()), _DETAIL)
+        words = error_text.cut(error_text.as_line(self.detail), _DETAIL)
         detail = f': {words}' if words else ''
         tail = error_text.request_id(self.request_id)
         return error_text.as_line(f'HTTP {self.status}{detail}{tail}')

@@ -59,7 +59,7 @@ def first_error(body: object, content: bytes) -> dict[str, Any]:
         if isinstance(told, str)
         else content[:_PAGE].decode('utf-8', 'replace')
     )
-    line = ' '.join(_TAG.sub(' ', text).split())
+    line = error_text.as_line(_TAG.sub(' ', text))
     return {'detail': error_text.cut(line, _EXCERPT)}
 
 

@@ -145,6 +145,10 @@ def test_what_every_placement_has_is_missing_elsewhere_alone(
         (b'[1]', '[1]'),
         (b'{"errors": {}, "message": "m"}', 'm'),
         (b'x' * 3000, 'x' * 197 + '...'),
+        (
+            b'y' * 170 + b' http://agent:s3cretpassword@host/placement',
+            'y' * 170 + ' http://host/placement',
+        ),
         (b'\xff', '\N{REPLACEMENT CHARACTER}'),
         (b'', ''),
     ],
