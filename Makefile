@@ -5,13 +5,25 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# Where pyenv has Pythons that are not on the PATH.
+empty :=
+PYENV = $(subst $(empty) ,:,$(wildcard $(HOME)/.pyenv/versions/3.1[1-9]*/bin))
 # The one asked for, then whatever this machine has that is new enough.
-CANDIDATES = $(PYTHON) python3.13 python3.12 python3.11 \
-    $(wildcard $(HOME)/.pyenv/versions/3.1[1-3]*/bin/python3)
-USABLE = import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
+FIND_PYTHON = PATH="$$PATH:$(PYENV)" packaging/find_python.sh $(PYTHON) \
+    python3 python3.14 python3.13 python3.12 python3.11
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
     --editable
 PYTEST = $(BIN)/python -m pytest
+
+# An environment that was made with another Python than the one asked for.
+ifeq ($(origin PYTHON)$(filter clean,$(MAKECMDGOALS)),command line)
+VERSION = -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>&1
+HAVE := $(if $(wildcard $(BIN)/python),$(shell $(BIN)/python $(VERSION)))
+ifneq ($(HAVE),$(if $(HAVE),$(shell PATH="$$PATH:$(PYENV)"; $(PYTHON) $(VERSION))))
+$(error .venv has Python $(HAVE), and PYTHON=$(PYTHON) is another: "make clean" first)
+endif
+endif
+
 # A process for each processor; a file's tests share their servers. Files start
 # in the order of their names, so the many short ones of tests/unit come last
 # and no processor waits long for the other.
@@ -35,7 +47,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
     $(sort $(wildcard drivers/*/conf.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo-ironic libvirt-packages stack bench-outage test test-full test-stateful churn chaos parity \
+.PHONY: help run demo-ironic libvirt-packages stack bench-outage test test-full test-pythons test-debian test-stateful churn chaos parity \
     companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages container-check bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
@@ -45,14 +57,7 @@ help:  ## List the targets
 	    | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 $(BIN)/python:
-	@for python in $(CANDIDATES); do \
-	    if "$$python" -c '$(USABLE)' 2>/dev/null; then \
-	        exec "$$python" -m venv .venv; \
-	    fi; \
-	done; \
-	echo 'Python 3.11 or newer with its venv module is needed: install' \
-	    'python3-venv, or say make PYTHON=/path/to/python3.11' >&2; \
-	exit 1
+	@python=$$($(FIND_PYTHON)) && "$$python" -m venv .venv
 
 .venv/run.stamp: $(DECLARED) | $(BIN)/python
 	$(INSTALL) '.[embedded]'
@@ -61,6 +66,10 @@ $(BIN)/python:
 .venv/dev.stamp: $(DECLARED) | $(BIN)/python
 	$(INSTALL) '.[embedded,test,lint]'
 	@touch .venv/run.stamp $@
+
+.venv/pythons.stamp: .venv/dev.stamp
+	$(INSTALL) '.[pythons]'
+	@touch $@
 
 .venv/docs.stamp: .venv/dev.stamp
 	$(INSTALL) '.[docs]'
@@ -171,6 +180,13 @@ test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minu
 test-full: .venv/dev.stamp $(IRONIC) .servers/keystone-postgresql.stamp .servers/nova-agent.stamp .servers/prometheus.stamp  ## Every test, all examples, real servers, coverage
 	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
 
+test-pythons: .venv/pythons.stamp  ## "make test" from the wheel on each Python here, and with the lowest versions (ENVS=py313,lowest for less)
+	PATH="$$PATH:$(PYENV)" $(BIN)/tox run \
+	    -e '$(or $(ENVS),py311,py312,py313,py314,lowest)'
+
+test-debian:  ## "make test" in a clean Debian with its Python (SUITE=forky), as root with mmdebstrap
+	packaging/in_debian.sh $(or $(SUITE),forky) make test
+
 test-stateful: .venv/dev.stamp  ## Long random runs of agents among faults and other writers
 	$(BIN)/python tests/stateful/run.py $(if $(PLANTED),--planted)
 
@@ -251,8 +267,13 @@ deb: .venv/docs.stamp  ## Build the package for this Debian in build/deb
 	$(BIN)/python -m build --no-isolation --outdir build/deb/wheel
 	packaging/build_deb.sh
 
-deb-check: deb  ## Install, start, upgrade and purge the package in a clean Debian, as root
-	$(PYTEST) tests/package/deb
+# The package is built on the release that it is for.
+RELEASE ?= $(shell . /etc/os-release && echo $$VERSION_CODENAME)
+deb-check: .venv/docs.stamp  ## Install, start, upgrade and purge package and wheel in a clean Debian (RELEASE=trixie), as root
+	PACKAGES='$(DEB_PACKAGES)' packaging/in_debian.sh $(RELEASE) make deb
+	rm -rf build/deb && mkdir -p build
+	cp -r build/debian/$(RELEASE)/src/build/deb build/deb
+	COMPUTE_AGENT_RELEASE=$(RELEASE) $(PYTEST) tests/package/deb
 
 container-check: dist  ## Build the image and run its daemon, as root with buildah
 	$(PYTEST) tests/package/container

@@ -112,6 +112,20 @@ def explained(
         ) from exc
 
 
+def exists(path: pathlib.Path) -> bool:
+    """Return True if there is a file.
+
+    ``Path.exists`` calls what this user may not see missing, since Python 3.14.
+
+    :raises OSError: this cannot be told
+    """
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def check_file(path: pathlib.Path) -> None:
     """Check that a file, if it exists, is a regular file of this user.
 
@@ -129,12 +143,17 @@ def check_not_link(path: pathlib.Path) -> None:
     """Check that a file of the agent's state is no link, and no directory.
 
     :raises errors.ConfigError: it is one
+    :raises OSError: this cannot be told
     """
-    if path.is_dir() and not path.is_symlink():
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
         raise errors.ConfigError(
             f'{path} is a directory, not a regular file: move it away'
         )
-    if path.is_symlink():
+    if stat.S_ISLNK(mode):
         raise errors.ConfigError(
             f'{path} is a link, and the agent opens no file of its state '
             'through a link: remove it'

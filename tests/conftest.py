@@ -32,6 +32,7 @@ pytest_plugins = [
     'command_line',
     'ironic_agents',
     'ironic_fixture',
+    'leaks',
     'libvirt_fixture',
     'placement_api',
     'placement_fixture',

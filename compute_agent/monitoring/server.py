@@ -18,7 +18,7 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import prometheus_client
@@ -32,6 +32,7 @@ LOG = logging.getLogger(__name__)
 
 MOST = 16  # connections at a time; further ones are closed at once
 SECONDS = 10.0  # the deadline of a connection
+STOPPING = 1.0  # seconds until the daemon ends without the open connections
 _PAUSE = 0.2  # seconds between two looks at the deadlines
 SOCKET_MODE = 0o660  # the daemon's group may ask, too
 
@@ -97,7 +98,7 @@ class MonitoringServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.answers = answers
         self._address = address
         self._deadlines: dict[Any, float] = {}
-        self._counting = threading.Lock()
+        self._counting = threading.Condition()
         where: Any = (address.host, address.port)
         if address.path is not None:
             self.address_family = socket.AF_UNIX
@@ -136,10 +137,14 @@ class MonitoringServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self._thread.start()
 
     def close(self) -> None:
-        """Answer no more; open connections are not waited for."""
+        """Answer no more: end the thread, and cut the open connections."""
         if self._thread.is_alive():
             self.shutdown()
+            self._thread.join()
         self.server_close()
+        with self._counting:
+            self._cut(self._deadlines)
+            self._counting.wait_for(lambda: not self._deadlines, STOPPING)
         if self._address.path is not None:
             try:
                 self._address.path.unlink(missing_ok=True)
@@ -167,20 +172,25 @@ class MonitoringServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     def shutdown_request(self, request: Any) -> None:
         """Close a connection."""
+        super().shutdown_request(request)
         with self._counting:
             self._deadlines.pop(request, None)
-        super().shutdown_request(request)
+            self._counting.notify_all()
 
     def service_actions(self) -> None:
         """Cut the connections that are open for too long."""
         now = time.monotonic()
         with self._counting:
-            late = [r for r, until in self._deadlines.items() if until < now]
-        for request in late:
+            self._cut(r for r, until in self._deadlines.items() if until < now)
+
+    @staticmethod
+    def _cut(connections: Iterable[Any]) -> None:
+        """End what these wait for; their threads close them."""
+        for request in connections:
             try:
                 request.shutdown(socket.SHUT_RDWR)
             except OSError:  # the client was faster
-                LOG.debug('a late connection is closed already')
+                LOG.debug('a connection that is to be cut is closed already')
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Note the error of a connection; it is the client's business."""

@@ -6,7 +6,8 @@ the middle of a cycle.
 """
 
 import inspect
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 
 from . import driver as virt
 
@@ -46,7 +47,7 @@ def problems(driver_class: object) -> list[str]:
     if not any(_overrides(driver_class, method) for method in _DESCRIBING):
         found.append(f'it has none of {", ".join(_DESCRIBING)}')
     for method, arguments in _CALLS.items():
-        signature = inspect.signature(getattr(driver_class, method))
+        signature = _signature(getattr(driver_class, method))
         try:
             signature.bind('self', *arguments)
         except TypeError:
@@ -55,6 +56,21 @@ def problems(driver_class: object) -> list[str]:
                 f'{len(arguments)} arguments'
             )
     return found
+
+
+def _signature(method: Callable[..., object]) -> inspect.Signature:
+    """Return a method's signature.
+
+    Its annotations may name what only type checkers import: since Python 3.14
+    that is no error before somebody asks for their values.
+    """
+    if sys.version_info >= (3, 14):
+        import annotationlib  # noqa: PLC0415 (before 3.14 there is none)
+
+        return inspect.signature(
+            method, annotation_format=annotationlib.Format.STRING
+        )
+    return inspect.signature(method)
 
 
 def _overrides(driver_class: type[virt.ComputeDriver], method: str) -> bool:

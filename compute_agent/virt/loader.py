@@ -288,9 +288,7 @@ def _import(found: Installed) -> type[virt.ComputeDriver]:
     from stevedore import driver as stevedore_driver  # noqa: PLC0415 (slow)
 
     try:
-        manager: Any = stevedore_driver.DriverManager(
-            NAMESPACE, found.name, on_missing_entrypoints_callback=None
-        )
+        manager: Any = stevedore_driver.DriverManager(NAMESPACE, found.name)
     except failures.FAILURES as exc:
         raise errors.ConfigError(
             f'driver {found.name} ({found}) cannot be imported: '

@@ -6,10 +6,10 @@ approval begins when the test says so.
 """
 
 import os
-import pty
 import signal
 import sqlite3
 
+import command_line
 import os_traits
 import pytest
 import yaml
@@ -126,7 +126,7 @@ def test_an_approval_is_used_once(cli, losing):
     ('answer', 'granted'), [('y\n', len(MANY)), ('n\n', 0), ('', 0)]
 )
 def test_a_terminal_is_asked(cli, losing, monkeypatch, answer, granted):
-    ours, theirs = pty.openpty()
+    ours, theirs = command_line.pseudo_terminal()
     os.write(ours, answer.encode() or b'\x04')
     with os.fdopen(theirs) as terminal:
         monkeypatch.setattr('sys.stdin', terminal)

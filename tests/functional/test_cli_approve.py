@@ -4,12 +4,12 @@
 import json
 import logging
 import os
-import pty
 import pwd
 import re
 import threading
 import time
 
+import command_line
 import os_traits
 import pytest
 from agents import Driver
@@ -181,7 +181,7 @@ def test_a_list_for_programs_asks_nothing(commands, losing, monkeypatch):
 def test_a_terminal_is_asked(
     commands, losing, operator, monkeypatch, answer, left
 ):
-    ours, theirs = pty.openpty()
+    ours, theirs = command_line.pseudo_terminal()
     os.write(ours, answer.encode())
     with os.fdopen(theirs) as terminal:
         monkeypatch.setattr('sys.stdin', terminal)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import command_line
 import pytest
 
 from compute_agent.cmd.app import main
@@ -83,7 +84,7 @@ def test_a_tree_has_its_colours_at_a_terminal_and_no_others(cli):
     cli.fake_file.write_text(text.replace('name: cn1', r'name: "c\e[31m1"'))
     cli.configure(host=None)
     cli.run('sync')
-    reading, writing = os.openpty()
+    reading, writing = command_line.pseudo_terminal()
     done = program(
         *('--config-file', str(cli.config), 'tree', 'show'),
         stdout=writing,

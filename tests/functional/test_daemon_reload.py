@@ -2,7 +2,6 @@
 """SIGHUP: the daemon goes by what its files say from then on."""
 
 import os
-import pty
 import signal
 
 import command_line
@@ -200,7 +199,7 @@ def test_a_named_directory_that_is_not_there_is_said_at_the_start(cli):
 
 @pytest.mark.long
 def test_it_ends_with_the_terminal_it_was_started_from(cli, daemon):
-    ours, terminal = pty.openpty()
+    ours, terminal = command_line.pseudo_terminal()
     one = daemon(cli.config, '--show-tree', terminal=terminal)
     os.close(terminal)
     one.wait_for('in step with')

@@ -5,6 +5,7 @@ The tests count the objects that the agent's parts keep, so they look into
 private parts.
 """
 
+import contextlib
 import gc
 
 import looking
@@ -49,23 +50,23 @@ def _describe(tree, node):
     'nodes', [750, pytest.param(10_000, marks=pytest.mark.long)]
 )
 def test_thousands_of_nodes_that_came_and_went_leave_nothing(nodes):
-    station = looking.Station()
-    counts = []
-    for number in range(nodes // PER_ROUND):
-        names = [f'{number:04}-{node:04}' for node in range(PER_ROUND)]
-        station.cloud.there.clear()
-        for name in names:
-            station.cloud.put(name, traits={'CUSTOM_A'})
-        station.look(*names)
-        station.look(*names)
-        for uuid in names:
-            station.state.records.record([uuid], uuid)
-            station.observer.watch_provider(uuid, uuid)
-        station.observer.forget_except(names)
-        station.cloud.take()
-        gc.collect()
-        kept = [station.observer, station.state]
-        counts.append(reachable.count(kept, [station.cloud, station]))
+    with contextlib.closing(looking.Station()) as station:
+        counts = []
+        for number in range(nodes // PER_ROUND):
+            names = [f'{number:04}-{node:04}' for node in range(PER_ROUND)]
+            station.cloud.there.clear()
+            for name in names:
+                station.cloud.put(name, traits={'CUSTOM_A'})
+            station.look(*names)
+            station.look(*names)
+            for uuid in names:
+                station.state.records.record([uuid], uuid)
+                station.observer.watch_provider(uuid, uuid)
+            station.observer.forget_except(names)
+            station.cloud.take()
+            gc.collect()
+            kept = [station.observer, station.state]
+            counts.append(reachable.count(kept, [station.cloud, station]))
     # Less than one object for each node of one round: some values, such as
     # small numbers, are shared or not.
     assert max(counts) - min(counts) < PER_ROUND, counts

@@ -352,6 +352,17 @@ def unused_port() -> collections.abc.Iterator[int]:
         yield port
 
 
+def pseudo_terminal() -> tuple[int, int]:
+    """Return the descriptors of a terminal's two ends, the person's first.
+
+    A test is skipped on a machine that has none.
+    """
+    try:
+        return os.openpty()
+    except OSError as exc:
+        pytest.skip(f'this machine gives no pseudo-terminal: {exc}')
+
+
 class HangingPort:
     """A port that takes connections and never answers."""
 

@@ -90,6 +90,15 @@ class Placement:
         except requests.ConnectionError:
             return None
 
+    def clear(self) -> None:
+        """Delete all providers."""
+        for uuid in self.providers().values():
+            requests.delete(
+                f'{self.url}/resource_providers/{uuid}',
+                headers=HEADERS,
+                timeout=PATIENCE,
+            ).raise_for_status()
+
     def providers(self) -> dict[str, str]:
         """Return the names of the providers and their uuids."""
         found = self.get('/resource_providers')['resource_providers']

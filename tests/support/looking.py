@@ -169,6 +169,10 @@ class Station:
             workers=workers,
         )
 
+    def close(self) -> None:
+        """Close the state."""
+        self.state.close()
+
     def started(self, **fields: typing.Any) -> observer.Observer:
         """Return an observer that starts with what is remembered."""
         some = {

@@ -38,7 +38,9 @@ class Listing(command.AgentCommand, lister.Lister):
         self, parsed_args: argparse.Namespace
     ) -> tuple[Sequence[str], Rows]:
         """Return columns and rows."""
-        self._check(parsed_args.columns)
+        # Versions of cliff differ in the spellings that they take.
+        parsed_args.columns = self._named(parsed_args.columns)
+        parsed_args.sort_columns = self._named(parsed_args.sort_columns)
         rows, note, self._code = self.rows(parsed_args)
         if note:
             self.say(note)
@@ -69,18 +71,24 @@ class Listing(command.AgentCommand, lister.Lister):
     ) -> tuple[Rows, str | None, int]:
         """Return the rows, a note about them, and the exit code."""
 
-    def _check(self, wanted: Iterable[str]) -> None:
-        """Refuse an unknown column before any request is sent.
+    def _named(self, wanted: Iterable[str]) -> list[str]:
+        """Return the names of columns, before any request is sent.
 
+        :param wanted: names in any case, a blank may be an underscore
         :raises errors.ConfigError: there is no such column
         """
-        known = {self._normalize_column_name(c) for c in self.COLUMNS}
+        known = {_folded(name): name for name in self.COLUMNS}
         for name in wanted:
-            if self._normalize_column_name(name) not in known:
+            if _folded(name) not in known:
                 raise errors.ConfigError(
                     f'there is no column {name!r}; the columns are '
                     f'{", ".join(self.COLUMNS)}'
                 )
+        return [known[_folded(name)] for name in wanted]
+
+
+def _folded(name: str) -> str:
+    return name.lower().strip().replace(' ', '_')
 
 
 class _Yaml(yaml_format.YAMLFormatter):

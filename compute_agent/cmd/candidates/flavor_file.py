@@ -7,7 +7,6 @@ flavor show -f yaml``. An error is one line, with the file and the line.
 
 import dataclasses
 import math
-import pathlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -93,14 +92,17 @@ def read(path: str) -> FlavorFile:
 
     :raises yaml_file.FileError: a mistake in the file, with its line
     """
-    if not pathlib.Path(path).exists():
+    try:
+        document = yaml_file.read(path, SCHEMA)
+    except yaml_file.FileError as exc:
+        if not isinstance(exc.__cause__, FileNotFoundError):
+            raise
         raise yaml_file.FileError(
             path,
             1,
             'the file does not exist; "openstack flavor show NAME -f json > '
             'FILE" writes one',
-        )
-    document = yaml_file.read(path, SCHEMA)
+        ) from exc
     properties: dict[str, str] = {}
     for place, value in _properties(document.data):
         key = str(place[-1])

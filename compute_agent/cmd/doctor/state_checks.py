@@ -96,7 +96,7 @@ def space(folder: pathlib.Path) -> Finding:
 def readable(folder: pathlib.Path, site: str) -> Finding:
     """Report if the state database can be read."""
     path = folder / schema.FILE_NAME
-    if not path.exists():
+    if not private_files.exists(path):
         return finding.ok('there is none yet; the first start makes it')
     with contextlib.closing(state.State.open_copy(folder, site)):
         return finding.ok(f'{path} is readable')
@@ -129,4 +129,6 @@ def _found(data: Mapping[str, Any]) -> Finding:
 
 def _nearest(folder: pathlib.Path) -> pathlib.Path:
     """Return the folder, or the nearest above it that exists."""
-    return next(p for p in (folder, *folder.parents) if p.exists())
+    return next(
+        p for p in (folder, *folder.parents) if private_files.exists(p)
+    )

@@ -91,7 +91,7 @@ class Database:
         """
         path = directory / schema.FILE_NAME
         with schema.explained(path):
-            if not path.exists():
+            if not private_files.exists(path):
                 return cls.in_memory()
             schema.check_links(path)
             with contextlib.closing(

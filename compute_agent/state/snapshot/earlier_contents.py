@@ -39,10 +39,11 @@ def keep_contents(
         (site, seen.uuid, generation, found),
     )
     db.execute(
-        'delete from past_contents where site = ?1 and uuid = ?2 and'
+        'delete from past_contents where site = :site and uuid = :uuid and'
         ' generation not in (select generation from past_contents'
-        ' where site = ?1 and uuid = ?2 order by generation desc limit ?3)',
-        (site, seen.uuid, KEPT),
+        ' where site = :site and uuid = :uuid'
+        ' order by generation desc limit :kept)',
+        {'site': site, 'uuid': seen.uuid, 'kept': KEPT},
     )
 
 
@@ -99,9 +100,9 @@ def lose_provider(
     )
     # The contents of a provider that never had a name of ours prove nothing.
     db.execute(
-        'delete from past_contents where uuid = ?1 and not exists'
-        ' (select 1 from past_ours where uuid = ?1)',
-        (uuid,),
+        'delete from past_contents where uuid = :uuid and not exists'
+        ' (select 1 from past_ours where uuid = :uuid)',
+        {'uuid': uuid},
     )
 
 
@@ -141,10 +142,14 @@ def names_at(
     :param seen: the provider at an earlier generation
     """
     rows = db.execute(
-        'select kind, name from ours where uuid = ?1 union all'
+        'select kind, name from ours where uuid = :uuid union all'
         ' select kind, name from past_ours'
-        ' where uuid = ?1 and generation > ?2 and kind != ?3',
-        (seen.uuid, seen.generation or 0, _PROVIDER),
+        ' where uuid = :uuid and generation > :seen and kind != :provider',
+        {
+            'uuid': seen.uuid,
+            'seen': seen.generation or 0,
+            'provider': _PROVIDER,
+        },
     ).fetchall()
     return {
         kind: {n for k, n in rows if k == kind.value} & seen.names_of(kind)
@@ -160,10 +165,10 @@ def is_lone_root(db: sqlite3.Connection, seen: provider.Provider) -> bool:
     return (
         seen.parent_uuid is None
         and not db.execute(
-            'select exists (select 1 from node where uuid = ?1) or exists'
-            ' (select 1 from past_ours where uuid = ?1 and kind = ?2'
-            ' and name = uuid)',
-            (seen.uuid, _PROVIDER),
+            'select exists (select 1 from node where uuid = :uuid) or exists'
+            ' (select 1 from past_ours where uuid = :uuid'
+            ' and kind = :provider and name = uuid)',
+            {'uuid': seen.uuid, 'provider': _PROVIDER},
         ).fetchone()[0]
     )
 

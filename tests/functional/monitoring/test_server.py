@@ -211,6 +211,8 @@ def test_a_client_that_waits_does_not_delay_the_stop(serve):
         _wait(lambda: made._deadlines)
         made.close()
         assert not made._thread.is_alive()
+        assert not made._deadlines
+        assert _received(client) == b''
 
 
 def test_a_port_that_is_taken_is_one_line(serve):

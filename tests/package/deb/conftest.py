@@ -3,8 +3,9 @@
 
 It needs root, mmdebstrap and systemd-nspawn, and the package that ``make deb``
 built. The machine and its network are this host's, the rest is Debian's: no
-Python, no file of this checkout. COMPUTE_AGENT_DEBIAN may name a tar archive
-of a Debian with systemd, to begin with it instead of a new one.
+Python, no file of this checkout. COMPUTE_AGENT_RELEASE names the release, which
+must be the one that the package was built on. COMPUTE_AGENT_DEBIAN may name a
+tar archive of a Debian with systemd, to begin with it instead of a new one.
 """
 
 import contextlib
@@ -20,7 +21,7 @@ from debian_machine import PATIENCE, Machine, wait_for
 
 ROOT = pathlib.Path(__file__).parents[3]
 BUILT = ROOT / 'build' / 'deb'
-RELEASE = 'bookworm'
+RELEASE = os.environ.get('COMPUTE_AGENT_RELEASE', 'bookworm')
 
 
 def _unpack(directory: pathlib.Path) -> None:
@@ -31,6 +32,7 @@ def _unpack(directory: pathlib.Path) -> None:
     else:
         command = [
             'mmdebstrap', '--quiet', '--variant=minbase',
+            '--aptopt=Acquire::Check-Valid-Until "false"',
             '--include=systemd,systemd-sysv',
             RELEASE, str(directory),
         ]  # fmt: skip

@@ -3,7 +3,6 @@
 
 import dataclasses
 
-import looking
 import pytest
 from looking import CHILD, NODE, NOW, listed, reads, tagging
 
@@ -12,8 +11,8 @@ from compute_agent.tree import assertion
 
 
 @pytest.fixture
-def station():
-    made = looking.Station()
+def station(new_station):
+    made = new_station()
     made.cloud.put(NODE, generation=5, traits='A')
     made.cloud.put(CHILD, NODE, generation=2)
     return made

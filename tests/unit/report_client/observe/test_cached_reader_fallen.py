@@ -4,7 +4,6 @@
 import dataclasses
 import logging
 
-import looking
 import pytest
 from looking import CHILD, NODE, NOW, listed, reads
 
@@ -19,8 +18,8 @@ FELL = (
 
 
 @pytest.fixture
-def station():
-    made = looking.Station()
+def station(new_station):
+    made = new_station()
     made.cloud.put(NODE, generation=5, traits='A')
     made.cloud.put(CHILD, NODE, generation=2)
     return made

@@ -3,7 +3,6 @@
 
 import threading
 
-import looking
 import pytest
 from looking import NOW
 
@@ -14,8 +13,8 @@ DAY = 86400
 
 
 @pytest.fixture
-def station():
-    made = looking.Station()
+def station(new_station):
+    made = new_station()
     for node in ('one', 'two', 'three'):
         made.cloud.put(node)
     made.cloud.put('child', 'one')

@@ -5,7 +5,6 @@ import dataclasses
 import logging
 import threading
 
-import looking
 import pytest
 from looking import CHILD, NODE, NOW, content, reads
 
@@ -16,8 +15,8 @@ SECOND = 'second'
 
 
 @pytest.fixture
-def station():
-    made = looking.Station()
+def station(new_station):
+    made = new_station()
     made.cloud.put(NODE, generation=5, traits='A')
     made.cloud.put(CHILD, NODE)
     return made
@@ -147,8 +146,8 @@ def test_only_what_stands_still_as_a_whole_is_taken_from_memory(station):
 # --- what is due --------------------------------------------------------------
 
 
-def test_what_is_due_is_read_again_though_it_stands_still():
-    station = looking.Station(interval=100)
+def test_what_is_due_is_read_again_though_it_stands_still(new_station):
+    station = new_station(interval=100)
     station.cloud.put(NODE)
     station.look(NODE)
     station.now += 89
@@ -199,8 +198,8 @@ def test_a_tree_that_cannot_be_listed_is_unknown_and_no_other(station):
 # --- side by side -------------------------------------------------------------
 
 
-def test_nodes_are_read_side_by_side():
-    station = looking.Station(workers=2)
+def test_nodes_are_read_side_by_side(new_station):
+    station = new_station(workers=2)
     both = threading.Barrier(2, timeout=60)
     for node in (NODE, SECOND):
         station.cloud.put(node)

@@ -3,7 +3,6 @@
 
 import logging
 
-import looking
 import pytest
 from looking import NODE, NOW, content, creation, reads, tagging
 
@@ -15,8 +14,8 @@ NAMES = ['traits', 'resource_classes']
 
 
 @pytest.fixture
-def station():
-    made = looking.Station()
+def station(new_station):
+    made = new_station()
     made.cloud.put(NODE, generation=5)
     made.cloud.put(OTHER)
     return made
@@ -228,8 +227,8 @@ def test_names_are_not_asked_for_after_a_restart(station):
     assert station.cloud.take() == []
 
 
-def test_names_are_asked_for_with_the_slow_read():
-    station = looking.Station(interval=100)
+def test_names_are_asked_for_with_the_slow_read(new_station):
+    station = new_station(interval=100)
     names_asked(station)
     station.now += 99
     assert names_asked(station)[1] == []

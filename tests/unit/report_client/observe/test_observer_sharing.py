@@ -3,7 +3,6 @@
 
 import dataclasses
 
-import looking
 import pytest
 from looking import CHILD, NODE, SHARES, content, reads, tagging
 
@@ -21,9 +20,9 @@ def shared(aggregates='x'):
 
 
 @pytest.fixture
-def pooled():
+def pooled(new_station):
     """Return two nodes in one aggregate, one in none, and a pool."""
-    station = looking.Station()
+    station = new_station()
     station.cloud.put(NODE, generation=5, aggregates='x')
     station.cloud.put(CHILD, NODE)
     station.cloud.put(SECOND, aggregates='xy')

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of sharing providers is reused only while it is good."""
 
-import looking
 import pytest
 from looking import CHILD, NODE, SHARES, tagging
 
@@ -13,9 +12,9 @@ ASKED = 'required=MISC_SHARES_VIA_AGGREGATE&member_of=in:'
 
 
 @pytest.fixture
-def pooled():
+def pooled(new_station):
     """Return a node and a pool in one aggregate, looked at just now."""
-    station = looking.Station(sharing_interval=FOR)
+    station = new_station(sharing_interval=FOR)
     station.cloud.put(NODE, generation=5, aggregates='x')
     station.cloud.put(CHILD, NODE)
     station.cloud.put(SECOND, aggregates='y')

@@ -64,6 +64,22 @@ def test_a_directory_in_its_place_is_told(tmp_path, way):
         getattr(database.Database, way)(tmp_path)
 
 
+@pytest.mark.parametrize('way', ['open', 'open_beside', 'open_copy'])
+def test_a_directory_that_hides_its_files_has_no_empty_database(tmp_path, way):
+    directory = tmp_path / 'state'
+    opened(directory).thing.close()
+    directory.chmod(0)
+    before = os.geteuid()
+    if not before:  # root may look everywhere
+        os.seteuid(65534)
+    try:
+        with pytest.raises(errors.ConfigError, match='cannot be used'):
+            getattr(database.Database, way)(directory)
+    finally:
+        os.seteuid(before)
+        directory.chmod(0o700)
+
+
 def test_the_directory_is_made(tmp_path):
     with opened(tmp_path / 'a' / 'b'):
         assert (tmp_path / 'a' / 'b' / 'state.sqlite').exists()
