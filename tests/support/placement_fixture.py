@@ -66,8 +66,11 @@ class ServedPlacement:
         self._open.close()
 
 
-@pytest.fixture(scope='session')
-def _placement_slot() -> collections.abc.Iterator[None]:
+@pytest.fixture(scope='session', autouse=True)
+def _placement_slot(
+    no_leaks_of_pools: None,
+) -> collections.abc.Iterator[None]:
+    """Some tests make a placement without the fixtures; it is kept, too."""
     yield
     application.free()
 
