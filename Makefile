@@ -7,20 +7,26 @@ BIN := .venv/bin
 
 # Where pyenv has Pythons that are not on the PATH.
 empty :=
-PYENV = $(subst $(empty) ,:,$(wildcard $(HOME)/.pyenv/versions/3.1[1-9]*/bin))
-# The one asked for, then whatever this machine has that is new enough.
-FIND_PYTHON = PATH="$$PATH:$(PYENV)" packaging/find_python.sh $(PYTHON) \
-    python3 python3.14 python3.13 python3.12 python3.11
+PYENV = $(subst $(empty) ,,$(addprefix :,\
+    $(wildcard $(HOME)/.pyenv/versions/3.1[1-9]*/bin)))
+# The one asked for, else the first that this machine has and that is new enough.
+ASKED = $(filter command environment,$(firstword $(origin PYTHON)))
+FIND_PYTHON = PATH="$$PATH$(PYENV)" packaging/find_python.sh $(if $(ASKED),\
+    '$(PYTHON)',python3 python3.14 python3.13 python3.12 python3.11)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
     --editable
 PYTEST = $(BIN)/python -m pytest
 
-# An environment that was made with another Python than the one asked for.
-ifeq ($(origin PYTHON)$(filter clean,$(MAKECMDGOALS)),command line)
-VERSION = -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>&1
-HAVE := $(if $(wildcard $(BIN)/python),$(shell $(BIN)/python $(VERSION)))
-ifneq ($(HAVE),$(if $(HAVE),$(shell PATH="$$PATH:$(PYENV)"; $(PYTHON) $(VERSION))))
-$(error .venv has Python $(HAVE), and PYTHON=$(PYTHON) is another: "make clean" first)
+# Refuse another PYTHON than the one that .venv was made with.
+ifneq ($(and $(ASKED),$(wildcard $(BIN)/python)),)
+ifeq ($(filter clean help,$(MAKECMDGOALS)),)
+VERSION = -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null
+HAVE := $(shell $(BIN)/python $(VERSION))
+WANTED := $(shell PATH="$$PATH$(PYENV)"; '$(PYTHON)' $(VERSION))
+ifneq ($(HAVE),$(WANTED))
+$(error .venv has Python $(HAVE), and PYTHON=$(PYTHON) $(if $(WANTED),is \
+    $(WANTED): "make clean" first,cannot be run))
+endif
 endif
 endif
 
@@ -161,8 +167,14 @@ libvirt-packages:
 	    --disable-pip-version-check 'libvirt-python>=9.0'
 	@touch $@
 
+# The classes with which nova-compute leaves the reporting to the agent.
+.servers/nova-reporting.stamp: $(wildcard nova_reporting/*.* nova_reporting/nova/virt/*.py) .servers/nova-libvirt.stamp
+	.servers/nova/bin/python -m pip install --quiet \
+	    --disable-pip-version-check --no-deps --force-reinstall ./nova_reporting
+	@touch $@
+
 # The agent in nova's environment, where it runs nova's drivers.
-.servers/nova-agent.stamp: $(DECLARED) .servers/nova-libvirt.stamp
+.servers/nova-agent.stamp: $(DECLARED) .servers/nova-libvirt.stamp .servers/nova-reporting.stamp
 	.servers/nova/bin/python -m pip install --quiet \
 	    --disable-pip-version-check --editable '.[testing]'
 	@touch $@
@@ -181,7 +193,7 @@ test-full: .venv/dev.stamp $(IRONIC) .servers/keystone-postgresql.stamp .servers
 	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
 
 test-pythons: .venv/pythons.stamp  ## "make test" from the wheel on each Python here, and with the lowest versions (ENVS=py313,lowest for less)
-	PATH="$$PATH:$(PYENV)" $(BIN)/tox run \
+	PATH="$$PATH$(PYENV)" $(BIN)/tox run \
 	    -e '$(or $(ENVS),py311,py312,py313,py314,lowest)'
 
 test-debian:  ## "make test" in a clean Debian with its Python (SUITE=forky), as root with mmdebstrap

@@ -113,11 +113,12 @@ def explained(
 
 
 def exists(path: pathlib.Path) -> bool:
-    """Return True if there is a file.
+    """Return True if the path exists.
 
-    ``Path.exists`` calls what this user may not see missing, since Python 3.14.
+    Since Python 3.14, ``Path.exists`` returns False also if this user may not
+    search the directory.
 
-    :raises OSError: this cannot be told
+    :raises OSError: the directory cannot be searched
     """
     try:
         path.stat()
@@ -143,7 +144,7 @@ def check_not_link(path: pathlib.Path) -> None:
     """Check that a file of the agent's state is no link, and no directory.
 
     :raises errors.ConfigError: it is one
-    :raises OSError: this cannot be told
+    :raises OSError: the directory cannot be searched
     """
     try:
         mode = path.lstat().st_mode

@@ -6,37 +6,29 @@
 JUDGE='
 import sys
 here = "%d.%d.%d" % sys.version_info[:3]
-if sys.version_info < (3, 11):
-    sys.exit("is Python " + here)
 try:
     import ensurepip, venv
 except ImportError:
-    sys.exit("is Python " + here + " without its venv module")
-print(sys.executable, here)
+    here += " without its venv module"
+print(sys.executable)
+print(here)
+sys.exit(sys.version_info < (3, 11) or " " in here)
 '
 refused=
 for python in "$@"; do
-    if ! command -v "$python" >/dev/null; then
-        reason='is not there'
-    elif answer=$("$python" -c "$JUDGE" 2>&1); then
-        # A shim of pyenv depends on the directory and the PATH.
-        path=${answer% *}
-        echo "compute-agent takes $path, Python ${answer##* }${refused:+,}" \
-            "${refused:+because $refused}" >&2
+    # A shim of pyenv depends on the directory and the PATH, so the path of the
+    # program itself is printed.
+    if answer=$("$python" -c "$JUDGE" 2>/dev/null); then
+        version=$(printf '%s\n' "$answer" | tail -n 1)
+        path=$(printf '%s\n' "$answer" | tail -n 2 | head -n 1)
+        note=${refused:+; not used: $refused}
+        echo "compute-agent uses Python $version ($path)$note" >&2
         echo "$path"
         exit 0
-    else
-        reason=$(printf '%s\n' "$answer" | tail -n 1)
-        case $reason in
-            'is Python '*) ;;
-            *) reason='does not run' ;;
-        esac
     fi
-    case "$refused" in
-        *"$python $reason"*) ;;
-        *) refused="$refused${refused:+, }$python $reason" ;;
-    esac
+    reason=$(printf '%s\n' "$answer" | tail -n 1)
+    refused="$refused${refused:+, }$python (${reason:-cannot be run})"
 done
-echo "compute-agent needs Python 3.11 or newer with its venv module ($refused);" \
-    'install python3-venv, or say make PYTHON=/path/to/python3.11' >&2
+echo "compute-agent needs Python 3.11 or newer with its venv module; not used:" \
+    "$refused; install python3-venv, or say make PYTHON=/path/to/python3.11" >&2
 exit 1

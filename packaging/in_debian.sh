@@ -3,8 +3,8 @@
 # Run a command in a clean Debian, in a copy of this checkout:
 #   packaging/in_debian.sh forky make test
 # As root, with mmdebstrap. The system has make and Python's venv; PACKAGES names
-# more. It stays in build/debian/RELEASE for the next time, with the copy (/src)
-# and its environments. The network and the trusted certificates are this
+# more. It stays in build/debian/RELEASE for a week, with the copy (/src) and its
+# environments. The network and the trusted certificates are this
 # machine's, the mounts and the processes end with the command.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -18,9 +18,14 @@ if ((EUID)) || ! command -v mmdebstrap >/dev/null; then
         'install mmdebstrap' >&2
     exit 1
 fi
-if [[ ! -e $root.made ]]; then
-    rm -rf "$root"
-    mkdir -p "$(dirname "$root")"
+mkdir -p "$(dirname "$root")"
+exec 9>"$root.lock"
+if ! flock --nonblock 9; then
+    echo "another command runs in $root" >&2
+    exit 1
+fi
+if [[ -z $(find "$root.made" -mtime -7 2>/dev/null) ]]; then
+    rm -rf "$root" "$root.made"
     # A mirror that is some weeks behind will do.
     mmdebstrap --quiet --variant=minbase \
         --aptopt='Acquire::Check-Valid-Until "false"' \
@@ -33,18 +38,25 @@ mkdir -p "$root/src"
 find "$root/src" -mindepth 1 -maxdepth 1 ! -name .venv ! -name .servers \
     -exec rm -rf {} +
 git ls-files -z --cached --others --exclude-standard |
-    xargs -0 ls -d 2>/dev/null |
-    tar --create --files-from=- | tar --extract --directory="$root/src"
+    while IFS= read -r -d '' file; do
+        # git knows a file that was deleted by hand, too.
+        if [[ -e $file || -L $file ]]; then printf '%s\0' "$file"; fi
+    done |
+    tar --create --null --files-from=- | tar --extract --directory="$root/src"
 cp --dereference /etc/resolv.conf /etc/hosts "$root/etc/"
-cp --dereference /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+certificates=/etc/ssl/certs/ca-certificates.crt
+cp --dereference "${PIP_CERT:-${SSL_CERT_FILE:-$certificates}}" \
+    "$root$certificates"
 
 environment=(
     PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
     DEBIAN_FRONTEND=noninteractive PACKAGES="${PACKAGES:-}"
+    PIP_CERT="$certificates" SSL_CERT_FILE="$certificates"
+    REQUESTS_CA_BUNDLE="$certificates"
 )
 while IFS= read -r line; do
     environment+=("$line")
-done < <(env | grep -E '^(CI|PIP_[A-Z_]*|[A-Z_]*CA_BUNDLE|SSL_CERT_[A-Z]*|COMPUTE_AGENT_[A-Z_]*|https?_proxy|no_proxy)=')
+done < <(env | grep -iE '^(CI|PIP_(EXTRA_)?INDEX_URL|COMPUTE_AGENT_[A-Z_]*|https?_proxy|no_proxy)=' || true)
 
 inside='
 if [ -n "$PACKAGES" ]; then

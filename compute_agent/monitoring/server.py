@@ -2,8 +2,8 @@
 """The HTTP server of the daemon: ``/metrics``, ``/healthz`` and the like.
 
 Each connection has a thread and carries one request. There are few of them at
-a time, each has a deadline, and none can delay a cycle or the stop of the
-daemon. Whatever a client sends, the answer is short and the daemon goes on.
+a time, each has a deadline, and none can delay a cycle, or the stop of the
+daemon by more than a second. Whatever a client sends, the answer is short and the daemon goes on.
 """
 
 import errno
@@ -32,7 +32,7 @@ LOG = logging.getLogger(__name__)
 
 MOST = 16  # connections at a time; further ones are closed at once
 SECONDS = 10.0  # the deadline of a connection
-STOPPING = 1.0  # seconds until the daemon ends without the open connections
+STOPPING = 1.0  # seconds that ``close`` waits for the open connections
 _PAUSE = 0.2  # seconds between two looks at the deadlines
 SOCKET_MODE = 0o660  # the daemon's group may ask, too
 
@@ -185,7 +185,7 @@ class MonitoringServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     @staticmethod
     def _cut(connections: Iterable[Any]) -> None:
-        """End what these wait for; their threads close them."""
+        """Shut these connections down; the thread of each then closes it."""
         for request in connections:
             try:
                 request.shutdown(socket.SHUT_RDWR)

@@ -11,6 +11,13 @@ from .account import Account
 
 _EXPIRED = 'certificate has expired'
 _TOO_EARLY = 'not yet valid'
+# Python 3.13 and newer ask authorities for what the standard demands.
+_STRICT = (
+    'does not include key usage',
+    'Missing Authority Key Identifier',
+    'Missing Subject Key Identifier',
+    'Basic Constraints of CA cert not marked critical',
+)
 _OTHER_NAME = ('Hostname mismatch', 'IP address mismatch')
 
 
@@ -46,6 +53,12 @@ def refused(
             f'{said}use the name that the certificate is for in '
             f'{account.option("auth_url")}, {account.option("endpoint_override")} '
             "or keystone's catalog, or have it made for this name"
+        )
+    if any(words in cause for words in _STRICT):
+        return (
+            f'{said}Python 3.13 and newer ask for what is missing; have the '
+            "authority's certificate and this one made anew, with keyUsage, "
+            'subjectKeyIdentifier and authorityKeyIdentifier'
         )
     return f'{said}{_untrusted(account, cafile)}'
 

@@ -29,7 +29,6 @@ import pytest
 PATIENCE = float(os.environ.get('COMPUTE_AGENT_LEAK_SECONDS', '60'))
 _ROOT = pathlib.Path(__file__).parents[2]
 _LIBRARY = ('site-packages', '/lib/python3')
-_MANY = 100  # resources, after which the closed ones are dropped
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -54,9 +53,6 @@ def _hear(event: str, values: tuple[typing.Any, ...]) -> None:
 
 
 def _note_connection(connection: sqlite3.Connection) -> None:
-    if len(_opened) > _MANY:
-        _opened[:] = _left()
-
     def is_open() -> bool:
         try:
             return connection.total_changes >= 0
@@ -138,6 +134,5 @@ def no_leaks() -> collections.abc.Iterator[None]:
     before = set(_opened)
     yield
     found = [one for one in _left(pooled=False) if one not in before]
-    for one in found:
-        _opened.remove(one)
+    _opened[:] = [one for one in _left() if one not in found]
     _fail_if_open(found)

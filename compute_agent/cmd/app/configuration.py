@@ -4,6 +4,7 @@
 import contextlib
 import pathlib
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator
 
 from oslo_config import cfg, iniparser
@@ -75,10 +76,18 @@ def no_file_note(conf: cfg.ConfigOpts) -> str:
 def _files_in(directories: Iterable[str]) -> Iterator[str]:
     """Yield the files that oslo.config reads in these directories.
 
-    :raises errors.ConfigError: one of them is a file
+    :raises errors.ConfigError: one of them is a file, or cannot be read
     """
     for directory in map(pathlib.Path, directories):
-        if directory.is_file():
+        try:
+            is_file = stat.S_ISREG(directory.stat().st_mode)
+        except FileNotFoundError:
+            continue  # oslo.config names it
+        except OSError as exc:
+            raise errors.ConfigError(
+                f'--config-dir: {directory} cannot be read: {exc.strerror}'
+            ) from exc
+        if is_file:
             raise errors.ConfigError(
                 f'--config-dir: {directory} is not a directory; for a file '
                 'there is --config-file'

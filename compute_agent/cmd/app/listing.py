@@ -39,8 +39,10 @@ class Listing(command.AgentCommand, lister.Lister):
     ) -> tuple[Sequence[str], Rows]:
         """Return columns and rows."""
         # Versions of cliff differ in the spellings that they take.
-        parsed_args.columns = self._named(parsed_args.columns)
-        parsed_args.sort_columns = self._named(parsed_args.sort_columns)
+        self._check(parsed_args.columns)
+        for option in ('columns', 'sort_columns'):
+            names = [self._named(c) for c in getattr(parsed_args, option)]
+            setattr(parsed_args, option, names)
         rows, note, self._code = self.rows(parsed_args)
         if note:
             self.say(note)
@@ -71,20 +73,22 @@ class Listing(command.AgentCommand, lister.Lister):
     ) -> tuple[Rows, str | None, int]:
         """Return the rows, a note about them, and the exit code."""
 
-    def _named(self, wanted: Iterable[str]) -> list[str]:
-        """Return the names of columns, before any request is sent.
+    def _check(self, wanted: Iterable[str]) -> None:
+        """Refuse an unknown column before any request is sent.
 
-        :param wanted: names in any case, a blank may be an underscore
         :raises errors.ConfigError: there is no such column
         """
-        known = {_folded(name): name for name in self.COLUMNS}
         for name in wanted:
-            if _folded(name) not in known:
+            if self._named(name) not in self.COLUMNS:
                 raise errors.ConfigError(
                     f'there is no column {name!r}; the columns are '
                     f'{", ".join(self.COLUMNS)}'
                 )
-        return [known[_folded(name)] for name in wanted]
+
+    def _named(self, given: str) -> str:
+        """Return the name of a column that is given in any case."""
+        alike = (c for c in self.COLUMNS if _folded(c) == _folded(given))
+        return next(alike, given)
 
 
 def _folded(name: str) -> str:

@@ -99,7 +99,9 @@ class Server(threading.Thread):
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
-        server = await asyncio.start_unix_server(
+        # start_unix_server would look for the socket's file, and remove it at
+        # the end, since Python 3.13; address.py does both.
+        server = await asyncio.start_server(
             self._connected, sock=self._listener, limit=protocol.MOST_ASKED
         )
         self._began.set()

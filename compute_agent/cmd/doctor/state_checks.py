@@ -47,6 +47,11 @@ def directory(folder: pathlib.Path) -> Finding:
             private_files.check_directory(folder)
     except PermissionError:
         there = folder
+    except OSError as exc:
+        return finding.failed(
+            f'{folder} cannot be used: {exc.strerror}',
+            'correct it, or set another [compute_agent] state_path',
+        )
     if not os.access(there, os.W_OK | os.X_OK, effective_ids=True):
         return finding.failed(
             f'{there} cannot be written by {file_trust.user(os.geteuid())}',

@@ -25,13 +25,14 @@ class ReportFile:
         self._given = path
         # A symbolic link stays; the file that it names is replaced.
         self._path = pathlib.Path(os.path.realpath(path))
-        if self._path.is_dir():
-            raise self._unwritable('it is a folder')
-        if self._is_replaced:
-            try:
+        try:
+            is_folder = self._path.is_dir()
+            if self._is_replaced:
                 tempfile.TemporaryFile(dir=self._path.parent).close()
-            except OSError as exc:
-                raise self._unwritable(exc.strerror) from exc
+        except OSError as exc:
+            raise self._unwritable(exc.strerror) from exc
+        if is_folder:
+            raise self._unwritable('it is a folder')
 
     def write(self, report: dict[str, Any]) -> None:
         """Write the report.

@@ -57,6 +57,16 @@ VERIFY = 'certificate verify failed: '
             'set OS_CACERT to the file of the authority',
         ),
         (
+            f'{VERIFY}CA cert does not include key usage extension (_ssl.c:1)',
+            OPTIONS,
+            'Python 3.13 and newer ask for what is missing; have the',
+        ),
+        (
+            f'{VERIFY}Missing Authority Key Identifier (_ssl.c:1006)',
+            OPTIONS,
+            'with keyUsage, subjectKeyIdentifier and authorityKeyIdentifier',
+        ),
+        (
             '[SSL] tlsv13 alert certificate required (_ssl.c:2580)',
             OPTIONS,
             (

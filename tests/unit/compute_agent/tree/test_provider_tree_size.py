@@ -94,7 +94,7 @@ SINGLE = {
 
 @pytest.mark.parametrize('edit', SINGLE.values(), ids=SINGLE.keys())
 def test_one_edit_costs_the_same_in_a_small_tree_and_in_a_large_one(edit):
-    edit(tree_of(10))  # what a process does once only
+    edit(tree_of(10))  # fills caches; not counted
     small, large = tree_of(10), tree_of(1000)
     assert calls(lambda: edit(large)) == calls(lambda: edit(small))
 
@@ -110,7 +110,7 @@ def test_a_tree_may_be_thousands_of_providers_deep():
 
 
 def test_a_copy_costs_the_same_for_a_small_tree_and_for_a_large_one():
-    tree_of(10).copy()  # what a process does once only
+    tree_of(10).copy()  # fills caches; not counted
     small, large = tree_of(10), tree_of(1000)
     assert calls(large.copy) == calls(small.copy)
 

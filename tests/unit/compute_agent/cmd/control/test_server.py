@@ -54,6 +54,14 @@ def daemon():
     return Daemon()
 
 
+@pytest.fixture(params=['', 'x' * 120], ids=['short path', 'long path'])
+def tmp_path(tmp_path, request):
+    """The directory of the socket; the kernel takes no long path."""
+    folder = tmp_path / request.param
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @pytest.fixture
 def serve(tmp_path, daemon):
     """Serve the socket of ``tmp_path``; close it after the test."""
@@ -248,7 +256,7 @@ def test_a_server_may_be_closed_before_and_after_it_ran(tmp_path, serve):
 
 
 def test_a_server_that_breaks_is_one_line(tmp_path, serve, caplog):
-    listener = socket.socket(socket.AF_INET)  # not what asyncio expects
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)  # no stream
     broken = server.Server(listener, None)
     broken.run()
     (line,) = [r.getMessage() for r in caplog.records]
