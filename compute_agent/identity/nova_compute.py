@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signs of a nova-compute that reports this host: its process, its files.
 
-nova-compute always reports its host to placement, and no option turns that off.
-So an agent that would report the same host asks first. ``cmd/wiring/`` connects
+nova-compute reports its host to placement, unless its driver is one of
+compute-agent-nova's, which this module cannot see. So an agent that would report
+the same host asks first. ``cmd/wiring/`` connects
 this module with the node planner.
 """
 
@@ -16,8 +17,8 @@ _PROGRAM = 'nova-compute'
 _INTERPRETER = 'python'
 _ADVICE = (
     'to add to what nova-compute reports, set [compute_agent] mode = '
-    'companion; to report the host in its place, stop nova-compute for good '
-    'and set mode = owner'
+    'companion; to report the host in its place, stop nova-compute for good, '
+    'or give it the driver compute_agent.LibvirtDriver, and set mode = owner'
 )
 _NOTE = (
     'nova-compute runs on this host (process {}) and reports it to placement '

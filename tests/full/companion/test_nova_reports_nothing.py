@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nova-compute with the class of compute-agent-nova, and an owner beside it.
+
+nova-compute loads its libvirt driver without the resources, so the agent reports
+the host. What matters to an operator: neither undoes the other's work, whoever
+starts first, and the guests' part of nova finds what the agent reported.
+"""
+
+import os
+import subprocess
+import sys
+
+import local_nova
+import pytest
+import request_log
+
+pytestmark = pytest.mark.long
+
+PEACE = int(os.environ.get('COMPUTE_AGENT_COMPANION_SECONDS', '0'))
+NOVAS = """\
+[DEFAULT]
+compute_driver = compute_agent.LibvirtDriver
+"""
+# The agent takes nova's line for its driver libvirt.
+OWNERS = """\
+[DEFAULT]
+use_stderr = true
+[compute_agent]
+mode = owner
+state_path = {folder}/state
+[compute]
+provider_config_location = {folder}/provider_config
+[placement]
+endpoint = {placement}
+"""
+# What nova-compute adds by itself, and an owner's libvirt driver does, too.
+NOVAS_OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
+AGENTS = {'VCPU', 'MEMORY_MB', 'DISK_GB'}
+
+
+@pytest.fixture
+def reported(host, tmp_path):
+    """The host, whose nova-compute reports its capabilities only."""
+    line = tmp_path / 'reported-by-agent.conf'
+    line.write_text(NOVAS)
+    host.add_to_conf(line)
+    host.agent.conf.write_text(
+        OWNERS.format(folder=host.agent.folder, placement=host.agent.placement)
+    )
+    return host
+
+
+def has_inventory(host):
+    return set(host.inventory(host.name)) >= AGENTS
+
+
+def restarted(host):
+    """Start each of the two anew; return what they wrote meanwhile."""
+    mark = len(host.requests)
+    host.nova.stop()
+    host.agent.stop()
+    host.start_agent()
+    host.nova.start()
+    host.wait_for_refreshes(2)
+    host.nova.stop()
+    host.nova.start()
+    host.wait_for_refreshes(2)
+    return host.requests.writes(mark)
+
+
+def test_nova_first_and_neither_undoes_the_other(reported, capsys):
+    host = reported
+    host.nova.start()
+    host.wait(lambda: host.traits() >= NOVAS_OWN, 'nova reports')
+    host.wait_for_refreshes(1)
+    novas = host.traits()
+    assert host.inventory(host.name) == {}
+    assert not any(trait.startswith('HW_CPU_') for trait in novas)
+    assert 'compute-agent reports the resources of' in host.nova.log
+    host.nova.stop()
+    alone = host.nova.troubles()
+    host.nova.start()
+    host.wait_for_refreshes(1)
+
+    planned = host.agent.run('plan', code=2)
+    assert '+VCPU' in planned
+    assert not [
+        line for line in planned.split('\n') if line.strip()[:1] == '-'
+    ]
+    host.start_agent()
+    host.wait(lambda: has_inventory(host), 'the agent reports')
+    both = host.traits()
+    assert both > novas
+    watched = host.watch(PEACE)
+    with capsys.disabled():
+        for writer in request_log.WRITERS:
+            own = [one for one in watched.requests if one.writer == writer]
+            sys.stdout.write(f'\n{writer}: {len(own)} requests, ')
+            sys.stdout.write(f'{sum(one.is_write for one in own)} writes\n')
+    watched.check()
+
+    content = host.providers(), both, host.inventory(host.name)
+    assert restarted(host) == []
+    assert content == (
+        host.providers(),
+        host.traits(),
+        host.inventory(host.name),
+    )
+    assert host.requests.conflicts() == []
+    assert host.nova.troubles() <= alone
+
+    the_service_is_disabled_and_enabled(host, both)
+    the_service_is_deleted_and_registered_anew(host, both)
+
+
+def the_service_is_disabled_and_enabled(host, both):
+    """The trait of a disabled service comes and goes, and no other."""
+    disabled = 'COMPUTE_STATUS_DISABLED'
+    host.nova.disable_service(disabled=True)
+    host.nova.stop()
+    host.nova.start()
+    host.wait(lambda: disabled in host.traits(), 'it is disabled')
+    assert host.traits() == both | {disabled}
+    host.be_quiet()
+    host.nova.disable_service(disabled=False)
+    host.nova.stop()
+    host.nova.start()
+    host.wait(lambda: disabled not in host.traits(), 'it is enabled')
+    assert host.traits() == both
+    assert has_inventory(host)
+    host.be_quiet()
+
+
+def the_service_is_deleted_and_registered_anew(host, both):
+    """Nova deletes the root; both report all that they have again."""
+    host.nova.stop()
+    host.nova.delete_service(keeps_identity=True)
+    host.nova.start()
+    host.wait(
+        lambda: host.traits() >= both and has_inventory(host),
+        'both report again',
+    )
+    host.be_quiet()
+
+
+def test_the_agent_first_on_an_empty_placement(reported):
+    """nova-compute ran once, so that the host has nova's uuid and name."""
+    host = reported
+    host.nova.call_service(host.name)
+    host.nova.start()
+    host.wait(lambda: host.traits() >= NOVAS_OWN, 'nova reports')
+    uuid = host.providers()[host.name]['uuid']
+    host.nova.stop()
+    host.nova.delete_service(keeps_identity=True)
+    assert host.providers() == {}
+
+    host.agent.run('sync', '--yes')
+    assert has_inventory(host)
+    agents = host.traits()
+    root = host.providers()[host.name]['uuid']
+    assert root == uuid
+    host.nova.start()
+    host.wait_for_refreshes(1)
+    host.start_agent()
+    host.be_quiet()
+    assert host.providers()[host.name]['uuid'] == root
+    assert host.traits() >= agents
+    assert has_inventory(host)
+    assert host.requests.conflicts() == []
+
+
+LOAD = """
+import sys
+from nova import conf
+conf.CONF([], default_config_files=[])
+from nova.compute import provider_tree
+from nova.virt import driver
+{planted}
+made = driver.load_compute_driver(None, 'compute_agent.' + sys.argv[1])
+tree = provider_tree.ProviderTree()
+uuid = '11111111-1111-4111-8111-111111111111'
+tree.new_root('host', uuid)
+tree.update_inventory(uuid, {{'VCPU': {{'total': 4}}}})
+tree.update_traits(uuid, ['CUSTOM_A'])
+made.update_provider_tree(tree, 'host')
+assert tree.data(uuid).inventory == {{'VCPU': {{'total': 4}}}}
+assert tree.data(uuid).traits == {{'CUSTOM_A'}}
+if sys.argv[1] == 'LibvirtDriver':
+    assert made.provider_tree is not tree
+    assert made.provider_tree.data(uuid).inventory['VCPU']['total'] == 4
+print(sorted(made.capabilities_as_traits())[0])
+"""
+PLANTED = """
+from nova.virt.libvirt import driver as libvirt
+from nova.virt.ironic import driver as ironic
+for one in (libvirt.LibvirtDriver, ironic.IronicDriver):
+    one.update_provider_tree = lambda self, tree, node, more, allocations: 0
+"""
+
+
+def load(driver, planted=''):
+    return subprocess.run(
+        [
+            str(local_nova.PROGRAMS / 'python'), '-W', 'ignore', '-c',
+            LOAD.format(planted=planted), driver,
+        ],
+        capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize('driver', ['LibvirtDriver', 'IronicDriver'])
+def test_nova_loads_a_driver_that_leaves_the_tree_as_it_is(driver):
+    done = load(driver)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith('COMPUTE_')
+
+
+@pytest.mark.parametrize('driver', ['LibvirtDriver', 'IronicDriver'])
+def test_nova_does_not_start_with_a_method_that_is_not_known(driver):
+    done = load(driver, PLANTED)
+    assert done.returncode == 1
+    assert 'upgrade compute-agent-nova' in done.stderr
