@@ -10,7 +10,8 @@ empty :=
 PYENV = $(subst $(empty) ,,$(addprefix :,\
     $(wildcard $(HOME)/.pyenv/versions/3.1[1-9]*/bin)))
 # The one asked for, else the first that this machine has and that is new enough.
-ASKED = $(filter command environment,$(firstword $(origin PYTHON)))
+ASKED = $(if $(strip $(PYTHON)),\
+    $(filter command environment,$(firstword $(origin PYTHON))))
 FIND_PYTHON = PATH="$$PATH$(PYENV)" packaging/find_python.sh $(if $(ASKED),\
     '$(PYTHON)',python3 python3.14 python3.13 python3.12 python3.11)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \

@@ -18,16 +18,17 @@ refused=
 for python in "$@"; do
     # A shim of pyenv depends on the directory and the PATH, so the path of the
     # program itself is printed.
-    if answer=$("$python" -c "$JUDGE" 2>/dev/null); then
-        version=$(printf '%s\n' "$answer" | tail -n 1)
-        path=$(printf '%s\n' "$answer" | tail -n 2 | head -n 1)
+    answer=$("$python" -c "$JUDGE" 2>/dev/null)
+    judged=$?
+    version=$(printf '%s\n' "$answer" | tail -n 1)
+    path=$(printf '%s\n' "$answer" | tail -n 2 | head -n 1)
+    if [ "$judged" = 0 ] && [ -x "$path" ]; then
         note=${refused:+; not used: $refused}
         echo "compute-agent uses Python $version ($path)$note" >&2
         echo "$path"
         exit 0
     fi
-    reason=$(printf '%s\n' "$answer" | tail -n 1)
-    refused="$refused${refused:+, }$python (${reason:-cannot be run})"
+    refused="$refused${refused:+, }$python (${version:-cannot be run})"
 done
 echo "compute-agent needs Python 3.11 or newer with its venv module; not used:" \
     "$refused; install python3-venv, or say make PYTHON=/path/to/python3.11" >&2

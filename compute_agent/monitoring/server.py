@@ -3,7 +3,7 @@
 
 Each connection has a thread and carries one request. There are few of them at
 a time, each has a deadline, and none can delay a cycle, or the stop of the
-daemon by more than a second. Whatever a client sends, the answer is short and the daemon goes on.
+daemon by more than some two seconds. Whatever a client sends, the answer is short and the daemon goes on.
 """
 
 import errno
@@ -142,14 +142,14 @@ class MonitoringServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
             self.shutdown()
             self._thread.join()
         self.server_close()
-        with self._counting:
-            self._cut(self._deadlines)
-            self._counting.wait_for(lambda: not self._deadlines, STOPPING)
         if self._address.path is not None:
             try:
                 self._address.path.unlink(missing_ok=True)
             except OSError as exc:  # the next start replaces it
                 LOG.debug('%s stays: %s', self._address, exc)
+        with self._counting:
+            self._cut(self._deadlines)
+            self._counting.wait_for(lambda: not self._deadlines, STOPPING)
 
     # --- bounds of the connections --------------------------------------------
 

@@ -42,6 +42,7 @@ class _Opened:
 
 
 _opened: list[_Opened] = []
+_FAILED = pytest.StashKey[bool]()
 
 
 def _hear(event: str, values: tuple[typing.Any, ...]) -> None:
@@ -128,11 +129,23 @@ def no_leaks_of_pools() -> collections.abc.Iterator[None]:
     _fail_if_open(found)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> None:
+    """Note a test that fails: what it leaves open is a consequence."""
+    if call.when == 'call' and call.excinfo is not None:
+        item.stash[_FAILED] = True
+
+
 @pytest.fixture(autouse=True)
-def no_leaks() -> collections.abc.Iterator[None]:
-    """A test, with its fixtures, closes what it opened."""
+def no_leaks(
+    request: pytest.FixtureRequest,
+) -> collections.abc.Iterator[None]:
+    """A test that passes closes what it and its fixtures opened."""
     before = set(_opened)
     yield
     found = [one for one in _left(pooled=False) if one not in before]
     _opened[:] = [one for one in _left() if one not in found]
-    _fail_if_open(found)
+    if _FAILED not in request.node.stash:
+        _fail_if_open(found)

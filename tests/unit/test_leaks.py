@@ -37,6 +37,10 @@ def test_of_a_fixture(late):
 def test_of_a_server():
     kept.append(socket.create_server(('127.0.0.1', 0)))
 
+def test_that_fails():
+    kept.append(sqlite3.connect(':memory:'))
+    assert False
+
 def test_that_closes_all(tmp_path):
     with contextlib.closing(sqlite3.connect(tmp_path / 'a')) as db, db:
         db.execute('create table a (b)')
@@ -92,6 +96,11 @@ def test_what_is_left_open_fails_the_test_that_opened_it(
         + opened.format(rf'\S*{place}'),
         outcome,
     ), outcome
+
+
+def test_a_failure_is_told_alone(outcome):
+    assert 'FAILED test_planted.py::test_that_fails' in outcome
+    assert 'ERROR test_planted.py::test_that_fails' not in outcome
 
 
 @pytest.mark.parametrize(

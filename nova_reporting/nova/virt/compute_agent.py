@@ -4,7 +4,7 @@
 nova-compute loads the class that ``[DEFAULT] compute_driver`` names in the
 package ``nova.virt``: ``compute_agent.LibvirtDriver`` or
 ``compute_agent.IronicDriver``. These classes do all that nova's own ones do,
-except for one method: they describe no resources. So nova-compute starts guests
+except for one method: they describe no resources for placement. So nova-compute starts guests
 as before, and reports only what it adds without asking the driver: the
 capabilities of the driver's class, ``COMPUTE_NODE``, ``OWNER_NOVA``,
 ``COMPUTE_STATUS_DISABLED``, its PCI devices if ``[pci] report_in_placement`` is
@@ -13,30 +13,37 @@ set, and its own provider-config files.
 Nothing else of nova is changed, and nothing of compute-agent is imported.
 """
 
+import collections
 import copy
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
+import nova.conf
+from nova.compute import provider_config
 from nova.virt.ironic import driver as ironic
 from nova.virt.libvirt import driver as libvirt
 from oslo_log import log
 
+CONF = nova.conf.CONF
 LOG = log.getLogger(__name__)
 
-# The method of nova that is overridden, in nova 29 (2024.1) to 34 (2026.2).
-_ARGUMENTS = ['provider_tree', 'nodename', 'allocations']
+# The arguments of nova's methods, in nova 29 (2024.1) to 34 (2026.2).
+_DESCRIBING = ['provider_tree', 'nodename', 'allocations']
+_PERSISTENT_MEMORY = ['provider_tree', 'nodename', 'inventory', 'resources']
 
 
 class _ReportedByAgent:
     """A driver of nova's that describes no resources.
 
-    :raises ImportError: nova calls the overridden method in another way; nova
-        logs that and does not start
+    :raises ImportError: nova calls the overridden method in another way, or
+        its provider-config files have inventories; nova logs that and does not
+        start
     """
 
     def __init__(self, virtapi: Any, read_only: bool = False) -> None:  # noqa: FBT001, FBT002 (nova's signature)
-        _check(super().update_provider_tree)
+        _check_arguments(super().update_provider_tree, _DESCRIBING)
+        _check_files()
         super().__init__(virtapi, read_only)
 
     def init_host(self, host: str) -> None:
@@ -62,13 +69,28 @@ class _ReportedByAgent:
 class LibvirtDriver(_ReportedByAgent, libvirt.LibvirtDriver):
     """Nova's libvirt driver, without its resources."""
 
+    def __init__(self, virtapi: Any, read_only: bool = False) -> None:  # noqa: FBT001, FBT002 (nova's signature)
+        _check_arguments(
+            self._update_provider_tree_for_vpmems, _PERSISTENT_MEMORY
+        )
+        super().__init__(virtapi, read_only)
+
     def update_provider_tree(
         self,
         provider_tree: Any,
         nodename: str,
         allocations: Optional[Mapping[str, Any]] = None,
     ) -> None:
-        """Keep the tree: nova looks there for a guest's mediated devices."""
+        """Give nova what it keeps to itself about devices, and keep the tree.
+
+        Nova assigns a guest the persistent memory that this method lists, and
+        looks in the tree for mediated devices. Placement gets none of it.
+        """
+        resources: dict[str, set[Any]] = collections.defaultdict(set)
+        self._update_provider_tree_for_vpmems(
+            provider_tree, nodename, {}, resources
+        )
+        provider_tree.update_resources(nodename, resources)
         self.provider_tree = copy.deepcopy(provider_tree)
 
 
@@ -76,13 +98,34 @@ class IronicDriver(_ReportedByAgent, ironic.IronicDriver):
     """Nova's Ironic driver, without its resources."""
 
 
-def _check(method: Callable[..., Any]) -> None:
+def _check_arguments(method: Callable[..., Any], known: list[str]) -> None:
     found = list(inspect.signature(method).parameters)
-    if found != _ARGUMENTS:
+    if found != known:
         raise ImportError(
             'this release of nova has '
             f'{method.__qualname__}({", ".join(found)}), and compute-agent-nova '
-            f'knows it with ({", ".join(_ARGUMENTS)}): upgrade '
-            'compute-agent-nova, or set [DEFAULT] compute_driver to '
-            "nova's own driver and stop compute-agent on this host"
+            f'knows it with ({", ".join(known)}): upgrade compute-agent-nova, '
+            "or set [DEFAULT] compute_driver to nova's own driver and stop "
+            'compute-agent on this host'
+        )
+
+
+def _check_files() -> None:
+    """Refuse inventories in nova's files.
+
+    Nova refuses a class that a provider has before it applies a file, and
+    here each provider has what placement has.
+    """
+    location = CONF.compute.provider_config_location
+    files = provider_config.get_provider_configs(location)
+    named = sorted(
+        str(one.get('__source_file', name))
+        for name, one in files.items()
+        if one.get('inventories', {}).get('additional')
+    )
+    if named:
+        raise ImportError(
+            f'the provider-config files {", ".join(named)} of nova-compute have '
+            'inventories, which compute-agent reports on this host: move them '
+            "to files in the agent's [compute] provider_config_location"
         )

@@ -173,6 +173,7 @@ LOAD = """
 import sys
 from nova import conf
 conf.CONF([], default_config_files=[])
+conf.CONF.set_override('provider_config_location', sys.argv[2], 'compute')
 from nova.compute import provider_tree
 from nova.virt import driver
 {planted}
@@ -186,6 +187,7 @@ made.update_provider_tree(tree, 'host')
 assert tree.data(uuid).inventory == {{'VCPU': {{'total': 4}}}}
 assert tree.data(uuid).traits == {{'CUSTOM_A'}}
 if sys.argv[1] == 'LibvirtDriver':
+    assert tree.data(uuid).resources == {{}}  # no persistent memory
     assert made.provider_tree is not tree
     assert made.provider_tree.data(uuid).inventory['VCPU']['total'] == 4
 print(sorted(made.capabilities_as_traits())[0])
@@ -198,25 +200,51 @@ for one in (libvirt.LibvirtDriver, ironic.IronicDriver):
 """
 
 
-def load(driver, planted=''):
+GOLD = """
+meta:
+  schema_version: '1.0'
+providers:
+- identification:
+    uuid: $COMPUTE_NODE
+  {}
+"""
+INVENTORIES = """inventories:
+    additional:
+    - CUSTOM_LICENSE: {total: 4, reserved: 0, min_unit: 1, max_unit: 4,
+        step_size: 1, allocation_ratio: 1.0}"""
+TRAITS = """traits:
+    additional: [CUSTOM_GOLD]"""
+
+
+def load(driver, folder, planted=''):
     return subprocess.run(
         [
             str(local_nova.PROGRAMS / 'python'), '-W', 'ignore', '-c',
-            LOAD.format(planted=planted), driver,
+            LOAD.format(planted=planted), driver, str(folder),
         ],
         capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize('driver', ['LibvirtDriver', 'IronicDriver'])
-def test_nova_loads_a_driver_that_leaves_the_tree_as_it_is(driver):
-    done = load(driver)
+def test_nova_loads_a_driver_that_leaves_the_tree_as_it_is(driver, tmp_path):
+    (tmp_path / 'gold.yaml').write_text(GOLD.format(TRAITS))
+    done = load(driver, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith('COMPUTE_')
 
 
 @pytest.mark.parametrize('driver', ['LibvirtDriver', 'IronicDriver'])
-def test_nova_does_not_start_with_a_method_that_is_not_known(driver):
-    done = load(driver, PLANTED)
+def test_nova_does_not_start_with_inventories_in_its_files(driver, tmp_path):
+    """It would refuse them itself in its second cycle, and each one after."""
+    (tmp_path / 'gold.yaml').write_text(GOLD.format(INVENTORIES))
+    done = load(driver, tmp_path)
+    assert done.returncode == 1
+    assert 'gold.yaml of nova-compute have inventories' in done.stderr
+
+
+@pytest.mark.parametrize('driver', ['LibvirtDriver', 'IronicDriver'])
+def test_nova_does_not_start_with_a_method_that_is_not_known(driver, tmp_path):
+    done = load(driver, tmp_path, PLANTED)
     assert done.returncode == 1
     assert 'upgrade compute-agent-nova' in done.stderr
