@@ -8,9 +8,8 @@ PLANTED=1`` looks for all of them.
 import pathlib
 
 import former_faults
+import planted
 import pytest
-
-from tests.mutation import planted
 
 TABLE = pathlib.Path(__file__).with_name('FORMER_FAULTS.md')
 FEW = 10  # sequences

@@ -13,7 +13,7 @@ defect replaces a part of the product that the module imports. The tests that
 must notice it are marked ``catches`` with its name.
 """
 
-from tests.mutation.planted import (
+from planted import (
     beside_nova,
     bounds,
     former,
@@ -26,7 +26,7 @@ from tests.mutation.planted import (
     unknown,
     writes,
 )
-from tests.mutation.planted.catalogue import VARIANTS
+from planted.catalogue import VARIANTS
 
 __all__ = [
     'VARIANTS',

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node that nova-compute reports: what an agent beside it leaves alone."""
 
+from planted.catalogue import plant
+
 from compute_agent.cycle.planning import root_checks
 from compute_agent.identity import nova_compute
 from compute_agent.ownership import takeover
 from compute_agent.ownership.beside_nova import companion, given_up
 from compute_agent.ownership.record import Record
-from tests.mutation.planted.catalogue import plant
 
 
 @plant(

@@ -3,6 +3,8 @@
 
 import dataclasses
 
+from planted.catalogue import plant
+
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.departures import batches, departed_nodes
@@ -13,7 +15,6 @@ from compute_agent.provider_config import files
 from compute_agent.state import approvals
 from report_client.apply import executor
 from report_client.plan import diff
-from tests.mutation.planted.catalogue import plant
 
 
 @plant(

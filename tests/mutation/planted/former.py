@@ -6,6 +6,7 @@ The other modules have the defects of a single part that are of this kind, too;
 """
 
 import variants
+from planted.catalogue import VARIANTS, plant
 
 from compute_agent.cycle.departures import departed_cycles, departed_nodes
 from compute_agent.cycle.node import node_cycle
@@ -17,7 +18,6 @@ from compute_agent.state.snapshot import earlier_contents
 from compute_agent.tree import provider_tree
 from report_client.apply import executor, progress
 from report_client.observe import fallen
-from tests.mutation.planted.catalogue import VARIANTS, plant
 
 TEN_CYCLES = 600.0  # seconds, at a cycle a minute
 

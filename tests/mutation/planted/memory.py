@@ -4,12 +4,13 @@
 import sys
 import uuid as uuidlib
 
+from planted.catalogue import plant
+
 from compute_agent.state import journal
 from compute_agent.state.record import undos
 from compute_agent.state.snapshot import site
 from compute_agent.tree import provider_tree
 from report_client.apply import executor
-from tests.mutation.planted.catalogue import plant
 
 
 @plant(

@@ -5,10 +5,11 @@ import concurrent.futures
 import threading
 import uuid as uuidlib
 
+from planted.catalogue import plant
+
 from compute_agent import errors
 from compute_agent.virt import driver as virt
 from drivers.nova import conductor, driver, novas_tree, process, tracker
-from tests.mutation.planted.catalogue import plant
 
 
 @plant(novas_tree._completed, 'a field that a driver of nova omits is reset')

@@ -9,6 +9,7 @@ import dataclasses
 import json
 
 import recorded_libvirt
+from planted.catalogue import plant
 
 from compute_agent import errors
 from compute_agent.virt import finding
@@ -34,7 +35,6 @@ from drivers.libvirt.devices import (
 from drivers.libvirt.inventory import amounts, disk, root
 from drivers.libvirt.reshapes import moves
 from drivers.libvirtd import hypervisor
-from tests.mutation.planted.catalogue import plant
 
 _RATIOS = {'VCPU': 4.0, 'MEMORY_MB': 1.0, 'DISK_GB': 1.0}
 

@@ -3,6 +3,8 @@
 
 import dataclasses
 
+from planted.catalogue import plant
+
 from compute_agent.cycle.planning import node_plan
 from compute_agent.identity import identity
 from compute_agent.ownership import (
@@ -14,7 +16,6 @@ from compute_agent.ownership import (
 )
 from compute_agent.plan import intents
 from compute_agent.tree import allocation_ratios, assertion, names
-from tests.mutation.planted.catalogue import plant
 
 
 @plant(claims.decide, "the driver's traits replace other writers' traits")

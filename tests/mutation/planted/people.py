@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """People are told what happened, once, and what they mistyped."""
 
+from planted.catalogue import plant
+
 from compute_agent import error_text
 from compute_agent.cmd.plan import masks
 from compute_agent.conf import misspelled
 from compute_agent.cycle import news
 from compute_agent.identity import host_name
 from drivers.ironic import staging
-from tests.mutation.planted.catalogue import plant
 
 
 @plant(

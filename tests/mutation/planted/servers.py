@@ -2,6 +2,7 @@
 """A hostile or broken server harms no more than its own answer."""
 
 import requests
+from planted.catalogue import plant
 
 from compute_agent import error_text
 from compute_agent.transport import (
@@ -11,7 +12,6 @@ from compute_agent.transport import (
 )
 from report_client import errors
 from report_client.http import codec, json_shapes
-from tests.mutation.planted.catalogue import plant
 
 
 @plant(protection.protect, 'a session follows redirects')

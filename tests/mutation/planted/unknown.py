@@ -4,6 +4,7 @@
 import dataclasses
 
 import variants
+from planted.catalogue import plant
 
 from compute_agent import errors
 from compute_agent.cycle.departures import departed_nodes, questions
@@ -15,7 +16,6 @@ from compute_agent.tree import assertion, provider
 from compute_agent.virt import driver as virt
 from report_client.apply import executor
 from report_client.observe import fallen, reader
-from tests.mutation.planted.catalogue import plant
 
 
 @plant(reader.Reader.provider, 'a part that cannot be read counts as empty')

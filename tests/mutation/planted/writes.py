@@ -4,6 +4,7 @@
 import dataclasses
 
 import variants
+from planted.catalogue import plant
 
 from compute_agent.cycle.planning import describe
 from compute_agent.ownership import in_use
@@ -15,7 +16,6 @@ from report_client.http import codec, codec_writes, paths
 from report_client.observe import reader, sharing, verify
 from report_client.operations import operations as ops
 from report_client.plan import contents, hierarchy
-from tests.mutation.planted.catalogue import plant
 
 # --- what is read before a write ----------------------------------------------
 
