@@ -13,12 +13,11 @@ import sys
 import traceback
 
 import booting
+import planted
 import pytest
 import sequences
 import tally as tallies
 from placement_double import service
-
-from tests.mutation import planted
 
 HERE = pathlib.Path(__file__).parent
 MOST = 200  # sequences
