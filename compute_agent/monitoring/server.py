@@ -3,7 +3,8 @@
 
 Each connection has a thread and carries one request. There are few of them at
 a time, each has a deadline, and none can delay a cycle, or the stop of the
-daemon by more than some two seconds. Whatever a client sends, the answer is short and the daemon goes on.
+daemon by more than some two seconds. Whatever a client sends, the answer is
+short and the daemon goes on.
 """
 
 import errno
