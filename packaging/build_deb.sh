@@ -29,7 +29,8 @@ rm -rf "$source"
 mkdir -p "$source"
 cp -r packaging/debian "$source/debian"
 cp -r "${wheels[0]}" packaging/compute-agent.conf build/docs/man/compute-agent.1 \
-    etc/compute-agent.conf.sample etc/companion.conf etc/prometheus etc/grafana \
+    etc/compute-agent.conf.sample etc/companion.conf etc/reporter.conf \
+    etc/prometheus etc/grafana \
     "$source"
 packaging/copy_docs.sh "$source"
 for kind in service sysusers tmpfiles; do

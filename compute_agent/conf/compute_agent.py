@@ -10,13 +10,24 @@ from . import default, option_types
 GROUP = 'compute_agent'
 _OWNER = (
     'The agent reports the node: it creates the root provider and decides its '
-    'contents. nova-compute must not report the same node.'
+    'contents. No nova-compute has the same node.'
 )
 _COMPANION = (
     'nova-compute reports the node. The agent adds to the root only traits '
     'that nova does not decide, and children of its own below it. It never '
     'creates, renames or deletes the root, and waits while it is missing '
     '(docs/companion.md).'
+)
+
+
+_REPORTER = (
+    'nova-compute starts the guests, or deploys the nodes, with a driver of '
+    'compute-agent-nova, which describes nothing, and the agent reports them '
+    '(docs/in-place-of-nova.md). It leaves to nova-compute what that adds by '
+    'itself: COMPUTE_NODE, OWNER_NOVA, COMPUTE_STATUS_DISABLED, the '
+    'capabilities of its driver and, if [pci] report_in_placement is set, the '
+    'PCI devices. It writes nothing while a nova-compute on this host reports '
+    'it.'
 )
 
 
@@ -54,12 +65,13 @@ _OPTS: list[cfg.Opt] = [
         choices=[
             ('owner', _OWNER),
             ('companion', _COMPANION),
+            ('reporter', _REPORTER),
         ],
         sample_default='owner',
         help="The agent's part for its nodes. Without this option the agent is "
         'an owner, but writes nothing at first if nova-compute lives on the '
-        'host: the node waits, and a line says so. To go from one mode to the '
-        'other, change this option and restart the agent.',
+        'host: the node waits, and a line says so. To go from one mode to '
+        'another, change this option and restart the agent.',
     ),
     cfg.IntOpt(
         'full_read_interval',

@@ -102,6 +102,19 @@ class NovaCompute(Protocol):
         """Return a line about a nova-compute that runs beside, or ''."""
 
 
+class NovaMarker(Protocol):
+    """The sign that the nova-compute of this host reports no resources."""
+
+    def begin(self) -> None:
+        """Look at the host, for a cycle."""
+
+    def is_silent(self, uuid: str) -> bool:
+        """Return True if no nova-compute reports the root, for certain."""
+
+    def reason_to_wait(self, uuid: str) -> str:
+        """Return why nothing of the root with this uuid is written, or ''."""
+
+
 class Undos(Protocol):
     """The changes that other writers undid, over restarts."""
 

@@ -17,8 +17,9 @@ _PROGRAM = 'nova-compute'
 _INTERPRETER = 'python'
 _ADVICE = (
     'to add to what nova-compute reports, set [compute_agent] mode = '
-    'companion; to report the host in its place, stop nova-compute for good, '
-    'or give it the driver compute_agent.LibvirtDriver, and set mode = owner'
+    'companion; to report the host in its place, give nova-compute the driver '
+    'compute_agent.LibvirtDriver and set mode = reporter, or stop it for good '
+    'and set mode = owner'
 )
 _NOTE = (
     'nova-compute runs on this host (process {}) and reports it to placement '
@@ -51,7 +52,7 @@ class NovaCompute:
         files = compute_id.uuid_files(self._directories)
         if uuid not in files:
             return ''
-        number = next(_processes(self._proc), '')
+        number = next(processes(self._proc), '')
         signs = [
             *([f'it runs as process {number}'] if number else []),
             *self._novas_file(uuid, files[uuid]),
@@ -72,7 +73,7 @@ class NovaCompute:
         if uuid not in compute_id.uuid_files(self._directories):
             return ''
         if self._note is None:
-            number = next(_processes(self._proc), '')
+            number = next(processes(self._proc), '')
             self._note = _NOTE.format(number) if number else ''
         return self._note
 
@@ -84,12 +85,8 @@ class NovaCompute:
         return [f'the uuid of the host is in its file {file}']
 
 
-def running(proc: pathlib.Path = _PROC) -> str:
-    """Return the number of a nova-compute's process, '' if none is seen."""
-    return next(_processes(proc), '')
-
-
-def _processes(proc: pathlib.Path) -> Iterator[str]:
+def processes(proc: pathlib.Path = _PROC) -> Iterator[str]:
+    """Yield the number of each process of a nova-compute that is seen."""
     try:
         found = [path for path in proc.iterdir() if path.name.isdecimal()]
     except OSError:

@@ -65,6 +65,7 @@ class NovaRoot:
     :param from_file: returns the uuid in nova's file
     :param by_name: returns the providers that placement has under a name
     :param is_there: tells if placement had a root when it was read last
+    :param missing: returns the line about a host that neither has
     """
 
     def __init__(
@@ -72,10 +73,12 @@ class NovaRoot:
         from_file: Callable[[], HostFile],
         by_name: Listed,
         is_there: Callable[[str], bool],
+        missing: Callable[[str], str],
     ) -> None:
         self._from_file = from_file
         self._by_name = by_name
         self._is_there = is_there
+        self._missing = missing
         self._found: dict[str, str] = {}
         self._told: set[str] = set()
 
@@ -97,7 +100,7 @@ class NovaRoot:
         found = self._known_by(name)
         if not file.uuid:
             if not found:
-                raise errors.NotYet(missing(name))
+                raise errors.NotYet(self._missing(name))
             return found
         if found in {'', file.uuid}:
             return file.uuid
@@ -141,6 +144,24 @@ def missing(name: str) -> str:
         f'placement has no root provider {name}: nova-compute creates it when '
         'it reports this host, and [compute_agent] mode = companion only adds '
         'to it; nothing is written until then'
+    )
+
+
+def unknown(name: str) -> str:
+    """Return the line about a host whose uuid nova-compute has not made."""
+    return (
+        f'neither placement nor a file {compute_id.FILE_NAME} of nova-compute '
+        f'knows {name}: start nova-compute once, which makes the uuid of the '
+        'host; nothing is written until then'
+    )
+
+
+def deleted(name: str) -> str:
+    """Return the line about a root that another writer deleted."""
+    return (
+        f'another writer deleted the root provider {name} ("openstack compute '
+        'service delete" does so): nova-compute creates it again when its '
+        'service is registered; nothing is written until then'
     )
 
 

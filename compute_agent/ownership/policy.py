@@ -17,6 +17,7 @@ from .. import errors
 from ..limits import contention
 from ..tree import names
 from ..tree.allocation_ratios import Ratios
+from .beside_nova import nova_traits
 
 _AUTHORITY = re.compile(r'[A-Z0-9_]{1,254}[A-Z0-9_*]')
 _MASK = re.compile(r'[A-Z0-9_*?]{1,255}')
@@ -63,6 +64,14 @@ class Mode(enum.Enum):
 
     OWNER = 'owner'  # the agent reports the node
     COMPANION = 'companion'  # nova-compute does, and the agent adds to it
+    # nova-compute starts the guests there, and the agent reports the node, but
+    # for what nova-compute adds without asking its driver
+    REPORTER = 'reporter'
+
+    @property
+    def is_beside_nova(self) -> bool:
+        """True if a nova-compute knows the node by its own uuid and name."""
+        return self is not Mode.OWNER
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +82,9 @@ class Policy:
         the driver's name as a source
     :ivar contended: the items that stay as they are, because another writer
         undoes the agent's changes
-    :ivar is_companion: True if the root is nova-compute's
+    :ivar mode: the agent's part for the node
+    :ivar leaves: True if the agent takes off all that it added, so that no
+        advice is due about what stays
     """
 
     node_uuid: str
@@ -83,7 +94,8 @@ class Policy:
     ratios: Ratios = dataclasses.field(default_factory=Ratios)
     orders: Orders = NO_ORDERS
     contended: Collection[contention.Item] = ()
-    is_companion: bool = False
+    mode: Mode = Mode.OWNER
+    leaves: bool = False
 
     def __post_init__(self) -> None:
         """Refuse an authority that may claim more than the driver meant.
@@ -96,8 +108,15 @@ class Policy:
         }
         object.__setattr__(self, 'authority', checked)
 
+    @property
+    def is_companion(self) -> bool:
+        """True if nova-compute reports the node."""
+        return self.mode is Mode.COMPANION
+
     def decides(self, source: str, trait: str) -> bool:
         """Return True if this driver alone decides this trait."""
+        if self.mode is Mode.REPORTER and nova_traits.is_nova_computes(trait):
+            return False
         return not is_protected(trait) and any(
             trait.startswith(a[:-1]) if a.endswith('*') else trait == a
             for a in self.authority.get(source, ())

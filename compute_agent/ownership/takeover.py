@@ -159,12 +159,14 @@ def is_written(record: Record, uuid: str) -> bool:
 def _only_added_to(record: Record, root: str) -> bool:
     """Return True if this agent wrote to the root as a companion only.
 
-    An owner claims COMPUTE_NODE and OWNER_NOVA on its roots.
+    An owner claims COMPUTE_NODE and OWNER_NOVA on its roots, and a reporter
+    has inventory there.
     """
     claims = record.claims.get((root, Kind.TRAIT), {})
     return (
         root not in record.created | record.taken_over
         and assertion.AGENT not in claims
+        and not record.ours.get((root, Kind.INVENTORY))
     )
 
 

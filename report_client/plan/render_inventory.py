@@ -77,11 +77,18 @@ def _same(field: str, old: float, new: float) -> bool:
 
 
 def data(operation: ops.SetInventories) -> dict[str, Any]:
-    """Return the inventories that are set, and the changes, as data."""
+    """Return the inventories that are set, and the changes, as data.
+
+    The key ``before`` has the old records of what is changed or removed.
+    """
     return {
         'inventories': {
             rc: record.to_record()
             for rc, record in sorted(operation.inventories.items())
+        },
+        'before': {
+            rc: operation.before[rc].to_record()
+            for rc in sorted(operation.changed | operation.removed)
         },
         'added': sorted(operation.added),
         'changed': sorted(operation.changed),

@@ -25,7 +25,7 @@ from compute_agent.cmd.doctor import (
     finding,
     state_checks,
 )
-from compute_agent.identity import nova_compute
+from compute_agent.identity import nova_marker
 from compute_agent.state.state import State
 
 OK, WARNING, FAILED, UNKNOWN = (o.value for o in finding.Outcome)
@@ -42,7 +42,7 @@ def examined(cli, code):
 @pytest.fixture(autouse=True)
 def no_nova(monkeypatch, tmp_path):
     """No nova-compute of this machine counts."""
-    monkeypatch.setattr(nova_compute.running, '__defaults__', (tmp_path,))
+    monkeypatch.setattr(nova_marker.look, '__defaults__', (tmp_path,))
 
 
 @pytest.fixture
@@ -245,25 +245,46 @@ def test_two_uuids_of_this_host_are_a_failure(cli):
 
 
 @pytest.mark.parametrize(
-    ('mode', 'runs', 'outcome'),
+    ('mode', 'finding', 'outcome', 'words'),
     [
-        (None, False, OK),
-        (None, True, WARNING),
-        ('owner', True, FAILED),
-        ('companion', True, OK),
-        ('companion', False, WARNING),
+        (None, 'STOPPED', OK, 'none runs'),
+        (None, 'UNKNOWN', OK, 'none runs'),
+        (None, 'REPORTS', WARNING, 'mode is not set'),
+        (None, 'SILENT', WARNING, 'set mode = reporter'),
+        ('owner', 'STOPPED', OK, 'none runs'),
+        ('owner', 'STARTS', FAILED, 'both report this host'),
+        ('owner', 'REPORTS', FAILED, 'set mode = companion'),
+        ('owner', 'SILENT', WARNING, 'set mode = reporter'),
+        ('companion', 'REPORTS', OK, 'mode is companion'),
+        ('companion', 'STARTS', OK, 'mode is companion'),
+        ('companion', 'SILENT', FAILED, 'nobody reports this host'),
+        ('companion', 'UNKNOWN', WARNING, 'start it'),
+        ('reporter', 'SILENT', OK, 'mode is reporter'),
+        ('reporter', 'STARTS', WARNING, 'wait two minutes'),
+        ('reporter', 'STOPPED', WARNING, 'start it'),
+        ('reporter', 'UNKNOWN', WARNING, 'steps back'),
+        ('reporter', 'REPORTS', FAILED, 'restart nova-compute'),
     ],
 )
 def test_a_nova_compute_beside_must_fit_the_mode(
-    cli, tmp_path, mode, runs, outcome
+    cli, monkeypatch, mode, finding, outcome, words
 ):
-    if runs:
-        (tmp_path / '123').mkdir()
-        (tmp_path / '123' / 'cmdline').write_bytes(NOVA)
+    sign = nova_marker.Sign(
+        finding=nova_marker.Finding[finding], fact='process 123'
+    )
+    monkeypatch.setattr(nova_marker, 'look', lambda _directories: sign)
     cli.configure(agent={'mode': mode} if mode else None)
     row = examined(cli, int(outcome == FAILED))['nova-compute']
     assert row['outcome'] == outcome
-    assert ('process 123' in row['said']) is runs
+    assert words in f'{row["said"]}: {row["fix"]}'
+
+
+def test_the_nova_compute_of_this_machine_is_seen(cli, tmp_path):
+    (tmp_path / '123').mkdir()
+    (tmp_path / '123' / 'cmdline').write_bytes(NOVA)
+    cli.configure(agent={'mode': 'companion'})
+    row = examined(cli, 0)['nova-compute']
+    assert 'process 123' in row['said']
 
 
 def test_placement_away_leaves_the_rest_unchecked(cli, unused_port):

@@ -173,6 +173,7 @@ class AgentFactory:
         mode: policy.Mode | None = None,
         max_capacity_loss_percent: float = 100,
         control: resource_tracker.Control | None = None,
+        directories: collections.abc.Sequence[pathlib.Path] = (NO_DIRECTORY,),
     ) -> Agent:
         """Return an agent.
 
@@ -184,11 +185,12 @@ class AgentFactory:
         :param takes_over: False to ask before the first write to another
             writer's provider; most tests are not about that
         :param max_capacity_loss_percent: not limited unless a test is about it
+        :param directories: where the uuid of the host is
         """
         if not isinstance(driver, virt.ComputeDriver | drivers.Drivers):
             driver = Driver(driver, nodes=nodes, authority=authority)
         settings = Settings(
-            identity_directories=[NO_DIRECTORY],
+            identity_directories=directories,
             ratios=ratios,
             reserved=reserved,
             full_read_interval=full_read_interval,

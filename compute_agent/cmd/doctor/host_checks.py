@@ -10,11 +10,9 @@ import functools
 from oslo_config import cfg
 
 from ...identity import compute_id as compute_id_file
-from ...identity import nova_compute
-from ...ownership import policy
 from ..app import configuration
 from ..wiring import agent_settings
-from . import finding
+from . import finding, nova_check
 from .finding import Check, Finding
 
 
@@ -27,7 +25,7 @@ def checks(conf: cfg.ConfigOpts) -> list[Check]:
     return [
         *named,
         Check(name='compute_id', run=lambda: compute_id(conf)),
-        Check(name='nova-compute', run=lambda: beside(conf)),
+        Check(name='nova-compute', run=lambda: nova_check.check(conf)),
     ]
 
 
@@ -59,33 +57,3 @@ def compute_id(conf: cfg.ConfigOpts) -> Finding:
         )
     uuid = next(iter(found))
     return finding.ok(f'this host is {uuid}')
-
-
-def beside(conf: cfg.ConfigOpts) -> Finding:
-    """Report a nova-compute on this host, and the mode that follows."""
-    number = nova_compute.running()
-    mode = agent_settings.mode(conf)
-    is_companion = mode is policy.Mode.COMPANION
-    if number and mode is None:
-        return finding.warning(
-            f'nova-compute runs as process {number}, and [compute_agent] mode '
-            'is not set',
-            'set mode = companion to add to what nova-compute reports, or stop '
-            'nova-compute for good and set mode = owner',
-        )
-    if number and not is_companion:
-        return finding.failed(
-            f'nova-compute runs as process {number}, and mode is owner: both '
-            'report this host',
-            'stop nova-compute for good, or set mode = companion',
-        )
-    if is_companion and not number:
-        return finding.warning(
-            'mode is companion, and no nova-compute is seen on this host',
-            'start it; a nova-compute in a container of its own is not seen',
-        )
-    return finding.ok(
-        f'it runs as process {number}, and mode is companion'
-        if number
-        else 'none runs on this host'
-    )

@@ -84,7 +84,7 @@ class Reading:
                 authority=self._authority,
                 ratios=self._agent.current.value.ratios,
                 contended=memory.contended(),
-                is_companion=self._agent.current.value.is_companion,
+                mode=self._agent.current.value.part,
             )
             orders = self._agent.current.orders()
             return {

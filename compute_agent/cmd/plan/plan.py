@@ -3,6 +3,7 @@
 
 import argparse
 import typing
+from collections.abc import Sequence
 
 from ..app import command
 from . import masks, plan_view, pruning
@@ -14,7 +15,8 @@ if typing.TYPE_CHECKING:
 class Plan(command.Report):
     """Print what sync would write to placement, and write nothing.
 
-    The plans of many nodes are summed up; --all prints each of them.
+    The plans of many nodes are summed up; --all prints each of them, and
+    --saved sums up what many hosts have saved of theirs.
 
     Exit code 0: nothing to do, 2: changes, 1: an error, or nodes that sync
     would not finish, for example because of max_deletions.
@@ -35,12 +37,23 @@ class Plan(command.Report):
             'printed once. The formats for programs are always complete.',
         )
         pruning.add_options(parser)
+        parser.add_argument(
+            '--saved',
+            nargs='+',
+            metavar='FILE',
+            default=[],
+            help='Sum up these plans, which "compute-agent plan -f json" '
+            'printed on their hosts: a line for each change, with the number '
+            'of its nodes. Nothing else is read.',
+        )
         return parser
 
     def report(
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return each node's plan."""
+        if parsed_args.saved:
+            return _summed_up(parsed_args.saved)
         from ...cycle.node import node_result  # noqa: PLC0415 (quick --help)
         from ..app import progress  # noqa: PLC0415
         from ..wiring.agent import open_agent  # noqa: PLC0415
@@ -66,6 +79,14 @@ class Plan(command.Report):
         changes = any(r.plan and r.plan.operations for r in results)
         text = plan_view.text(results, every=parsed_args.all)
         return data, text, 1 if undone else 2 if changes else 0
+
+
+def _summed_up(paths: Sequence[str]) -> tuple[typing.Any, str, int]:
+    from . import saved  # noqa: PLC0415 (quick --help)
+
+    found = saved.summary(saved.read(paths))
+    code = 1 if found.undone else 2 if found.changing else 0
+    return found.data(), found.text(), code
 
 
 def _data(result: 'NodeResult') -> dict[str, typing.Any]:

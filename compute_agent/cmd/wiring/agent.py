@@ -27,7 +27,13 @@ from ...cycle import garbage, judging, node_list, resource_tracker
 from ...cycle.departures import departed_nodes
 from ...cycle.node import node_result
 from ...cycle.planning import node_planner, planner_settings
-from ...identity import compute_id, identity, nova_compute, nova_root
+from ...identity import (
+    compute_id,
+    identity,
+    nova_compute,
+    nova_marker,
+    nova_root,
+)
 from ...identity import host_name as host_names
 from ...limits import approval, contention
 from ...ownership import adoption, policy
@@ -134,7 +140,12 @@ def build_agent(
             uuid_files=functools.partial(
                 compute_id.uuid_files, settings.identity_directories
             ),
-            is_companion=settings.is_companion,
+            mode=settings.part,
+            marker=nova_marker.NovaMarker(settings.identity_directories)
+            if settings.mode is policy.Mode.REPORTER
+            else None,
+            refresh=settings.sharing_interval,
+            clock=clock,
             nova=nova_compute.NovaCompute(settings.identity_directories)
             if settings.mode is None
             else None,
@@ -248,7 +259,7 @@ def _node_list(
     def known() -> Mapping[str, KnownNode]:
         return state.nodes.of_drivers(drivers.references)
 
-    if settings.is_companion:
+    if settings.part.is_beside_nova:
         return node_list.NodeList(
             drivers, _novas_nodes(settings, by_name, state), known
         )
@@ -276,11 +287,12 @@ def _node_list(
 def _novas_nodes(
     settings: Settings, by_name: nova_root.Listed, state: State
 ) -> node_list.Identify:
-    """Return what finds the nodes that nova-compute reports."""
+    """Return what finds the nodes that nova-compute knows."""
     root = nova_root.NovaRoot(
         functools.partial(nova_root.host_file, settings.identity_directories),
         by_name,
         lambda uuid: bool(state.snapshot.readings([uuid])),
+        nova_root.missing if settings.is_companion else nova_root.unknown,
     )
 
     def identify(

@@ -68,6 +68,11 @@ class Settings:
         """True if nova-compute reports the nodes."""
         return self.mode is policy.Mode.COMPANION
 
+    @property
+    def part(self) -> policy.Mode:
+        """The agent's part for its nodes, also if the operator did not say."""
+        return self.mode or policy.Mode.OWNER
+
     def orders(self) -> Callable[[Node], policy.Orders]:
         """Return a function that gives the operator's orders for a node."""
         masks = policy.Orders(

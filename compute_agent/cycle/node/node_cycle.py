@@ -236,7 +236,9 @@ class NodeCycle(Generic[Op]):
         plan, context = planned.plan, self._context
         self._planned, self._before = planned, plan.before
         self.result = self._result(planned)
-        if planned.waits_as_a_whole():
+        if planned.stepped_back:
+            self._wait(planned.stepped_back)
+        if planned.stepped_back or planned.waits_as_a_whole():
             context.planner.wait(self.node)
             return False
         if context.writing and self._is_backed_off(plan):

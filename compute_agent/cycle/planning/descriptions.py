@@ -13,7 +13,7 @@ from typing import Generic, TypeAlias
 
 from ... import errors
 from ...ownership import absent_drivers, moved_away, policy
-from ...ownership.beside_nova import companion, given_up
+from ...ownership.beside_nova import companion, given_up, reporter
 from ...ownership.record import Record
 from ...plan import allocations as alloc
 from ...plan.observation import Observation
@@ -49,7 +49,7 @@ class Descriptions(Generic[Op]):
 
     :param files: the operators' additions to the driver's descriptions
     :param reserved: the part of a host that is not for its guests
-    :param is_companion: True if nova-compute reports the nodes
+    :param mode: the agent's part for its nodes
     """
 
     def __init__(
@@ -60,14 +60,14 @@ class Descriptions(Generic[Op]):
         *,
         files: report_client.Files | None,
         reserved: host_inventory.Reserved,
-        is_companion: bool = False,
+        mode: policy.Mode = policy.Mode.OWNER,
     ) -> None:
         self._nodes = nodes
         self._client = client
         self._records = records
         self._files = files
         self._reserved = reserved
-        self._is_companion = is_companion
+        self._mode = mode
 
     @property
     def edition(self) -> int:
@@ -153,13 +153,18 @@ class Descriptions(Generic[Op]):
         if tree.exists(node.uuid):
             uuids = {*seen.providers, *tree.get_provider_uuids()}
             record = self._record(uuids, node, seen)
-            turns.settle_absent(tree, record, is_companion=self._is_companion)
+            is_companion = self._mode is policy.Mode.COMPANION
+            turns.settle_absent(tree, record, is_companion=is_companion)
             if self._files is not None:
                 self._files.merge(tree, node.uuid, record)
-            if self._is_companion:
-                companion.confine(tree, node.uuid, record)
-            else:
-                describe.assert_own_traits(tree, node, record)
+            match self._mode:
+                case policy.Mode.COMPANION:
+                    companion.confine(tree, node.uuid, record)
+                case policy.Mode.REPORTER:
+                    describe.assert_own_traits(tree, node, record)
+                    reporter.confine(tree, node.uuid)
+                case policy.Mode.OWNER:
+                    describe.assert_own_traits(tree, node, record)
             moved_away.leave(tree, node.uuid, record)
         return Described(
             tree=tree,
@@ -173,9 +178,14 @@ class Descriptions(Generic[Op]):
     ) -> Record:
         """Return the record; give up what an owner had of nova's before."""
         record = self._records.record(uuids, node.uuid)
-        if not self._is_companion:
+        if not self._mode.is_beside_nova:
             return record
-        given = given_up.given_up(record, node.uuid, seen.providers)
+        of_mode = (
+            given_up.given_up
+            if self._mode is policy.Mode.COMPANION
+            else reporter.given_up
+        )
+        given = of_mode(record, node.uuid, seen.providers)
         if given == Record():
             return record
         self._records.give_up(node.uuid, given)

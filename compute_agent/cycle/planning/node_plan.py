@@ -20,12 +20,15 @@ class NodePlan(Generic[Op_co]):
     :ivar contended: the contended items that it leaves as they are
     :ivar takeovers: its first writes to other writers' providers
     :ivar takes_over: True if a person allowed these writes
+    :ivar stepped_back: why nothing of it is sent now: nova-compute reports the
+        node; otherwise empty
     """
 
     plan: Plan[Op_co]
     contended: tuple[contention.Item, ...] = ()
     takeovers: tuple[takeover.Takeover, ...] = ()
     takes_over: bool = False
+    stepped_back: str = ''
 
     def is_empty(self) -> bool:
         """Return True if there is nothing to send, to record or to wait for."""

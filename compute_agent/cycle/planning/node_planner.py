@@ -24,6 +24,7 @@ from . import consumers, empty_plans, planner_settings
 from .descriptions import Descriptions, Facts
 from .empty_plans import EmptyPlans, Inputs
 from .node_plan import NodePlan
+from .reporter_checks import ReporterChecks
 from .root_checks import RootChecks
 from .wanted_providers import WantedProviders
 
@@ -52,13 +53,21 @@ class NodePlanner(Generic[Op]):
         self._records = records
         self._settings = settings
         self._orders = settings.orders()
-        self._is_companion = settings.is_companion
+        self._mode = settings.mode
+        self._is_companion = self._mode is policy.Mode.COMPANION
         self._roots = RootChecks(
             settings.uuid_files,
             names,
             lost,
             nova=settings.nova,
-            is_companion=self._is_companion,
+            mode=self._mode,
+        )
+        self._reporter = (
+            None
+            if settings.marker is None
+            else ReporterChecks(
+                settings.marker, settings.refresh, settings.clock
+            )
         )
         self._descriptions = Descriptions(
             nodes,
@@ -66,7 +75,7 @@ class NodePlanner(Generic[Op]):
             records,
             files=files,
             reserved=settings.reserved,
-            is_companion=self._is_companion,
+            mode=self._mode,
         )
         self._empty_plans = EmptyPlans[Op]()
         self._consumers = consumers.ConsumersInUse(client)
@@ -77,6 +86,8 @@ class NodePlanner(Generic[Op]):
         self._consumers.begin()
         self._orders = self._settings.orders()
         self._roots.begin()
+        if self._reporter is not None:
+            self._reporter.begin()
         self._descriptions.begin()
 
     def end(
@@ -90,6 +101,8 @@ class NodePlanner(Generic[Op]):
         self._empty_plans.keep_only(node_uuids)
         self._client.forget_except([*node_uuids, *departed])
         self._wanted.keep_only(node_uuids)
+        if self._reporter is not None:
+            self._reporter.keep_only(node_uuids)
 
     def observe(
         self, node_uuids: Sequence[str]
@@ -121,13 +134,16 @@ class NodePlanner(Generic[Op]):
 
         :param contended: the items that this cycle leaves as they are
         """
+        why = self._reporter.reason_to_wait(node) if self._reporter else ''
         self._roots.check_missing_root(node, seen, self._orders(node))
 
         # If nothing changed since an empty or waiting plan, use it again.
         last = self._empty_plans.take(node.uuid)
         facts = self._descriptions.facts(node, seen)
-        if last is not None and self._still_holds(
-            last.inputs, node, facts, seen, contended
+        if (
+            last is not None
+            and not why
+            and self._still_holds(last.inputs, node, facts, seen, contended)
         ):
             return self._keep(last.inputs, last.made)
 
@@ -155,6 +171,7 @@ class NodePlanner(Generic[Op]):
         reshapes = allocations is not None
         if (
             last is not None
+            and not why
             and not reshapes
             and last.inputs.lead_to_the_plan_of(inputs)
         ):
@@ -165,6 +182,8 @@ class NodePlanner(Generic[Op]):
         wanted, left = self._wanted.decide(
             tree, seen, record, decides, allocations
         )
+        if self._reporter is not None and not why:
+            why = self._reporter.learn(node, wanted.restored)
 
         # Plan: the report client finds the operations that lead there.
         plan = self._client.plan(seen, wanted)
@@ -182,8 +201,13 @@ class NodePlanner(Generic[Op]):
                 asks_beside_nova=self._settings.nova is not None,
             ),
             takes_over=decides.orders.takes_over,
+            stepped_back=why,
         )
-        if not reshapes and empty_plans.is_repeatable(made, seen, wanted):
+        if (
+            not why
+            and not reshapes
+            and empty_plans.is_repeatable(made, seen, wanted)
+        ):
             self._keep(inputs, made)
         return made
 
@@ -228,7 +252,9 @@ class NodePlanner(Generic[Op]):
         leaving.describe(
             tree, node.uuid, record, is_companion=self._is_companion
         )
-        decides = policy.Policy(node_uuid=node.uuid, contended=contended)
+        decides = policy.Policy(
+            node_uuid=node.uuid, contended=contended, leaves=True
+        )
         wanted, left = self._wanted.decide(tree, seen, record, decides, None)
         causes = wanted.causes.all_because(Reason.LEFT)
         wanted = dataclasses.replace(wanted, causes=causes)
@@ -289,7 +315,7 @@ class NodePlanner(Generic[Op]):
         return policy.Policy(
             node_uuid=node.uuid,
             authority={} if self._is_companion else authority,
-            is_companion=self._is_companion,
+            mode=self._mode,
             ratios=self._settings.ratios,
             orders=self._orders(node),
             contended=contended,

@@ -5,6 +5,7 @@
 """
 
 import dataclasses
+import time
 from collections.abc import Callable, Mapping
 
 from ...ownership import policy
@@ -29,7 +30,11 @@ class Settings:
     :ivar reserved: the part of a host that is not for its guests
     :ivar uuid_files: called in each cycle; returns the host's uuid and the
         file that gives it
-    :ivar is_companion: True if nova-compute reports the nodes
+    :ivar mode: the agent's part for its nodes
+    :ivar marker: tells if the nova-compute of this host reports it; for a
+        reporter
+    :ivar refresh: seconds after which nova-compute reads its providers anew
+    :ivar clock: seconds since the epoch
     :ivar nova: looks for a nova-compute on this host; None if the operator
         said who reports the nodes
     :ivar orders: called in each cycle; returns the orders for the nodes' names
@@ -42,6 +47,9 @@ class Settings:
     )
     orders: Callable[[], OrdersOf] = _no_orders
     uuid_files: Callable[[], Mapping[str, str]] = dict
-    is_companion: bool = False
+    mode: policy.Mode = policy.Mode.OWNER
+    marker: report_client.NovaMarker | None = None
+    refresh: float = 300
+    clock: Callable[[], float] = time.time
     nova: report_client.NovaCompute | None = None
     author: notes.Author = notes.unknown_author

@@ -26,7 +26,7 @@ class RootChecks:
     :param lost: the roots that other writers deleted, if it is given
     :param nova: looks for a nova-compute on this host, if nobody said who
         reports the nodes
-    :param is_companion: True if the roots are nova-compute's
+    :param mode: the agent's part for its nodes
     """
 
     def __init__(
@@ -36,10 +36,10 @@ class RootChecks:
         lost: report_client.LostRoots | None,
         *,
         nova: report_client.NovaCompute | None = None,
-        is_companion: bool = False,
+        mode: policy.Mode = policy.Mode.OWNER,
     ) -> None:
         self._nova = nova
-        self._is_companion = is_companion
+        self._mode = mode
         self._read_uuid_files = uuid_files
         self._uuid_files: Mapping[str, str] = {}
         self._names = names
@@ -63,8 +63,9 @@ class RootChecks:
         :raises errors.Refused: placement has the node's uuid under another
             name, or below another provider
         """
-        if self._is_companion:
-            nova_root.check(node, seen.providers[node.uuid])
+        if self._mode.is_beside_nova:
+            if node.uuid in seen.providers:
+                nova_root.check(node, seen.providers[node.uuid])
             return
         file = self._uuid_files.get(node.uuid)
         if file is None or self._names is None:
@@ -80,15 +81,17 @@ class RootChecks:
     ) -> None:
         """Wait before a missing root is created, if it may not be ours.
 
-        nova-compute's roots are never created, and a root that another writer
-        deleted not at once.
+        A companion never creates a root, a reporter none that another writer
+        deleted, and an owner such a root not at once.
 
         :raises errors.UnknownState: it is not to be created in this cycle
         """
         if node.uuid in seen.providers:
             return
-        if self._is_companion:
+        if self._mode is policy.Mode.COMPANION:
             raise errors.UnknownState(nova_root.missing(node.name))
+        if self._mode is policy.Mode.REPORTER and node.uuid in self._lost_now:
+            raise errors.UnknownState(nova_root.deleted(node.name))
         why = lost_roots.reason_to_wait(
             node.uuid,
             lost=self._lost_now,

@@ -11,6 +11,8 @@ to 2026.2 (27 to 34) together. ``companion.py`` asks.
 import dataclasses
 from collections.abc import Sequence
 
+from ...tree import names
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
@@ -106,10 +108,45 @@ _PREFIXES = tuple(
 )
 _OF_NOVA_ALONE = ('COMPUTE_', 'OWNER_NOVA')
 
+# nova-compute adds these to a root, or takes them away, without asking
+# ``update_provider_tree`` of its driver. Source: nova/virt/driver.py:
+# CAPABILITY_TRAITS_MAP, from 2024.1 to 2026.2; nova/compute/
+# resource_tracker.py: _get_traits.
+_CAPABILITIES = tuple(
+    f'COMPUTE_{word}'
+    for word in (
+        *('ACCELERATORS', 'ADDRESS_SPACE_EMULATED'),
+        *('ADDRESS_SPACE_PASSTHROUGH', 'DEVICE_TAGGING'),
+        *('EPHEMERAL_ENCRYPTION', 'EPHEMERAL_ENCRYPTION_LUKS'),
+        *('EPHEMERAL_ENCRYPTION_PLAIN', 'MEM_BACKING_FILE'),
+        *('NET_ATTACH_INTERFACE', 'NET_ATTACH_INTERFACE_WITH_TAG'),
+        *('REMOTE_MANAGED_PORTS', 'RESCUE_BFV', 'SAME_HOST_COLD_MIGRATE'),
+        *('SECURITY_STATELESS_FIRMWARE', 'SECURITY_UEFI_SECURE_BOOT'),
+        *('SOCKET_PCI_NUMA_AFFINITY', 'STORAGE_VIRTIO_FS', 'TRUSTED_CERTS'),
+        *('VOLUME_ATTACH_WITH_TAG', 'VOLUME_EXTEND', 'VOLUME_MULTI_ATTACH'),
+    )
+)
+_NOVA_COMPUTES = frozenset(
+    (
+        *_CAPABILITIES,
+        names.COMPUTE_NODE,
+        names.COMPUTE_STATUS_DISABLED,
+        names.OWNER_NOVA,
+    )
+)
+_IMAGE_TYPES = 'COMPUTE_IMAGE_TYPE_'
+#: nova's trait of a PCI device that it reports, and of no other provider.
+MANAGED_PCI = 'COMPUTE_MANAGED_PCI_DEVICE'
+
 
 def is_novas(trait: str) -> bool:
     """Return True if nova decides this trait on the root of a node."""
     return trait in _NAMES or trait.startswith(_PREFIXES)
+
+
+def is_nova_computes(trait: str) -> bool:
+    """Return True if nova-compute decides it whatever its driver describes."""
+    return trait in _NOVA_COMPUTES or trait.startswith(_IMAGE_TYPES)
 
 
 def says_nova(trait: str) -> bool:

@@ -127,6 +127,8 @@ class Notes:
         A driver that only adds and removes single names means the others to
         stay.
         """
+        if self._policy.leaves:
+            return
         if self._policy.is_companion and one.uuid not in self._record.created:
             return  # no advice to remove what may be nova's
         if not any(

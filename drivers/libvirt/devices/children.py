@@ -106,6 +106,8 @@ class ChildProviders:
         :param reported: the providers that placement has below the root
         """
         devices = self._of_devices(root, list(reported), of.versions)
+        if self._settings.leaves_pci:
+            devices += Children(unknown_kinds={Kind.PCI: ''})
         return devices + self._encryption(root, of)
 
     # --- devices --------------------------------------------------------------

@@ -50,7 +50,8 @@ OPTS: dict[str, list[cfg.Opt]] = {
             help='Report the PCI devices that device_spec selects, each with '
             'a provider of its own. Do not use it on a host where '
             'nova-compute runs without it: nova-compute does not start if it '
-            'finds such a provider.',
+            'finds such a provider. With [compute_agent] mode = reporter, '
+            'nova-compute reports these devices, and the agent leaves them.',
         ),
         cfg.MultiStrOpt(
             'device_spec',
@@ -68,6 +69,10 @@ OPTS: dict[str, list[cfg.Opt]] = {
         ),
     ],
 }
+
+# The [compute_agent] mode of an agent that reports where nova-compute starts the
+# guests.
+_REPORTER = 'reporter'
 
 # The options of a group [mdev_TYPE]: name, class, arguments.
 _MDEV_OPTS: tuple[tuple[str, type[cfg.Opt], dict[str, typing.Any]], ...] = (
@@ -92,6 +97,8 @@ class Settings:
     :ivar specs: the entries of device_spec; empty if PCI devices are not
         reported
     :ivar all_specs: the entries of device_spec in any case
+    :ivar leaves_pci: True if nova-compute reports the PCI devices itself, so
+        that their providers stay as they are
     """
 
     types: mdev_types.EnabledTypes = dataclasses.field(
@@ -99,6 +106,7 @@ class Settings:
     )
     specs: tuple[pci_specs.DeviceSpec, ...] = ()
     all_specs: tuple[pci_specs.DeviceSpec, ...] = ()
+    leaves_pci: bool = False
     numa_traits: bool = False
     tdx_guests: int | None = None
     cpu_mode: str | None = None
@@ -110,12 +118,15 @@ def settings(conf: cfg.ConfigOpts) -> Settings:
 
     :raises errors.ConfigError: a value is wrong
     """
-    reported = conf.pci.report_in_placement
+    # nova-compute does so whatever its driver describes.
+    leaves_pci = conf.compute_agent.get('mode') == _REPORTER
+    reported = conf.pci.report_in_placement and not leaves_pci
     specs = pci_specs.parse(conf.pci.device_spec, reported=reported)
     return Settings(
         types=mdev_types.EnabledTypes.of(list(_types(conf))),
         specs=specs if reported else (),
         all_specs=specs,
+        leaves_pci=leaves_pci,
         numa_traits=conf.libvirt.device_numa_traits,
         tdx_guests=conf.libvirt.num_intel_tdx_guests,
         cpu_mode=conf.libvirt.cpu_mode,

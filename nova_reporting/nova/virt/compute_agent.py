@@ -16,6 +16,9 @@ Nothing else of nova is changed, and nothing of compute-agent is imported.
 import collections
 import copy
 import inspect
+import json
+import os
+import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
@@ -32,6 +35,10 @@ LOG = log.getLogger(__name__)
 _DESCRIBING = ['provider_tree', 'nodename', 'allocations']
 _PERSISTENT_MEMORY = ['provider_tree', 'nodename', 'inventory', 'resources']
 
+# In nova's state_path. compute-agent reads it: it writes nothing on a host whose
+# nova-compute has not written it.
+_MARKER = 'compute_agent_reports'
+
 
 class _ReportedByAgent:
     """A driver of nova's that describes no resources.
@@ -45,6 +52,7 @@ class _ReportedByAgent:
         _check_arguments(super().update_provider_tree, _DESCRIBING)
         _check_files()
         super().__init__(virtapi, read_only)
+        _mark(type(self).__name__)
 
     def init_host(self, host: str) -> None:
         """Start as nova's driver does, and say who reports."""
@@ -96,6 +104,32 @@ class LibvirtDriver(_ReportedByAgent, libvirt.LibvirtDriver):
 
 class IronicDriver(_ReportedByAgent, ironic.IronicDriver):
     """Nova's Ironic driver, without its resources."""
+
+
+def _mark(driver: str) -> None:
+    """Write the file that names this process, by boot and start."""
+    path = pathlib.Path(CONF.state_path) / _MARKER
+    new = path.with_name(f'{_MARKER}.{os.getpid()}')
+    # The fields after the program's name, which has brackets around it.
+    fields = pathlib.Path('/proc/self/stat').read_text().rpartition(')')[2]
+    boot = pathlib.Path('/proc/sys/kernel/random/boot_id').read_text()
+    said = {
+        'driver': f'compute_agent.{driver}',
+        'boot_id': boot.strip(),
+        'started': fields.split()[19],
+    }
+    try:
+        new.write_text(json.dumps(said) + '\n')
+        new.chmod(0o644)
+        new.replace(path)
+    except OSError as exc:
+        LOG.warning(
+            'compute-agent cannot know that this nova-compute reports no '
+            'resources, because %s cannot be written: %s; it may then report '
+            'nothing of this host',
+            path,
+            exc,
+        )
 
 
 def _check_arguments(method: Callable[..., Any], known: list[str]) -> None:

@@ -10,7 +10,7 @@ import dataclasses
 import pathlib
 import time
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import companion
 import local_libvirt
@@ -105,6 +105,12 @@ class HostWithNova:
         found = self._of(name, 'inventories') or {}
         return {key: one['total'] for key, one in found.items()}
 
+    def reserved_memory(self) -> int:
+        """Return the megabytes of the root that are reserved."""
+        found = self._of(self.name, 'inventories')
+        reserved: int = found['MEMORY_MB']['reserved']
+        return reserved
+
     @property
     def child(self) -> str:
         """The name of the companion's child."""
@@ -120,19 +126,29 @@ class HostWithNova:
 
     def allocate(self, amount: int) -> None:
         """Allocate so much of the child; 0 deletes the allocation."""
-        uuid = self.providers()[self.child]['uuid']
-        path = f'/allocations/{CONSUMER}'
         if not amount:
-            self._ask('DELETE', path)
+            self._ask('DELETE', f'/allocations/{CONSUMER}')
             return
+        self.allocate_of(self.child, {'CUSTOM_FPGA': amount})
+
+    def allocate_of(self, name: str, resources: Mapping[str, int]) -> None:
+        """Allocate resources of a provider for a guest."""
+        uuid = self.providers()[name]['uuid']
         body = {
-            'allocations': {uuid: {'resources': {'CUSTOM_FPGA': amount}}},
+            'allocations': {uuid: {'resources': dict(resources)}},
             'project_id': 'project',
             'user_id': 'user',
             'consumer_generation': None,
             'consumer_type': 'INSTANCE',
         }
-        self._ask('PUT', path, body)
+        self._ask('PUT', f'/allocations/{CONSUMER}', body)
+
+    def allocated(self, name: str = '') -> dict[str, int]:
+        """Return what the guest has of a provider, by default of the root."""
+        uuid = self.providers()[name or self.name]['uuid']
+        found = self._ask('GET', f'/allocations/{CONSUMER}')['allocations']
+        of_provider: dict[str, int] = found.get(uuid, {}).get('resources', {})
+        return of_provider
 
     # --- time -----------------------------------------------------------------
 

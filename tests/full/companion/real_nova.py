@@ -69,7 +69,13 @@ class RealNova:
         self._placement = placement
         self.call_service(SERVICE)
         self.more: list[pathlib.Path] = []
+        self.number = 0  # of the process
         self._undo = contextlib.ExitStack()
+
+    @property
+    def state_path(self) -> pathlib.Path:
+        """nova's directory of that name."""
+        return self._local.conf.parent / 'state'
 
     @property
     def files(self) -> list[pathlib.Path]:
@@ -90,12 +96,13 @@ class RealNova:
     def start(self) -> None:
         """Start nova-compute."""
         script = str(PARITY / 'nova_compute.py')
-        self._undo.enter_context(
+        process = self._undo.enter_context(
             server_process.running(
                 self._command('python', '-u', script, 'CONF', self._log_file),
                 self._folder / 'nova-output',
             )
         )
+        self.number = process.pid
 
     def stop(self) -> None:
         """End nova-compute if it runs."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nova-compute with the class of compute-agent-nova, and an owner beside it.
+"""nova-compute with the class of compute-agent-nova, and a reporter beside it.
 
 nova-compute loads its libvirt driver without the resources, so the agent reports
 the host. What matters to an operator: neither undoes the other's work, whoever
@@ -14,6 +14,9 @@ import local_nova
 import pytest
 import request_log
 
+from compute_agent.identity import nova_marker
+from compute_agent.identity.nova_marker import Finding
+
 pytestmark = pytest.mark.long
 
 PEACE = int(os.environ.get('COMPUTE_AGENT_COMPANION_SECONDS', '0'))
@@ -22,18 +25,18 @@ NOVAS = """\
 compute_driver = compute_agent.LibvirtDriver
 """
 # The agent takes nova's line for its driver libvirt.
-OWNERS = """\
+REPORTERS = """\
 [DEFAULT]
 use_stderr = true
 [compute_agent]
-mode = owner
+mode = reporter
 state_path = {folder}/state
 [compute]
 provider_config_location = {folder}/provider_config
 [placement]
 endpoint = {placement}
 """
-# What nova-compute adds by itself, and an owner's libvirt driver does, too.
+# What nova-compute adds by itself.
 NOVAS_OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
 AGENTS = {'VCPU', 'MEMORY_MB', 'DISK_GB'}
 
@@ -45,7 +48,9 @@ def reported(host, tmp_path):
     line.write_text(NOVAS)
     host.add_to_conf(line)
     host.agent.conf.write_text(
-        OWNERS.format(folder=host.agent.folder, placement=host.agent.placement)
+        REPORTERS.format(
+            folder=host.agent.folder, placement=host.agent.placement
+        )
     )
     return host
 
@@ -167,6 +172,50 @@ def test_the_agent_first_on_an_empty_placement(reported):
     assert host.traits() >= agents
     assert has_inventory(host)
     assert host.requests.conflicts() == []
+
+
+def of_host(host, folder):
+    """Return the sign that a host gives whose programs have their names."""
+    proc = folder / 'proc'
+    nova = proc / str(host.nova.number)
+    nova.mkdir(parents=True)
+    (nova / 'cmdline').write_bytes(b'nova-compute\0')
+    (nova / 'stat').symlink_to(f'/proc/{host.nova.number}/stat')
+    (proc / 'sys').symlink_to('/proc/sys')
+    (proc / 'uptime').write_text('99999999.0 1.0\n')  # no process is young
+    return nova_marker.look([host.nova.state_path], proc).finding
+
+
+def test_the_line_is_taken_out_and_put_back(reported, tmp_path):
+    """The two want different values, as after a change of one nova.conf."""
+    host = reported
+    with host.agent.conf.open('a') as conf:
+        conf.write('[DEFAULT]\nreserved_host_memory_mb = 1024\n')
+    host.nova.start()
+    host.wait(lambda: host.traits() >= NOVAS_OWN, 'nova reports')
+    host.start_agent()
+    host.wait(lambda: has_inventory(host), 'the agent reports')
+    assert host.reserved_memory() == 1024
+    assert of_host(host, tmp_path / 'with') is Finding.SILENT
+
+    host.nova.stop()
+    line = host.nova.more.pop()
+    host.nova.start()
+    said = 'nova-compute seems to report this node'
+    host.wait(lambda: said in host.agent.log, 'the agent steps back')
+    assert of_host(host, tmp_path / 'without') is Finding.REPORTS
+    host.wait_for_refreshes(1)
+    host.be_quiet()
+    assert host.reserved_memory() == 512
+    assert host.agent.log.count(said) == 1
+
+    host.nova.stop()
+    host.nova.more.append(line)
+    host.nova.start()
+    host.agent.stop()
+    host.start_agent()
+    host.wait(lambda: host.reserved_memory() == 1024, 'the agent reports')
+    host.be_quiet()
 
 
 LOAD = """

@@ -3,10 +3,15 @@
 
 from planted.catalogue import plant
 
-from compute_agent.cycle.planning import root_checks
+from compute_agent.cycle.planning import reporter_checks, root_checks
 from compute_agent.identity import nova_compute
 from compute_agent.ownership import takeover
-from compute_agent.ownership.beside_nova import companion, given_up
+from compute_agent.ownership.beside_nova import (
+    companion,
+    given_up,
+    nova_traits,
+    reporter,
+)
 from compute_agent.ownership.record import Record
 
 
@@ -66,3 +71,34 @@ def _(_only_added_to, _record, _root):
 )
 def _(_reason_to_wait, _self, _uuid):
     return ''
+
+
+@plant(
+    nova_traits.is_nova_computes, "a reporter asserts nova-compute's traits"
+)
+def _(_is_nova_computes, _trait):
+    return False
+
+
+@plant(
+    reporter.given_up,
+    "an owner that becomes a reporter removes what is nova's",
+)
+def _(_given_up, _record, _node_uuid, _providers):
+    return Record()
+
+
+@plant(
+    reporter_checks.ReporterChecks.reason_to_wait,
+    'a reporter writes where nova-compute reports',
+)
+def _(_reason_to_wait, _self, _node):
+    return ''
+
+
+@plant(
+    reporter.undone,
+    'a reporter goes on where nova-compute undoes its work',
+)
+def _(_undone, _node_uuid, _restored):
+    return frozenset()

@@ -396,6 +396,10 @@ DATA = [
                 'DISK_GB': inventory.Inventory(total=1).to_record(),
                 'VCPU': inventory.Inventory(total=9).to_record(),
             },
+            'before': {
+                'PCPU': inventory.Inventory(total=1).to_record(),
+                'VCPU': inventory.Inventory(total=8).to_record(),
+            },
             'added': ['DISK_GB'],
             'changed': ['VCPU'],
             'removed': ['PCPU'],

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The saved plans of a fleet's hosts, summed up by change.
+
+Each host saves what ``compute-agent plan -f json`` prints. Each change, such as
+a trait that the root gets, is then one line with the number of its nodes.
+``plan.py`` calls this module.
+"""
+
+import collections
+import dataclasses
+import json
+import pathlib
+import re
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+
+from ... import errors
+
+_NAMED = 3  # nodes of a change that are named
+_UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
+# One node's plan, as ``report_client/plan/render.py`` gives it.
+Plan = Mapping[str, typing.Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The plans of many nodes.
+
+    :ivar plans: the number of nodes
+    :ivar changing: the number of nodes with a change
+    :ivar idle: the number of nodes that have all that they should
+    :ivar undone: the number of nodes that sync would not finish; a first write
+        that needs a yes is one
+    :ivar changes: change → the names of its nodes, most nodes first
+    """
+
+    plans: int
+    changing: int
+    idle: int
+    undone: int
+    changes: Mapping[str, Sequence[str]]
+
+    def data(self) -> dict[str, typing.Any]:
+        """Return the summary as data."""
+        return {
+            'nodes': self.plans,
+            'changing': self.changing,
+            'nothing_to_do': self.idle,
+            'not_done': self.undone,
+            'changes': [
+                {'change': change, 'nodes': list(nodes)}
+                for change, nodes in self.changes.items()
+            ],
+        }
+
+    def text(self) -> str:
+        """Return the summary as text, a line for each change."""
+        head = (
+            f'{self.plans} nodes: {self.changing} change, {self.idle} need '
+            f'nothing; {self.undone} have something that sync would not do'
+        )
+        lines = [head]
+        width = max(
+            (len(str(len(n))) for n in self.changes.values()), default=1
+        )
+        for change, nodes in self.changes.items():
+            few, more = nodes[:_NAMED], len(nodes) - _NAMED
+            rest = f' and {more} more' if more > 0 else ''
+            lines.append(
+                f'  {len(nodes):{width}}  {change} ({", ".join(few)}{rest})'
+            )
+        return '\n'.join(lines)
+
+
+def read(paths: Sequence[str]) -> list[Plan]:
+    """Return the plans in files.
+
+    :raises errors.ConfigError: a file cannot be read, or is no saved plan
+    """
+    return [plan for path in paths for plan in _read(pathlib.Path(path))]
+
+
+def summary(plans: Sequence[Plan]) -> Summary:
+    """Return the sum of plans."""
+    found: dict[str, set[str]] = {}
+    for plan in plans:
+        for change in _changes(plan):
+            found.setdefault(change, set()).add(plan['node'])
+    ordered = sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))
+    return Summary(
+        plans=len(plans),
+        changing=sum(bool(p['operations']) for p in plans),
+        idle=sum(not p['operations'] and not p['faults'] for p in plans),
+        undone=sum(bool(p['faults']) for p in plans),
+        changes={change: sorted(nodes) for change, nodes in ordered},
+    )
+
+
+def _read(path: pathlib.Path) -> list[Plan]:
+    try:
+        said = json.loads(path.read_text('utf-8'))
+        if not isinstance(said, list):
+            raise TypeError('no list')
+        for plan in said:
+            hash((plan['node'], plan['uuid']))
+            list(_changes(plan))
+    except OSError as exc:
+        raise errors.ConfigError(f'{path}: {exc.strerror}') from exc
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise errors.ConfigError(
+            f'{path} is not what "compute-agent plan -f json" prints; save it '
+            'again on its host'
+        ) from exc
+    return said
+
+
+# --- the changes of one plan --------------------------------------------------
+
+
+def _changes(plan: Plan) -> Iterator[str]:
+    for operation in plan['operations']:
+        match operation['operation']:
+            case 'create_provider':
+                yield f'create {_subject(plan, operation)}'
+            case 'delete_provider':
+                yield f'delete {_subject(plan, operation)}'
+            case 'update_provider':
+                yield f'rename or move {_subject(plan, operation)}'
+            case 'set_traits' | 'set_aggregates':
+                yield from _names(plan, operation)
+            case 'set_inventories':
+                yield from _classes(plan, operation)
+            case 'reshape':
+                for part in operation['inventories']:
+                    yield from _classes(plan, part)
+                moved = len(operation['consumers'])
+                yield f'move the allocations of {_counted(moved)}'
+    for fault in plan['faults']:
+        yield f'not done: {_pattern(plan, fault)}'
+
+
+def _names(plan: Plan, operation: Plan) -> Iterator[str]:
+    subject = _subject(plan, operation)
+    for name in operation['added']:
+        yield f'+{name} on {subject}'
+    for name in operation['removed']:
+        yield f'-{name} on {subject}'
+
+
+def _classes(plan: Plan, part: Plan) -> Iterator[str]:
+    subject = _subject(plan, part)
+    for name in part['added']:
+        yield f'+{name} of {subject}'
+    for name in part['removed']:
+        yield f'-{name} of {subject}'
+    for name in part['changed']:
+        fields = _fields(part['before'][name], part['inventories'][name])
+        yield f'~{name} of {subject}: {fields}'
+
+
+def _fields(before: Mapping[str, float], after: Mapping[str, float]) -> str:
+    """Return the direction of each changed field; numbers differ by host."""
+    changed = {
+        field: after[field] - before[field]
+        for field in after
+        if after[field] != before.get(field)
+    }
+    by_way = collections.defaultdict(list)
+    for field, by in changed.items():
+        by_way['higher' if by > 0 else 'lower'].append(field)
+    return ', '.join(
+        f'{" and ".join(fields)} {way}' for way, fields in by_way.items()
+    )
+
+
+def _subject(plan: Plan, operation: Plan) -> str:
+    if operation['uuid'] == plan['uuid']:
+        return 'the root'
+    return _pattern(plan, str(operation['provider']))
+
+
+def _pattern(plan: Plan, text: str) -> str:
+    """Return a text without the names and uuids that only one node has."""
+    name = str(plan['node']).partition(' (')[0]
+    return _UUID.sub('UUID', text.replace(name, 'NODE'))
+
+
+def _counted(consumers: int) -> str:
+    return f'{consumers} consumer{"" if consumers == 1 else "s"}'
