@@ -55,7 +55,7 @@ DRIVER_NAMESPACES = $(patsubst drivers/%/conf.py,compute_agent.drivers.%,\
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo-ironic libvirt-packages stack bench-outage test test-full test-pythons test-debian test-stateful churn chaos parity \
-    companion companion-settings test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages container-check bench \
+    companion companion-settings in-place nova-deb nova-deb-check nova-deb-packages test-planted mutmut lint types contracts collect wheel-check dist docs board-picture screens deb deb-check deb-packages container-check bench \
     bench-traits bench-tree bench-rows bench-libvirt bench-rules bench-ways sample \
     surface driver-checks check clean
 
@@ -226,6 +226,15 @@ companion-settings: .servers/nova-libvirt.stamp  ## A companion beside nova-comp
 	COMPUTE_AGENT_COMPANION_CASES='$(or $(CASES),all)' \
 	    $(PYTEST) --numprocesses=auto tests/full/companion/test_settings.py
 
+in-place: .servers/nova-reporting.stamp $(IRONIC)  ## An agent that reports where nova-compute starts guests: half an hour of both, 20 restarts, all settings, 100 nodes
+	COMPUTE_AGENT_COMPANION_INTERVAL=10 COMPUTE_AGENT_COMPANION_SECONDS=1800 \
+	    $(PYTEST) -s tests/full/companion/test_nova_reports_nothing.py -k test_nova_first
+	COMPUTE_AGENT_COMPANION_RESTARTS=20 COMPUTE_AGENT_COMPANION_CASES=all \
+	    COMPUTE_AGENT_COMPANION_NODES=100 $(PYTEST) -s \
+	    $(addprefix tests/full/companion/test_,nova_reports_nothing.py \
+	    reporter_settings.py same_candidates.py guest_starts.py migration.py \
+	    ironic_beside_nova.py nova_manage_audit.py)
+
 test-planted: .venv/dev.stamp  ## Plant known defects: does the test meant for each fail?
 	$(PYTEST) $(PARALLEL) --planted $(addprefix --ignore=,$(SLOW_TESTS))
 
@@ -287,6 +296,21 @@ deb-check: .venv/docs.stamp  ## Install, start, upgrade and purge package and wh
 	rm -rf build/deb && mkdir -p build
 	cp -r build/debian/$(RELEASE)/src/build/deb build/deb
 	COMPUTE_AGENT_RELEASE=$(RELEASE) $(PYTEST) tests/package/deb
+
+NOVA_DEB_PACKAGES = debhelper dh-python dpkg-dev pybuild-plugin-pyproject \
+    python3-all python3-setuptools
+nova-deb-packages:
+	@echo $(NOVA_DEB_PACKAGES)
+
+nova-deb:  ## Build the Debian package of nova's drivers in build/nova-deb
+	packaging/nova_reporting/build_deb.sh
+
+# Debian 12 has a nova that is too old.
+nova-deb-check:  ## Load it with Debian's nova-compute (SUITE=trixie), as root
+	PACKAGES='$(NOVA_DEB_PACKAGES)' packaging/in_debian.sh $(or $(SUITE),trixie) \
+	    sh -ec 'packaging/nova_reporting/build_deb.sh; packaging/nova_reporting/check_deb.sh'
+	rm -rf build/nova-deb && mkdir -p build
+	cp -r build/debian/$(or $(SUITE),trixie)/src/build/nova-deb build
 
 container-check: dist  ## Build the image and run its daemon, as root with buildah
 	$(PYTEST) tests/package/container

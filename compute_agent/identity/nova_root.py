@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from .. import errors
 from ..ownership import adoption
-from ..tree import provider
+from ..tree import names, provider
 from ..tree.node import Node
 from . import compute_id
 
@@ -65,7 +65,6 @@ class NovaRoot:
     :param from_file: returns the uuid in nova's file
     :param by_name: returns the providers that placement has under a name
     :param is_there: tells if placement had a root when it was read last
-    :param missing: returns the line about a host that neither has
     """
 
     def __init__(
@@ -73,12 +72,10 @@ class NovaRoot:
         from_file: Callable[[], HostFile],
         by_name: Listed,
         is_there: Callable[[str], bool],
-        missing: Callable[[str], str],
     ) -> None:
         self._from_file = from_file
         self._by_name = by_name
         self._is_there = is_there
-        self._missing = missing
         self._found: dict[str, str] = {}
         self._told: set[str] = set()
 
@@ -100,7 +97,7 @@ class NovaRoot:
         found = self._known_by(name)
         if not file.uuid:
             if not found:
-                raise errors.NotYet(self._missing(name))
+                raise errors.NotYet(missing(name))
             return found
         if found in {'', file.uuid}:
             return file.uuid
@@ -142,27 +139,23 @@ def missing(name: str) -> str:
     """Return the line about a root that placement does not have."""
     return (
         f'placement has no root provider {name}: nova-compute creates it when '
-        'it reports this host, and [compute_agent] mode = companion only adds '
-        'to it; nothing is written until then'
+        'it reports this host or node, and [compute_agent] mode = companion or '
+        'reporter only adds to it; nothing is written until then'
     )
 
 
-def unknown(name: str) -> str:
-    """Return the line about a host whose uuid nova-compute has not made."""
-    return (
-        f'neither placement nor a file {compute_id.FILE_NAME} of nova-compute '
-        f'knows {name}: start nova-compute once, which makes the uuid of the '
-        'host; nothing is written until then'
-    )
+def check_marked(root: provider.Provider) -> None:
+    """Refuse a root while nova-compute is in its first pass.
 
+    A write in between would meet nova-compute's own.
 
-def deleted(name: str) -> str:
-    """Return the line about a root that another writer deleted."""
-    return (
-        f'another writer deleted the root provider {name} ("openstack compute '
-        'service delete" does so): nova-compute creates it again when its '
-        'service is registered; nothing is written until then'
-    )
+    :raises errors.NotYet: nova-compute has not marked it
+    """
+    if names.COMPUTE_NODE not in root.traits:
+        raise errors.NotYet(
+            f'nova-compute has not given the root provider {root.name} the '
+            f'trait {names.COMPUTE_NODE} yet; nothing is written until then'
+        )
 
 
 def check(node: Node, root: provider.Provider) -> None:

@@ -93,11 +93,20 @@ def test_nova_first(reporter, operator, placement):
     assert placement.writes == []
 
 
-@pytest.mark.catches("a reporter asserts nova-compute's traits")
-def test_the_agent_first(reporter, operator, placement):
+@pytest.mark.catches('a companion creates the root of nova-compute')
+@pytest.mark.parametrize('is_there', [False, True])
+def test_the_agent_first(reporter, operator, placement, is_there):
+    """It waits for the whole first pass of nova-compute."""
+    if is_there:
+        operator.create(NODE, NAME)
     agent = reporter()
-    agent.done()
-    assert operator.traits() == {SSE, 'CUSTOM_RACK_7'}
+    placement.clear()
+    result = agent.cycle()
+    assert result.status is Status.WAITING
+    assert 'nothing is written until then' in result.reason
+    assert placement.writes == []
+    if not is_there:
+        operator.create(NODE, NAME)
     operator.add_traits(*NOVAS_TRAITS)
     agent.done()
     assert operator.traits() == NOVAS_TRAITS | {SSE, 'CUSTOM_RACK_7'}
@@ -198,7 +207,7 @@ def test_a_root_that_another_deleted_is_nova_s_to_create(
     for _ in range(3):
         result = agent.cycle()
         assert result.status is Status.WAITING
-    assert 'nova-compute creates it again' in result.reason
+    assert 'nova-compute creates it' in result.reason
     assert placement.writes == []
     by_nova(operator)
     agent.done()

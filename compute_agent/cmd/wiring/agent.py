@@ -292,7 +292,6 @@ def _novas_nodes(
         functools.partial(nova_root.host_file, settings.identity_directories),
         by_name,
         lambda uuid: bool(state.snapshot.readings([uuid])),
-        nova_root.missing if settings.is_companion else nova_root.unknown,
     )
 
     def identify(

@@ -64,8 +64,7 @@ class RootChecks:
             name, or below another provider
         """
         if self._mode.is_beside_nova:
-            if node.uuid in seen.providers:
-                nova_root.check(node, seen.providers[node.uuid])
+            nova_root.check(node, seen.providers[node.uuid])
             return
         file = self._uuid_files.get(node.uuid)
         if file is None or self._names is None:
@@ -81,17 +80,19 @@ class RootChecks:
     ) -> None:
         """Wait before a missing root is created, if it may not be ours.
 
-        A companion never creates a root, a reporter none that another writer
-        deleted, and an owner such a root not at once.
+        nova-compute's roots are never created, and a root that another writer
+        deleted not at once. A reporter also waits until nova-compute has ended
+        its first pass.
 
         :raises errors.UnknownState: it is not to be created in this cycle
         """
-        if node.uuid in seen.providers:
+        root = seen.providers.get(node.uuid)
+        if root is not None:
+            if self._mode is policy.Mode.REPORTER:
+                nova_root.check_marked(root)
             return
-        if self._mode is policy.Mode.COMPANION:
+        if self._mode.is_beside_nova:
             raise errors.UnknownState(nova_root.missing(node.name))
-        if self._mode is policy.Mode.REPORTER and node.uuid in self._lost_now:
-            raise errors.UnknownState(nova_root.deleted(node.name))
         why = lost_roots.reason_to_wait(
             node.uuid,
             lost=self._lost_now,

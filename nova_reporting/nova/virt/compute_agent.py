@@ -24,6 +24,7 @@ from typing import Any, Optional
 
 import nova.conf
 from nova.compute import provider_config
+from nova.compute import provider_tree as trees
 from nova.virt.ironic import driver as ironic
 from nova.virt.libvirt import driver as libvirt
 from oslo_log import log
@@ -34,6 +35,8 @@ LOG = log.getLogger(__name__)
 # The arguments of nova's methods, in nova 29 (2024.1) to 34 (2026.2).
 _DESCRIBING = ['provider_tree', 'nodename', 'allocations']
 _PERSISTENT_MEMORY = ['provider_tree', 'nodename', 'inventory', 'resources']
+_MEDIATED_DEVICES = ['allocations']
+_PLACEMENT = '1.14'  # the first microversion with in_tree
 
 # In nova's state_path. compute-agent reads it: it writes nothing on a host whose
 # nova-compute has not written it.
@@ -81,6 +84,7 @@ class LibvirtDriver(_ReportedByAgent, libvirt.LibvirtDriver):
         _check_arguments(
             self._update_provider_tree_for_vpmems, _PERSISTENT_MEMORY
         )
+        _check_arguments(super()._allocate_mdevs, _MEDIATED_DEVICES)
         super().__init__(virtapi, read_only)
 
     def update_provider_tree(
@@ -100,6 +104,21 @@ class LibvirtDriver(_ReportedByAgent, libvirt.LibvirtDriver):
         )
         provider_tree.update_resources(nodename, resources)
         self.provider_tree = copy.deepcopy(provider_tree)
+
+    def _allocate_mdevs(self, allocations: Mapping[str, Any]) -> Any:
+        """Find a provider that the agent created since nova read the tree."""
+        tree = self.provider_tree or trees.ProviderTree()
+        new = allocations.keys() - tree.get_provider_uuids()
+        for uuid in sorted(new):
+            answer = self.virtapi.reportclient.get(
+                f'/resource_providers?in_tree={uuid}', version=_PLACEMENT
+            )
+            found = answer.json()['resource_providers'] if answer else []
+            if found:
+                tree = copy.deepcopy(tree)
+                tree.populate_from_iterable(found)
+        self.provider_tree = tree
+        return super()._allocate_mdevs(allocations)
 
 
 class IronicDriver(_ReportedByAgent, ironic.IronicDriver):

@@ -37,6 +37,22 @@ directories = {folder}/facts.d
 [rules]
 directory = {folder}/rules.d
 """
+# As docs/in-place-of-nova.md says. It takes nova's line for its driver libvirt.
+_REPORTER = """\
+[DEFAULT]
+use_stderr = true
+[compute_agent]
+mode = reporter
+state_path = {folder}/state
+[compute]
+provider_config_location = {folder}/provider_config
+[placement]
+endpoint = {placement}
+[rules]
+directory = {folder}/rules.d
+[facts]
+directories = {folder}/facts.d
+"""
 # What it needs besides if it does not read nova's files.
 _BY_ITSELF = """\
 [DEFAULT]
@@ -118,6 +134,16 @@ class Companion:
                 server_process.running(self._command('run'), self._log)
             )
             self._undo = undo.pop_all()
+
+    def become_reporter(self, more: str = '') -> None:
+        """Be configured for a host whose nova-compute reports nothing.
+
+        :param more: lines of the configuration besides
+        """
+        self.conf.write_text(
+            _REPORTER.format(folder=self.folder, placement=self.placement)
+            + more
+        )
 
     def reload(self) -> None:
         """Send SIGHUP to the daemon."""

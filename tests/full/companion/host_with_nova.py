@@ -21,6 +21,8 @@ import requests
 
 PATIENCE = 600.0  # seconds; only a hang takes as long
 LOOK = 0.1  # seconds between two looks
+# The line that docs/in-place-of-nova.md has for nova.conf.
+SILENT = '[DEFAULT]\ncompute_driver = compute_agent.LibvirtDriver\n'
 CONSUMER = '55555555-5555-4555-8555-555555555555'
 
 
@@ -71,6 +73,16 @@ class HostWithNova:
         """Have both programs read one more part of nova.conf."""
         self.nova.more.append(file)
         self.agent.novas = self.nova.files
+
+    def report_in_place(self, more: str = '') -> None:
+        """Have nova-compute report nothing, and the agent be the reporter.
+
+        :param more: lines of the agent's configuration besides
+        """
+        line = self.agent.folder / 'nova-reports-nothing.conf'
+        line.write_text(SILENT)
+        self.add_to_conf(line)
+        self.agent.become_reporter(more)
 
     def libvirt_name(self) -> str:
         """Return the name that libvirt gives the host now."""

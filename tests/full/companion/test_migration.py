@@ -44,11 +44,7 @@ def test_there_and_back(host, tmp_path):
     before = content(host)
 
     # There: the plan is seen before anything is changed.
-    host.agent.conf.write_text(
-        silent.REPORTERS.format(
-            folder=host.agent.folder, placement=host.agent.placement
-        )
-    )
+    host.agent.become_reporter()
     shown = host.agent.run('plan', code=1)
     assert 'the first write to its root provider needs a yes' in shown
     assert 'remove' not in shown.partition('the write would')[0]

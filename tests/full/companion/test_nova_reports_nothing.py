@@ -6,6 +6,7 @@ the host. What matters to an operator: neither undoes the other's work, whoever
 starts first, and the guests' part of nova finds what the agent reported.
 """
 
+import itertools
 import os
 import subprocess
 import sys
@@ -19,39 +20,18 @@ from compute_agent.identity.nova_marker import Finding
 
 pytestmark = pytest.mark.long
 
+# make in-place has more of both.
+ROUNDS = int(os.environ.get('COMPUTE_AGENT_COMPANION_RESTARTS', '2'))
 PEACE = int(os.environ.get('COMPUTE_AGENT_COMPANION_SECONDS', '0'))
-NOVAS = """\
-[DEFAULT]
-compute_driver = compute_agent.LibvirtDriver
-"""
-# The agent takes nova's line for its driver libvirt.
-REPORTERS = """\
-[DEFAULT]
-use_stderr = true
-[compute_agent]
-mode = reporter
-state_path = {folder}/state
-[compute]
-provider_config_location = {folder}/provider_config
-[placement]
-endpoint = {placement}
-"""
 # What nova-compute adds by itself.
 NOVAS_OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
 AGENTS = {'VCPU', 'MEMORY_MB', 'DISK_GB'}
 
 
 @pytest.fixture
-def reported(host, tmp_path):
+def reported(host):
     """The host, whose nova-compute reports its capabilities only."""
-    line = tmp_path / 'reported-by-agent.conf'
-    line.write_text(NOVAS)
-    host.add_to_conf(line)
-    host.agent.conf.write_text(
-        REPORTERS.format(
-            folder=host.agent.folder, placement=host.agent.placement
-        )
-    )
+    host.report_in_place()
     return host
 
 
@@ -60,16 +40,18 @@ def has_inventory(host):
 
 
 def restarted(host):
-    """Start each of the two anew; return what they wrote meanwhile."""
+    """Restart both again and again; return what they wrote meanwhile."""
     mark = len(host.requests)
-    host.nova.stop()
-    host.agent.stop()
-    host.start_agent()
-    host.nova.start()
-    host.wait_for_refreshes(2)
-    host.nova.stop()
-    host.nova.start()
-    host.wait_for_refreshes(2)
+    starts = {'nova': host.nova.start, 'agent': host.start_agent}
+    stops = {'nova': host.nova.stop, 'agent': host.agent.stop}
+    orders = itertools.product(itertools.permutations(stops), repeat=2)
+    for first, then in itertools.islice(itertools.cycle(orders), ROUNDS):
+        for name in first:
+            stops[name]()
+        for name in then:
+            starts[name]()
+        host.wait_for_refreshes(1)
+        host.wait_for_cycles(1)
     return host.requests.writes(mark)
 
 
@@ -159,19 +141,16 @@ def test_the_agent_first_on_an_empty_placement(reported):
     host.nova.delete_service(keeps_identity=True)
     assert host.providers() == {}
 
-    host.agent.run('sync', '--yes')
-    assert has_inventory(host)
-    agents = host.traits()
-    root = host.providers()[host.name]['uuid']
-    assert root == uuid
-    host.nova.start()
-    host.wait_for_refreshes(1)
     host.start_agent()
+    host.wait_for_cycles(2)
+    assert host.providers() == {}
+    host.nova.start()
+    host.wait(lambda: has_inventory(host), 'the agent reports')
+    assert host.providers()[host.name]['uuid'] == uuid
+    assert host.traits() > NOVAS_OWN
     host.be_quiet()
-    assert host.providers()[host.name]['uuid'] == root
-    assert host.traits() >= agents
-    assert has_inventory(host)
     assert host.requests.conflicts() == []
+    assert host.agent.log.count('nova-compute creates it') == 1
 
 
 def of_host(host, folder):

@@ -30,10 +30,7 @@ class Found:
 
     def root(self, file=nova_root.HostFile()):  # noqa: B008 (a frozen value)
         return nova_root.NovaRoot(
-            lambda: file,
-            self.by_name,
-            self.there.__contains__,
-            nova_root.missing,
+            lambda: file, self.by_name, self.there.__contains__
         )
 
 
