@@ -10,7 +10,7 @@ from . import default, option_types
 GROUP = 'compute_agent'
 _OWNER = (
     'The agent reports the node: it creates the root provider and decides its '
-    'contents. No nova-compute has the same node.'
+    'contents. nova-compute must not report the same node.'
 )
 _COMPANION = (
     'nova-compute reports the node. The agent adds to the root only traits '
@@ -21,13 +21,14 @@ _COMPANION = (
 
 
 _REPORTER = (
-    'nova-compute starts the guests, or deploys the nodes, with a driver of '
-    'compute-agent-nova, which describes nothing, and the agent reports them '
-    '(docs/in-place-of-nova.md). It leaves to nova-compute what that adds by '
-    'itself: COMPUTE_NODE, OWNER_NOVA, COMPUTE_STATUS_DISABLED, the '
-    'capabilities of its driver and, if [pci] report_in_placement is set, the '
-    'PCI devices. It writes nothing while a nova-compute on this host reports '
-    'it.'
+    'nova-compute starts the guests, or deploys the bare-metal nodes, with a '
+    'driver of compute-agent-nova, which describes no resources. The agent '
+    'reports the resources (docs/in-place-of-nova.md). It leaves to '
+    'nova-compute what nova-compute adds without its driver: the root provider, '
+    'COMPUTE_NODE, OWNER_NOVA, COMPUTE_STATUS_DISABLED, the capabilities of the '
+    'driver and, if [pci] report_in_placement is set, the PCI devices. If '
+    'nova-compute reports the resources all the same, the agent writes nothing '
+    'of that host or node, and says so.'
 )
 
 

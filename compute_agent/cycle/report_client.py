@@ -108,6 +108,9 @@ class NovaMarker(Protocol):
     def begin(self) -> None:
         """Look at the host, for a cycle."""
 
+    def is_of_host(self, uuid: str) -> bool:
+        """Return True for the root of this host."""
+
     def is_silent(self, uuid: str) -> bool:
         """Return True if no nova-compute reports the root, for certain."""
 

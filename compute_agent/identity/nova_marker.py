@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sign that the nova-compute of this host reports no resources.
 
-A nova-compute with a driver of compute-agent-nova writes a file into its
-``state_path`` when it starts, which names its process by boot and start. This
-module reads the file and looks at the processes.
-``cycle/planning/reporter_checks.py`` asks before each plan of a reporter.
+When a nova-compute with a driver of compute-agent-nova starts, it writes a file
+into its ``state_path``, which names its process by boot and start. This module
+reads the file and looks at the processes. ``cycle/planning/reporter_checks.py``
+asks once in each cycle, ``doctor`` when it is run.
 """
 
 import dataclasses
@@ -12,43 +12,50 @@ import enum
 import json
 import os
 import pathlib
+import stat
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from . import compute_id, nova_compute
+from .. import file_trust
+from . import compute_id, nova_process
 
-FILE_NAME = 'compute_agent_reports'
-_PROC = pathlib.Path('/proc')
+#: The name is also that of the driver in nova.conf.
+FILE_NAME = 'compute_agent.LibvirtDriver'
+_LARGEST = 4096  # bytes of the file
 # Seconds in which nova-compute starts: until then it may write the file.
 _STARTS = 120.0
 # Only who sees the kernel's threads sees the processes of all containers.
 _KERNEL_THREAD = ('2', 'kthreadd')
-_ADVICE = (
-    'for this agent to report it, restart nova-compute with [DEFAULT] '
-    'compute_driver = compute_agent.LibvirtDriver (docs/in-place-of-nova.md); '
-    'to add to what nova-compute reports, set [compute_agent] mode = companion'
+# nova's own drivers, as nova.conf names them.
+_NOVAS_OWN = frozenset({'libvirt.LibvirtDriver', 'ironic.IronicDriver'})
+ADVICE = (
+    'to report the host in its place, set [DEFAULT] compute_driver = '
+    'compute_agent.LibvirtDriver in nova.conf, restart nova-compute and set '
+    '[compute_agent] mode = reporter (docs/in-place-of-nova.md); to add to what '
+    'nova-compute reports, set mode = companion; where nova-compute is stopped '
+    'for good, set mode = owner'
 )
 
 
-class Finding(enum.Enum):
-    """The result of a look at this host."""
+class NovaState(enum.Enum):
+    """The state of this host's nova-compute, as far as it is seen."""
 
-    SILENT = 'nova-compute runs and reports no resources'
-    STOPPED = 'nova-compute does not run'
-    STARTS = 'nova-compute starts'
-    REPORTS = 'nova-compute reports the host'
-    UNKNOWN = 'it is not known whether nova-compute reports the host'
+    SILENT = 'it runs and reports no resources'
+    STOPPED = 'it does not run'
+    STARTS = 'it starts'
+    REPORTS = 'it has not said that it reports nothing'
+    UNKNOWN = 'it is not seen'
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Sign:
-    """A finding, and the fact behind it for a message."""
+    """The state of nova-compute, and the fact behind it for a message."""
 
-    finding: Finding
+    state: NovaState
     fact: str
 
     def __str__(self) -> str:
-        return f'{self.finding.value} ({self.fact})'
+        return f'{self.state.value} ({self.fact})'
 
 
 class NovaMarker:
@@ -56,123 +63,170 @@ class NovaMarker:
 
     :param directories: where nova's ``state_path`` may be; those of the uuid
         of the host
+    :param hosts: returns the roots of this host that were found by name
+    :param drivers: the value of ``[DEFAULT] compute_driver`` in the agent's
+        configuration, which has nova.conf in it
     """
 
     def __init__(
         self,
         directories: Sequence[pathlib.Path],
-        proc: pathlib.Path = _PROC,
+        hosts: Callable[[], Collection[str]],
+        *,
+        drivers: Sequence[str] = (),
+        proc: pathlib.Path = nova_process.PROC,
     ) -> None:
         self._directories = directories
+        self._hosts = hosts
+        self._novas_own = sorted(_NOVAS_OWN.intersection(drivers))
         self._proc = proc
-        self._uuids: Collection[str] = ()
-        self._sign = Sign(finding=Finding.UNKNOWN, fact='')
+        self._in_files: Collection[str] = ()
+        self._sign = Sign(state=NovaState.UNKNOWN, fact='')
 
     def begin(self) -> None:
         """Look at the file and the processes, for a cycle."""
-        self._uuids = compute_id.uuid_files(self._directories)
+        self._in_files = compute_id.uuid_files(self._directories)
         self._sign = look(self._directories, self._proc)
+
+    def is_of_host(self, uuid: str) -> bool:
+        """Return True for the root of this host."""
+        return uuid in self._in_files or uuid in self._hosts()
 
     def is_silent(self, uuid: str) -> bool:
         """Return True if no nova-compute reports the root, for certain.
 
         That is known of the root of this host only.
         """
-        return uuid in self._uuids and self._sign.finding is Finding.SILENT
+        is_silent = self._sign.state is NovaState.SILENT
+        return is_silent and self.is_of_host(uuid)
 
     def reason_to_wait(self, uuid: str) -> str:
         """Return why nothing of the root with this uuid is written, or ''."""
-        sign = self._sign
-        if uuid not in self._uuids:
-            return ''
-        match sign.finding:
-            case Finding.REPORTS:
-                return (
-                    f'nova-compute reports this host itself ({sign.fact}), so '
-                    'this agent has stepped back and writes nothing of it; '
-                    f'{_ADVICE}'
-                )
-            case Finding.STARTS:
-                return (
-                    f'nova-compute starts ({sign.fact}); nothing is written '
-                    'until it has said whether it reports this host'
-                )
+        is_of_host = self.is_of_host(uuid)
+        if is_of_host and self._sign.state is NovaState.REPORTS:
+            return (
+                f'nova-compute reports this host itself ({self._sign.fact}), '
+                'so this agent has stepped back and writes nothing of it; '
+                f'{ADVICE}'
+            )
+        if is_of_host and self._sign.state is NovaState.STARTS:
+            return (
+                f'nova-compute starts ({self._sign.fact}); nothing is written '
+                'until it has said whether it reports this host'
+            )
+        if self._novas_own and not self.is_silent(uuid):
+            return (
+                'nova.conf gives nova-compute the driver '
+                f'{", ".join(self._novas_own)}, which reports the node itself; '
+                'nothing is written until [DEFAULT] compute_driver is '
+                'compute_agent.LibvirtDriver or compute_agent.IronicDriver'
+            )
         return ''
 
 
 def look(
-    directories: Sequence[pathlib.Path], proc: pathlib.Path = _PROC
+    directories: Sequence[pathlib.Path],
+    proc: pathlib.Path = nova_process.PROC,
 ) -> Sign:
     """Return the sign that the file and the processes give now."""
-    found = _newest(directories)
-    started = {n: _started(proc, n) for n in nova_compute.processes(proc)}
+    found = [_read_marker(d / FILE_NAME) for d in dict.fromkeys(directories)]
+    markers = [one for one in found if isinstance(one, _Marker)]
+    unread = '; '.join(one for one in found if isinstance(one, str) and one)
+    novas = set(nova_process.processes(proc))
+    # A process that the file names is nova-compute, whatever its name is.
+    started = {
+        number: at
+        for number in (*novas, *(one.process for one in markers))
+        if (at := _started(proc, number))  # it may have ended
+    }
     for number, at in started.items():
-        if found is not None and at == found.started:
-            return Sign(
-                finding=Finding.SILENT,
-                fact=f'process {number}, by {found.path}',
-            )
-    if started:
-        return _unmarked(proc, started)
+        for one in markers:
+            if at == one.started:
+                return Sign(
+                    state=NovaState.SILENT,
+                    fact=f'process {number}, by {one.path}',
+                )
+    unmarked = {n: at for n, at in started.items() if n in novas}
+    if unmarked:
+        return _unmarked(proc, unmarked, unread)
     if _sees_all(proc):
-        return Sign(finding=Finding.STOPPED, fact='no process of it is seen')
-    if found is None:
-        fact = f'neither its process nor its file {FILE_NAME} is seen'
-    else:
-        fact = (
-            'its process is not seen; it wrote '
-            f'{found.path} {found.age / 60:.0f} minutes ago'
-        )
-    return Sign(finding=Finding.UNKNOWN, fact=fact)
+        fact = 'no process of it among all of this host'
+        return Sign(state=NovaState.STOPPED, fact=fact)
+    newest = min(markers, key=lambda one: one.age, default=None)
+    fact = unread or f'neither its process nor its file {FILE_NAME}'
+    if newest is not None:
+        fact = f'it wrote {newest.path} {newest.age / 60:.0f} minutes ago'
+    return Sign(state=NovaState.UNKNOWN, fact=fact)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Marker:
     """A file of nova-compute.
 
-    :ivar started: when its process was started, as the kernel counts
+    :ivar process: its number, in the container of nova-compute
+    :ivar started: the boot, and the clock ticks from it to the process's start
     :ivar age: seconds since nova-compute wrote it
     """
 
     path: pathlib.Path
+    process: str
     started: tuple[str, str]
     age: float
 
 
-def _unmarked(proc: pathlib.Path, started: dict[str, tuple[str, str]]) -> Sign:
+def _unmarked(
+    proc: pathlib.Path, started: Mapping[str, tuple[str, str]], unread: str
+) -> Sign:
     """Return the sign of processes of which none wrote the file."""
     up = _number((_read(proc / 'uptime').split() or ['0'])[0])
     tick = os.sysconf('SC_CLK_TCK')
-    youngest = {n: up - _number(at) / tick for n, (_, at) in started.items()}
-    number = min(youngest, key=lambda n: youngest[n])
-    if youngest[number] < _STARTS:
-        return Sign(finding=Finding.STARTS, fact=f'process {number}')
+    age = {n: up - _number(at) / tick for n, (_, at) in started.items()}
+    number = min(age, key=lambda n: age[n])
+    # In a container, the time since the boot may be that of the container.
+    if 0 <= age[number] < _STARTS:
+        return Sign(state=NovaState.STARTS, fact=f'process {number}')
+    why = unread or (
+        "it runs nova's own driver, or waits for its conductor (its log says "
+        'so)'
+    )
     return Sign(
-        finding=Finding.REPORTS,
-        fact=f'process {number} runs without a driver of compute-agent-nova',
+        state=NovaState.REPORTS, fact=f'process {number} has no file: {why}'
     )
 
 
-def _newest(directories: Sequence[pathlib.Path]) -> _Marker | None:
-    found = []
-    for path in dict.fromkeys(d / FILE_NAME for d in directories):
-        try:
-            touched = path.stat().st_mtime
-            said = json.loads(path.read_text('utf-8'))
-            started = (str(said['boot_id']), str(said['started']))
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # not there, not readable, or not nova-compute's
-        age = max(0.0, time.time() - touched)
-        found.append(_Marker(path=path, started=started, age=age))
-    return min(found, key=lambda one: one.age, default=None)
+def _read_marker(path: pathlib.Path) -> _Marker | str | None:
+    """Return a file of nova-compute, why it is unread, None if there is none."""
+    try:
+        opened = os.open(path, file_trust.READ_FLAGS)
+    except FileNotFoundError:
+        return None
+    except OSError as exc:
+        return f'{path} is not read: {file_trust.why_unread(exc)}'
+    try:
+        found = os.fstat(opened)
+        if not stat.S_ISREG(found.st_mode):
+            return f'{path} is not read: it is not a regular file'
+        if file_trust.others_may_write(found):
+            return f'{path} is not read: others may write to it'
+        text = os.read(opened, _LARGEST)
+    finally:
+        os.close(opened)
+    try:
+        said = json.loads(text)
+        process = str(int(said['process']))
+        started = (str(said['boot_id']), str(said['started']))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return f"{path} is not nova-compute's"
+    age = max(0.0, time.time() - found.st_mtime)
+    return _Marker(path=path, process=process, started=started, age=age)
 
 
-def _started(proc: pathlib.Path, number: str) -> tuple[str, str]:
-    """Return the boot, and the clock ticks from it to the process's start."""
+def _started(proc: pathlib.Path, number: str) -> tuple[str, str] | None:
+    """Return when a process was started, None if it has ended."""
     boot = _read(proc / 'sys' / 'kernel' / 'random' / 'boot_id').strip()
     # The name of the program comes before, in brackets, with any character.
     rest = _read(proc / number / 'stat').rpartition(')')[2].split()
-    return boot, rest[19] if len(rest) > 19 else ''
+    return (boot, rest[19]) if len(rest) > 19 else None
 
 
 def _sees_all(proc: pathlib.Path) -> bool:

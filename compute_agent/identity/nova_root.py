@@ -62,6 +62,7 @@ def host_file(directories: Sequence[pathlib.Path]) -> HostFile:
 class NovaRoot:
     """Finds the root of this host.
 
+    :ivar known: the uuids that were found; the roots of this host
     :param from_file: returns the uuid in nova's file
     :param by_name: returns the providers that placement has under a name
     :param is_there: tells if placement had a root when it was read last
@@ -76,11 +77,12 @@ class NovaRoot:
         self._from_file = from_file
         self._by_name = by_name
         self._is_there = is_there
+        self.known: set[str] = set()
         self._found: dict[str, str] = {}
         self._told: set[str] = set()
 
     def uuid(self, name: str) -> str:
-        """Return the uuid of the root with this name.
+        """Return the uuid of the root with this name, and remember it.
 
         Placement is asked until it has the root, and again after it was
         deleted, because nova-compute may then give it another uuid.
@@ -89,6 +91,11 @@ class NovaRoot:
             or they differ
         :raises errors.AgentError: placement cannot be asked
         """
+        found = self._uuid(name)
+        self.known.add(found)
+        return found
+
+    def _uuid(self, name: str) -> str:
         file = self._from_file()
         for line in file.unreadable:
             self._tell(f'{line}; placement is asked for the name of the host')
@@ -139,8 +146,9 @@ def missing(name: str) -> str:
     """Return the line about a root that placement does not have."""
     return (
         f'placement has no root provider {name}: nova-compute creates it when '
-        'it reports this host or node, and [compute_agent] mode = companion or '
-        'reporter only adds to it; nothing is written until then'
+        'it reports this host or node, and with [compute_agent] mode = '
+        'companion or reporter the agent never does; nothing is written until '
+        'then'
     )
 
 

@@ -38,6 +38,8 @@ def with_suspects(
     items: Iterable[Item],
     providers: provider.Snapshot,
     ours: Mapping[assertion.Key, frozenset[str]],
+    *,
+    is_reporter: bool = False,
 ) -> tuple[Item, ...]:
     """Return the items with the writer that may undo the changes.
 
@@ -45,7 +47,11 @@ def with_suspects(
     added it.
 
     :param ours: the names that this agent added
+    :param is_reporter: True if nova-compute has the trait there and reports
+        nothing, so that it tells nothing
     """
+    if is_reporter:
+        return tuple(items)
     return tuple(
         dataclasses.replace(item, suspect=_suspect(item, providers, ours))
         for item in items

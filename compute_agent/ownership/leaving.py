@@ -10,6 +10,7 @@ compute service only if nobody's allocations are left below it. The command
 from ..tree import assertion, provider, provider_tree
 from ..tree.assertion import Kind
 from .beside_nova import given_up
+from .policy import Mode
 from .record import Record
 from .undeletable import is_derived
 
@@ -19,7 +20,7 @@ def describe(
     node_uuid: str,
     record: Record,
     *,
-    is_companion: bool = False,
+    mode: Mode = Mode.OWNER,
 ) -> None:
     """Edit the tree until it has nothing more of this agent.
 
@@ -27,11 +28,13 @@ def describe(
     is below them. On all other providers, every source gives up its names;
     those that this agent added then go, the others stay. Providers that it
     created elsewhere, such as sharing providers, stay: other nodes may use
-    them. A companion leaves the root, its inventory and the children that
-    nova-compute took over.
+    them. Beside nova-compute, the root and its inventory stay, and so do the
+    children that nova-compute took over from a companion.
     """
     home = provider.descendants(tree.baseline, node_uuid)
-    novas = _novas(tree, node_uuid, record) if is_companion else frozenset()
+    novas = frozenset({node_uuid} if mode.is_beside_nova else ())
+    if mode is Mode.COMPANION:
+        novas |= _novas_children(tree, record)
     with tree.asserting(assertion.AGENT):
         for uuid in home:
             if uuid in record.created - novas and tree.exists(uuid):
@@ -53,10 +56,10 @@ def describe(
             )
 
 
-def _novas(
-    tree: provider_tree.ProviderTree, node_uuid: str, record: Record
+def _novas_children(
+    tree: provider_tree.ProviderTree, record: Record
 ) -> frozenset[str]:
-    """Return the root, and the children of nova-compute; note the children.
+    """Return the children of nova-compute, and note them.
 
     Only a child that this agent created is worth a note.
     """
@@ -69,7 +72,7 @@ def _novas(
                 'over (its traits say so); if nova-compute does not report it, '
                 f'run "compute-agent provider delete {uuid}"'
             )
-    return children | {node_uuid}
+    return children
 
 
 def _give_up(

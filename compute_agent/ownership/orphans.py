@@ -81,6 +81,7 @@ def describe_gone(
     elsewhere: Sequence[str] = (),
     *,
     is_reported: bool = True,
+    is_novas: bool = False,
 ) -> None:
     """Edit the tree until it offers nothing of a departed node.
 
@@ -89,6 +90,7 @@ def describe_gone(
         tree
     :param is_reported: False if the node's root is another writer's and this
         agent never reported it; its inventory is left as it is
+    :param is_novas: True if nova-compute deletes the root
     """
     with tree.asserting(assertion.AGENT):
         for uuid in elsewhere:
@@ -98,7 +100,7 @@ def describe_gone(
         root = tree.baseline[node.uuid]
         uuids = tree.get_provider_uuids(root.uuid)
         if is_reported or any(uuid in created for uuid in uuids):
-            _describe_root(tree, root, node.name, created)
+            _describe_root(tree, root, node.name, created, is_novas=is_novas)
         else:
             tree.note(_NEVER_REPORTED)
 
@@ -115,6 +117,8 @@ def _describe_root(
     root: provider.Provider,
     name: str,
     created: Container[str],
+    *,
+    is_novas: bool,
 ) -> None:
     """Remove the node's own tree, or reserve its inventory.
 
@@ -124,7 +128,7 @@ def _describe_root(
     uuids = tree.get_provider_uuids(root.uuid)
     others = [u for u in uuids if u not in created]
     changed = root.name != name or root.parent_uuid is not None
-    if not others and not changed:
+    if not others and not changed and not is_novas:
         with tree.asserting(assertion.AGENT):
             tree.remove(root.uuid)
         return
@@ -132,6 +136,12 @@ def _describe_root(
         if uuid in created or uuid == root.uuid:
             reserved = tree.baseline[uuid].fully_reserved()
             tree.update_inventory(uuid, reserved.records())
+    if is_novas:
+        tree.note(
+            'the node is gone, and its inventory is reserved, so that nothing '
+            'is scheduled there; nova-compute deletes its providers'
+        )
+        return
     names = ', '.join(tree.data(u).name for u in others)
     why, remedy = 'somebody renamed or moved its provider', ''
     if others:

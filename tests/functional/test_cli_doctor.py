@@ -245,15 +245,15 @@ def test_two_uuids_of_this_host_are_a_failure(cli):
 
 
 @pytest.mark.parametrize(
-    ('mode', 'finding', 'outcome', 'words'),
+    ('mode', 'state', 'outcome', 'words'),
     [
-        (None, 'STOPPED', OK, 'none runs'),
-        (None, 'UNKNOWN', OK, 'none runs'),
+        (None, 'STOPPED', OK, 'none is seen'),
+        (None, 'UNKNOWN', OK, 'none is seen'),
         (None, 'REPORTS', WARNING, 'mode is not set'),
         (None, 'SILENT', WARNING, 'set mode = reporter'),
-        ('owner', 'STOPPED', OK, 'none runs'),
-        ('owner', 'STARTS', FAILED, 'both report this host'),
-        ('owner', 'REPORTS', FAILED, 'set mode = companion'),
+        ('owner', 'STOPPED', OK, 'none is seen'),
+        ('owner', 'STARTS', WARNING, 'wait two minutes'),
+        ('owner', 'REPORTS', FAILED, 'both report this host'),
         ('owner', 'SILENT', WARNING, 'set mode = reporter'),
         ('companion', 'REPORTS', OK, 'mode is companion'),
         ('companion', 'STARTS', OK, 'mode is companion'),
@@ -267,10 +267,10 @@ def test_two_uuids_of_this_host_are_a_failure(cli):
     ],
 )
 def test_a_nova_compute_beside_must_fit_the_mode(
-    cli, monkeypatch, mode, finding, outcome, words
+    cli, monkeypatch, mode, state, outcome, words
 ):
     sign = nova_marker.Sign(
-        finding=nova_marker.Finding[finding], fact='process 123'
+        state=nova_marker.NovaState[state], fact='process 123'
     )
     monkeypatch.setattr(nova_marker, 'look', lambda _directories: sign)
     cli.configure(agent={'mode': mode} if mode else None)
@@ -282,6 +282,7 @@ def test_a_nova_compute_beside_must_fit_the_mode(
 def test_the_nova_compute_of_this_machine_is_seen(cli, tmp_path):
     (tmp_path / '123').mkdir()
     (tmp_path / '123' / 'cmdline').write_bytes(NOVA)
+    (tmp_path / '123' / 'stat').write_text(f'123 (nova) S{" 1" * 30}')
     cli.configure(agent={'mode': 'companion'})
     row = examined(cli, 0)['nova-compute']
     assert 'process 123' in row['said']

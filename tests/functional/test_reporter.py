@@ -8,11 +8,14 @@ node itself.
 import pytest
 from agents import NAME, NODE, Clock
 
+from compute_agent import errors
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.identity import nova_marker
-from compute_agent.identity.nova_marker import Finding
+from compute_agent.identity.nova_marker import NovaState
 from compute_agent.ownership.policy import Mode
 from compute_agent.tree.assertion import Kind
+from compute_agent.tree.node import Node
+from compute_agent.virt import driver as virt
 
 DEVICE = '33333333-3333-4333-8333-333333333333'
 NOVAS_TRAITS = {
@@ -50,11 +53,11 @@ def clock():
 def sign(monkeypatch):
     """A function that sets what the host shows of nova-compute."""
 
-    def show(finding):
-        shown = nova_marker.Sign(finding=finding, fact='process 7')
+    def show(state):
+        shown = nova_marker.Sign(state=state, fact='process 7')
         monkeypatch.setattr(nova_marker, 'look', lambda *_: shown)
 
-    show(Finding.UNKNOWN)
+    show(NovaState.UNKNOWN)
     return show
 
 
@@ -221,8 +224,8 @@ def test_a_root_that_another_deleted_is_nova_s_to_create(
 @pytest.mark.parametrize(
     ('finding', 'words'),
     [
-        (Finding.REPORTS, 'nova-compute reports this host itself'),
-        (Finding.STARTS, 'nova-compute starts'),
+        (NovaState.REPORTS, 'nova-compute reports this host itself'),
+        (NovaState.STARTS, 'nova-compute starts'),
     ],
 )
 def test_nothing_is_written_where_nova_compute_may_report(
@@ -241,7 +244,7 @@ def test_nothing_is_written_where_nova_compute_may_report(
     assert planned.status is Status.WAITING
     assert planned.plan.operations
     assert placement.writes == []
-    sign(Finding.SILENT)
+    sign(NovaState.SILENT)
     agent.done()
     assert operator.inventories()['VCPU']['total'] == 8
 
@@ -251,7 +254,7 @@ def test_nodes_that_are_not_this_host_do_not_wait_for_it(
 ):
     (host / 'compute_id').write_text(DEVICE)
     by_nova(operator)
-    sign(Finding.REPORTS)
+    sign(NovaState.REPORTS)
     reporter().done()
     assert operator.inventories()['VCPU']['total'] == 8
 
@@ -276,7 +279,7 @@ def test_the_agent_steps_back_where_its_work_is_undone(
     placement.clear()
     result = agent.cycle()
     assert result.status is Status.WAITING
-    assert f'reports {SSE}, VCPU' in result.reason
+    assert f'undid {SSE}, VCPU twice' in result.reason
     assert 'seems to report this node' in result.reason
     clock.now += 3000
     assert agent.cycle().status is Status.WAITING
@@ -293,23 +296,66 @@ def test_a_person_s_change_is_restored_and_no_sign(reporter, operator, clock):
     by_nova(operator)
     agent = reporter()
     agent.done()
-    for _ in range(3):
+    for _ in range(2):
         undo(operator)
-        clock.now += 700
+        clock.now += 3700
         agent.done()
-    operator.remove_traits('CUSTOM_RACK_7')
+    # Other names, and names that nova-compute leaves alone.
+    clock.now += 3700
+    operator.remove_traits(SSE)
     agent.done()
-    operator.remove_traits('CUSTOM_RACK_7')
+    operator.set_inventories({'VCPU': {'total': 4}})
+    clock.now += 60
+    agent.done()
+    for _ in range(2):
+        operator.remove_traits('CUSTOM_RACK_7')
+        clock.now += 60
+        agent.done()
+    assert operator.inventories()['VCPU']['total'] == 8
+
+
+def test_a_name_that_was_not_restored_is_not_undone_again(
+    reporter, operator, clock, placement, monkeypatch
+):
+    by_nova(operator)
+    agent = reporter()
+    agent.done()
+    undo(operator)
+    real = agent.client.apply
+    monkeypatch.setattr(agent.client, 'apply', away)
+    assert agent.cycle().status is Status.FAILED
+    clock.now += 60
+    agent.plan()
+    assert agent.cycle().status is Status.FAILED
+    monkeypatch.setattr(agent.client, 'apply', real)
     clock.now += 60
     agent.done()
     assert operator.inventories()['VCPU']['total'] == 8
+
+
+def away(*_):
+    raise errors.Conflict('another writer')
+
+
+def test_traits_of_a_bare_metal_node_are_a_sign(
+    reporter, operator, clock, host
+):
+    (host / 'compute_id').unlink()
+    by_nova(operator)
+    agent = reporter()
+    agent.done()
+    for _ in range(2):
+        operator.remove_traits('CUSTOM_RACK_7')
+        clock.now += 60
+        result = agent.cycle()
+    assert 'CUSTOM_RACK_7 twice' in result.reason
 
 
 def test_where_nova_is_silent_for_certain_nothing_is_a_sign(
     reporter, operator, clock, sign
 ):
     by_nova(operator)
-    sign(Finding.SILENT)
+    sign(NovaState.SILENT)
     agent = reporter()
     agent.done()
     for _ in range(2):
@@ -317,3 +363,62 @@ def test_where_nova_is_silent_for_certain_nothing_is_a_sign(
         clock.now += 60
         agent.done()
     assert operator.inventories()['VCPU']['total'] == 8
+
+
+# --- the end ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('sees_one_cycle', [False, True])
+def test_an_owner_s_root_stays_when_a_reporter_leaves(
+    reporter, operator, sees_one_cycle
+):
+    owner = reporter(mode=Mode.OWNER)
+    owner.done()
+    before = operator.holdings()[NAME]
+    agent = reporter(state=owner.state)
+    if sees_one_cycle:
+        agent.done()
+    (result,) = agent.tracker.leave([Node(uuid=NODE, name=NAME)], writing=True)
+    assert result.status is Status.DONE, result
+    after = operator.holdings()
+    assert set(after) == {NAME}  # without the child
+    assert after[NAME]['inventories'] == before['inventories']
+    gone = before['traits'] - after[NAME]['traits']
+    assert gone == {SSE, 'CUSTOM_RACK_7'}
+
+
+def test_nothing_is_taken_off_where_nova_compute_reports(
+    reporter, operator, placement, sign
+):
+    by_nova(operator)
+    agent = reporter()
+    agent.done()
+    sign(NovaState.REPORTS)
+    agent.cycle()
+    placement.clear()
+    node = Node(uuid=NODE, name=NAME)
+    (result,) = agent.tracker.leave([node], writing=True)
+    assert result.status is Status.WAITING
+    assert 'nova-compute reports this host itself' in result.reason
+    agent.driver.nodes = {}
+    result = agent.cycle()
+    assert result.status is Status.WAITING
+    assert placement.writes == []
+
+
+def test_a_node_that_is_gone_is_reserved_until_nova_deletes_it(
+    reporter, operator
+):
+    by_nova(operator)
+    agent = reporter()
+    agent.done()
+    agent.driver.node_exists = lambda _name: virt.Existence.NO
+    agent.driver.nodes = {DEVICE: 'another'}
+    gone = {r.node.uuid: r for r in agent.sync()}[NODE]
+    assert gone.status is Status.DONE
+    assert any('nova-compute deletes its providers' in n for n in gone.notes)
+    assert operator.inventories()['VCPU']['reserved'] == 8
+    operator.delete(operator.holdings()['gpu']['uuid'])
+    operator.delete(NODE)
+    agent.sync()
+    assert {r.node.uuid for r in agent.sync()} == {DEVICE}

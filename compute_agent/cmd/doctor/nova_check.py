@@ -2,26 +2,35 @@
 """The check of who reports this host: nova-compute, this agent, or both.
 
 The option ``[compute_agent] mode`` must fit what the nova-compute of this host
-does. The answer is also where a migration stands (docs/migration.md).
+does. The answer is also where a move from nova-compute to the agent stands
+(docs/in-place-of-nova.md).
 """
 
 from oslo_config import cfg
 
 from ...identity import nova_marker
-from ...identity.nova_marker import Finding as Nova
+from ...identity.nova_marker import NovaState
 from ...ownership.policy import Mode
 from ..wiring import agent_settings
 from . import finding
 from .finding import Finding
 
-_DOCS = 'docs/in-place-of-nova.md'
-_IS_SEEN = {Nova.SILENT, Nova.STARTS, Nova.REPORTS}
+_IS_SEEN = {NovaState.SILENT, NovaState.STARTS, NovaState.REPORTS}
+_AGAIN = 'wait two minutes, and run "compute-agent doctor" again'
+# The drivers whose nodes are not this host.
+_ELSEWHERE = frozenset({'ironic', 'compute_agent.IronicDriver'})
 
 
 def check(conf: cfg.ConfigOpts) -> Finding:
     """Report a nova-compute on this host, and the mode that fits it."""
+    mode = agent_settings.mode(conf)
+    if _ELSEWHERE.issuperset(conf.compute_driver):
+        return finding.ok(
+            'this agent reports no host; the nova-compute of its nodes is not '
+            f'looked for (mode: {mode.value if mode else "not set"})'
+        )
     sign = nova_marker.look(agent_settings.identity_directories(conf))
-    match agent_settings.mode(conf):
+    match mode:
         case None:
             return _without_mode(sign)
         case Mode.OWNER:
@@ -33,41 +42,35 @@ def check(conf: cfg.ConfigOpts) -> Finding:
 
 
 def _without_mode(sign: nova_marker.Sign) -> Finding:
-    if sign.finding not in _IS_SEEN:
-        return finding.ok('none runs on this host')
+    if sign.state not in _IS_SEEN:
+        return finding.ok('none is seen on this host')
     said = f'{sign}, and [compute_agent] mode is not set'
-    if sign.finding is Nova.SILENT:
+    if sign.state is NovaState.SILENT:
         return finding.warning(said, 'set mode = reporter')
-    return finding.warning(
-        said,
-        'set mode = companion to add to what nova-compute reports; to report '
-        f'in its place, give it the driver of compute-agent-nova ({_DOCS}) and '
-        'set mode = reporter, or stop it for good and set mode = owner',
-    )
+    return finding.warning(said, nova_marker.ADVICE)
 
 
 def _owner(sign: nova_marker.Sign) -> Finding:
-    if sign.finding not in _IS_SEEN:
-        return finding.ok('none runs on this host, and mode is owner')
-    if sign.finding is Nova.SILENT:
-        return finding.warning(
-            f'{sign}, and mode is owner', 'set mode = reporter'
-        )
-    return finding.failed(
-        f'{sign}, and mode is owner: both report this host',
-        'set mode = companion; or give nova-compute the driver of '
-        f'compute-agent-nova ({_DOCS}) and set mode = reporter; or stop '
-        'nova-compute for good',
-    )
+    said = f'{sign}, and mode is owner'
+    match sign.state:
+        case NovaState.SILENT:
+            return finding.warning(said, 'set mode = reporter')
+        case NovaState.STARTS:
+            return finding.warning(said, _AGAIN)
+        case NovaState.REPORTS:
+            return finding.failed(
+                f'{said}: both report this host', nova_marker.ADVICE
+            )
+    return finding.ok('none is seen on this host, and mode is owner')
 
 
 def _companion(sign: nova_marker.Sign) -> Finding:
-    if sign.finding is Nova.SILENT:
+    if sign.state is NovaState.SILENT:
         return finding.failed(
             f'{sign}, and mode is companion: nobody reports this host',
             "set mode = reporter, or give nova-compute nova's own driver again",
         )
-    if sign.finding not in _IS_SEEN:
+    if sign.state not in _IS_SEEN:
         return finding.warning(
             'mode is companion, and no nova-compute is seen on this host',
             'start it; a nova-compute in a container of its own is not seen',
@@ -77,27 +80,24 @@ def _companion(sign: nova_marker.Sign) -> Finding:
 
 def _reporter(sign: nova_marker.Sign) -> Finding:
     said = f'{sign}, and mode is reporter'
-    match sign.finding:
-        case Nova.SILENT:
+    match sign.state:
+        case NovaState.SILENT:
             return finding.ok(said)
-        case Nova.STARTS:
-            return finding.warning(
-                said, 'wait two minutes, and run "compute-agent doctor" again'
-            )
-        case Nova.REPORTS:
+        case NovaState.STARTS:
+            return finding.warning(said, _AGAIN)
+        case NovaState.REPORTS:
             return finding.failed(
                 f'{said}: the agent writes nothing of this host',
-                'restart nova-compute with [DEFAULT] compute_driver = '
-                f'compute_agent.LibvirtDriver ({_DOCS}), or set mode = '
-                'companion',
+                nova_marker.ADVICE,
             )
-        case Nova.STOPPED:
+        case NovaState.STOPPED:
             return finding.warning(
                 said, 'start it, or no guests are started here'
             )
-        case Nova.UNKNOWN:
+        case NovaState.UNKNOWN:
             return finding.warning(
                 said,
-                'if it reports, the agent finds that out within two of its '
-                'refreshes, and steps back',
+                'let the agent see the processes of the host and the state_path '
+                'of nova-compute; until then it steps back if the root is '
+                'undone twice within an hour',
             )

@@ -5,6 +5,7 @@ import argparse
 import typing
 from collections.abc import Sequence
 
+from ... import errors
 from ..app import command
 from . import masks, plan_view, pruning
 
@@ -53,6 +54,10 @@ class Plan(command.Report):
     ) -> tuple[typing.Any, str | None, int]:
         """Return each node's plan."""
         if parsed_args.saved:
+            if parsed_args.nodes or parsed_args.prune or parsed_args.all:
+                raise errors.ConfigError(
+                    '--saved sums up files and takes no node, --all or --prune'
+                )
             return _summed_up(parsed_args.saved)
         from ...cycle.node import node_result  # noqa: PLC0415 (quick --help)
         from ..app import progress  # noqa: PLC0415

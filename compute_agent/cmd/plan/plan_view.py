@@ -24,6 +24,7 @@ _NAMED = 3  # nodes of a group that are named
 
 _WHEN = 'the next cycle makes them; "compute-agent sync" begins it at once'
 
+_PROCESS = re.compile(r'\bprocess \d+')
 _UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 
@@ -128,9 +129,16 @@ def _counted(others: Sequence[Node]) -> str:
 
 
 def _pattern(node: Node, planned: str) -> str:
-    """Return a node's plan without the names and uuids that only it has."""
-    text = _UUID.sub('UUID', planned)
-    for name in sorted({node.called, node.name}, key=len, reverse=True):
+    return pattern(planned, node.called, node.name)
+
+
+def pattern(text: str, *names: str) -> str:
+    """Return a text about a node without what only that node has.
+
+    :param names: the names of the node
+    """
+    text = _PROCESS.sub('process N', _UUID.sub('UUID', text))
+    for name in sorted(set(names), key=len, reverse=True):
         text = re.sub(
             rf'(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])', 'NODE', text
         )

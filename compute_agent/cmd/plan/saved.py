@@ -10,14 +10,13 @@ import collections
 import dataclasses
 import json
 import pathlib
-import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 
 from ... import errors
+from . import plan_view
 
 _NAMED = 3  # nodes of a change that are named
-_UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 # One node's plan, as ``report_client/plan/render.py`` gives it.
 Plan = Mapping[str, typing.Any]
 
@@ -56,7 +55,7 @@ class Summary:
     def text(self) -> str:
         """Return the summary as text, a line for each change."""
         head = (
-            f'{self.plans} nodes: {self.changing} change, {self.idle} need '
+            f'{_counted(self.plans, "node")}: {self.changing} change, {self.idle} need '
             f'nothing; {self.undone} have something that sync would not do'
         )
         lines = [head]
@@ -73,26 +72,35 @@ class Summary:
 
 
 def read(paths: Sequence[str]) -> list[Plan]:
-    """Return the plans in files.
+    """Return the plans in files, the last one of each node.
 
     :raises errors.ConfigError: a file cannot be read, or is no saved plan
     """
-    return [plan for path in paths for plan in _read(pathlib.Path(path))]
+    plans: dict[str, Plan] = {}
+    wrong = []
+    for path in paths:
+        try:
+            plans |= {plan['uuid']: plan for plan in _read(pathlib.Path(path))}
+        except errors.ConfigError as exc:
+            wrong.append(str(exc))
+    if wrong:
+        raise errors.ConfigError('; '.join(wrong))
+    return list(plans.values())
 
 
 def summary(plans: Sequence[Plan]) -> Summary:
     """Return the sum of plans."""
-    found: dict[str, set[str]] = {}
+    found: dict[str, dict[str, str]] = {}
     for plan in plans:
         for change in _changes(plan):
-            found.setdefault(change, set()).add(plan['node'])
+            found.setdefault(change, {})[plan['uuid']] = plan['node']
     ordered = sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))
     return Summary(
         plans=len(plans),
         changing=sum(bool(p['operations']) for p in plans),
         idle=sum(not p['operations'] and not p['faults'] for p in plans),
         undone=sum(bool(p['faults']) for p in plans),
-        changes={change: sorted(nodes) for change, nodes in ordered},
+        changes={change: sorted(nodes.values()) for change, nodes in ordered},
     )
 
 
@@ -102,11 +110,18 @@ def _read(path: pathlib.Path) -> list[Plan]:
         if not isinstance(said, list):
             raise TypeError('no list')
         for plan in said:
-            hash((plan['node'], plan['uuid']))
+            texts = [plan['node'], plan['uuid'], *plan['faults']]
+            if not all(isinstance(text, str) and text for text in texts):
+                raise TypeError('no text')
+            if not isinstance(plan['faults'], list):
+                raise TypeError('no list')
             list(_changes(plan))
     except OSError as exc:
         raise errors.ConfigError(f'{path}: {exc.strerror}') from exc
-    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+    except (
+        *(ValueError, KeyError, TypeError, AttributeError),
+        RecursionError,
+    ) as exc:
         raise errors.ConfigError(
             f'{path} is not what "compute-agent plan -f json" prints; save it '
             'again on its host'
@@ -134,7 +149,7 @@ def _changes(plan: Plan) -> Iterator[str]:
                 for part in operation['inventories']:
                     yield from _classes(plan, part)
                 moved = len(operation['consumers'])
-                yield f'move the allocations of {_counted(moved)}'
+                yield f'move the allocations of {_counted(moved, "consumer")}'
     for fault in plan['faults']:
         yield f'not done: {_pattern(plan, fault)}'
 
@@ -180,10 +195,8 @@ def _subject(plan: Plan, operation: Plan) -> str:
 
 
 def _pattern(plan: Plan, text: str) -> str:
-    """Return a text without the names and uuids that only one node has."""
-    name = str(plan['node']).partition(' (')[0]
-    return _UUID.sub('UUID', text.replace(name, 'NODE'))
+    return plan_view.pattern(text, str(plan['node']).partition(' (')[0])
 
 
-def _counted(consumers: int) -> str:
-    return f'{consumers} consumer{"" if consumers == 1 else "s"}'
+def _counted(count: int, noun: str) -> str:
+    return f'{count} {noun}{"" if count == 1 else "s"}'

@@ -234,14 +234,15 @@ def refuse_novas_root(
 ) -> None:
     """Refuse to take over or rename a root that nova-compute reports.
 
-    :raises errors.Refused: the agent is a companion, and this is its node
+    :raises errors.Refused: this is a node of an agent beside nova-compute
     """
-    if not agent.current.value.is_companion or provider.parent_uuid:
+    mode = agent.current.value.part
+    if not mode.is_beside_nova or provider.parent_uuid:
         return
     for node in agent.tracker.nodes():
         if provider.uuid == node.uuid or provider.name == node.name:
             raise errors.Refused(
-                f"{node} is nova-compute's with [compute_agent] mode = "
-                'companion, and is neither adopted nor renamed; set mode = '
-                'owner first if this agent should report it'
+                f"the root of {node} is nova-compute's with [compute_agent] "
+                f'mode = {mode.value}, and is neither adopted nor renamed; '
+                'set mode = owner first if no nova-compute has it'
             )

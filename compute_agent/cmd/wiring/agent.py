@@ -36,7 +36,7 @@ from ...identity import (
 )
 from ...identity import host_name as host_names
 from ...limits import approval, contention
-from ...ownership import adoption, policy
+from ...ownership import policy
 from ...ownership.pruning import NOTHING, Prune
 from ...provider_config import files as provider_config
 from ...state.history import own_changes
@@ -119,7 +119,8 @@ def build_agent(
     current = CurrentSettings(settings)
     state.history.clock = clock
     state.nodes.settle_sources(drivers)
-    nodes = _node_list(settings, drivers, service, state)
+    root = _novas_root(settings, service, state)
+    nodes = _node_list(settings, drivers, service, state, root)
     report_client = client.SchedulerReportClient(
         service,
         state,
@@ -141,10 +142,13 @@ def build_agent(
                 compute_id.uuid_files, settings.identity_directories
             ),
             mode=settings.part,
-            marker=nova_marker.NovaMarker(settings.identity_directories)
+            marker=nova_marker.NovaMarker(
+                settings.identity_directories,
+                lambda: root.known,
+                drivers=settings.drivers,
+            )
             if settings.mode is policy.Mode.REPORTER
             else None,
-            refresh=settings.sharing_interval,
             clock=clock,
             nova=nova_compute.NovaCompute(settings.identity_directories)
             if settings.mode is None
@@ -248,24 +252,23 @@ def _node_list(
     drivers: Drivers,
     service: placement_api.Placement,
     state: State,
+    root: nova_root.NovaRoot,
 ) -> node_list.NodeList:
     """Return the list of the drivers' nodes, each with its uuid and name."""
     api = providers.Providers(service)
     query = provider_query.ProviderQuery
-
-    def by_name(name: str) -> Sequence[adoption.ListedProvider]:
-        return api.list_providers(query(name=name))
 
     def known() -> Mapping[str, KnownNode]:
         return state.nodes.of_drivers(drivers.references)
 
     if settings.part.is_beside_nova:
         return node_list.NodeList(
-            drivers, _novas_nodes(settings, by_name, state), known
+            drivers, functools.partial(_novas_nodes, root), known
         )
     own, *others = settings.identity_directories
     host_name = host_names.HostName(
-        lambda uuid: api.list_providers(query(uuid=uuid)), by_name
+        lambda uuid: api.list_providers(query(uuid=uuid)),
+        lambda name: api.list_providers(query(name=name)),
     )
 
     def identify(
@@ -284,28 +287,30 @@ def _node_list(
     return node_list.NodeList(drivers, identify, known)
 
 
-def _novas_nodes(
-    settings: Settings, by_name: nova_root.Listed, state: State
-) -> node_list.Identify:
-    """Return what finds the nodes that nova-compute knows."""
-    root = nova_root.NovaRoot(
+def _novas_root(
+    settings: Settings, service: placement_api.Placement, state: State
+) -> nova_root.NovaRoot:
+    api = providers.Providers(service)
+    query = provider_query.ProviderQuery
+    return nova_root.NovaRoot(
         functools.partial(nova_root.host_file, settings.identity_directories),
-        by_name,
+        lambda name: api.list_providers(query(name=name)),
         lambda uuid: bool(state.snapshot.readings([uuid])),
     )
 
-    def identify(
-        names: Sequence[str],
-        by_uuid: Mapping[str, str],
-        by_nova: Mapping[str, str],
-    ) -> list[Node]:
-        if any(by_nova.get(name) == '' for name in names):
-            raise errors.NotYet(
-                "libvirt has not told the host's name yet, by which "
-                'nova-compute knows it; nothing is written until then'
-            )
-        named = [by_nova.get(name, name) for name in names]
-        known = {u: by_nova.get(name, name) for u, name in by_uuid.items()}
-        return identity.identify(named, known, lambda: root.uuid(named[0]))
 
-    return identify
+def _novas_nodes(
+    root: nova_root.NovaRoot,
+    names: Sequence[str],
+    by_uuid: Mapping[str, str],
+    by_nova: Mapping[str, str],
+) -> list[Node]:
+    """Return the nodes as nova-compute knows them."""
+    if any(by_nova.get(name) == '' for name in names):
+        raise errors.NotYet(
+            "libvirt has not told the host's name yet, by which "
+            'nova-compute knows it; nothing is written until then'
+        )
+    named = [by_nova.get(name, name) for name in names]
+    known = {u: by_nova.get(name, name) for u, name in by_uuid.items()}
+    return identity.identify(named, known, lambda: root.uuid(named[0]))

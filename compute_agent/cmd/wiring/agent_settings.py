@@ -43,6 +43,7 @@ class Settings:
     :ivar prune: names to remove although the agent did not record them
     :ivar mode: the agent's part for its nodes; None if the operator did not
         say it
+    :ivar drivers: the value of ``[DEFAULT] compute_driver``
     """
 
     identity_directories: Sequence[pathlib.Path]
@@ -62,6 +63,7 @@ class Settings:
     recreate_roots: bool = True
     prune: Prune = NOTHING
     mode: policy.Mode | None = None
+    drivers: Sequence[str] = ()
 
     @property
     def is_companion(self) -> bool:
@@ -132,6 +134,7 @@ def from_conf(
         recreate_roots=conf.compute_agent.recreate_roots,
         prune=prune,
         mode=mode(conf),
+        drivers=tuple(conf.compute_driver),
         identity_directories=identity_directories(conf),
     )
 

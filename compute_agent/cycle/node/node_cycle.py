@@ -236,9 +236,9 @@ class NodeCycle(Generic[Op]):
         plan, context = planned.plan, self._context
         self._planned, self._before = planned, plan.before
         self.result = self._result(planned)
-        if planned.stepped_back:
-            self._wait(planned.stepped_back)
-        if planned.stepped_back or planned.waits_as_a_whole():
+        if planned.waits_for_nova:
+            self._wait(planned.waits_for_nova)
+        if planned.waits_for_nova or planned.waits_as_a_whole():
             context.planner.wait(self.node)
             return False
         if context.writing and self._is_backed_off(plan):
@@ -277,6 +277,7 @@ class NodeCycle(Generic[Op]):
         again_in = self._refusals.back_off(self._applied)
         if again_in is None:
             self._refusals.clear()
+            self._context.planner.applied(self.node)
             return
         self.result = dataclasses.replace(self.result, again_in=again_in)
 

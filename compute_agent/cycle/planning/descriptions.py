@@ -178,14 +178,7 @@ class Descriptions(Generic[Op]):
     ) -> Record:
         """Return the record; give up what an owner had of nova's before."""
         record = self._records.record(uuids, node.uuid)
-        if not self._mode.is_beside_nova:
-            return record
-        of_mode = (
-            given_up.given_up
-            if self._mode is policy.Mode.COMPANION
-            else reporter.given_up
-        )
-        given = of_mode(record, node.uuid, seen.providers)
+        given = given_up.of_mode(self._mode, record, node.uuid, seen.providers)
         if given == Record():
             return record
         self._records.give_up(node.uuid, given)

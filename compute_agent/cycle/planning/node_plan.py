@@ -20,15 +20,15 @@ class NodePlan(Generic[Op_co]):
     :ivar contended: the contended items that it leaves as they are
     :ivar takeovers: its first writes to other writers' providers
     :ivar takes_over: True if a person allowed these writes
-    :ivar stepped_back: why nothing of it is sent now: nova-compute reports the
-        node; otherwise empty
+    :ivar waits_for_nova: why nothing of it is sent now, because nova-compute
+        reports the node or may do so; otherwise empty
     """
 
     plan: Plan[Op_co]
     contended: tuple[contention.Item, ...] = ()
     takeovers: tuple[takeover.Takeover, ...] = ()
     takes_over: bool = False
-    stepped_back: str = ''
+    waits_for_nova: str = ''
 
     def is_empty(self) -> bool:
         """Return True if there is nothing to send, to record or to wait for."""

@@ -66,7 +66,7 @@ class NodePlanner(Generic[Op]):
             None
             if settings.marker is None
             else ReporterChecks(
-                settings.marker, settings.refresh, settings.clock
+                settings.marker, settings.clock, settings.author
             )
         )
         self._descriptions = Descriptions(
@@ -134,7 +134,7 @@ class NodePlanner(Generic[Op]):
 
         :param contended: the items that this cycle leaves as they are
         """
-        why = self._reporter.reason_to_wait(node) if self._reporter else ''
+        why = self._reason_to_wait(node)
         self._roots.check_missing_root(node, seen, self._orders(node))
 
         # If nothing changed since an empty or waiting plan, use it again.
@@ -183,7 +183,7 @@ class NodePlanner(Generic[Op]):
             tree, seen, record, decides, allocations
         )
         if self._reporter is not None and not why:
-            why = self._reporter.learn(node, wanted.restored)
+            why = self._reporter.learn(node, seen.providers, wanted.restored)
 
         # Plan: the report client finds the operations that lead there.
         plan = self._client.plan(seen, wanted)
@@ -201,7 +201,7 @@ class NodePlanner(Generic[Op]):
                 asks_beside_nova=self._settings.nova is not None,
             ),
             takes_over=decides.orders.takes_over,
-            stepped_back=why,
+            waits_for_nova=why,
         )
         if (
             not why
@@ -222,6 +222,8 @@ class NodePlanner(Generic[Op]):
             return self.plan_leaving(node, seen, contended)
         tree = seen.tree()
         record = self._records.record(seen.providers, node.uuid)
+        given = given_up.of_mode(self._mode, record, node.uuid, seen.providers)
+        record = given_up.left(record, given)
         created = self._records.created_for([node.uuid]).get(node.uuid, ())
         outside = orphans.outside(node.uuid, seen.providers, created)
         orphans.describe_gone(
@@ -230,12 +232,17 @@ class NodePlanner(Generic[Op]):
             record.created,
             outside,
             is_reported=takeover.is_reported(record, node.uuid),
+            is_novas=self._mode is policy.Mode.REPORTER,
         )
         self._client.watch_sharing(seen.asserted_elsewhere(tree))
         authority = self._descriptions.authority(node)
         decides = self._policy(node, contended, authority)
         wanted, left = self._wanted.decide(tree, seen, record, decides, None)
-        return NodePlan(plan=self._client.plan(seen, wanted), contended=left)
+        return NodePlan(
+            plan=self._client.plan(seen, wanted),
+            contended=left,
+            waits_for_nova=self._reason_to_wait(node),
+        )
 
     def plan_leaving(
         self,
@@ -246,19 +253,25 @@ class NodePlanner(Generic[Op]):
         """Return the plan that takes off all that this agent added."""
         tree = seen.tree()
         record = self._records.record(seen.providers, node.uuid)
-        if self._is_companion:
-            given = given_up.given_up(record, node.uuid, seen.providers)
-            record = given_up.left(record, given)
-        leaving.describe(
-            tree, node.uuid, record, is_companion=self._is_companion
-        )
+        given = given_up.of_mode(self._mode, record, node.uuid, seen.providers)
+        record = given_up.left(record, given)
+        leaving.describe(tree, node.uuid, record, mode=self._mode)
         decides = policy.Policy(
             node_uuid=node.uuid, contended=contended, leaves=True
         )
         wanted, left = self._wanted.decide(tree, seen, record, decides, None)
         causes = wanted.causes.all_because(Reason.LEFT)
         wanted = dataclasses.replace(wanted, causes=causes)
-        return NodePlan(plan=self._client.plan(seen, wanted), contended=left)
+        return NodePlan(
+            plan=self._client.plan(seen, wanted),
+            contended=left,
+            waits_for_nova=self._reason_to_wait(node),
+        )
+
+    def applied(self, node: Node) -> None:
+        """Note that placement did all of a node's plan."""
+        if self._reporter is not None:
+            self._reporter.applied(node)
 
     def wait(self, node: Node) -> None:
         """Note that a node's plan waits, so the next cycle asks for no more."""
@@ -269,6 +282,12 @@ class NodePlanner(Generic[Op]):
         self._records.take_over(one.provider.uuid for one in allowed)
 
     # --- the steps ------------------------------------------------------------
+
+    def _reason_to_wait(self, node: Node) -> str:
+        """Return why a reporter writes nothing of a node now, or ''."""
+        if self._reporter is None:
+            return ''
+        return self._reporter.reason_to_wait(node)
 
     def _still_holds(
         self,

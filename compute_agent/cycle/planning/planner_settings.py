@@ -33,7 +33,6 @@ class Settings:
     :ivar mode: the agent's part for its nodes
     :ivar marker: tells if the nova-compute of this host reports it; for a
         reporter
-    :ivar refresh: seconds after which nova-compute reads its providers anew
     :ivar clock: seconds since the epoch
     :ivar nova: looks for a nova-compute on this host; None if the operator
         said who reports the nodes
@@ -49,7 +48,6 @@ class Settings:
     uuid_files: Callable[[], Mapping[str, str]] = dict
     mode: policy.Mode = policy.Mode.OWNER
     marker: report_client.NovaMarker | None = None
-    refresh: float = 300
     clock: Callable[[], float] = time.time
     nova: report_client.NovaCompute | None = None
     author: notes.Author = notes.unknown_author

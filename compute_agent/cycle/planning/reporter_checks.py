@@ -8,33 +8,33 @@ a nova-compute that reports undoes what the agent reports
 from several threads.
 """
 
+import dataclasses
 from collections.abc import Callable, Collection
 
 from ...ownership.beside_nova import reporter
-from ...tree import assertion
+from ...ownership.explanations import notes
+from ...tree import assertion, provider
 from ...tree.node import Node
 from .. import report_client
-
-_REST = 3600.0  # seconds; a contended item rests as long
 
 
 class ReporterChecks:
     """Checks the nodes of a reporter.
 
     :param marker: tells if the nova-compute of this host reports it
-    :param refresh: seconds after which nova-compute reads its providers anew
     :param clock: seconds since the epoch
+    :param author: says who changed a name that is restored
     """
 
     def __init__(
         self,
         marker: report_client.NovaMarker,
-        refresh: float,
         clock: Callable[[], float],
+        author: notes.Author,
     ) -> None:
         self._marker = marker
-        self._refresh = refresh
         self._clock = clock
+        self._author = author
         self._doubts: dict[str, reporter.Doubt] = {}
 
     def begin(self) -> None:
@@ -50,25 +50,41 @@ class ReporterChecks:
         """Return why nothing of a node is written now, or ''."""
         why = self._marker.reason_to_wait(node.uuid)
         found = self._doubts.get(node.uuid)
-        if not why and found is not None and self._clock() < found.until:
+        left = 0.0 if found is None else found.until - self._clock()
+        # More is left only if the clock was set back.
+        if not why and found is not None and 0 < left <= reporter.REST:
             return reporter.stepped_back(found)
         return why
 
-    def learn(self, node: Node, restored: Collection[assertion.Named]) -> str:
+    def applied(self, node: Node) -> None:
+        """Note that all names of a node were restored."""
+        found = self._doubts.get(node.uuid)
+        if found is not None:
+            restored = dataclasses.replace(found, is_restored=True)
+            self._doubts[node.uuid] = restored
+
+    def learn(
+        self,
+        node: Node,
+        providers: provider.Snapshot,
+        restored: Collection[assertion.Named],
+    ) -> str:
         """Note which names of a node a plan restores.
 
         Return why nothing of the node is written now, or ''.
         """
-        names = reporter.undone(node.uuid, restored)
+        # Not those that a command of this agent changed.
+        others = [
+            (uuid, kind, name)
+            for uuid, kind, name in restored
+            if not self._author(providers[uuid], kind, name)
+        ]
+        is_host = self._marker.is_of_host(node.uuid)
+        names = reporter.undone(node.uuid, others, is_host=is_host)
         if names and self._marker.is_silent(node.uuid):
             names = frozenset()  # it was a person, or another service
-        found = reporter.doubt(
-            self._doubts.get(node.uuid),
-            names,
-            self._clock(),
-            refresh=self._refresh,
-            rest=_REST,
-        )
+        before = self._doubts.get(node.uuid)
+        found = reporter.doubt(before, names, self._clock())
         if found is None:
             self._doubts.pop(node.uuid, None)
             return ''

@@ -79,7 +79,10 @@ class WantedProviders(Generic[Op]):
             faults=(*tree.faults, *resolved.faults, *faults),
         )
         return wanted, contended_items.with_suspects(
-            contended, seen.providers, record.ours
+            contended,
+            seen.providers,
+            record.ours,
+            is_reporter=decides.mode is policy.Mode.REPORTER,
         )
 
     def _about_its_age(

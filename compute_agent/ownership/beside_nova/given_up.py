@@ -4,7 +4,8 @@
 Pure: no I/O, configuration, logging or clock. An agent that becomes a
 companion gives the root back to nova-compute. Nothing is removed in placement:
 the agent only stops to count the root, its inventory and nova's traits as its
-own. The same goes for a child that nova-compute took over.
+own. The same goes for a child that nova-compute took over. An agent that becomes
+a reporter gives up the little that nova-compute adds by itself.
 ``cycle/planning/descriptions.py`` has the record changed, and
 ``node_planner.py`` leaves a node without what is given up.
 """
@@ -12,10 +13,24 @@ own. The same goes for a child that nova-compute took over.
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from ...tree import assertion, provider
+from ...tree import assertion, names, provider
 from ...tree.assertion import Claims, Key, Kind
+from ..policy import Mode
 from ..record import Record
 from . import nova_traits
+
+
+def of_mode(
+    mode: Mode, record: Record, node_uuid: str, providers: provider.Snapshot
+) -> Record:
+    """Return the part of a record that nova-compute takes over in a mode."""
+    match mode:
+        case Mode.COMPANION:
+            return given_up(record, node_uuid, providers)
+        case Mode.REPORTER:
+            return given_up_by_reporter(record, node_uuid, providers)
+        case Mode.OWNER:
+            return Record()
 
 
 def given_up(
@@ -51,6 +66,43 @@ def given_up(
             for key, by_source in claims.items()
             if any(by_source.values())
         },
+    )
+
+
+def given_up_by_reporter(
+    record: Record, node_uuid: str, providers: provider.Snapshot
+) -> Record:
+    """Return the part of a reporter's record that is nova-compute's now.
+
+    The agent has it from a time as the owner. It stays in placement. A root
+    that nova-compute marked as its compute node is no longer the agent's to
+    delete.
+    """
+    devices = {
+        uuid
+        for uuid, one in providers.items()
+        if one.parent_uuid is not None
+        and nova_traits.MANAGED_PCI in one.traits
+    }
+    root = providers.get(node_uuid)
+    is_novas = root is not None and names.COMPUTE_NODE in root.traits
+    key = (node_uuid, Kind.TRAIT)
+    ours = {
+        key: _of_nova_compute(record.ours.get(key, ())),
+        **{k: found for k, found in record.ours.items() if k[0] in devices},
+    }
+    claims: dict[Key, Claims] = {
+        key: {
+            source: _of_nova_compute(found)
+            for source, found in record.claims.get(key, {}).items()
+        },
+        **{k: by for k, by in record.claims.items() if k[0] in devices},
+    }
+    return Record(
+        created=record.created
+        & (devices | ({node_uuid} if is_novas else set())),
+        ours={k: found for k, found in ours.items() if found},
+        claims={k: by for k, by in claims.items() if any(by.values())},
     )
 
 
@@ -103,6 +155,10 @@ def _is_the_agents(record: Record, uuid: str, trait: str) -> bool:
         for source, names in record.claims.get(key, {}).items()
         if source != assertion.AGENT
     )
+
+
+def _of_nova_compute(found: Iterable[str]) -> frozenset[str]:
+    return frozenset(filter(nova_traits.is_nova_computes, found))
 
 
 def _novas(names: Iterable[str]) -> frozenset[str]:

@@ -6,19 +6,21 @@ nova-compute starts the guests of a node with a driver that describes nothing
 (the distribution compute-agent-nova), and the agent reports the node.
 nova-compute still adds the capabilities of its driver's class, COMPUTE_NODE,
 OWNER_NOVA and COMPUTE_STATUS_DISABLED to the root, and has a child for each PCI
-device that it manages. ``confine`` leaves these alone, ``given_up`` is what an
-owner's record has of them, and ``doubt`` finds a nova-compute that reports the
-node after all. ``cycle/planning/`` calls all three.
+device that it manages. ``confine`` leaves these alone, and ``doubt`` finds a
+nova-compute that reports the node after all. ``cycle/planning/`` calls both.
 """
 
 import dataclasses
 from collections.abc import Iterable
 
-from ...tree import assertion, names, provider, provider_tree
-from ...tree.assertion import Claims, Key, Kind
-from ..record import Record
+from ...tree import assertion, provider_tree
+from ...tree.assertion import Kind
 from . import nova_traits
 
+# Seconds in which nova-compute undoes a second time: it reads its providers anew
+# every five minutes. And for which the agent then writes nothing.
+WITHIN = 3600.0
+REST = 3600.0
 _FEW = 5  # names that a message lists
 
 
@@ -37,49 +39,14 @@ def confine(tree: provider_tree.ProviderTree, node_uuid: str) -> None:
         tree.replace_assertion(*key, source, asserted.disputing(theirs))
 
 
-def given_up(
-    record: Record, node_uuid: str, providers: provider.Snapshot
-) -> Record:
-    """Return the part of a reporter's record that is nova-compute's now.
-
-    The agent has it from a time as the owner. It stays in placement. A root
-    that nova-compute marked as its compute node is no longer the agent's to
-    delete.
-    """
-    devices = {
-        uuid
-        for uuid, one in providers.items()
-        if one.parent_uuid is not None
-        and nova_traits.MANAGED_PCI in one.traits
-    }
-    root = providers.get(node_uuid)
-    is_novas = root is not None and names.COMPUTE_NODE in root.traits
-    key = (node_uuid, Kind.TRAIT)
-    ours = {
-        key: _novas(record.ours.get(key, ())),
-        **{k: found for k, found in record.ours.items() if k[0] in devices},
-    }
-    claims: dict[Key, Claims] = {
-        key: {
-            source: _novas(found)
-            for source, found in record.claims.get(key, {}).items()
-        },
-        **{k: by for k, by in record.claims.items() if k[0] in devices},
-    }
-    return Record(
-        created=record.created
-        & (devices | ({node_uuid} if is_novas else set())),
-        ours={k: found for k, found in ours.items() if found},
-        claims={k: by for k, by in claims.items() if any(by.values())},
-    )
-
-
 def undone(
-    node_uuid: str, restored: Iterable[assertion.Named]
+    node_uuid: str, restored: Iterable[assertion.Named], *, is_host: bool
 ) -> frozenset[str]:
-    """Return the names of a root that only a reporting nova-compute undoes.
+    """Return the names of a root that a reporting nova-compute would undo.
 
     :param restored: the names that another writer took away or changed
+    :param is_host: True for a hypervisor; False for a bare-metal node, of whose
+        traits nova-compute leaves none alone
     """
     return frozenset(
         name
@@ -89,7 +56,7 @@ def undone(
             kind is Kind.INVENTORY
             or (
                 kind is Kind.TRAIT
-                and nova_traits.is_novas(name)
+                and (nova_traits.is_novas(name) or not is_host)
                 and not nova_traits.is_nova_computes(name)
             )
         )
@@ -102,40 +69,35 @@ class Doubt:
 
     :ivar names: the names that were undone last
     :ivar at: when the agent first planned to restore some, in seconds
+    :ivar is_restored: True if it has restored them since
     :ivar until: the time up to which the agent writes nothing; 0 if it goes on
     """
 
     names: frozenset[str]
     at: float
+    is_restored: bool = False
     until: float = 0
 
 
 def doubt(
-    before: Doubt | None,
-    found: frozenset[str],
-    now: float,
-    *,
-    refresh: float,
-    rest: float,
+    before: Doubt | None, found: frozenset[str], now: float
 ) -> Doubt | None:
     """Return the doubt about a node after a plan; None if there is none.
 
-    A person may change a name once, and the agent restores it. If names are
-    undone again within two of nova-compute's refreshes, it reports the node. A
-    plan that a conflict has repeated is not counted twice.
+    A person may change a name once, and the agent restores it. If the same name
+    is undone again within an hour, nova-compute reports the node.
 
     :param found: the names that the plan would restore
-    :param refresh: the seconds between two refreshes of nova-compute
-    :param rest: the seconds for which the agent then writes nothing
     """
-    is_recent = before is not None and now - before.at <= 2 * refresh
-    if not found:
-        return before if is_recent else None
+    is_recent = before is not None and 0 <= now - before.at <= WITHIN
     if before is None or not is_recent:
-        return Doubt(names=found, at=now)
-    if now - before.at <= refresh / 10:
+        return Doubt(names=found, at=now) if found else None
+    if not found:
         return before
-    return Doubt(names=found, at=before.at, until=now + rest)
+    again = found & before.names
+    if before.is_restored and again:
+        return Doubt(names=again, at=before.at, until=now + REST)
+    return dataclasses.replace(before, names=before.names | found)
 
 
 def stepped_back(what: Doubt) -> str:
@@ -144,11 +106,10 @@ def stepped_back(what: Doubt) -> str:
     few, more = listed[:_FEW], len(listed) - _FEW
     rest = f' and {more} more' if more > 0 else ''
     return (
-        'nova-compute seems to report this node, because it is undone each '
-        f'time when this agent reports {", ".join(few)}{rest}; the agent '
-        'writes nothing of it for an hour, and then tries again: give '
-        'nova-compute the driver of compute-agent-nova, or set '
-        '[compute_agent] mode = companion'
+        'nova-compute seems to report this node, because another writer undid '
+        f'{", ".join(few)}{rest} twice within an hour; the agent writes nothing '
+        'of the node for an hour, and then tries again: give nova-compute the '
+        'driver of compute-agent-nova, or set [compute_agent] mode = companion'
     )
 
 

@@ -3,17 +3,21 @@
 
 nova-compute loads the class that ``[DEFAULT] compute_driver`` names in the
 package ``nova.virt``: ``compute_agent.LibvirtDriver`` or
-``compute_agent.IronicDriver``. These classes do all that nova's own ones do,
-except for one method: they describe no resources for placement. So nova-compute starts guests
-as before, and reports only what it adds without asking the driver: the
-capabilities of the driver's class, ``COMPUTE_NODE``, ``OWNER_NOVA``,
-``COMPUTE_STATUS_DISABLED``, its PCI devices if ``[pci] report_in_placement`` is
-set, and its own provider-config files.
+``compute_agent.IronicDriver``. These are nova's own drivers, but they describe
+no resources for placement. So nova-compute starts guests as before, and reports
+only what it adds without asking the driver: the capabilities of the driver's
+class, ``COMPUTE_NODE``, ``OWNER_NOVA``, ``COMPUTE_STATUS_DISABLED``, its PCI
+devices if ``[pci] report_in_placement`` is set, and traits in its own
+provider-config files.
 
-Nothing else of nova is changed, and nothing of compute-agent is imported.
+The libvirt driver also finds the providers of mediated devices that the agent
+created since nova-compute read placement, and writes a file by which the agent
+knows this process. Nothing else of nova is changed, and nothing of
+compute-agent is imported.
 """
 
 import collections
+import contextlib
 import copy
 import inspect
 import json
@@ -24,7 +28,6 @@ from typing import Any, Optional
 
 import nova.conf
 from nova.compute import provider_config
-from nova.compute import provider_tree as trees
 from nova.virt.ironic import driver as ironic
 from nova.virt.libvirt import driver as libvirt
 from oslo_log import log
@@ -35,12 +38,8 @@ LOG = log.getLogger(__name__)
 # The arguments of nova's methods, in nova 29 (2024.1) to 34 (2026.2).
 _DESCRIBING = ['provider_tree', 'nodename', 'allocations']
 _PERSISTENT_MEMORY = ['provider_tree', 'nodename', 'inventory', 'resources']
-_MEDIATED_DEVICES = ['allocations']
+_ALLOCATIONS = ['allocations']
 _PLACEMENT = '1.14'  # the first microversion with in_tree
-
-# In nova's state_path. compute-agent reads it: it writes nothing on a host whose
-# nova-compute has not written it.
-_MARKER = 'compute_agent_reports'
 
 
 class _ReportedByAgent:
@@ -55,7 +54,6 @@ class _ReportedByAgent:
         _check_arguments(super().update_provider_tree, _DESCRIBING)
         _check_files()
         super().__init__(virtapi, read_only)
-        _mark(type(self).__name__)
 
     def init_host(self, host: str) -> None:
         """Start as nova's driver does, and say who reports."""
@@ -84,8 +82,10 @@ class LibvirtDriver(_ReportedByAgent, libvirt.LibvirtDriver):
         _check_arguments(
             self._update_provider_tree_for_vpmems, _PERSISTENT_MEMORY
         )
-        _check_arguments(super()._allocate_mdevs, _MEDIATED_DEVICES)
+        _check_arguments(super()._allocate_mdevs, _ALLOCATIONS)
+        _check_arguments(self._vgpu_allocations, _ALLOCATIONS)
         super().__init__(virtapi, read_only)
+        _mark()
 
     def update_provider_tree(
         self,
@@ -104,44 +104,58 @@ class LibvirtDriver(_ReportedByAgent, libvirt.LibvirtDriver):
         )
         provider_tree.update_resources(nodename, resources)
         self.provider_tree = copy.deepcopy(provider_tree)
+        _mark()
 
-    def _allocate_mdevs(self, allocations: Mapping[str, Any]) -> Any:
-        """Find a provider that the agent created since nova read the tree."""
-        tree = self.provider_tree or trees.ProviderTree()
-        new = allocations.keys() - tree.get_provider_uuids()
-        for uuid in sorted(new):
-            answer = self.virtapi.reportclient.get(
-                f'/resource_providers?in_tree={uuid}', version=_PLACEMENT
-            )
-            found = answer.json()['resource_providers'] if answer else []
-            if found:
-                tree = copy.deepcopy(tree)
-                tree.populate_from_iterable(found)
-        self.provider_tree = tree
+    def _allocate_mdevs(self, allocations: Optional[Mapping[str, Any]]) -> Any:
+        """Find a provider that the agent created since nova read the tree.
+
+        Whatever goes wrong here, nova's own method says what it misses.
+        """
+        known = self.provider_tree
+        if known is not None:
+            wanted = self._vgpu_allocations(allocations)
+            for uuid in sorted(set(wanted) - set(known.get_provider_uuids())):
+                self._read_tree(uuid)
         return super()._allocate_mdevs(allocations)
+
+    def _read_tree(self, uuid: str) -> None:
+        """Add the tree of a provider to nova's copy, if it is this host's."""
+        path = f'/resource_providers?in_tree={uuid}'
+        try:
+            answer = self.virtapi.reportclient.get(path, version=_PLACEMENT)
+        except Exception:
+            LOG.exception('GET %s of placement failed', path)
+            return
+        found = answer.json()['resource_providers'] if answer else []
+        roots = {one.uuid for one in self.provider_tree.roots}
+        if roots.intersection(one['uuid'] for one in found):
+            tree = copy.deepcopy(self.provider_tree)
+            tree.populate_from_iterable(found)
+            self.provider_tree = tree
 
 
 class IronicDriver(_ReportedByAgent, ironic.IronicDriver):
     """Nova's Ironic driver, without its resources."""
 
 
-def _mark(driver: str) -> None:
-    """Write the file that names this process, by boot and start."""
-    path = pathlib.Path(CONF.state_path) / _MARKER
-    new = path.with_name(f'{_MARKER}.{os.getpid()}')
-    # The fields after the program's name, which has brackets around it.
-    fields = pathlib.Path('/proc/self/stat').read_text().rpartition(')')[2]
-    boot = pathlib.Path('/proc/sys/kernel/random/boot_id').read_text()
-    said = {
-        'driver': f'compute_agent.{driver}',
-        'boot_id': boot.strip(),
-        'started': fields.split()[19],
-    }
+def _mark() -> None:
+    """Write the file that names this process, unless it does so already.
+
+    compute-agent writes nothing on a host whose nova-compute has no such file.
+    Another nova-compute that was started here by hand may have replaced it.
+    """
+    path = pathlib.Path(CONF.state_path) / 'compute_agent.LibvirtDriver'
+    new = path.with_name(f'{path.name}.{os.getpid()}')
     try:
-        new.write_text(json.dumps(said) + '\n')
+        said = _process()
+        if path.exists() and path.read_text() == said:
+            return
+        new.write_text(said)
         new.chmod(0o644)
         new.replace(path)
     except OSError as exc:
+        with contextlib.suppress(OSError):
+            new.unlink()
         LOG.warning(
             'compute-agent cannot know that this nova-compute reports no '
             'resources, because %s cannot be written: %s; it may then report '
@@ -149,6 +163,19 @@ def _mark(driver: str) -> None:
             path,
             exc,
         )
+
+
+def _process() -> str:
+    """Return this process as JSON: its number, and when it was started."""
+    # The fields after the program's name, which has brackets around it.
+    fields = pathlib.Path('/proc/self/stat').read_text().rpartition(')')[2]
+    boot = pathlib.Path('/proc/sys/kernel/random/boot_id').read_text()
+    said = {
+        'process': os.getpid(),
+        'boot_id': boot.strip(),
+        'started': fields.split()[19],
+    }
+    return json.dumps(said) + '\n'
 
 
 def _check_arguments(method: Callable[..., Any], known: list[str]) -> None:

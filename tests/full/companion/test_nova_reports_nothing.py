@@ -16,7 +16,7 @@ import pytest
 import request_log
 
 from compute_agent.identity import nova_marker
-from compute_agent.identity.nova_marker import Finding
+from compute_agent.identity.nova_marker import NovaState
 
 pytestmark = pytest.mark.long
 
@@ -162,7 +162,7 @@ def of_host(host, folder):
     (nova / 'stat').symlink_to(f'/proc/{host.nova.number}/stat')
     (proc / 'sys').symlink_to('/proc/sys')
     (proc / 'uptime').write_text('99999999.0 1.0\n')  # no process is young
-    return nova_marker.look([host.nova.state_path], proc).finding
+    return nova_marker.look([host.nova.state_path], proc).state
 
 
 def test_the_line_is_taken_out_and_put_back(reported, tmp_path):
@@ -175,14 +175,14 @@ def test_the_line_is_taken_out_and_put_back(reported, tmp_path):
     host.start_agent()
     host.wait(lambda: has_inventory(host), 'the agent reports')
     assert host.reserved_memory() == 1024
-    assert of_host(host, tmp_path / 'with') is Finding.SILENT
+    assert of_host(host, tmp_path / 'with') is NovaState.SILENT
 
     host.nova.stop()
     line = host.nova.more.pop()
     host.nova.start()
     said = 'nova-compute seems to report this node'
     host.wait(lambda: said in host.agent.log, 'the agent steps back')
-    assert of_host(host, tmp_path / 'without') is Finding.REPORTS
+    assert of_host(host, tmp_path / 'without') is NovaState.REPORTS
     host.wait_for_refreshes(1)
     host.be_quiet()
     assert host.reserved_memory() == 512

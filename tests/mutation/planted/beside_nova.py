@@ -81,7 +81,7 @@ def _(_is_nova_computes, _trait):
 
 
 @plant(
-    reporter.given_up,
+    given_up.given_up_by_reporter,
     "an owner that becomes a reporter removes what is nova's",
 )
 def _(_given_up, _record, _node_uuid, _providers):
@@ -100,5 +100,5 @@ def _(_reason_to_wait, _self, _node):
     reporter.undone,
     'a reporter goes on where nova-compute undoes its work',
 )
-def _(_undone, _node_uuid, _restored):
+def _(_undone, _node_uuid, _restored, *, is_host):
     return frozenset()

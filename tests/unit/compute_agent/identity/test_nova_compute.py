@@ -47,6 +47,9 @@ def give(folder, uuid=UUID):
         '/usr/bin/python3 /usr/bin/nova-compute --config-file nova.conf',
         '/var/lib/kolla/venv/bin/python3.11 /venv/bin/nova-compute',
         '/usr/local/bin/nova-compute',
+        '/usr/bin/python3 -s /usr/bin/nova-compute --config-file nova.conf',
+        '/usr/bin/python3 -W ignore -sP /usr/bin/nova-compute',
+        '/usr/bin/python3 -m nova.cmd.compute',
     ],
 )
 @pytest.mark.catches('an owner creates the root where nova-compute runs')
@@ -54,7 +57,7 @@ def test_a_running_nova_compute_is_seen(host, own, line):
     give(own)
     nova = host('/sbin/init', line)
     assert 'it runs as process 101' in nova.reason_to_wait(UUID)
-    assert '[compute_agent] mode = companion' in nova.reason_to_wait(UUID)
+    assert 'set mode = companion' in nova.reason_to_wait(UUID)
     assert 'process 101' in nova.note(UUID)
     assert '\n' not in nova.reason_to_wait(UUID) + nova.note(UUID)
 
@@ -65,6 +68,8 @@ def test_a_running_nova_compute_is_seen(host, own, line):
         'vi /etc/nova/nova-compute.conf',
         'tail -f /var/log/nova/nova-compute.log',
         'python3 -m pytest nova-compute',
+        'python3 -W /usr/bin/nova-compute',
+        'python3 -m',
         '/usr/bin/nova-compute-agent',
         '',
     ],
