@@ -21,6 +21,7 @@ import requests
 
 PATIENCE = 600.0  # seconds; only a hang takes as long
 LOOK = 0.1  # seconds between two looks
+MEMORY = 'MEMORY_MB'
 # The line that docs/in-place-of-nova.md has for nova.conf.
 SILENT = '[DEFAULT]\ncompute_driver = compute_agent.LibvirtDriver\n'
 CONSUMER = '55555555-5555-4555-8555-555555555555'
@@ -37,6 +38,11 @@ class Watched:
     requests: Sequence[request_log.Request]
     troubles: set[str]
     said: str
+
+    @property
+    def is_without_writes(self) -> bool:
+        """True if neither wrote."""
+        return not any(one.is_write for one in self.requests)
 
     def check(self) -> None:
         """Fail if one of them wrote or complained."""
@@ -120,7 +126,7 @@ class HostWithNova:
     def reserved_memory(self) -> int:
         """Return the megabytes of the root that are reserved."""
         found = self._of(self.name, 'inventories')
-        reserved: int = found['MEMORY_MB']['reserved']
+        reserved: int = found[MEMORY]['reserved']
         return reserved
 
     @property
@@ -199,11 +205,29 @@ class HostWithNova:
     def watch(self, seconds: float = 0) -> Watched:
         """Return what both programs do while nothing happens.
 
-        What is left of the last event settles first.
+        What is left of the last event settles first. On some virtual machines
+        the kernel adds memory to the host when it is first touched: while that
+        happens, something does, and it is watched anew.
 
         :param seconds: for how long, at least; nova reads its providers anew
             in any case
         """
+        while True:
+            memory = self.memory()
+            watched = self._watch(seconds)
+            if watched.is_without_writes or self.memory() == memory:
+                return watched
+
+    def memory(self) -> int | None:
+        """Return the megabytes of the host in placement."""
+        return self.inventory(self.name).get(MEMORY)
+
+    def steady_inventory(self) -> dict[str, int]:
+        """Return the totals of the root, but for the memory."""
+        found = self.inventory(self.name)
+        return {key: total for key, total in found.items() if key != MEMORY}
+
+    def _watch(self, seconds: float) -> Watched:
         self.wait_for_refreshes(1)
         mark = len(self.requests)
         since, said = len(self.nova.log), len(self.agent.log)

@@ -20,7 +20,7 @@ def content(host):
     return (
         set(host.providers()),
         host.traits(),
-        host.inventory(host.name),
+        host.steady_inventory(),
         host.reserved_memory(),
     )
 
