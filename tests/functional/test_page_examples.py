@@ -29,6 +29,9 @@ NOT_RUN = {
     ('docs/container.md', ''): 'package/container/ runs the image',
     ('docs/driver-contract.md', 'pytest'): 'the tutorial runs these',
     ('docs/from-nova-driver.md', ''): 'the tutorial runs this',
+    ('docs/in-place-of-nova.md', ''): (
+        'full/companion/test_migration.py takes these steps'
+    ),
     ('docs/nova-drivers.md', ''): 'it installs into an environment of nova',
     ('docs/ownership.md', 'compute-agent provider adopt'): 'a usage',
     ('docs/ownership.md', 'compute-agent provider rename'): 'a usage',
