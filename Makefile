@@ -34,6 +34,8 @@ endif
 # A process for each processor; a file's tests share their servers. Files start
 # in the order of their names, so the many short ones of tests/unit come last
 # and no processor waits long for the other.
+# Those with real servers wait more than they work.
+WORKERS = $(shell expr $$(nproc) + 1)
 PARALLEL = --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 # Fewer examples of each property, and no test that is marked "long".
 QUICK = COMPUTE_AGENT_EXAMPLES=0.05 $(PYTEST) $(PARALLEL) -m 'not long'
@@ -191,7 +193,8 @@ test: .venv/dev.stamp  ## Unit tests, functional tests on a real placement; minu
 	$(QUICK) $(addprefix --ignore=,$(SLOW_TESTS))
 
 test-full: .venv/dev.stamp $(IRONIC) .servers/keystone-postgresql.stamp .servers/nova-agent.stamp .servers/prometheus.stamp  ## Every test, all examples, real servers, coverage
-	$(PYTEST) $(PARALLEL) --ignore=tests/package $(COVERAGE)
+	$(PYTEST) $(PARALLEL) --numprocesses=$(WORKERS) \
+	    --ignore=tests/package $(COVERAGE)
 
 test-pythons: .venv/pythons.stamp  ## "make test" from the wheel on each Python here, and with the lowest versions (ENVS=py313,lowest for less)
 	PATH="$$PATH$(PYENV)" $(BIN)/tox run \
