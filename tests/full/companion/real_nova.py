@@ -35,8 +35,13 @@ _TROUBLE = re.compile(
     r'(?m)^\S+ \S+ \d+ ((?:WARNING|ERROR|CRITICAL) \S+) \[.*?\] (.*)'
 )
 # SQLite says the first to nova's threads, more often on a busy machine; the
-# databases of a real nova do not. The second is said when the test ends nova.
-_OF_THE_TEST = ('database is locked', 'graceful shutdown did not complete')
+# databases of a real nova do not. The others are said when the test ends nova.
+_OF_THE_TEST = (
+    'database is locked',
+    'graceful shutdown did not complete',
+    'because shutdown has been started',
+    'A dynamic interval looping call should supply',
+)
 _UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 
