@@ -41,7 +41,7 @@ def test_a_missing_root_waits_until_a_person_decides(nova):
     assert 'nova-compute lives on this host' in planned.out + planned.err
     synced = nova.run('sync')
     assert synced.code == 1
-    assert '[compute_agent] mode = companion' in synced.out
+    assert 'set mode = companion' in synced.out
     assert names(nova) == []
 
 
