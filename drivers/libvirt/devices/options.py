@@ -120,11 +120,11 @@ def settings(conf: cfg.ConfigOpts) -> Settings:
     """
     # nova-compute does so whatever its driver describes.
     leaves_pci = conf.compute_agent.get('mode') == _REPORTER
-    reported = conf.pci.report_in_placement and not leaves_pci
+    reported = conf.pci.report_in_placement
     specs = pci_specs.parse(conf.pci.device_spec, reported=reported)
     return Settings(
         types=mdev_types.EnabledTypes.of(list(_types(conf))),
-        specs=specs if reported else (),
+        specs=specs if reported and not leaves_pci else (),
         all_specs=specs,
         leaves_pci=leaves_pci,
         numa_traits=conf.libvirt.device_numa_traits,
