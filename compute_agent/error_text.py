@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts in error messages: the cause of a failure, and refused values.
+"""Texts in messages: the cause of a failure, refused values, lists of names.
 
 Pure: no I/O, configuration, logging or clock. Libraries wrap an error of the
 operating system several times; the innermost error tells the operator where to
@@ -9,6 +9,7 @@ shows only its beginning.
 
 import datetime as dt
 import re
+from collections.abc import Iterable
 from urllib import parse
 
 # oslo.middleware's, which every OpenStack service puts into its answers, also
@@ -163,6 +164,18 @@ def excerpt(value: object) -> str:
     except ValueError:  # an integer longer than sys.get_int_max_str_digits()
         return f'a value of type {type(value).__name__}, too long to show,'
     return text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...'
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things, such as ``1 node`` or ``2 nodes``."""
+    return f'{count} {noun}{"" if count == 1 else "s"}'
+
+
+def listed(found: Iterable[str], most: int = 5) -> str:
+    """Return the first names in their order, and how many more there are."""
+    every = sorted(found)
+    few, more = every[:most], len(every) - most
+    return ', '.join(few) + (f' and {more} more' if more > 0 else '')
 
 
 def printable(text: str) -> str:

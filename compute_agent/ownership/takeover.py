@@ -11,13 +11,13 @@ without it.
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
+from .. import error_text
 from ..limits import approval
 from ..plan.plan import Operation
 from ..tree import assertion, names, provider, working_copy
 from ..tree.assertion import Kind
 from .record import Record
 
-_FEW = 5  # names that a message lists
 _ADVICE = (
     '"compute-agent plan" shows it; to allow it, run "compute-agent sync --yes" '
     '(also beside a running daemon, which then writes at once), or set '
@@ -72,7 +72,7 @@ class Takeover:
 
     def _losses(self) -> str:
         parts = [
-            f'{verb} {_listed(found)}'
+            f'{verb} {error_text.listed(found)}'
             for verb, found in (
                 ('remove the inventory of', self.classes),
                 ('lower the total of', self.smaller),
@@ -88,7 +88,7 @@ def summary(nodes: Sequence[str]) -> str:
     return (
         f'{len(nodes)} nodes wait, because the first write to a provider that '
         'another writer created and that has inventory needs a yes: '
-        f'{_listed(nodes)}; {_ADVICE}'
+        f'{error_text.listed(nodes)}; {_ADVICE}'
     )
 
 
@@ -208,9 +208,3 @@ def _creator(one: provider.Provider) -> str:
     if owners:
         return f'another writer (by its trait {owners[0]})'
     return 'another writer'
-
-
-def _listed(found: Iterable[str]) -> str:
-    every = sorted(found)
-    few, more = every[:_FEW], len(every) - _FEW
-    return ', '.join(few) + (f' and {more} more' if more > 0 else '')

@@ -36,7 +36,9 @@ def text(plan: planning.Plan, node: str) -> str:
     lines += [f'  note: {note}' for note in plan.notes]
     lines += [f'  not done: {fault}' for fault in plan.faults]
     count = len(plan.operations)
-    lines.append(f'  {_counted(count, "operation") if count else NOTHING}')
+    lines.append(
+        f'  {error_text.counted(count, "operation") if count else NOTHING}'
+    )
     return '\n'.join(lines)
 
 
@@ -57,17 +59,13 @@ def total(plans: Sequence[planning.Plan], nodes: int) -> str:
     changing = sum(bool(plan.operations) for plan in plans)
     undone = nodes - len(plans) + sum(bool(plan.faults) for plan in plans)
     parts = [
-        f'{changing} of {_counted(nodes, "node")} change'
+        f'{changing} of {error_text.counted(nodes, "node")} change'
         if changing
-        else f'{_counted(nodes, "node")}: {NOTHING}'
+        else f'{error_text.counted(nodes, "node")}: {NOTHING}'
     ]
     parts += [', '.join(f'{verb} {n}' for verb, n in sorted(verbs.items()))]
     parts += [f'{undone} not done'] if undone else []
     return '; '.join(part for part in parts if part)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f'{count} {noun}{"" if count == 1 else "s"}'
 
 
 def data(plan: planning.Plan, node: str) -> dict[str, Any]:

@@ -52,7 +52,8 @@ def held_lines(data: Data) -> Iterator[str]:
     for node in data['nodes']:
         yield f'{_title(node)}, since {node["since"]}:'
         yield from (f'  {change}' for change in node['changes'])
-    yield f'{_counted(data["changes"], "change")}, digest {data["digest"]}'
+    changes = error_text.counted(data['changes'], 'change')
+    yield f'{changes}, digest {data["digest"]}'
 
 
 def _daemon(data: Data) -> Iterator[str]:
@@ -78,14 +79,15 @@ def _daemon(data: Data) -> Iterator[str]:
     if data['held']:
         held = data['held']
         yield (
-            f'{_counted(held["changes"], "change")} of '
-            f'{_counted(len(held["nodes"]), "node")} '
+            f'{error_text.counted(held["changes"], "change")} of '
+            f'{error_text.counted(len(held["nodes"]), "node")} '
             f'{"has" if held["changes"] == 1 else "have"} waited for approval '
             f'since {held["since"]}: "compute-agent approve" shows and '
             f'approves {"it" if held["changes"] == 1 else "them"}'
         )
     counts = _counts(data['counts'])
-    yield f'{_counted(sum(data["counts"].values()), "node")}: {counts}'
+    nodes = error_text.counted(sum(data['counts'].values()), 'node')
+    yield f'{nodes}: {counts}'
 
 
 def _cycle(cycle: Data | None, outage: Data | None) -> str:
@@ -99,7 +101,7 @@ def _cycle(cycle: Data | None, outage: Data | None) -> str:
         f'ended {error_text.duration(cycle["age"])} ago; began '
         f'{cycle["began"]} and took {cycle["seconds"]:.1f} s: '
         f'{_counts(cycle["counts"])}; '
-        f'{_counted(cycle["operations"], "operation")}{trouble}'
+        f'{error_text.counted(cycle["operations"], "operation")}{trouble}'
     )
 
 
@@ -121,9 +123,11 @@ def _brief(node: Data) -> Iterator[str]:
         )
     if node['held']:
         wait = 'waits' if node['held'] == 1 else 'wait'
-        yield f'    {_counted(node["held"], "change")} {wait} for approval'
+        changes = error_text.counted(node['held'], 'change')
+        yield f'    {changes} {wait} for approval'
     if node['contended']:
-        yield f'    {_counted(node["contended"], "contended item")}'
+        items = error_text.counted(node['contended'], 'contended item')
+        yield f'    {items}'
 
 
 def _whole(node: Data) -> Iterator[str]:
@@ -154,7 +158,8 @@ def _summed_up(nodes: Sequence[Data]) -> Iterator[str]:
         yield f'  {status}: {named}{rest}: {reason}'
     others = [each for _, some in ordered[_REASONS:] for each in some]
     if others:
-        yield f'  {_counted(len(others), "node")} more, for other reasons'
+        rest = error_text.counted(len(others), 'node')
+        yield f'  {rest} more, for other reasons'
     yield '  --all prints every node, "compute-agent status NODE" all of one'
 
 
@@ -173,7 +178,3 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 def _title(node: Data) -> str:
     return f'{node["node"]} ({node["uuid"]})'
-
-
-def _counted(number: int, noun: str) -> str:
-    return f'{number} {noun}{"" if number == 1 else "s"}'

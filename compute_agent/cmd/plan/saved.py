@@ -13,7 +13,7 @@ import pathlib
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 
-from ... import errors
+from ... import error_text, errors
 from . import plan_view
 
 _NAMED = 3  # nodes of a change that are named
@@ -55,19 +55,17 @@ class Summary:
     def text(self) -> str:
         """Return the summary as text, a line for each change."""
         head = (
-            f'{_counted(self.plans, "node")}: {self.changing} change, {self.idle} need '
-            f'nothing; {self.undone} have something that sync would not do'
+            f'{error_text.counted(self.plans, "node")}: {self.changing} '
+            f'change, {self.idle} need nothing; {self.undone} have '
+            'something that sync would not do'
         )
         lines = [head]
         width = max(
             (len(str(len(n))) for n in self.changes.values()), default=1
         )
         for change, nodes in self.changes.items():
-            few, more = nodes[:_NAMED], len(nodes) - _NAMED
-            rest = f' and {more} more' if more > 0 else ''
-            lines.append(
-                f'  {len(nodes):{width}}  {change} ({", ".join(few)}{rest})'
-            )
+            named = error_text.listed(nodes, _NAMED)
+            lines.append(f'  {len(nodes):{width}}  {change} ({named})')
         return '\n'.join(lines)
 
 
@@ -142,35 +140,32 @@ def _changes(plan: Plan) -> Iterator[str]:
             case 'update_provider':
                 yield f'rename or move {_subject(plan, operation)}'
             case 'set_traits' | 'set_aggregates':
-                yield from _names(plan, operation)
+                yield from _names(plan, operation, 'on')
             case 'set_inventories':
                 yield from _classes(plan, operation)
             case 'reshape':
                 for part in operation['inventories']:
                     yield from _classes(plan, part)
-                moved = len(operation['consumers'])
-                yield f'move the allocations of {_counted(moved, "consumer")}'
+                count = len(operation['consumers'])
+                moved = error_text.counted(count, 'consumer')
+                yield f'move the allocations of {moved}'
     for fault in plan['faults']:
         yield f'not done: {_pattern(plan, fault)}'
 
 
-def _names(plan: Plan, operation: Plan) -> Iterator[str]:
-    subject = _subject(plan, operation)
-    for name in operation['added']:
-        yield f'+{name} on {subject}'
-    for name in operation['removed']:
-        yield f'-{name} on {subject}'
+def _names(plan: Plan, part: Plan, where: str) -> Iterator[str]:
+    subject = _subject(plan, part)
+    for name in part['added']:
+        yield f'+{name} {where} {subject}'
+    for name in part['removed']:
+        yield f'-{name} {where} {subject}'
 
 
 def _classes(plan: Plan, part: Plan) -> Iterator[str]:
-    subject = _subject(plan, part)
-    for name in part['added']:
-        yield f'+{name} of {subject}'
-    for name in part['removed']:
-        yield f'-{name} of {subject}'
+    yield from _names(plan, part, 'of')
     for name in part['changed']:
         fields = _fields(part['before'][name], part['inventories'][name])
-        yield f'~{name} of {subject}: {fields}'
+        yield f'~{name} of {_subject(plan, part)}: {fields}'
 
 
 def _fields(before: Mapping[str, float], after: Mapping[str, float]) -> str:
@@ -196,7 +191,3 @@ def _subject(plan: Plan, operation: Plan) -> str:
 
 def _pattern(plan: Plan, text: str) -> str:
     return plan_view.pattern(text, str(plan['node']).partition(' (')[0])
-
-
-def _counted(count: int, noun: str) -> str:
-    return f'{count} {noun}{"" if count == 1 else "s"}'

@@ -12,14 +12,12 @@ the sources edited the tree and before ownership is resolved.
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping
 
-from ... import errors
+from ... import error_text, errors
 from ...tree import assertion, provider, provider_tree
 from ...tree.assertion import Assertion, Key, Kind
 from ..record import Record
 from ..undeletable import is_derived
 from . import given_up, nova_traits
-
-_FEW = 5  # names that a note lists
 
 
 def is_own(
@@ -162,10 +160,8 @@ class _Confinement:
     def _note(self, uuid: str, names: Collection[str], what: str) -> None:
         if not names:
             return
-        listed = sorted(names)
-        few, more = listed[:_FEW], len(listed) - _FEW
-        rest = f' and {more} more' if more > 0 else ''
-        self.tree.note(f'{self._title(uuid)}: {what}: {", ".join(few)}{rest}')
+        listed = error_text.listed(names)
+        self.tree.note(f'{self._title(uuid)}: {what}: {listed}')
 
     def _title(self, uuid: str) -> str:
         return provider.title(self.tree.data(uuid).name, uuid)

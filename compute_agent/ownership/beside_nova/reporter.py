@@ -13,6 +13,7 @@ nova-compute that reports the node after all. ``cycle/planning/`` calls both.
 import dataclasses
 from collections.abc import Iterable
 
+from ... import error_text
 from ...tree import assertion, provider_tree
 from ...tree.assertion import Kind
 from . import nova_traits
@@ -21,7 +22,6 @@ from . import nova_traits
 # every five minutes. And for which the agent then writes nothing.
 WITHIN = 3600.0
 REST = 3600.0
-_FEW = 5  # names that a message lists
 
 
 def confine(tree: provider_tree.ProviderTree, node_uuid: str) -> None:
@@ -102,14 +102,12 @@ def doubt(
 
 def stepped_back(what: Doubt) -> str:
     """Return the line about a node that the agent leaves alone."""
-    listed = sorted(what.names)
-    few, more = listed[:_FEW], len(listed) - _FEW
-    rest = f' and {more} more' if more > 0 else ''
     return (
         'nova-compute seems to report this node, because another writer undid '
-        f'{", ".join(few)}{rest} twice within an hour; the agent writes nothing '
-        'of the node for an hour, and then tries again: give nova-compute the '
-        'driver of compute-agent-nova, or set [compute_agent] mode = companion'
+        f'{error_text.listed(what.names)} twice within an hour; the agent '
+        'writes nothing of the node for an hour, and then tries again: give '
+        'nova-compute the driver of compute-agent-nova, or set '
+        '[compute_agent] mode = companion'
     )
 
 
