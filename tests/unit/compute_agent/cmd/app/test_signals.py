@@ -18,9 +18,16 @@ PATIENCE = 60  # seconds; only a hang takes as long
 @pytest.fixture
 def process_signals():
     """Restore this process's signal handlers after the test."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
     before = {number: signal.getsignal(number) for number in numbers}
     yield
+    # One that comes last: those before it are not left to the next test.
+    last = threading.Event()
+    signals.WAKEUPS.act_on(
+        signal.SIGUSR1, lambda _number: last.set(), lambda *_: None
+    )
+    os.kill(os.getpid(), signal.SIGUSR1)
+    assert last.wait(PATIENCE)
     for number, handler in before.items():
         signal.signal(number, handler)
 
