@@ -186,9 +186,15 @@ class _Meeting:
 
 @contextlib.contextmanager
 def _switching_often() -> Iterator[None]:
-    """Have Python change the thread that runs as often as it can."""
+    """Have Python change the thread that runs as often as it can.
+
+    Not while coverage or a debugger traces: two threads that start at the same
+    time both set the trace function, and then Python 3.11 may end one of them
+    before it runs anything.
+    """
     usual = sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH)
+    if sys.gettrace() is None:
+        sys.setswitchinterval(_SWITCH)
     try:
         yield
     finally:
