@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 TESTS = pathlib.Path(__file__).parents[3]
-DEVICES = 'functional/test_libvirt_devices.py'
+DEVICES = 'functional/libvirt/test_devices.py'
 LIBVIRT = 'unit/drivers/libvirt'
 CHILDREN = f'{LIBVIRT}/devices/test_recorded_children.py'
 COMPUTE = f'{LIBVIRT}/capabilities/test_compute_traits.py'

@@ -17,7 +17,7 @@ from compute_agent import errors
 from compute_agent.cycle import resource_tracker
 from compute_agent.tree import allocation_ratios
 
-PAGE = pathlib.Path(__file__).parents[2] / 'docs' / 'from-nova-driver.md'
+PAGE = pathlib.Path(__file__).parents[3] / 'docs' / 'from-nova-driver.md'
 PYTHON = re.compile(r'^```python\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 BEFORE, AFTER, MOVING = PYTHON.findall(PAGE.read_text(encoding='utf-8'))
 HOST = 'gpu-host'

@@ -20,7 +20,7 @@ import time
 import command_line
 import pytest
 
-PAGE = pathlib.Path(__file__).parents[2] / 'docs' / 'tutorial.md'
+PAGE = pathlib.Path(__file__).parents[3] / 'docs' / 'tutorial.md'
 TEXT = PAGE.read_text(encoding='utf-8')
 BLOCK = re.compile(r'^```(\w+)\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 FILE = re.compile(r'`([\w./-]+\.\w+)`')

@@ -20,12 +20,12 @@ WRITTEN = ['README.md', *sorted(
     f'docs/{path.name}' for path in (pages.ROOT / 'docs').glob('*.md')
 )]  # fmt: skip
 ELSEWHERE = {
-    'docs/tutorial.md': 'functional/test_tutorial.py runs the whole page',
+    'docs/tutorial.md': 'functional/docs/test_tutorial.py runs the whole page',
     'docs/quickstart.md': 'package/deb/ types it on a Debian of its own',
 }
 NOT_RUN = {
     ('README.md', 'pip install'): 'a host that nova-compute reports',
-    ('README.md', 'make run'): 'functional/test_run_embedded.py',
+    ('README.md', 'make run'): 'functional/daemon/test_run_embedded.py',
     ('docs/container.md', ''): 'package/container/ runs the image',
     ('docs/driver-contract.md', 'pytest'): 'the tutorial runs these',
     ('docs/from-nova-driver.md', ''): 'the tutorial runs this',

@@ -10,7 +10,7 @@ from compute_agent.monitoring import declared_metrics
 from compute_agent.monitoring.family import Family
 from docs.generators import metrics_page
 
-ROOT = pathlib.Path(__file__).parents[3]
+ROOT = pathlib.Path(__file__).parents[4]
 ENTRY = re.compile(
     r'^``(compute_agent_\w+)``\n((?:   .*\n|\n)+)', re.MULTILINE
 )

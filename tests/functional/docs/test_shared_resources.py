@@ -15,7 +15,7 @@ from compute_agent.testing.contract import runner
 from compute_agent.testing.contract.rules import catalogue
 from compute_agent.virt import driver
 
-PAGE = pathlib.Path(__file__).parents[2] / 'docs' / 'drivers.md'
+PAGE = pathlib.Path(__file__).parents[3] / 'docs' / 'drivers.md'
 SECTION = PAGE.read_text('utf-8').partition('\n## Shared resources\n')[2]
 (CODE,) = re.findall(
     r'^```python\n(.*?)^```$',

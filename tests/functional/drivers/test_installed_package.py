@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-PACKAGE = pathlib.Path(__file__).parents[1] / 'packages' / 'rack_driver'
+PACKAGE = pathlib.Path(__file__).parents[2] / 'packages' / 'rack_driver'
 
 
 @pytest.fixture(scope='module')

@@ -8,7 +8,7 @@ import pytest
 from keystoneauth1 import adapter, session, token_endpoint
 from small_cloud import RACK, build
 
-DOCS = pathlib.Path(__file__).parents[2] / 'docs'
+DOCS = pathlib.Path(__file__).parents[3] / 'docs'
 PYTHON = re.compile(r'^```python\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from docs.generators import screens
 
-PAGES = pathlib.Path(__file__).parents[3] / 'docs'
+PAGES = pathlib.Path(__file__).parents[4] / 'docs'
 COMMANDS = {
     one.name.replace('_', ' '): one
     for one in importlib.metadata.entry_points(group='compute_agent.commands')

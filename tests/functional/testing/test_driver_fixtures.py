@@ -12,7 +12,7 @@ import pytest
 from compute_agent import errors, testing
 from compute_agent.virt import driver
 
-DOCS = pathlib.Path(__file__).parents[2] / 'docs'
+DOCS = pathlib.Path(__file__).parents[3] / 'docs'
 CONSUMER = '9d9a1b8c-7f0d-4f3e-9b6f-0d8f3c1a5e11'
 AGGREGATE = '0f7f2c51-6a4b-4c0e-8a51-1d1f0e6f2a22'
 RACK = {
