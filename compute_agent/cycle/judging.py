@@ -28,6 +28,7 @@ from ..limits import (
     removal_case,
     removal_subjects,
 )
+from ..state.approvals import Approvals
 from ..tree import provider
 from . import effects
 from .node.node_cycle import NodeCycle
@@ -75,7 +76,7 @@ class Judge:
 
     def __init__(
         self,
-        approvals: approval.Approvals = approval.NONE,
+        approvals: Approvals,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.approvals = approvals
@@ -120,8 +121,7 @@ class Judge:
                 cycle.removed(), departed=cycle.departed
             )
         }
-        if made:
-            self.approvals.drop(self.approvals.of(made))
+        self.approvals.drop(self.approvals.approved(made))
 
     def _judgement(
         self,
@@ -135,7 +135,7 @@ class Judge:
         def approved(
             subjects: Collection[approval.Subject],
         ) -> Collection[approval.Subject]:
-            persons.update(self.approvals.of(subjects))
+            persons.update(self.approvals.approved(subjects))
             return persons.keys() & subjects
 
         cases = [self._case(cycle, nodes.batches) for cycle in judged]

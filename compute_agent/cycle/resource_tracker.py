@@ -76,9 +76,9 @@ class ResourceTracker(Generic[Op]):
         nodes: node_list.NodeList,
         *,
         gone: departed_nodes.Departures,
+        judge: judging.Judge,
         workers: int = 1,
         control: Control | None = None,
-        judge: judging.Judge | None = None,
         undos: report_client.Undos | None = None,
     ) -> None:
         self._client = client
@@ -87,7 +87,7 @@ class ResourceTracker(Generic[Op]):
         self._departures = gone
         self._workers = workers
         self._control = control or Control()
-        self._judge = judge or judging.Judge()
+        self._judge = judge
         self._departed = departed_cycles.DepartedCycles(
             gone, planner, client.invalidate
         )

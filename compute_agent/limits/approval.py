@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A person's approval of changes that a limit holds back.
 
-Pure, except for the clock that ``Approvals`` is given. A person approves each removal,
-and each first write to a provider, that was shown. So an approval covers any
-subset of these and nothing else: the rest of a mass, which waits for another
-reason, can follow later. An approval lasts until its change was made.
+A person approves each removal, and each first write to a provider, that was
+shown. So an approval covers any subset of these and nothing else: the rest of
+a mass, which waits for another reason, can follow later. An approval lasts
+until its change was made.
 ``state/approvals.py`` keeps approvals.
 """
 
@@ -12,8 +12,7 @@ import dataclasses
 import enum
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Protocol
+from collections.abc import Iterable
 
 # A thing is described by texts, such as the uuid of a provider and a name.
 Thing = tuple[str, ...]
@@ -45,55 +44,6 @@ class Subject:
 
     kind: Kind
     digest: str
-
-
-class Store(Protocol):
-    """The approvals of changes that were not made yet, over restarts."""
-
-    def of(
-        self, subjects: Collection[Subject], *, now: float
-    ) -> Mapping[Subject, str]:
-        """Return the approved ones of these changes, with the persons."""
-
-    def drop(self, subjects: Collection[Subject]) -> None:
-        """Forget the approvals of changes that were made."""
-
-
-class NoApprovals:
-    """A store in which nobody approved anything."""
-
-    def of(
-        self, _subjects: Collection[Subject], *, now: float
-    ) -> Mapping[Subject, str]:
-        """Return no approval."""
-        del now
-        return {}
-
-    def drop(self, _subjects: Collection[Subject]) -> None:
-        """Do nothing."""
-
-
-class Approvals:
-    """The approvals that hold now.
-
-    :param clock: seconds since the epoch
-    """
-
-    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
-        self._store = store
-        self._clock = clock
-
-    def of(self, subjects: Collection[Subject]) -> Mapping[Subject, str]:
-        """Return the approved ones of these changes, with the persons."""
-        return self._store.of(subjects, now=self._clock())
-
-    def drop(self, subjects: Collection[Subject]) -> None:
-        """Forget the approvals of changes that were made."""
-        if subjects:
-            self._store.drop(subjects)
-
-
-NONE = Approvals(NoApprovals(), lambda: 0.0)
 
 
 def subject(kind: Kind, thing: Thing) -> Subject:

@@ -18,22 +18,22 @@ from .history.history import History
 
 
 class Approvals:
-    """The approvals of changes that were not made yet."""
+    """The approvals of changes that were not made yet.
 
-    def __init__(self, database: Database, past: History) -> None:
+    The clock is that of the history.
+    """
+
+    def __init__(self, database: Database, history: History) -> None:
         self._database = database
-        self._past = past
+        self._history = history
 
-    def grant(
-        self, subjects: Iterable[approval.Subject], *, now: float, who: str
-    ) -> None:
+    def grant(self, subjects: Iterable[approval.Subject], who: str) -> None:
         """Record that a person approved each of these changes.
 
-        :param now: seconds since the epoch
         :param who: the person, as far as it is known
         """
-        given = list(subjects)
-        for attempt in self._past.transactions():
+        given, now = list(subjects), self._history.clock()
+        for attempt in self._history.transactions():
             with attempt as db:
                 db.execute(
                     'delete from approval where given_at <= ?',
@@ -43,15 +43,18 @@ class Approvals:
                     'replace into approval values (?, ?, ?, ?)',
                     [(s.kind.value, s.digest, now, who) for s in given],
                 )
-                self._past.record(db, [_entry(given, who)])
+                self._history.record(db, [_entry(given, who)])
 
-    def of(
-        self, subjects: Collection[approval.Subject], *, now: float
+    def approved(
+        self, subjects: Collection[approval.Subject]
     ) -> Mapping[approval.Subject, str]:
         """Return the approved ones of these changes, with the persons.
 
-        An approval that expired is none.
+        An approval that expired does not count.
         """
+        if not subjects:
+            return {}
+        now = self._history.clock()
         wanted = {(s.kind.value, s.digest): s for s in subjects}
         with self._database.reading() as db:
             query = 'select kind, digest, given_at, who from approval'
@@ -64,6 +67,8 @@ class Approvals:
 
     def drop(self, subjects: Collection[approval.Subject]) -> None:
         """Forget the approvals of changes that were made."""
+        if not subjects:
+            return
         with self._database.writing() as db:
             db.executemany(
                 'delete from approval where kind = ? and digest = ?',

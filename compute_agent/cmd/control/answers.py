@@ -11,13 +11,11 @@ import concurrent.futures
 import functools
 import logging
 import threading
-import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from typing import Protocol
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from ... import errors
 from ...cycle.node import node_result
-from ...limits.approval import Subject
+from ...state.approvals import Approvals
 from ...tree import node
 from ..plan import result_view
 from ..wiring.agent import NodeResult
@@ -29,15 +27,6 @@ from .server import Peer
 LOG = logging.getLogger(__name__)
 
 GRANTING = 15.0  # seconds for which an approval waits; SQLite gives up earlier
-
-
-class Approvals(Protocol):
-    """The approvals that the next cycle uses."""
-
-    def grant(
-        self, subjects: Iterable[Subject], *, now: float, who: str
-    ) -> None:
-        """Record that a person approved each of these changes."""
 
 
 class Answers:
@@ -111,8 +100,7 @@ class Answers:
         grant = functools.partial(
             self._approvals.grant,
             {subject for each in approved for subject in each.subjects},
-            now=time.time(),
-            who=who,
+            who,
         )
         await _granted(grant)
         LOG.info(

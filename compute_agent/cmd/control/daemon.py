@@ -11,8 +11,9 @@ import pathlib
 from collections.abc import Callable, Iterator
 
 from ... import error_text, errors
+from ...state.approvals import Approvals
 from . import address, daemon_data, server
-from .answers import Answers, Approvals
+from .answers import Answers
 from .cycle_requests import CycleRequests
 from .node_states import NodeStates
 

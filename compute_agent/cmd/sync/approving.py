@@ -9,7 +9,6 @@ ask, and --yes is the answer.
 """
 
 import contextlib
-import time
 import typing
 from collections.abc import Collection, Sequence
 
@@ -110,8 +109,7 @@ def _grant(conf: cfg.ConfigOpts, held: 'Sequence[NodeResult]') -> None:
     with contextlib.closing(state.State.open_beside(directory)) as beside:
         beside.approvals.grant(
             {subject for result in held for subject in result.held},
-            now=time.time(),
-            who=person.name(),
+            person.name(),
         )
 
 

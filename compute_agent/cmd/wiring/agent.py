@@ -35,7 +35,7 @@ from ...identity import (
     nova_root,
 )
 from ...identity import host_name as host_names
-from ...limits import approval, contention
+from ...limits import contention
 from ...ownership import policy
 from ...ownership.pruning import NOTHING, Prune
 from ...provider_config import files as provider_config
@@ -177,7 +177,7 @@ def build_agent(
             limits=current.limits, contention=contention.Contention(clock)
         ),
         undos=state.undos,
-        judge=judging.Judge(approval.Approvals(state.approvals, clock), clock),
+        judge=judging.Judge(state.approvals, clock),
     )
     return Agent(
         current=current,

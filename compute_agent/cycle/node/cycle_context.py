@@ -10,8 +10,9 @@ from collections.abc import Callable, Collection
 from typing import Generic
 
 from ... import errors
-from ...limits import approval, backoff, blast_radius, contention
+from ...limits import backoff, blast_radius, contention
 from ...plan.plan import Op
+from ...state.approvals import Approvals
 from ...tree.node import Node
 from .. import report_client
 from ..planning.node_planner import NodePlanner
@@ -38,7 +39,7 @@ class CycleContext(Generic[Op]):
     contended: Collection[contention.Item]
     writing: bool
     judged: bool
-    approvals: approval.Approvals = approval.NONE
+    approvals: Approvals
     outage: errors.Unavailable | None = None
     removals: dict[str, blast_radius.Removals] = dataclasses.field(
         default_factory=dict

@@ -27,7 +27,7 @@ def with_approved(
     else keeps the plan from being applied in this cycle.
     """
     waiting = {takeover.subject(one): one for one in planned.waiting()}
-    persons = context.approvals.of(waiting) if waiting else {}
+    persons = context.approvals.approved(waiting)
     if not persons:
         return planned, ''
     who = approval.persons(persons.values())

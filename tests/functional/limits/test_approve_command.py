@@ -149,7 +149,7 @@ def test_if_other_changes_wait_by_then_nothing_is_approved(
         for state in losing.control.states.nodes.values()
         for each in state.held
     }
-    assert agent.state.approvals.of(subjects, now=time.time()) == {}
+    assert agent.state.approvals.approved(subjects) == {}
     losing.cycle()
     assert traits(operator, ONE) == set(MANY)
 

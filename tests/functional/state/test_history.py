@@ -268,7 +268,8 @@ def test_an_approved_removal_names_the_person(agent_factory, clock, tmp_path):
     agent.driver.describe = describing()
     (held,) = agent.sync()
     beside = state.State.open_beside(tmp_path)
-    beside.approvals.grant(held.held, now=clock.now, who='alice')
+    beside.history.clock = clock
+    beside.approvals.grant(held.held, 'alice')
     beside.close()
     clock.now += 60
     agent.done()

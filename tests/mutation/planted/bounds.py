@@ -58,8 +58,8 @@ def _(newly_left, *args):
     }
 
 
-@plant(approvals.Approvals.of, 'an approval covers any change of its kind')
-def _(_of, self, subjects, now):
+@plant(approvals.Approvals.approved, 'an approval covers any change of its kind')
+def _(_approved, self, subjects):
     with self._database.reading() as db:
         query = 'select kind, who from approval'
         persons = dict(db.execute(query).fetchall())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One cycle over all nodes: one node's end is that node's, and no more."""
 
+import contextlib
 import dataclasses
 import logging
 import threading
@@ -9,7 +10,7 @@ import pytest
 import threads
 
 from compute_agent import errors
-from compute_agent.cycle import node_list, resource_tracker
+from compute_agent.cycle import judging, node_list, resource_tracker
 from compute_agent.cycle.departures import departed_nodes
 from compute_agent.cycle.node import conflicts
 from compute_agent.cycle.planning import node_planner, planner_settings
@@ -19,6 +20,7 @@ from compute_agent.ownership.record import Record
 from compute_agent.plan import change
 from compute_agent.plan.observation import Observation
 from compute_agent.plan.plan import Outcome, Plan
+from compute_agent.state import state
 from compute_agent.state.known_node import KnownNode
 from compute_agent.tree import assertion, provider
 from compute_agent.tree.node import Node
@@ -177,7 +179,13 @@ def client():
 
 
 @pytest.fixture
-def tracker(client):
+def judge():
+    with contextlib.closing(state.State.in_memory()) as opened:
+        yield judging.Judge(opened.approvals)
+
+
+@pytest.fixture
+def tracker(client, judge):
     """Return a maker of trackers, wired as ``cmd`` wires them."""
 
     def tracker(driver=None, files=None, **how):
@@ -206,6 +214,7 @@ def tracker(client):
                 clock=lambda: 1.0,
                 interval=1,
             ),
+            judge=judge,
             **how,
         )
 

@@ -26,26 +26,32 @@ def beside(directory):
 
 def grant(directory, *subjects, now=NOW):
     with beside(directory) as command:
-        command.approvals.grant(subjects, now=now, who='alice')
+        command.history.clock = lambda: now
+        command.approvals.grant(subjects, 'alice')
+
+
+def approved(daemon, *subjects, now=NOW):
+    daemon.history.clock = lambda: now
+    return daemon.approvals.approved(subjects)
 
 
 def test_a_running_daemon_finds_the_approval_of_a_command(tmp_path):
     both = [SHOWN, OTHER]
     with opened(tmp_path) as daemon:
-        assert daemon.approvals.of(both, now=NOW) == {}
+        assert approved(daemon, *both) == {}
         grant(tmp_path, SHOWN)
         for _ in range(2):
-            assert daemon.approvals.of(both, now=NOW + 1) == {SHOWN: 'alice'}
-        assert daemon.approvals.of([OTHER], now=NOW + 1) == {}
+            assert approved(daemon, *both, now=NOW + 1) == {SHOWN: 'alice'}
+        assert approved(daemon, OTHER, now=NOW + 1) == {}
         daemon.approvals.drop([SHOWN])
-        assert daemon.approvals.of(both, now=NOW + 1) == {}
+        assert approved(daemon, *both, now=NOW + 1) == {}
 
 
 def test_an_approval_survives_a_restart(tmp_path):
     with opened(tmp_path):
         grant(tmp_path, SHOWN, OTHER)
     with opened(tmp_path) as daemon:
-        found = daemon.approvals.of([SHOWN, OTHER], now=NOW)
+        found = approved(daemon, SHOWN, OTHER)
         assert found == {SHOWN: 'alice', OTHER: 'alice'}
 
 
@@ -53,9 +59,9 @@ def test_an_expired_approval_is_not_used_and_is_dropped(tmp_path):
     with opened(tmp_path) as daemon:
         grant(tmp_path, SHOWN)
         late = NOW + approval.LIFETIME
-        assert daemon.approvals.of([SHOWN], now=late) == {}
+        assert approved(daemon, SHOWN, now=late) == {}
         grant(tmp_path, OTHER, now=late)
-        assert daemon.approvals.of([SHOWN], now=NOW) == {}
+        assert approved(daemon, SHOWN) == {}
 
 
 def test_a_command_never_migrates_the_database_of_a_daemon(tmp_path):

@@ -96,8 +96,8 @@ def taken_over(state):
 
 
 def granted(state):
-    state.approvals.grant([SUBJECT], now=1.0, who='alice')
-    return state.approvals.of([SUBJECT], now=2.0) == {SUBJECT: 'alice'}
+    state.approvals.grant([SUBJECT], 'alice')
+    return state.approvals.approved([SUBJECT]) == {SUBJECT: 'alice'}
 
 
 def imported(state):
