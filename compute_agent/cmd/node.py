@@ -112,7 +112,7 @@ class _NodeCommand(command.Report):
     ) -> None:
         """Add a change in Ironic to the history, with the name of a result."""
         from ..plan import history_entry as entry  # noqa: PLC0415
-        from .wiring import past  # noqa: PLC0415 (quick --help)
+        from .wiring import host_history  # noqa: PLC0415 (quick --help)
 
         made = entry.Entry(
             what=entry.What[kind],
@@ -122,7 +122,7 @@ class _NodeCommand(command.Report):
             result=entry.Result[result],
             text=staging.text(entry.LONGEST_TEXT),
         )
-        past.tell(conf, self.actor, [made])
+        host_history.add(conf, self.actor, [made])
 
 
 class NodeStage(_NodeCommand):

@@ -77,9 +77,11 @@ class _CustomClass(bulk.BulkReport):
     def tell(self, what: 'What', name: str) -> None:
         """Add to the history on this host what was done to a class."""
         from ..plan.history_entry import Entry  # noqa: PLC0415 (quick --help)
-        from .wiring import past  # noqa: PLC0415
+        from .wiring import host_history  # noqa: PLC0415
 
-        past.tell(self.conf(), self.actor, [Entry(what=what, text=name)])
+        host_history.add(
+            self.conf(), self.actor, [Entry(what=what, text=name)]
+        )
 
     @abc.abstractmethod
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:

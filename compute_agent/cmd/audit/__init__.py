@@ -2,7 +2,6 @@
 """``compute-agent audit``: read a whole cloud, show what is wrong, mend it.
 
 Begin with ``audit.py``. ``gathering.py`` reads placement, ``nova_answers.py``
-and ``ironic_nodes.py`` the other services, ``mending.py`` writes, and
-``mending_past.py`` makes the entries of the history about it. The judgement is
-in ``compute_agent/audit/``.
+and ``ironic_nodes.py`` the other services, and ``mending.py`` writes. The
+judgement is in ``compute_agent/audit/``.
 """

@@ -178,7 +178,7 @@ class _Run:
         """Carry out the repairs; return the outcome of each."""
         from report_client.api import providers, traits  # noqa: PLC0415 (quick --help)
 
-        from ..wiring import past  # noqa: PLC0415
+        from ..wiring import host_history  # noqa: PLC0415
         from . import mending  # noqa: PLC0415
 
         mender = mending.Mender(
@@ -187,7 +187,7 @@ class _Run:
             survey=self._survey,
             nova=self._nova,
             rows=self.gathered.rows,
-            tell=lambda entries: past.tell(
+            tell=lambda entries: host_history.add(
                 self._conf, self._asking.actor, entries
             ),
         )

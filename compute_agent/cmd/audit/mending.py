@@ -9,15 +9,18 @@ history gets what was deleted right after it, also if the next request fails.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from report_client.api import providers as providers_api
 from report_client.api import survey, traits
+from report_client.http import codec
 
 from ... import errors
 from ...audit import repairs
-from ...plan.history_entry import Entry
-from . import gathering, mending_past, nova_answers
+from ...plan import allocations
+from ...plan.change import Change
+from ...plan.history_entry import Entry, What
+from . import gathering, nova_answers
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +84,7 @@ class Mender:
 
     def _drop(self, name: str) -> None:
         self.traits.remove(name)
-        self.tell([mending_past.trait(name)])
+        self.tell([_dropped_trait(name)])
 
     def _delete(self, repair: repairs.DeleteProviders) -> None:
         """Delete a tree or a part of it, if it is as it was judged.
@@ -106,7 +109,7 @@ class Mender:
         try:
             for one in repair.providers:
                 self.providers.delete(self.rows[one.uuid])
-                gone.append(mending_past.provider(self.rows[one.uuid]))
+                gone.append(_deleted_provider(self.rows[one.uuid]))
         finally:
             self.tell(gone)
 
@@ -121,4 +124,43 @@ class Mender:
         if self.nova.known([uuid]):
             raise errors.Refused('nova knows this consumer by now')
         self.survey.delete_allocations(consumer)
-        self.tell([*mending_past.consumer(consumer, self.rows)])
+        self.tell([*_freed_consumer(consumer, self.rows)])
+
+
+def _dropped_trait(name: str) -> Entry:
+    """Return the entry about a trait that is deleted."""
+    return Entry(what=What.DROPPED_TRAIT, text=name)
+
+
+def _deleted_provider(row: codec.ListedProvider) -> Entry:
+    """Return the entry about a provider that is deleted."""
+    change = Change(uuid=row.uuid, kind=None, existed=True, exists=False)
+    return Entry(
+        what=What.DELETED,
+        node_uuid=row.root_uuid,
+        uuid=row.uuid,
+        provider=row.name,
+        changes=(change,),
+    )
+
+
+def _freed_consumer(
+    freed: allocations.Consumer, rows: gathering.Rows
+) -> Iterator[Entry]:
+    """Yield an entry for each provider that a consumer no longer uses.
+
+    :param rows: the providers by uuid, as the audit read them
+    """
+    for uuid in sorted(freed.allocations):
+        row = rows.get(uuid)
+        yield Entry(
+            what=What.FREED,
+            node_uuid=row.root_uuid if row else '',
+            uuid=uuid,
+            provider=row.name if row else '',
+            text=f'consumer {freed.uuid}: {_amounts(freed.allocations[uuid])}',
+        )
+
+
+def _amounts(freed: Mapping[str, int]) -> str:
+    return ', '.join(f'{rc}={freed[rc]}' for rc in sorted(freed))

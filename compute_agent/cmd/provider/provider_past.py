@@ -19,13 +19,13 @@ def tell(
     entries: 'Iterable[Entry]',
 ) -> None:
     """Add to the history on this host what a command did to a provider."""
-    from ..wiring import past  # noqa: PLC0415 (quick --help)
+    from ..wiring import host_history  # noqa: PLC0415 (quick --help)
 
     of_node = [
         dataclasses.replace(entry, node_uuid=provider.root_uuid)
         for entry in entries
     ]
-    past.tell(asking.conf(), asking.actor, of_node)
+    host_history.add(asking.conf(), asking.actor, of_node)
 
 
 def created(

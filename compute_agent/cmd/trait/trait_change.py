@@ -134,7 +134,7 @@ def tell(asking: command.AgentCommand, found: Outcome) -> None:
     before has False.
     """
     from ...plan.history_entry import Entry, What  # noqa: PLC0415 (quick --help)
-    from ..wiring import past  # noqa: PLC0415
+    from ..wiring import host_history  # noqa: PLC0415
 
     entries = [
         Entry(
@@ -144,7 +144,7 @@ def tell(asking: command.AgentCommand, found: Outcome) -> None:
         if outcome is not False
     ]
     if entries:
-        past.tell(asking.conf(), asking.actor, entries)
+        host_history.add(asking.conf(), asking.actor, entries)
 
 
 def of_each(act: Callable[[str], typing.Any], names: Sequence[str]) -> Outcome:

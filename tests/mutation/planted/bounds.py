@@ -58,7 +58,9 @@ def _(newly_left, *args):
     }
 
 
-@plant(approvals.Approvals.approved, 'an approval covers any change of its kind')
+@plant(
+    approvals.Approvals.approved, 'an approval covers any change of its kind'
+)
 def _(_approved, self, subjects):
     with self._database.reading() as db:
         query = 'select kind, who from approval'

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The history, for commands that write to placement without the state.
 
-Such a command also works where no agent has its state, and beside a daemon. So
-what it did is told to the history if there is one that this user may write,
-and otherwise not.
+Such a command also works where no agent has its state, and beside a daemon.
+It adds entries if this host has a history that its user may write.
 """
 
 import contextlib
@@ -20,8 +19,8 @@ from . import agent_settings
 LOG = logging.getLogger(__name__)
 
 
-def tell(conf: cfg.ConfigOpts, by: str, entries: Sequence[Entry]) -> None:
-    """Add to the history on this host what a command did.
+def add(conf: cfg.ConfigOpts, by: str, entries: Sequence[Entry]) -> None:
+    """Add entries about a command to the history on this host.
 
     :param by: the command and the person
     """
