@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from compute_agent import errors
 from compute_agent.plan import allocations as alloc
 from compute_agent.plan.observation import Observation
-from compute_agent.plan.plan import Wanted
+from compute_agent.plan.plan import Outcome, Plan, Wanted
 from compute_agent.tree import provider, provider_tree
 from compute_agent.tree.allocation_ratios import Ratios
 
@@ -20,7 +20,6 @@ from .apply import executor as applying
 from .http import placement
 from .observe import fallen, reader, store, verify
 from .observe import observer as observing
-from .plan import diff as planning
 from .plan import plan_maker
 
 
@@ -126,7 +125,7 @@ class SchedulerReportClient:
         """
         return self._verifier.consumers(providers)
 
-    def plan(self, seen: Observation, wanted: Wanted) -> planning.Plan:
+    def plan(self, seen: Observation, wanted: Wanted) -> Plan:
         """Return the operations that lead to the wanted providers.
 
         The plan may depend on cached data; ``verify`` and ``apply`` check that.
@@ -137,7 +136,7 @@ class SchedulerReportClient:
         """
         return self._plan_maker.plan(seen, wanted)
 
-    def verify(self, plan: planning.Plan) -> None:
+    def verify(self, plan: Plan) -> None:
         """Read again every part that a plan would write, without writing it.
 
         ``apply`` reads each part just before its write; this is for a plan
@@ -150,9 +149,7 @@ class SchedulerReportClient:
             if uuid in plan.before:
                 self._verifier.verify(plan.before[uuid], kind)
 
-    def apply(
-        self, plan: planning.Plan, without: Collection[object] = ()
-    ) -> applying.Outcome:
+    def apply(self, plan: Plan, without: Collection[object] = ()) -> Outcome:
         """Send a plan's operations; return which were applied and refused.
 
         Each part of a provider is read again just before it is written, unless
@@ -169,7 +166,7 @@ class SchedulerReportClient:
 
     def update_from_provider_tree(
         self, new_tree: provider_tree.ProviderTree, seen: Observation
-    ) -> applying.Outcome:
+    ) -> Outcome:
         """Make placement match an edited tree: plan, then apply.
 
         As in nova, placement gets exactly the contents of the tree: this

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 
 from ..limits import blast_radius, capacity, contention
 from ..plan.change import Change
-from ..plan.plan import Op, Operation, Plan
+from ..plan.operations.operations import Operation
+from ..plan.plan import Plan
 from ..tree import assertion, provider
 
 _NO_ITEMS = frozenset[contention.Item]()
@@ -54,13 +55,13 @@ def removals(operations: Iterable[Operation]) -> blast_radius.Removals:
     )
 
 
-def losses(plan: Plan[Op], sent: Iterable[Op]) -> blast_radius.Removals:
+def losses(plan: Plan, sent: Iterable[Operation]) -> blast_radius.Removals:
     """Return the removals of some of a plan's operations, with its totals."""
     part = dataclasses.replace(plan, operations=tuple(sent))
     return dataclasses.replace(removals(part.operations), totals=totals(part))
 
 
-def totals(plan: Plan[Op]) -> dict[capacity.Total, tuple[int, int]]:
+def totals(plan: Plan) -> dict[capacity.Total, tuple[int, int]]:
     """Return the totals of resource classes that a node's plan changes.
 
     A class that leaves a provider of the node's own tree, and that the node

@@ -18,7 +18,6 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from typing import Any
 
 from ..limits import (
     approval,
@@ -60,7 +59,7 @@ class Nodes:
         processed, by node
     """
 
-    cycles: Sequence[NodeCycle[Any]]
+    cycles: Sequence[NodeCycle]
     batches: Mapping[str, removal_case.Batch] = dataclasses.field(
         default_factory=dict
     )
@@ -109,7 +108,7 @@ class Judge:
         }
         return found.departures
 
-    def end(self, cycles: Sequence[NodeCycle[Any]]) -> None:
+    def end(self, cycles: Sequence[NodeCycle]) -> None:
         """Drop the approvals of removals that placement carried out.
 
         Also if they needed none any more: the rest of a mass may be small.
@@ -125,7 +124,7 @@ class Judge:
 
     def _judgement(
         self,
-        judged: Sequence[NodeCycle[Any]],
+        judged: Sequence[NodeCycle],
         nodes: Nodes,
         limits: blast_radius.Limits,
         persons: dict[approval.Subject, str],
@@ -151,7 +150,7 @@ class Judge:
         return found
 
     def _tell(
-        self, cycle: NodeCycle[Any], found: judgement.Judgement, later: str
+        self, cycle: NodeCycle, found: judgement.Judgement, later: str
     ) -> None:
         """Hold back or postpone the plan of a node if it may not go now."""
         uuid = cycle.node.uuid
@@ -164,7 +163,7 @@ class Judge:
     def _note_approved(
         self,
         found: judgement.Judgement,
-        judged: Sequence[NodeCycle[Any]],
+        judged: Sequence[NodeCycle],
         persons: Mapping[approval.Subject, str],
         *,
         writing: bool,
@@ -183,7 +182,7 @@ class Judge:
 
     def _case(
         self,
-        cycle: NodeCycle[Any],
+        cycle: NodeCycle,
         batches: Mapping[str, removal_case.Batch],
     ) -> removal_case.Case:
         uuid = cycle.node.uuid

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from .. import error_text
 from ..limits import alternation
 from ..ownership import takeover
-from ..plan.plan import Op, Operation
 from ..tree.node import Node
 from . import effects
 from .node import node_result
@@ -49,9 +48,7 @@ class News:
         self._said: dict[str, tuple[str, frozenset[str]]] = {}
         self._alternation = alternation.Alternation()
 
-    def log(
-        self, results: Sequence[NodeResult[Operation]], told: str = ''
-    ) -> bool:
+    def log(self, results: Sequence[NodeResult], told: str = '') -> bool:
         """Log the news of a cycle; return True if a node had any.
 
         :param told: a trouble that was logged before the list of nodes was
@@ -69,7 +66,7 @@ class News:
         _log([*self._turns(results)])
         return count > 0
 
-    def _of_node(self, result: NodeResult[Op], told: str) -> Iterator[_Item]:
+    def _of_node(self, result: NodeResult, told: str) -> Iterator[_Item]:
         """Yield the news of a node.
 
         An outage is logged once for all nodes, not here.
@@ -90,9 +87,7 @@ class News:
                 _trouble(result) if now else _item(node, _MENDED, logging.INFO)
             )
 
-    def _turns(
-        self, results: Sequence[NodeResult[Operation]]
-    ) -> Iterator[_Item]:
+    def _turns(self, results: Sequence[NodeResult]) -> Iterator[_Item]:
         """Yield the names that the driver makes the agent undo itself."""
         found = self._alternation.end_cycle(
             {
@@ -113,7 +108,7 @@ def _item(node: Node, text: str, level: int = logging.WARNING) -> _Item:
     return _Item(node=node, level=level, text=text, alike=alike)
 
 
-def _trouble(result: NodeResult[Op]) -> _Item:
+def _trouble(result: NodeResult) -> _Item:
     """Return why a node is not done."""
     node = result.node
     text = node_result.text(result)

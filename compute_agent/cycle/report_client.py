@@ -3,8 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. ``report_client/client.py``,
 ``provider_config/files.py`` and ``state/record/records.py`` implement them.
-The agent and the report client exchange values of ``tree/`` only; ``Op``
-stands for the operations, which the report client defines.
+The agent and the report client exchange values of ``tree/`` and ``plan/``.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,12 +15,12 @@ from ..limits.item_history import ItemHistory
 from ..ownership.record import Record
 from ..plan.allocations import Allocations, Consumers
 from ..plan.observation import Observation
-from ..plan.plan import Op, Outcome, Plan, Wanted
+from ..plan.plan import Outcome, Plan, Wanted
 from ..tree import provider, provider_tree
 from ..tree.node import CreatedProviders
 
 
-class ReportClient(Protocol[Op]):
+class ReportClient(Protocol):
     """The calls to placement that a cycle needs."""
 
     def observe(
@@ -59,21 +58,19 @@ class ReportClient(Protocol[Op]):
         :raises errors.Replan: placement changed since it was observed
         """
 
-    def plan(self, seen: Observation, wanted: Wanted) -> Plan[Op]:
+    def plan(self, seen: Observation, wanted: Wanted) -> Plan:
         """Return the operations that lead to the wanted providers.
 
         :raises errors.AgentError: they cannot be carried out
         """
 
-    def verify(self, plan: Plan[Op]) -> None:
+    def verify(self, plan: Plan) -> None:
         """Read again all that a plan would write, without writing it.
 
         :raises errors.Replan: placement changed since it was observed
         """
 
-    def apply(
-        self, plan: Plan[Op], without: Collection[object] = ()
-    ) -> Outcome[Op]:
+    def apply(self, plan: Plan, without: Collection[object] = ()) -> Outcome:
         """Send a plan's operations.
 
         :param without: operations that were refused before; they are not

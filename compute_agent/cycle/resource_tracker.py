@@ -14,14 +14,12 @@ import dataclasses
 import functools
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Generic
 
 from .. import errors, parallel
 from ..limits import blast_radius
 from ..limits.backoff import Backoff
 from ..limits.contention import Contention, NodeOutcome
 from ..plan.observation import Observation
-from ..plan.plan import Op
 from ..tree import node as node_module
 from ..tree import provider
 from ..tree.node import Node
@@ -59,7 +57,7 @@ class Control:
     contention: Contention = dataclasses.field(default_factory=_contention)
 
 
-class ResourceTracker(Generic[Op]):
+class ResourceTracker:
     """Keeps placement in step with one driver's nodes.
 
     :param nodes: lists the driver's nodes
@@ -71,8 +69,8 @@ class ResourceTracker(Generic[Op]):
 
     def __init__(
         self,
-        client: report_client.ReportClient[Op],
-        planner: NodePlanner[Op],
+        client: report_client.ReportClient,
+        planner: NodePlanner,
         nodes: node_list.NodeList,
         *,
         gone: departed_nodes.Departures,
@@ -97,7 +95,7 @@ class ResourceTracker(Generic[Op]):
 
     def plan(
         self, progress: Progress | None = None, only: Collection[str] = ()
-    ) -> list[NodeResult[Op]]:
+    ) -> list[NodeResult]:
         """Return what each node's cycle would do; write nothing.
 
         :param only: as for ``sync``
@@ -107,7 +105,7 @@ class ResourceTracker(Generic[Op]):
 
     def sync(
         self, progress: Progress | None = None, only: Collection[str] = ()
-    ) -> list[NodeResult[Op]]:
+    ) -> list[NodeResult]:
         """Do one cycle; return the result of each node.
 
         :param only: the names, uuids or titles of the nodes to process; empty
@@ -119,7 +117,7 @@ class ResourceTracker(Generic[Op]):
 
     def leave(
         self, nodes: Sequence[Node], *, writing: bool
-    ) -> list[NodeResult[Op]]:
+    ) -> list[NodeResult]:
         """Take off nodes all that this agent added; return the results.
 
         :param nodes: recorded nodes; the driver may not have them any more
@@ -147,7 +145,7 @@ class ResourceTracker(Generic[Op]):
         only: Collection[str],
         *,
         writing: bool,
-    ) -> list[NodeResult[Op]]:
+    ) -> list[NodeResult]:
         self._planner.begin()
         listed = self.nodes()
         nodes = node_module.selected(listed, only)
@@ -164,7 +162,7 @@ class ResourceTracker(Generic[Op]):
         ordered = sorted(cycles, key=lambda c: was_refused(c.node.uuid))
         self._in_parallel(ordered, lambda c: c.begin(seen[c.node.uuid]), tell)
         self._planner.end([node.uuid for node in listed], gone)
-        departed: departed_cycles.Begun[Op] = departed_cycles.Begun()
+        departed: departed_cycles.Begun = departed_cycles.Begun()
         if not only:
             # An outage that one node's cycle found ends those of the listed
             # nodes only: if placement can be read again, departures go on.
@@ -205,7 +203,7 @@ class ResourceTracker(Generic[Op]):
         seen = _observations(found, others)
         return {uuid: one.providers for uuid, one in seen.items()}
 
-    def _context(self, *, writing: bool, judged: bool) -> CycleContext[Op]:
+    def _context(self, *, writing: bool, judged: bool) -> CycleContext:
         return CycleContext(
             client=self._client,
             planner=self._planner,
@@ -221,7 +219,7 @@ class ResourceTracker(Generic[Op]):
 
     def _finish(
         self,
-        cycles: Sequence[NodeCycle[Op]],
+        cycles: Sequence[NodeCycle],
         tell: Callable[[], object] | None,
         *,
         writing: bool,
@@ -229,7 +227,7 @@ class ResourceTracker(Generic[Op]):
         """Apply the plans that were judged, and tell of those held back."""
         begun = [cycle for cycle in cycles if cycle.removals]
 
-        def finish(cycle: NodeCycle[Op]) -> None:
+        def finish(cycle: NodeCycle) -> None:
             if not cycle.awaits_judgement:
                 return
             if writing:
@@ -245,13 +243,13 @@ class ResourceTracker(Generic[Op]):
 
     def _in_parallel(
         self,
-        cycles: Sequence[NodeCycle[Op]],
-        step: Callable[[NodeCycle[Op]], None],
+        cycles: Sequence[NodeCycle],
+        step: Callable[[NodeCycle], None],
         tell: Callable[[], object] | None,
     ) -> None:
         """Run a step of each node's cycle, a few nodes at a time."""
 
-        def run(cycle: NodeCycle[Op]) -> None:
+        def run(cycle: NodeCycle) -> None:
             step(cycle)
             is_finished = not cycle.awaits_judgement and not cycle.departed
             if tell is not None and is_finished:
@@ -261,7 +259,7 @@ class ResourceTracker(Generic[Op]):
 
     # --- the memory of contention ---------------------------------------------
 
-    def _learn(self, results: Sequence[NodeResult[Op]], *, full: bool) -> None:
+    def _learn(self, results: Sequence[NodeResult], *, full: bool) -> None:
         """Remember the changes, to notice when another writer undoes them."""
         memory = self._control.contention
         learn = memory.end_cycle if full else memory.forget_deleted
@@ -274,7 +272,7 @@ class ResourceTracker(Generic[Op]):
                 self._undos.save(memory.changed())
             memory.saved()
 
-    def _outcome(self, result: NodeResult[Op]) -> NodeOutcome:
+    def _outcome(self, result: NodeResult) -> NodeOutcome:
         """Return the items that the cycle changed, skipped and left open."""
         node, plan = str(result.node), result.plan
         done = effects.items(result.applied)

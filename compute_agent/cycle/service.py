@@ -14,14 +14,13 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from .. import error_text, errors
-from ..plan.plan import Operation
 from . import news, resource_tracker, schedule
 
 LOG = logging.getLogger(__name__)
 
 REPEAT = 3600.0  # seconds after which an outage is logged again
 
-Results = Sequence[resource_tracker.NodeResult[Operation]]
+Results = Sequence[resource_tracker.NodeResult]
 
 
 class Stop(Protocol):

@@ -7,9 +7,8 @@ Protocols only; ``cmd/run/status.py`` keeps the values.
 from typing import Protocol, TypeAlias
 
 from ..cycle.node import node_result
-from ..plan.plan import Operation
 
-NodeResult: TypeAlias = node_result.NodeResult[Operation]
+NodeResult: TypeAlias = node_result.NodeResult
 
 
 class FinishedCycle(Protocol):

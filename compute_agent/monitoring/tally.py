@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ..plan.change import Change
-from ..plan.plan import Operation
+from ..plan.operations.operations import Operation
 from ..tree import assertion
 from .daemon_cycles import NodeResult
 

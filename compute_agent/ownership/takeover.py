@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from .. import error_text
 from ..limits import approval
-from ..plan.plan import Operation
+from ..plan.operations.operations import Operation
 from ..tree import assertion, names, provider, working_copy
 from ..tree.assertion import Kind
 from .record import Record

@@ -4,47 +4,17 @@
 Pure: no I/O, configuration, logging or clock. The agent decides which
 providers a node should have (``Wanted``); the report client returns the
 operations that lead there (``Plan``) and, after sending them, their
-``Outcome``. The report client defines the operations; the agent knows of each
-only what ``Operation`` says.
+``Outcome``.
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Mapping
 
 from ..tree import provider
 from ..tree.assertion import Claims, Key, Named
 from . import removal
 from .allocations import Move
-from .change import Change
-
-
-class Operation(Protocol):
-    """One write to placement: a value that can be compared and hashed."""
-
-    def __hash__(self) -> int:
-        """Return the hash of the value."""
-
-    @property
-    def providers(self) -> frozenset[str]:
-        """The uuids of the providers that it writes to."""
-
-    @property
-    def moved_classes(self) -> frozenset[str]:
-        """The resource classes whose allocations it moves."""
-
-    def changes(self) -> Iterator[Change]:
-        """Yield each name and provider that it adds, changes or removes."""
-
-    def apply_to(self, providers: provider.Snapshot) -> provider.Snapshot:
-        """Return the providers as placement would have them after it."""
-
-
-# Generic values have no slots: a call through an alias such as ``Plan[X]`` sets
-# an attribute, which a frozen class with slots refuses with a TypeError
-# (Python 3.11).
-Op = TypeVar('Op', bound=Operation)
-Op_co = TypeVar('Op_co', bound=Operation, covariant=True)
+from .operations.operations import Operation
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +46,8 @@ class Wanted:
     faults: tuple[str, ...] = ()
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Plan(Generic[Op_co]):
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
     """The operations for one node, in order.
 
     :ivar before: the providers that the plan starts from
@@ -90,7 +60,7 @@ class Plan(Generic[Op_co]):
     """
 
     node_uuid: str
-    operations: tuple[Op_co, ...]
+    operations: tuple[Operation, ...]
     before: provider.Snapshot
     claims: Mapping[Key, Claims] = dataclasses.field(default_factory=dict)
     fresh: frozenset[Key] = frozenset()
@@ -110,8 +80,8 @@ class Plan(Generic[Op_co]):
         return not (self.operations or self.claims or self.faults)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Outcome(Generic[Op_co]):
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
     """The result of sending a plan.
 
     :ivar applied: the operations that placement carried out
@@ -120,6 +90,6 @@ class Outcome(Generic[Op_co]):
     :ivar not_applied: these operations, in the same order
     """
 
-    applied: tuple[Op_co, ...]
+    applied: tuple[Operation, ...]
     refused: tuple[str, ...] = ()
-    not_applied: tuple[Op_co, ...] = ()
+    not_applied: tuple[Operation, ...] = ()

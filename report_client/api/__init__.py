@@ -4,5 +4,5 @@
 Begin with ``providers.py`` and ``traits.py``. Every change is an optimistic
 update (``optimistic_update.py``): read, merge, write under the generation that
 was read, and start again on a conflict. It may import ``http/`` and
-``operations/``.
+``compute_agent/plan/operations/``.
 """

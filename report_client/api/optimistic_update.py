@@ -19,11 +19,11 @@ import tenacity
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
+from compute_agent.plan.operations import operations
 from compute_agent.tree import provider
 
 from .. import errors
 from ..http import codec, codec_writes, paths, placement
-from ..operations import operations
 
 ATTEMPTS = 30
 FIRST_WAIT = 0.05  # seconds; a wait is random, from 0 to twice the last limit

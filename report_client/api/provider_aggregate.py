@@ -7,10 +7,10 @@ member. Every change is an optimistic update (``optimistic_update.py``).
 
 from collections.abc import Callable, Iterable
 
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, names
 
 from ..http import codec
-from ..operations import operations as ops
 from . import optimistic_update
 
 _AGGREGATE = assertion.Kind.AGGREGATE

@@ -7,11 +7,11 @@ has the traits that placement knows, whether or not a provider has them.
 
 from collections.abc import Callable, Iterable
 
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, names
 
 from .. import errors
 from ..http import codec
-from ..operations import operations as ops
 from . import optimistic_update, trait_names
 from . import traits as traits_api
 

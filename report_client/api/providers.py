@@ -14,11 +14,11 @@ from collections.abc import Iterable
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import names, provider
 
 from .. import errors
 from ..http import codec, codec_writes, paths
-from ..operations import operations as ops
 from . import (
     optimistic_update,
     provider_aggregate,

@@ -5,11 +5,11 @@ Each docstring gives the route, its status codes and its microversion.
 """
 
 from compute_agent import errors as agent_errors
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import names, provider
 
 from .. import errors
 from ..http import codec, codec_writes, list_stream, paths, placement
-from ..operations import operations as ops
 from . import provider_details, trait_names
 
 

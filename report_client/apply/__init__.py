@@ -2,5 +2,5 @@
 """Send a plan's operations in order, and record the outcome of each.
 
 Begin with ``executor.py``. It may import ``plan/``, ``observe/store.py``,
-``http/`` and ``operations/``.
+``http/``; from the agent ``tree/``, ``plan/`` and errors.
 """

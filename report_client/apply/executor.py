@@ -15,27 +15,22 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Collection, Mapping
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from compute_agent import errors
-from compute_agent.plan import plan as plans
+from compute_agent.plan.operations import operations as ops
+from compute_agent.plan.plan import Outcome, Plan
 from compute_agent.tree import assertion, names, provider
 
 from .. import errors as placement_errors
 from ..http import codec, codec_writes, paths, placement
 from ..observe import store
-from ..operations import operations as ops
-from ..plan import diff as planning
 from ..plan import render
 from . import circuit_breaker, history_entries
 from .progress import Progress
 from .step import Step
 
 LOG = logging.getLogger(__name__)
-
-
-# The outcome, with this client's operations.
-Outcome: TypeAlias = plans.Outcome[ops.Operation]
 
 
 class Names(Protocol):
@@ -104,9 +99,7 @@ class Executor:
         """Return a context for reads; an answer closes the circuit breaker."""
         return self._breaker.observing()
 
-    def apply(
-        self, plan: planning.Plan, without: Collection[object] = ()
-    ) -> Outcome:
+    def apply(self, plan: Plan, without: Collection[object] = ()) -> Outcome:
         """Send the operations of one node's plan; return the outcome.
 
         :param without: operations that were refused before; they are not sent,

@@ -10,10 +10,9 @@ out. Each operation tells how far it raises a provider's generation
 from collections.abc import Collection, Iterable, Iterator
 
 from compute_agent.plan.intents import Intent
+from compute_agent.plan.operations import operations as ops
+from compute_agent.plan.operations import write
 from compute_agent.tree import assertion, provider
-
-from ..operations import operations as ops
-from ..operations import write
 
 Intents = tuple[Intent, ...]
 

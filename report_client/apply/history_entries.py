@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from compute_agent.plan.history_entry import OF_KIND, Entry, Result, What
+from compute_agent.plan.operations import operations as ops
 
-from ..operations import operations as ops
 from ..plan import render
 from .progress import Progress
 

@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterator, Sequence
 
 from compute_agent import errors
 from compute_agent.plan.intents import Intent
+from compute_agent.plan.operations import operations as ops
+from compute_agent.plan.operations import write
+from compute_agent.plan.plan import Plan
 from compute_agent.tree import assertion, provider, working_copy
 
 from ..http import codec_writes
-from ..operations import operations as ops
-from ..operations import write
-from ..plan import diff as planning
 from ..plan import render
 from . import expected_intents
 from .step import Step
@@ -35,9 +35,7 @@ class Progress:
     :ivar end: why the plan was not sent to its end, if it was not
     """
 
-    def __init__(
-        self, plan: planning.Plan, without: Collection[object] = ()
-    ) -> None:
+    def __init__(self, plan: Plan, without: Collection[object] = ()) -> None:
         self.providers: provider.Snapshot = working_copy.WorkingCopy(
             plan.before
         )

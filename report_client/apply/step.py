@@ -8,8 +8,7 @@ a whole plan.
 import dataclasses
 
 from compute_agent.plan.intents import Intent
-
-from ..operations import operations as ops
+from compute_agent.plan.operations import operations as ops
 
 
 @dataclasses.dataclass(slots=True, eq=False)

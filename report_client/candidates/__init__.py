@@ -4,5 +4,5 @@
 Begin with ``candidates.py``. ``query.py`` is the request, ``answer.py`` the
 answer, ``flavor.py`` turns a flavor into a request. ``why_not/`` finds the
 requirements that a provider fails. It may import ``api/``, ``observe/``,
-``http/`` and ``operations/``.
+``http/``; from the agent ``tree/``, ``plan/`` and errors.
 """

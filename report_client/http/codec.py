@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compute_agent import error_text
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, inventory, provider
 
 from .. import errors
-from ..operations import operations as ops
 from . import json_shapes, paths
 
 Version = tuple[int, int]

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from compute_agent.plan import allocations as alloc
+from compute_agent.plan.operations import operations as ops
 
-from ..operations import operations as ops
 from . import codec, json_shapes, paths
 
 NO_TYPES: codec.Version = (1, 37)

@@ -8,7 +8,8 @@ request carries out which kind of operation.
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from ..operations import operations as ops
+from compute_agent.plan.operations import operations as ops
+
 from . import codec, codec_allocations, paths
 
 

@@ -2,5 +2,5 @@
 """Turn two snapshots into operations in a safe order, and print plans.
 
 Begin with ``plan_maker.py``, then ``diff.py``. It may import ``observe/``,
-``http/`` and ``operations/``.
+``http/``; from the agent ``tree/``, ``plan/`` and errors.
 """

@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TypeAlias
 
 from compute_agent.plan import removal
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import provider
 from compute_agent.tree.assertion import Key
-
-from ..operations import operations as ops
 
 Foreign: TypeAlias = Mapping[Key, frozenset[str]]
 NO_FOREIGN: Foreign = {}

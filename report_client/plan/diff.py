@@ -16,11 +16,10 @@ import os_resource_classes
 import os_traits
 
 from compute_agent.plan import allocations as alloc
-from compute_agent.plan import plan as plans
 from compute_agent.plan import removal
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import names, provider
 
-from ..operations import operations as ops
 from . import contents as stages
 from . import hierarchy, reshape
 
@@ -31,10 +30,6 @@ _STANDARD = {
     'os-traits': frozenset(os_traits.get_traits()),
     'os-resource-classes': frozenset(os_resource_classes.STANDARDS),
 }
-
-
-# The agent's ``Plan``, with the operations of this client.
-Plan: TypeAlias = plans.Plan[ops.Operation]
 
 
 def operations(

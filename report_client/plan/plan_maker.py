@@ -11,12 +11,12 @@ from collections.abc import Iterable
 
 from compute_agent.plan import allocations as alloc
 from compute_agent.plan.observation import Observation
-from compute_agent.plan.plan import Wanted
+from compute_agent.plan.operations import operations
+from compute_agent.plan.plan import Plan, Wanted
 from compute_agent.tree import provider
 
 from .. import errors as placement_errors
 from ..observe import observer
-from ..operations import operations
 from . import diff as planning
 from . import moves as checking
 
@@ -31,7 +31,7 @@ class PlanMaker:
     def __init__(self, observer: observer.Observer) -> None:
         self._observer = observer
 
-    def plan(self, seen: Observation, wanted: Wanted) -> planning.Plan:
+    def plan(self, seen: Observation, wanted: Wanted) -> Plan:
         """Return the operations that make placement hold the wanted providers.
 
         :raises errors.AgentError: as ``SchedulerReportClient.plan`` has it
@@ -46,7 +46,7 @@ class PlanMaker:
             wanted.causes,
         )
         self._check_root_names(changes, seen.node_uuid)
-        return planning.Plan(
+        return Plan(
             node_uuid=seen.node_uuid,
             operations=(*create, *changes),
             before=seen.providers,

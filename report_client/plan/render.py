@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, assert_never
 
 from compute_agent import error_text
+from compute_agent.plan.operations import operations as ops
+from compute_agent.plan.plan import Plan
 from compute_agent.tree import provider
 
-from ..operations import operations as ops
-from . import diff as planning
 from . import render_inventory, render_reshape
 
 NOTHING = 'nothing to do'
@@ -26,7 +26,7 @@ def line(operation: ops.Operation) -> str:
     return f'{head}: {", ".join(marks)}' if marks else head
 
 
-def text(plan: planning.Plan, node: str) -> str:
+def text(plan: Plan, node: str) -> str:
     """Return a node's plan as lines of text; the last line is a count."""
     lines = [_title(node, plan.node_uuid)]
     for operation in plan.operations:
@@ -42,7 +42,7 @@ def text(plan: planning.Plan, node: str) -> str:
     return '\n'.join(lines)
 
 
-def total(plans: Sequence[planning.Plan], nodes: int) -> str:
+def total(plans: Sequence[Plan], nodes: int) -> str:
     """Return the sum of many nodes' plans as one line.
 
     :param nodes: the number of nodes, including those without a plan
@@ -68,7 +68,7 @@ def total(plans: Sequence[planning.Plan], nodes: int) -> str:
     return '; '.join(part for part in parts if part)
 
 
-def data(plan: planning.Plan, node: str) -> dict[str, Any]:
+def data(plan: Plan, node: str) -> dict[str, Any]:
     """Return a node's plan as data for JSON or YAML."""
     return {
         'node': node,

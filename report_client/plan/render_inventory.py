@@ -10,9 +10,8 @@ from typing import Any
 
 from compute_agent import error_text
 from compute_agent.plan import removal
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import inventory
-
-from ..operations import operations as ops
 
 
 def marks(operation: ops.SetInventories) -> list[str]:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from compute_agent.plan import allocations as alloc
+from compute_agent.plan.operations import operations as ops
 
-from ..operations import operations as ops
 from . import render_inventory
 
 

@@ -13,9 +13,9 @@ import dataclasses
 
 from compute_agent.plan import allocations as alloc
 from compute_agent.plan import removal
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import provider
 
-from ..operations import operations as ops
 from . import contents
 
 Contents = dict[str, contents.Stages]

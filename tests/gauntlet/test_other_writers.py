@@ -9,10 +9,10 @@ from gauntlet import Constant, Plant, Variant, against, verdict
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.node import conflicts
+from compute_agent.plan.operations import operations
 from report_client import client
 from report_client import errors as placement_errors
 from report_client.http import placement
-from report_client.operations import operations
 
 NODE, NAME = agents.NODE, agents.NAME
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}

@@ -3,7 +3,7 @@
 
 from gauntlet import Plant, Variant, against, verdict
 
-from report_client.operations import operations
+from compute_agent.plan.operations import operations
 from report_client.plan import diff
 
 

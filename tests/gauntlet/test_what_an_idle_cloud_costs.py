@@ -5,10 +5,10 @@ import agents
 from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent.ownership import in_use
+from compute_agent.plan.operations import operations
 from compute_agent.state.snapshot import site, snapshot
 from compute_agent.tree import names
 from report_client import client
-from report_client.operations import operations
 from report_client.plan import diff
 
 NODE = agents.NODE

@@ -9,10 +9,10 @@ from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
+from compute_agent.plan.operations import operations
 from report_client import client
 from report_client.apply import executor
 from report_client.http import placement
-from report_client.operations import operations
 from report_client.plan import diff
 
 NODE, NAME = agents.NODE, agents.NAME

@@ -24,13 +24,13 @@ from compute_agent.cycle import resource_tracker
 from compute_agent.limits import backoff, blast_radius
 from compute_agent.ownership import policy, resolve
 from compute_agent.plan import observation, plan
+from compute_agent.plan.plan import Plan
 from compute_agent.provider_config import files
 from compute_agent.state import state
 from compute_agent.tree import allocation_ratios, host_inventory, provider_tree
 from compute_agent.virt import driver as virt
 from compute_agent.virt import drivers
 from report_client.http import placement
-from report_client.plan import diff
 
 NODE = '11111111-1111-4111-8111-111111111111'
 NAME = 'node-1'
@@ -120,7 +120,7 @@ class Agent:
         self,
         tree: provider_tree.ProviderTree,
         seen: observation.Observation,
-    ) -> diff.Plan:
+    ) -> Plan:
         """Return the plan for a tree that the test edited, after resolving it."""
         uuids = {*seen.providers, *tree.get_provider_uuids()}
         resolved = resolve.resolve(

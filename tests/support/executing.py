@@ -10,12 +10,13 @@ import dataclasses
 import typing
 
 from compute_agent.plan import history_entry, intents
+from compute_agent.plan.operations import operations
+from compute_agent.plan.plan import Plan
 from compute_agent.tree import assertion, provider
 from compute_agent.tree.names import KnownNames
 from report_client import errors as placement_errors
 from report_client.apply.executor import Executor
 from report_client.http import codec
-from report_client.operations import operations
 from report_client.plan import diff
 
 NOW = 1_700_000_000.0
@@ -169,7 +170,7 @@ def planned(
     after: collections.abc.Iterable[provider.Provider],
     *first: operations.NameOperation,
     **more: typing.Any,
-) -> diff.Plan:
+) -> Plan:
     """Return the plan that turns the one into the other.
 
     :param first: the names that are to be created
@@ -178,7 +179,7 @@ def planned(
     changes = diff.operations(
         there, provider.snapshot(after), moves=more.pop('moves', ())
     )
-    return diff.Plan(
+    return Plan(
         node_uuid=NODE, operations=(*first, *changes), before=there, **more
     )
 

@@ -18,10 +18,10 @@ from compute_agent import errors
 from compute_agent.cmd.control.node_states import Moment
 from compute_agent.cmd.run import cycle_listeners, status
 from compute_agent.monitoring import current, health, metrics
+from compute_agent.plan.operations import operations
 from compute_agent.testing import Placement
 from compute_agent.transport import watched
 from compute_agent.virt import driver_calls
-from report_client.operations import operations
 
 INTERVAL = 60.0
 

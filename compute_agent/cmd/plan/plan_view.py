@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from ...tree.node import Node
 
 if typing.TYPE_CHECKING:
-    from report_client.plan import diff as planning
-
+    from ...plan.plan import Plan
     from ..wiring.agent import NodeResult
 
 MANY = 10  # plans of more nodes are summed up
@@ -70,12 +69,12 @@ def unplanned(results: 'Sequence[NodeResult]', *, every: bool) -> list[str]:
     ]
 
 
-def plan(result: 'NodeResult') -> 'planning.Plan':
+def plan(result: 'NodeResult') -> 'Plan':
     """Return a node's plan, with the reason if the node is not done.
 
     A node that could not be planned has an empty plan.
     """
-    from report_client.plan import diff as planning  # noqa: PLC0415 (quick --help)
+    from ...plan.plan import Plan  # noqa: PLC0415 (quick --help)
 
     made = result.plan
     if made is not None and result.approved:
@@ -83,7 +82,7 @@ def plan(result: 'NodeResult') -> 'planning.Plan':
         made = dataclasses.replace(made, notes=(*made.notes, *said))
     if made is not None and '; '.join(made.faults) == result.reason:
         return made
-    empty = planning.Plan(
+    empty = Plan(
         node_uuid=result.node.uuid,
         operations=(),
         before={},

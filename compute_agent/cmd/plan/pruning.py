@@ -15,7 +15,7 @@ from ...tree import node as node_module
 from ...tree.node import Node
 
 if typing.TYPE_CHECKING:
-    from report_client.operations.operations import Operation
+    from compute_agent.plan.operations.operations import Operation
 
     from ..wiring.agent import NodeResult
 

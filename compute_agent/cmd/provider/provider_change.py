@@ -12,10 +12,10 @@ from ..app import bulk, command
 from . import provider_past
 
 if typing.TYPE_CHECKING:
+    from compute_agent.plan.operations import operations as ops
     from report_client.api import optimistic_update
     from report_client.api import providers as providers_api
     from report_client.http import codec
-    from report_client.operations import operations as ops
 
     from ...ownership import adoption
     from ..wiring.agent import Agent
@@ -173,7 +173,7 @@ def told(
 
     :param with_generation: say the new generation in the text, too
     """
-    from report_client.operations import operations  # noqa: PLC0415 (quick --help)
+    from compute_agent.plan.operations import operations  # noqa: PLC0415 (quick --help)
     from report_client.plan import render  # noqa: PLC0415
 
     data = {

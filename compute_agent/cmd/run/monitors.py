@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import prometheus_client
 from oslo_config import cfg
 
-from report_client.operations import operations
+from compute_agent.plan.operations import operations
 
 from ...monitoring import address, current, health, server, textfile
 from ...monitoring.metrics import Metrics

@@ -19,7 +19,6 @@ from oslo_config import cfg
 from report_client import client
 from report_client.api import provider_query, providers
 from report_client.http import placement as placement_api
-from report_client.operations.operations import Operation
 
 from ... import errors
 from ...conf import misspelled
@@ -51,7 +50,7 @@ from .agent_settings import CurrentSettings, Settings
 LOG = logging.getLogger(__name__)
 
 # A node's result, with the operations of the report client in it.
-NodeResult: TypeAlias = node_result.NodeResult[Operation]
+NodeResult: TypeAlias = node_result.NodeResult
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +66,7 @@ class Agent:
     current: CurrentSettings
     drivers: Drivers
     client: client.SchedulerReportClient
-    tracker: resource_tracker.ResourceTracker[Operation]
+    tracker: resource_tracker.ResourceTracker
     state: State
     files: provider_config.ProviderConfigFiles | None
 

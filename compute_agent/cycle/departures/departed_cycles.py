@@ -10,13 +10,11 @@ The resource tracker calls it after the listed nodes' cycles have begun.
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic
 
 from ... import errors
 from ...limits import removal_case
 from ...ownership import orphans
 from ...plan.observation import Observation
-from ...plan.plan import Op
 from ...tree.node import Node
 from ..node import node_result
 from ..node.cycle_context import CycleContext
@@ -26,8 +24,8 @@ from ..planning.node_planner import NodePlanner
 from . import departed_nodes
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Begun(Generic[Op]):
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
     """The nodes that left the driver's list, after the first step.
 
     :ivar others: the results of the nodes that still exist or may exist
@@ -35,14 +33,14 @@ class Begun(Generic[Op]):
     :ivar batches: the batch of each of these
     """
 
-    others: Sequence[NodeResult[Op]] = ()
-    cycles: Sequence[NodeCycle[Op]] = ()
+    others: Sequence[NodeResult] = ()
+    cycles: Sequence[NodeCycle] = ()
     batches: Mapping[str, removal_case.Batch] = dataclasses.field(
         default_factory=dict
     )
 
 
-class DepartedCycles(Generic[Op]):
+class DepartedCycles:
     """Begins the cycles of departed nodes.
 
     :param invalidate: has placement asked again for sharing providers
@@ -51,7 +49,7 @@ class DepartedCycles(Generic[Op]):
     def __init__(
         self,
         departures: departed_nodes.Departures,
-        planner: NodePlanner[Op],
+        planner: NodePlanner,
         invalidate: Callable[[], None],
     ) -> None:
         self._departures = departures
@@ -60,10 +58,10 @@ class DepartedCycles(Generic[Op]):
 
     def begin(
         self,
-        context: CycleContext[Op],
+        context: CycleContext,
         nodes: Sequence[Node],
         seen: Mapping[str, Observation],
-    ) -> Begun[Op]:
+    ) -> Begun:
         """Process the nodes that left the driver's list.
 
         :param nodes: the nodes of the list
@@ -71,7 +69,7 @@ class DepartedCycles(Generic[Op]):
             that nothing changed since
         """
         departed = self._departures.since(nodes)
-        results: list[NodeResult[Op]] = [
+        results: list[NodeResult] = [
             NodeResult(
                 node=node, status=Status.DONE, notes=(departed_nodes.MOVED,)
             )

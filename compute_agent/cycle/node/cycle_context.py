@@ -7,11 +7,9 @@ several threads.
 
 import dataclasses
 from collections.abc import Callable, Collection
-from typing import Generic
 
 from ... import errors
 from ...limits import backoff, blast_radius, contention
-from ...plan.plan import Op
 from ...state.approvals import Approvals
 from ...tree.node import Node
 from .. import report_client
@@ -19,7 +17,7 @@ from ..planning.node_planner import NodePlanner
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
-class CycleContext(Generic[Op]):
+class CycleContext:
     """The collaborators of one cycle, and what its nodes learn together.
 
     :ivar writing: False in a cycle that only plans
@@ -32,8 +30,8 @@ class CycleContext(Generic[Op]):
     :ivar removals: what each node's plan removes, to be judged together
     """
 
-    client: report_client.ReportClient[Op]
-    planner: NodePlanner[Op]
+    client: report_client.ReportClient
+    planner: NodePlanner
     confirm_departure: Callable[[Node], None]
     back_off: backoff.Backoff
     contended: Collection[contention.Item]

@@ -10,7 +10,6 @@ import logging
 
 from ...limits import approval
 from ...ownership import takeover
-from ...plan.plan import Op
 from ...tree.node import Node
 from ..planning.node_plan import NodePlan
 from .cycle_context import CycleContext
@@ -19,8 +18,8 @@ LOG = logging.getLogger(__name__)
 
 
 def with_approved(
-    node: Node, planned: NodePlan[Op], context: CycleContext[Op]
-) -> tuple[NodePlan[Op], str]:
+    node: Node, planned: NodePlan, context: CycleContext
+) -> tuple[NodePlan, str]:
     """Return the plan with the first writes that persons approved, and who.
 
     A cycle that writes records them at once, so they hold even if something

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ...limits import blast_radius, removal_subjects
 from ...limits.approval import Subject
 from ...ownership import takeover
-from ...plan.plan import Op, Plan
+from ...plan.plan import Plan
 from ...tree import assertion
 from .. import effects
 from .node_result import NodeResult
@@ -29,7 +29,7 @@ class HeldChange:
     text: str
 
 
-def of(result: NodeResult[Op]) -> tuple[HeldChange, ...]:
+def of(result: NodeResult) -> tuple[HeldChange, ...]:
     """Return the changes of a node that wait for a person, in order."""
     if not result.held or result.plan is None:
         return ()
@@ -44,14 +44,14 @@ def of(result: NodeResult[Op]) -> tuple[HeldChange, ...]:
     return tuple(found.values())
 
 
-def _first_writes(result: NodeResult[Op]) -> Iterator[HeldChange]:
+def _first_writes(result: NodeResult) -> Iterator[HeldChange]:
     for waiting in result.takeovers:
         yield HeldChange(
             subject=takeover.subject(waiting), text=waiting.brief()
         )
 
 
-def _removals(plan: Plan[Op]) -> Iterator[HeldChange]:
+def _removals(plan: Plan) -> Iterator[HeldChange]:
     """Yield each removal of a plan; a deletion as either kind of it."""
     losses = effects.losses(plan, plan.operations)
     for uuid in sorted(losses.deleted | effects.written(plan.operations)):
@@ -69,9 +69,7 @@ def _removals(plan: Plan[Op]) -> Iterator[HeldChange]:
         )
 
 
-def _names(
-    plan: Plan[Op], losses: blast_radius.Removals
-) -> Iterator[HeldChange]:
+def _names(plan: Plan, losses: blast_radius.Removals) -> Iterator[HeldChange]:
     for removed in sorted(losses.names):
         uuid, kind, name = removed
         what = (
@@ -85,5 +83,5 @@ def _names(
         )
 
 
-def _provider(plan: Plan[Op], uuid: str) -> str:
+def _provider(plan: Plan, uuid: str) -> str:
     return str(plan.before.get(uuid, uuid))

@@ -12,12 +12,12 @@ each node and runs them in several threads.
 import dataclasses
 import logging
 from collections.abc import Collection, Sequence
-from typing import Generic
 
 from ... import errors
 from ...limits import blast_radius, judgement
 from ...plan.observation import Observation
-from ...plan.plan import Op, Outcome, Plan
+from ...plan.operations.operations import Operation
+from ...plan.plan import Outcome, Plan
 from ...tree import provider
 from ...tree.node import Node
 from ..planning.node_plan import NodePlan
@@ -34,7 +34,7 @@ MORE = (
 )
 
 
-class NodeCycle(Generic[Op]):
+class NodeCycle:
     """One node's cycle.
 
     :ivar departed: the node is gone, and its providers are deleted
@@ -47,7 +47,7 @@ class NodeCycle(Generic[Op]):
 
     def __init__(
         self,
-        context: CycleContext[Op],
+        context: CycleContext,
         node: Node,
         *,
         departed: bool = False,
@@ -56,17 +56,17 @@ class NodeCycle(Generic[Op]):
         self._leaves = leaves
         self.node = node
         self.departed = departed
-        self.result: NodeResult[Op] = node_result.ended(
+        self.result: NodeResult = node_result.ended(
             node, Status.WAITING, 'not begun'
         )
         self.awaits_judgement = False
         self.removals = blast_radius.NOTHING
         self._context = context
         self._is_judged = not context.judged
-        self._planned: NodePlan[Op] | None = None
+        self._planned: NodePlan | None = None
         self._before: provider.Snapshot = {}
         self._conflicts = conflicts.Conflicts(node)
-        self._applied: list[Op] = []
+        self._applied: list[Operation] = []
         self._approved: list[str] = []
         self._has_sent = False
         self._refusals = Refusals(node.uuid, context.back_off)
@@ -144,7 +144,7 @@ class NodeCycle(Generic[Op]):
     def _run(
         self,
         seen: Observation | errors.AgentError | None,
-        planned: NodePlan[Op] | None,
+        planned: NodePlan | None,
     ) -> None:
         """Run one step; turn every error into the node's result."""
         try:
@@ -172,7 +172,7 @@ class NodeCycle(Generic[Op]):
     def _repeat(
         self,
         seen: Observation | errors.AgentError | None,
-        planned: NodePlan[Op] | None,
+        planned: NodePlan | None,
     ) -> None:
         """Observe, plan and apply; repeat after a conflict.
 
@@ -208,9 +208,7 @@ class NodeCycle(Generic[Op]):
             kind = errors.NoServer if is_down else errors.Unavailable
             raise kind(str(away)) from away
 
-    def _plan(
-        self, seen: Observation | errors.AgentError | None
-    ) -> NodePlan[Op]:
+    def _plan(self, seen: Observation | errors.AgentError | None) -> NodePlan:
         """Return a new plan for the node, which is observed first if need be."""
         planner = self._context.planner
         if seen is None:
@@ -231,7 +229,7 @@ class NodeCycle(Generic[Op]):
             self._approved.append(f'the first write is approved by {who}')
         return planned
 
-    def _goes_now(self, planned: NodePlan[Op]) -> bool:
+    def _goes_now(self, planned: NodePlan) -> bool:
         """Note a new plan; return True if it is applied now."""
         plan, context = planned.plan, self._context
         self._planned, self._before = planned, plan.before
@@ -255,7 +253,7 @@ class NodeCycle(Generic[Op]):
         self._wait(MORE)
         return False
 
-    def _apply(self, planned: NodePlan[Op]) -> None:
+    def _apply(self, planned: NodePlan) -> None:
         operations = planned.plan.operations
         if planned.is_empty():  # the usual case: nothing to send or to record
             self._refusals.clear()
@@ -282,8 +280,8 @@ class NodeCycle(Generic[Op]):
         self.result = dataclasses.replace(self.result, again_in=again_in)
 
     def _result(
-        self, planned: NodePlan[Op], refused: Sequence[str] = ()
-    ) -> NodeResult[Op]:
+        self, planned: NodePlan, refused: Sequence[str] = ()
+    ) -> NodeResult:
         made = node_result.planned(
             self.node,
             planned.plan,
@@ -298,7 +296,7 @@ class NodeCycle(Generic[Op]):
 
     # --- what keeps a plan from being applied --------------------------------
 
-    def _is_backed_off(self, plan: Plan[Op]) -> bool:
+    def _is_backed_off(self, plan: Plan) -> bool:
         """Return True if all operations of a plan are in backoff.
 
         If only some of them are, the others are sent.
@@ -335,12 +333,12 @@ class NodeCycle(Generic[Op]):
             again_in=self._refusals.back_off(self._applied),
         )
 
-    def _note_outcome(self, outcome: Outcome[Op]) -> None:
+    def _note_outcome(self, outcome: Outcome) -> None:
         self._applied += outcome.applied
         self._refusals.note(outcome.refused, outcome.not_applied)
 
     def _note_error(
-        self, exc: errors.AgentError, planned: NodePlan[Op] | None
+        self, exc: errors.AgentError, planned: NodePlan | None
     ) -> None:
         """Note the operations applied and refused before an error."""
         if planned is not None:

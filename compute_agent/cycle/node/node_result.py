@@ -8,12 +8,12 @@ service and the command line report it.
 import dataclasses
 import enum
 from collections.abc import Sequence
-from typing import Generic
 
 from ...limits import approval, contention
 from ...limits import contended as contended_items
 from ...ownership import takeover
-from ...plan.plan import Op, Op_co, Plan
+from ...plan.operations.operations import Operation
+from ...plan.plan import Plan
 from ...tree.node import Node
 
 
@@ -26,7 +26,7 @@ class Status(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class NodeResult(Generic[Op_co]):
+class NodeResult:
     """The result of one node's cycle.
 
     :ivar plan: None if the cycle ended before there was one
@@ -50,10 +50,10 @@ class NodeResult(Generic[Op_co]):
 
     node: Node
     status: Status
-    plan: Plan[Op_co] | None = None
+    plan: Plan | None = None
     contended: tuple[contention.Item, ...] = ()
     takeovers: tuple[takeover.Takeover, ...] = ()
-    applied: Sequence[Op_co] = ()
+    applied: Sequence[Operation] = ()
     reason: str = ''
     notes: tuple[str, ...] = ()
     outage: bool = False
@@ -65,29 +65,29 @@ class NodeResult(Generic[Op_co]):
     conflicts: int = 0
 
 
-def line(result: NodeResult[Op]) -> str:
+def line(result: NodeResult) -> str:
     """Return the node, its status and the reason as one line."""
     return f'{result.node}: {text(result)}'
 
 
-def text(result: NodeResult[Op]) -> str:
+def text(result: NodeResult) -> str:
     """Return the status of a node and the reason, without the node."""
     why = result.node.shortened(result.reason)
     return f'{result.status.value}: {why}' if why else result.status.value
 
 
-def ended(node: Node, status: Status, reason: str) -> NodeResult[Op]:
+def ended(node: Node, status: Status, reason: str) -> NodeResult:
     """Return the result of a node whose cycle ended without a plan."""
     return NodeResult(node=node, status=status, reason=reason)
 
 
 def planned(
     node: Node,
-    plan: Plan[Op],
+    plan: Plan,
     contended: tuple[contention.Item, ...] = (),
     refused: Sequence[str] = (),
     takeovers: tuple[takeover.Takeover, ...] = (),
-) -> NodeResult[Op]:
+) -> NodeResult:
     """Return the result of a node with a plan.
 
     :param contended: the items that the plan leaves as they are
@@ -114,9 +114,7 @@ def planned(
     )
 
 
-def not_applied(
-    result: NodeResult[Op], status: Status, why: str
-) -> NodeResult[Op]:
+def not_applied(result: NodeResult, status: Status, why: str) -> NodeResult:
     """Return the result of a node whose plan is not applied in this cycle."""
     reasons = [reason for reason in (why, result.reason) if reason]
     return dataclasses.replace(

@@ -10,12 +10,12 @@ node's plan writes counts as deleted.
 from collections.abc import Sequence
 
 from ...limits import blast_radius
-from ...plan.plan import Op
+from ...plan.operations.operations import Operation
 from .. import effects
 from ..planning.node_plan import NodePlan
 
 
-def planned(made: NodePlan[Op], *, departed: bool) -> blast_radius.Removals:
+def planned(made: NodePlan, *, departed: bool) -> blast_radius.Removals:
     """Return what a plan removes, without the operations that wait."""
     held = made.held()
     sent = [op for op in made.plan.operations if op not in held]
@@ -25,7 +25,7 @@ def planned(made: NodePlan[Op], *, departed: bool) -> blast_radius.Removals:
 
 
 def carried_out(
-    made: NodePlan[Op], done: Sequence[Op], *, departed: bool
+    made: NodePlan, done: Sequence[Operation], *, departed: bool
 ) -> blast_radius.Removals:
     """Return what placement removed.
 

@@ -9,12 +9,11 @@ from several threads.
 """
 
 from collections.abc import Iterable
-from typing import Generic, TypeAlias
+from typing import TypeAlias
 
 from ...ownership import in_use
 from ...plan import allocations
 from ...plan.observation import Observation
-from ...plan.plan import Op
 from ...tree import provider
 from .. import report_client
 
@@ -22,10 +21,10 @@ from .. import report_client
 _Key: TypeAlias = tuple[str, int | None]
 
 
-class ConsumersInUse(Generic[Op]):
+class ConsumersInUse:
     """The consumers of providers, as far as a cycle has asked for them."""
 
-    def __init__(self, client: report_client.ReportClient[Op]) -> None:
+    def __init__(self, client: report_client.ReportClient) -> None:
         self._client = client
         self._asked: dict[_Key, allocations.Consumers] = {}
         # The providers that each node's plan takes something from.

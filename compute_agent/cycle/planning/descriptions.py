@@ -9,7 +9,7 @@ descriptions, from several threads.
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from typing import Generic, TypeAlias
+from typing import TypeAlias
 
 from ... import errors
 from ...ownership import absent_drivers, moved_away, policy
@@ -17,7 +17,6 @@ from ...ownership.beside_nova import companion, given_up, reporter
 from ...ownership.record import Record
 from ...plan import allocations as alloc
 from ...plan.observation import Observation
-from ...plan.plan import Op
 from ...tree import host_inventory
 from ...tree.node import Node
 from ...tree.provider_tree import ProviderTree
@@ -44,7 +43,7 @@ class Described:
     is_complete: bool
 
 
-class Descriptions(Generic[Op]):
+class Descriptions:
     """Describes the nodes of an agent's drivers.
 
     :param files: the operators' additions to the driver's descriptions
@@ -55,7 +54,7 @@ class Descriptions(Generic[Op]):
     def __init__(
         self,
         nodes: node_list.NodeList,
-        client: report_client.ReportClient[Op],
+        client: report_client.ReportClient,
         records: report_client.Records,
         *,
         files: report_client.Files | None,

@@ -11,12 +11,11 @@ memo; its threads each work on a different node.
 
 import dataclasses
 from collections.abc import Collection, Mapping
-from typing import Generic
 
 from ...ownership.policy import Policy
 from ...ownership.record import Record
 from ...plan.observation import Observation
-from ...plan.plan import Op, Wanted
+from ...plan.plan import Wanted
 from ...tree import provider_tree
 from ...tree.node import Node
 from .node_plan import NodePlan
@@ -69,20 +68,20 @@ class Inputs:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class EmptyPlan(Generic[Op]):
+class EmptyPlan:
     """An empty or waiting plan, and its inputs."""
 
     inputs: Inputs
-    made: NodePlan[Op]
+    made: NodePlan
 
 
-class EmptyPlans(Generic[Op]):
+class EmptyPlans:
     """The last plan of each node, if it was empty or waits as a whole."""
 
     def __init__(self) -> None:
-        self._plans: dict[str, EmptyPlan[Op]] = {}
+        self._plans: dict[str, EmptyPlan] = {}
 
-    def take(self, node_uuid: str) -> EmptyPlan[Op] | None:
+    def take(self, node_uuid: str) -> EmptyPlan | None:
         """Return a node's kept plan and forget it.
 
         The caller keeps it again if its inputs have not changed. So a cycle
@@ -90,7 +89,7 @@ class EmptyPlans(Generic[Op]):
         """
         return self._plans.pop(node_uuid, None)
 
-    def keep(self, inputs: Inputs, made: NodePlan[Op]) -> None:
+    def keep(self, inputs: Inputs, made: NodePlan) -> None:
         """Remember that these inputs give this plan."""
         self._plans[inputs.node.uuid] = EmptyPlan(inputs=inputs, made=made)
 
@@ -100,9 +99,7 @@ class EmptyPlans(Generic[Op]):
             del self._plans[uuid]
 
 
-def is_repeatable(
-    made: NodePlan[Op], seen: Observation, wanted: Wanted
-) -> bool:
+def is_repeatable(made: NodePlan, seen: Observation, wanted: Wanted) -> bool:
     """Return True if the same inputs would give the same plan, not sent.
 
     Such a plan is empty, or waits until a person allows its first write. The

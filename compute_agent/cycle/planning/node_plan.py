@@ -6,15 +6,15 @@ Pure: no I/O, configuration, logging or clock. ``node_planner.py`` makes it;
 """
 
 import dataclasses
-from typing import Generic
 
 from ...limits import contention
 from ...ownership import takeover
-from ...plan.plan import Op_co, Plan
+from ...plan.operations.operations import Operation
+from ...plan.plan import Plan
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class NodePlan(Generic[Op_co]):
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class NodePlan:
     """A node's plan.
 
     :ivar contended: the contended items that it leaves as they are
@@ -24,7 +24,7 @@ class NodePlan(Generic[Op_co]):
         reports the node or may do so; otherwise empty
     """
 
-    plan: Plan[Op_co]
+    plan: Plan
     contended: tuple[contention.Item, ...] = ()
     takeovers: tuple[takeover.Takeover, ...] = ()
     takes_over: bool = False
@@ -38,7 +38,7 @@ class NodePlan(Generic[Op_co]):
         """Return the first writes that nobody allowed yet."""
         return () if self.takes_over else self.takeovers
 
-    def held(self) -> tuple[Op_co, ...]:
+    def held(self) -> tuple[Operation, ...]:
         """Return the operations that wait until a person allows them.
 
         If the node's own root waits, the whole plan waits. An operation that
@@ -59,7 +59,7 @@ class NodePlan(Generic[Op_co]):
         held = self.held()
         return bool(held) and len(held) == len(self.plan.operations)
 
-    def sendable(self) -> Plan[Op_co]:
+    def sendable(self) -> Plan:
         """Return the plan without the claims on providers that wait."""
         uuids = {waiting.provider.uuid for waiting in self.waiting()}
         if not uuids:

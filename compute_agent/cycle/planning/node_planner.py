@@ -9,14 +9,12 @@ from several threads.
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from typing import Generic
 
 from ... import errors
 from ...limits import contention
 from ...ownership import leaving, orphans, policy, takeover
 from ...ownership.beside_nova import given_up
 from ...plan.observation import Observation
-from ...plan.plan import Op
 from ...plan.removal import Reason
 from ...tree.node import Node
 from .. import node_list, report_client
@@ -29,7 +27,7 @@ from .root_checks import RootChecks
 from .wanted_providers import WantedProviders
 
 
-class NodePlanner(Generic[Op]):
+class NodePlanner:
     """Makes the plans for the nodes of an agent's drivers.
 
     :param nodes: tells which drivers describe a node
@@ -41,7 +39,7 @@ class NodePlanner(Generic[Op]):
     def __init__(
         self,
         nodes: node_list.NodeList,
-        client: report_client.ReportClient[Op],
+        client: report_client.ReportClient,
         records: report_client.Records,
         *,
         settings: planner_settings.Settings,
@@ -77,7 +75,7 @@ class NodePlanner(Generic[Op]):
             reserved=settings.reserved,
             mode=self._mode,
         )
-        self._empty_plans = EmptyPlans[Op]()
+        self._empty_plans = EmptyPlans()
         self._consumers = consumers.ConsumersInUse(client)
         self._wanted = WantedProviders(self._consumers, settings.author)
 
@@ -129,7 +127,7 @@ class NodePlanner(Generic[Op]):
         node: Node,
         seen: Observation,
         contended: Collection[contention.Item],
-    ) -> NodePlan[Op]:
+    ) -> NodePlan:
         """Return the plan for a node that the driver has.
 
         :param contended: the items that this cycle leaves as they are
@@ -216,7 +214,7 @@ class NodePlanner(Generic[Op]):
         node: Node,
         seen: Observation,
         contended: Collection[contention.Item],
-    ) -> NodePlan[Op]:
+    ) -> NodePlan:
         """Return the plan for a node that is gone: remove its providers."""
         if self._is_companion:
             return self.plan_leaving(node, seen, contended)
@@ -249,7 +247,7 @@ class NodePlanner(Generic[Op]):
         node: Node,
         seen: Observation,
         contended: Collection[contention.Item],
-    ) -> NodePlan[Op]:
+    ) -> NodePlan:
         """Return the plan that takes off all that this agent added."""
         tree = seen.tree()
         record = self._records.record(seen.providers, node.uuid)
@@ -316,7 +314,7 @@ class NodePlanner(Generic[Op]):
             )
         )
 
-    def _keep(self, inputs: Inputs, made: NodePlan[Op]) -> NodePlan[Op]:
+    def _keep(self, inputs: Inputs, made: NodePlan) -> NodePlan:
         self._empty_plans.keep(inputs, made)
         return made
 

@@ -7,7 +7,6 @@ this, from several threads.
 """
 
 from collections.abc import Collection
-from typing import Generic
 
 from ...limits import contended as contended_items
 from ...limits import contention
@@ -17,19 +16,19 @@ from ...ownership.record import Record
 from ...plan import allocations as alloc
 from ...plan import removal
 from ...plan.observation import Observation
-from ...plan.plan import Op, Wanted
+from ...plan.plan import Wanted
 from ...tree.provider_tree import ProviderTree
 from . import consumers
 
 
-class WantedProviders(Generic[Op]):
+class WantedProviders:
     """Decides what nodes should have, and remembers why something goes.
 
     :param author: says who changed a name that is restored
     """
 
     def __init__(
-        self, in_use: consumers.ConsumersInUse[Op], author: notes.Author
+        self, in_use: consumers.ConsumersInUse, author: notes.Author
     ) -> None:
         self._consumers = in_use
         self._author = author

@@ -30,7 +30,7 @@ from vgpu_cloud import (
 
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
-from report_client.operations import operations as ops
+from compute_agent.plan.operations import operations as ops
 from report_client.plan import render
 
 Status = resource_tracker.Status

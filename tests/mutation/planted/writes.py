@@ -8,13 +8,13 @@ from planted.catalogue import plant
 
 from compute_agent.cycle.planning import describe
 from compute_agent.ownership import in_use
+from compute_agent.plan.operations import operations as ops
 from compute_agent.provider_config import files
 from compute_agent.tree import inventory
 from report_client import errors
 from report_client.apply import executor, progress
 from report_client.http import codec, codec_writes, paths
 from report_client.observe import reader, sharing, verify
-from report_client.operations import operations as ops
 from report_client.plan import contents, hierarchy
 
 # --- what is read before a write ----------------------------------------------

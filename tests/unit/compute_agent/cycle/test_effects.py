@@ -8,8 +8,8 @@ import pytest
 from compute_agent.cycle import effects
 from compute_agent.limits import contention
 from compute_agent.plan import allocations
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, inventory, provider
-from report_client.operations import operations as ops
 from report_client.plan import diff as planning
 
 A = '11111111-1111-4111-8111-111111111111'

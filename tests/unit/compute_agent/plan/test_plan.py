@@ -5,9 +5,9 @@ import dataclasses
 
 import pytest
 
+from compute_agent.plan.operations import operations as ops
 from compute_agent.plan.plan import Plan
 from compute_agent.tree import assertion
-from report_client.operations import operations as ops
 
 EMPTY = Plan(node_uuid='u', operations=(), before={}, notes=('a line',))
 KEY = ('u', assertion.Kind.TRAIT)

@@ -9,11 +9,12 @@ from executing import NODE, one, planned
 
 from compute_agent import errors
 from compute_agent.plan import allocations as alloc
+from compute_agent.plan.operations import operations as ops
+from compute_agent.plan.plan import Plan
 from compute_agent.tree import assertion, inventory, provider
 from report_client import errors as placement_errors
 from report_client.apply import executor
-from report_client.operations import operations as ops
-from report_client.plan import diff, render
+from report_client.plan import render
 
 TWO, FOUR = inventory.Inventory(total=2), inventory.Inventory(total=4)
 HELD = {(NODE, assertion.Kind.TRAIT): {'driver': frozenset('A')}}
@@ -102,7 +103,7 @@ def test_a_creation_elsewhere_that_meets_the_same_uuid_is_not_ours(
     pool = one('pool', generation=1)
     before = [one(generation=1), *([pool] if place == 'pool' else [])]
     new = ops.CreateProvider(uuid='new', name='new', parent_uuid=place)
-    plan = diff.Plan(
+    plan = Plan(
         node_uuid=NODE, operations=(new,), before=provider.snapshot(before)
     )
     bench.faults['resource_providers'] = placement_errors.NameTaken('taken')

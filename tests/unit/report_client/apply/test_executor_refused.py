@@ -5,10 +5,10 @@ import executing
 import pytest
 from executing import NODE, one, planned
 
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import inventory
 from report_client import errors as placement_errors
 from report_client.apply import executor
-from report_client.operations import operations as ops
 from report_client.plan import diff, render
 
 TWO, FOUR = inventory.Inventory(total=2), inventory.Inventory(total=4)

@@ -7,9 +7,9 @@ That placement does as is said here is seen where plans are cut off
 
 from compute_agent.plan import allocations as alloc
 from compute_agent.plan import intents
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, inventory, provider
 from report_client.apply import expected_intents
-from report_client.operations import operations as ops
 
 RECORD = inventory.Inventory(total=2)
 INVENTORY = assertion.Kind.INVENTORY

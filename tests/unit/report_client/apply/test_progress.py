@@ -7,10 +7,11 @@ import pytest
 from call_counts import calls
 
 from compute_agent.plan import allocations as alloc
+from compute_agent.plan.operations import operations as ops
+from compute_agent.plan.plan import Plan
 from compute_agent.tree import inventory, provider
 from report_client import errors
 from report_client.apply import progress
-from report_client.operations import operations as ops
 from report_client.plan import diff
 
 TWO, FOUR = inventory.Inventory(total=2), inventory.Inventory(total=4)
@@ -31,9 +32,7 @@ def begun(before, after, *, moves=(), without=()):
     """Return the run of what turns the one into the other."""
     snapshots = [provider.snapshot(some) for some in (before, after)]
     operations = diff.operations(*snapshots, moves=moves)
-    made = diff.Plan(
-        node_uuid='root', operations=operations, before=snapshots[0]
-    )
+    made = Plan(node_uuid='root', operations=operations, before=snapshots[0])
     return progress.Progress(made, without)
 
 
@@ -140,7 +139,7 @@ def test_what_was_refused_before_is_left_without_a_word(number):
     operation = shrinking('B').steps[number].operation
     plan_of = shrinking('B')
     going = progress.Progress(
-        diff.Plan(
+        Plan(
             node_uuid='root',
             operations=tuple(s.operation for s in plan_of.steps),
             before=plan_of.providers,
@@ -169,7 +168,7 @@ def test_a_name_that_may_not_be_made_is_written_nowhere(create, needs):
     before = provider.snapshot([one()])
     operations = diff.operations(before, provider.snapshot([after]))
     going = progress.Progress(
-        diff.Plan(
+        Plan(
             node_uuid='root',
             operations=(create(name='CUSTOM_A'), *operations),
             before=before,
@@ -204,7 +203,7 @@ def test_what_comes_before_a_write_that_was_refused_goes_all_the_same():
         for s in operations
         if isinstance(s.operation, ops.SetTraits)
     )
-    made = diff.Plan(
+    made = Plan(
         node_uuid='root',
         operations=tuple(s.operation for s in operations),
         before=shrinking('B').providers,

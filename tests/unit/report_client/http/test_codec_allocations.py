@@ -4,10 +4,10 @@
 import pytest
 
 from compute_agent.plan import allocations as alloc
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import inventory
 from report_client import errors
 from report_client.http import codec_allocations
-from report_client.operations import operations as ops
 
 ANSWER = {
     'allocations': {

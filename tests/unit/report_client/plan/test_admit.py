@@ -5,8 +5,9 @@ import dataclasses
 
 import pytest
 
+from compute_agent.plan.operations import operations as ops
+from compute_agent.plan.plan import Plan
 from compute_agent.tree import assertion, inventory, names, provider
-from report_client.operations import operations as ops
 from report_client.plan import diff
 
 NOTHING_KNOWN = names.KnownNames(
@@ -123,6 +124,6 @@ def test_a_name_is_known_as_what_it_is_to_be(kind):
 def test_a_plan_has_a_reader_if_it_does_or_says_something(
     what, content, answer
 ):
-    empty = diff.Plan(node_uuid='u0', operations=(), before={})
+    empty = Plan(node_uuid='u0', operations=(), before={})
     one = dataclasses.replace(empty, **{what: content})
     assert one.says_anything() is answer

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from compute_agent.plan import removal
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, inventory, names, provider
-from report_client.operations import operations as ops
 from report_client.plan import diff, render
 
 CASES = sorted(pathlib.Path(__file__).parents[3].glob('plans/*.yaml'))

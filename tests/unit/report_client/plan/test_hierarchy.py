@@ -7,8 +7,8 @@ What can be written as a case is one in tests/plans.
 import pytest
 from call_counts import calls
 
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import provider
-from report_client.operations import operations as ops
 from report_client.plan import hierarchy
 
 

@@ -5,7 +5,7 @@ import generated
 from examples import examples
 from hypothesis import given, settings
 
-from report_client.operations import operations as ops
+from compute_agent.plan.operations import operations as ops
 from report_client.plan import diff
 
 law = settings(max_examples=examples(60), deadline=None)

@@ -7,10 +7,11 @@ import json
 import pytest
 
 from compute_agent.plan import removal
+from compute_agent.plan.operations import operations as ops
+from compute_agent.plan.plan import Plan
 from compute_agent.plan.removal import Reason
 from compute_agent.tree import inventory
-from report_client.operations import operations as ops
-from report_client.plan import diff, render
+from report_client.plan import render
 
 
 def create(name='node', parent=None):
@@ -171,9 +172,7 @@ def test_a_changed_record_is_shown_by_what_is_different(before, after, shown):
 
 
 def of(*operations, notes=()):
-    return diff.Plan(
-        node_uuid='u1', operations=operations, before={}, notes=notes
-    )
+    return Plan(node_uuid='u1', operations=operations, before={}, notes=notes)
 
 
 WHOLE = """\

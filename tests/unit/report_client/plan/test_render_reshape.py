@@ -4,9 +4,10 @@
 import json
 
 from compute_agent.plan import allocations as alloc
+from compute_agent.plan.operations import operations as ops
+from compute_agent.plan.plan import Plan
 from compute_agent.tree import inventory
-from report_client.operations import operations as ops
-from report_client.plan import diff, render
+from report_client.plan import render
 
 
 def part(uuid, name, before, after):
@@ -95,7 +96,7 @@ def test_as_data_it_has_all_of_every_consumer():
 
 
 def test_it_counts_as_one_operation():
-    made = diff.Plan(node_uuid='u1', operations=(RESHAPE,), before={})
+    made = Plan(node_uuid='u1', operations=(RESHAPE,), before={})
     assert render.text(made, 'node').endswith('  1 operation')
     assert (
         render.total([made], 2) == '1 of 2 nodes change; reshape 1; 1 not done'

@@ -6,8 +6,8 @@ import dataclasses
 import pytest
 
 from compute_agent.plan import allocations as alloc
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import inventory, provider
-from report_client.operations import operations as ops
 from report_client.plan import diff
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compute_agent.plan import allocations as alloc
-from report_client.operations import operations as ops
+from compute_agent.plan.operations import operations as ops
 from report_client.plan import diff
 
 law = settings(max_examples=examples(50), deadline=None)

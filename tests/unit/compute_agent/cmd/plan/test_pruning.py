@@ -6,9 +6,9 @@ import pytest
 from compute_agent.cmd.plan import pruning
 from compute_agent.cycle.node import node_result
 from compute_agent.ownership.pruning import Prune
+from compute_agent.plan.operations import operations
+from compute_agent.plan.plan import Plan
 from compute_agent.tree.node import Node
-from report_client.operations import operations
-from report_client.plan import diff
 
 NODE = Node(uuid='11111111-1111-4111-8111-111111111111', name='cn1')
 OTHER = Node(uuid='22222222-2222-4222-8222-222222222222', name='cn2')
@@ -26,7 +26,7 @@ def result(node=NODE, status=node_result.Status.DONE, **what):
 
 
 def planned(*operations):
-    return diff.Plan(node_uuid=NODE.uuid, operations=operations, before={})
+    return Plan(node_uuid=NODE.uuid, operations=operations, before={})
 
 
 def test_nothing_is_said_of_a_name_that_went():

@@ -6,9 +6,9 @@ import typing
 
 import pytest
 
+from compute_agent.plan.operations import operations as ops
+from compute_agent.plan.operations import write
 from compute_agent.tree.assertion import Kind
-from report_client.operations import operations as ops
-from report_client.operations import write
 
 ALL = typing.get_args(ops.Operation)
 

@@ -8,10 +8,9 @@ transaction; ``plan/reshape.py`` decides what it contains.
 import dataclasses
 from collections.abc import Iterator
 
-from compute_agent.plan import allocations
-from compute_agent.plan.change import Change
-from compute_agent.tree import assertion, provider
-
+from ...tree import assertion, provider
+from .. import allocations
+from ..change import Change
 from . import write
 from .contents import SetInventories
 from .write import Facet

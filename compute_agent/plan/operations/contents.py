@@ -10,10 +10,9 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from compute_agent.plan import removal
-from compute_agent.plan.change import Change
-from compute_agent.tree import assertion, inventory, provider, working_copy
-
+from ...tree import assertion, inventory, provider, working_copy
+from .. import removal
+from ..change import Change
 from . import write
 from .write import Facet
 

@@ -13,8 +13,8 @@ import enum
 from collections.abc import Iterator
 from typing import ClassVar
 
-from compute_agent.plan.change import Change
-from compute_agent.tree import assertion, names, provider
+from ...tree import assertion, names, provider
+from ..change import Change
 
 NO_NAMES = names.KnownNames(traits=frozenset(), resource_classes=frozenset())
 

@@ -8,9 +8,8 @@ placement service: all nodes share them, and no operation removes one.
 import dataclasses
 from collections.abc import Iterator
 
-from compute_agent.plan.change import Change
-from compute_agent.tree import assertion, names, provider
-
+from ...tree import assertion, names, provider
+from ..change import Change
 from . import write
 
 

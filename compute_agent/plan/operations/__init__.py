@@ -3,5 +3,5 @@
 
 Begin with ``write.py``, the methods that every operation has, and
 ``operations.py``, the kinds that exist. ``reshape.py`` moves allocations.
-Pure; it may import the agent's ``tree/``, ``plan/`` and errors only.
+Pure; it may import ``tree/`` and ``plan/`` only.
 """

@@ -3,9 +3,9 @@
 
 import pytest
 
+from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import inventory, provider
 from compute_agent.tree.assertion import Kind
-from report_client.operations import operations as ops
 
 VCPU = inventory.Inventory(total=8)
 MORE = inventory.Inventory(total=9)

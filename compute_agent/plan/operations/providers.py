@@ -7,10 +7,9 @@ Pure: no I/O, configuration, logging or clock.
 import dataclasses
 from collections.abc import Iterator
 
-from compute_agent.plan import removal
-from compute_agent.plan.change import Change
-from compute_agent.tree import assertion, provider, working_copy
-
+from ...tree import assertion, provider, working_copy
+from .. import removal
+from ..change import Change
 from . import write
 from .write import Facet
 

@@ -9,8 +9,7 @@ function on snapshots.
 
 from collections.abc import Iterable
 
-from compute_agent.tree import names, provider, working_copy
-
+from ...tree import names, provider, working_copy
 from .contents import (
     Causes,
     Inventories,
