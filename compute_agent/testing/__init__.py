@@ -15,9 +15,7 @@ import typing
 
 if typing.TYPE_CHECKING:
     from .contract.capability import Capability as Capability
-    from .contract.outside.seam import Fault as Fault
-    from .contract.outside.seam import Seam as Seam
-    from .contract.outside.world import World as World
+    from .contract.world import World as World
     from .fixtures.cycles import Operation as Operation
     from .fixtures.cycles import agent_on as agent_on
     from .fixtures.cycles import assert_plan as assert_plan
@@ -36,6 +34,8 @@ if typing.TYPE_CHECKING:
     from .fixtures.trees import plain_tree as plain_tree
     from .fixtures.trees import tree as tree
     from .suite import DriverContract as DriverContract
+    from .values.seam import Fault as Fault
+    from .values.seam import Seam as Seam
 
 CONTRACT_VERSION = '1.0'
 """The version of the contract between the agent and a driver.
@@ -48,13 +48,13 @@ names or optional rules.
 _MODULES = {
     'Capability': 'contract.capability',
     'DriverContract': 'suite',
-    'Fault': 'contract.outside.seam',
+    'Fault': 'values.seam',
     'HOST_UUID': 'fixtures.placement',
     'Operation': 'fixtures.cycles',
     'Placement': 'fixtures.placement',
     'RecordedHost': 'fixtures.recorded_hosts',
-    'Seam': 'contract.outside.seam',
-    'World': 'contract.outside.world',
+    'Seam': 'values.seam',
+    'World': 'contract.world',
     'agent_on': 'fixtures.cycles',
     'assert_plan': 'fixtures.cycles',
     'assert_providers': 'fixtures.cycles',

@@ -3,24 +3,29 @@
 
 The worlds of a suite are pytest fixtures, so this starts pytest, with nothing
 else to collect, in a process of its own: the driver may end that one.
-``compute-agent driver check`` calls it.
+``compute-agent driver check`` calls it, and a package ships what it returns as
+``driver-check.json`` beside the driver's module: the published proof, with the
+outcome of each rule and all versions.
 """
 
 import collections
 import contextlib
+import datetime as dt
+import importlib.metadata
 import io
 import os
+import platform
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from .. import errors
+from .. import errors, testing
 from ..virt import driver as virt
 from . import own_process, pytest_plugin, suite
-from .contract import report
-from .contract.outside import world as worlds
+from .contract import capability, making, runner
+from .contract import world as worlds
 from .contract.rules import catalogue
 
 _OPTIONS = (
@@ -31,10 +36,18 @@ _OPTIONS = (
     '--quiet',
 )
 _ADDOPTS = 'PYTEST_ADDOPTS'
+#: The distributions whose versions decide what a rule finds.
+_DISTRIBUTIONS = (
+    'compute-agent',
+    'openstack-placement',
+    'os-traits',
+    'os-resource-classes',
+)
 _FINE = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
 
 #: Called with the number of all rules, each time one of them is done.
 Progress = Callable[[int], object]
+_Row = Mapping[str, Any]
 
 
 def check(
@@ -42,7 +55,7 @@ def check(
     make: Callable[[], virt.ComputeDriver],
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Return the proof of a driver as data; see ``contract/report.py``.
+    """Return the proof of a driver as data.
 
     :param name: of the driver's entry point
     :param make: makes the driver from the configuration given, for a driver
@@ -109,7 +122,7 @@ def proof(
             f'the contract suite of driver {name} could not run: {last}'
         )
     _check_whole(name, gathered.rows)
-    return report.report(name, contract.capabilities, gathered.rows)
+    return _report(name, contract.capabilities, gathered.rows)
 
 
 def _run(gathered: '_Gathered') -> tuple[int, str]:
@@ -261,3 +274,73 @@ def _line(report: pytest.TestReport) -> str:
     crash = getattr(report.longrepr, 'reprcrash', None)
     text = crash.message if crash else report.longreprtext
     return ' '.join(text.removeprefix('Failed: ').split())
+
+
+# --- the report ---------------------------------------------------------------
+
+
+def _report(
+    driver: making.Driver,
+    declared: Collection[capability.Capability],
+    rows: Sequence[_Row],
+) -> dict[str, Any]:
+    """Return the proof as data.
+
+    :param rows: number, status, reason and notes of each rule
+    """
+    driver_class = making.driver_class(driver)
+    has = {*declared, *capability.shown_by(driver_class)}
+    return {
+        'contract': testing.CONTRACT_VERSION,
+        'driver': {
+            'name': making.called(driver),
+            'class': f'{driver_class.__module__}:{driver_class.__qualname__}',
+            **_distribution(driver),
+        },
+        'versions': {
+            'python': platform.python_version(),
+            **{name: _version(name) for name in _DISTRIBUTIONS},
+        },
+        'checked_at': _now(),
+        'capabilities': sorted(one.name for one in has),
+        'result': _result(rows),
+        'rules': [_rule(row) for row in rows],
+    }
+
+
+def _result(rows: Sequence[_Row]) -> dict[str, int]:
+    """Return the number of rules of each status."""
+    return {
+        status.value: sum(row['status'] == status.value for row in rows)
+        for status in runner.Status
+    }
+
+
+def _rule(row: _Row) -> dict[str, Any]:
+    return {
+        'number': row['number'],
+        'title': catalogue.BY_NUMBER[row['number']].title,
+        'status': row['status'],
+        'reason': row['reason'],
+        'notes': list(row['notes']),
+    }
+
+
+def _distribution(driver: making.Driver) -> dict[str, str]:
+    """Return the package that has the driver's entry point."""
+    found = making.installed(driver)
+    if found is None:
+        return {'distribution': '', 'version': ''}
+    return {'distribution': found.distribution, 'version': found.version}
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ''
+
+
+def _now() -> str:
+    now = dt.datetime.now(dt.UTC)
+    return now.isoformat(timespec='seconds')

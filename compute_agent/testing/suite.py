@@ -11,9 +11,8 @@ from typing import ClassVar
 import pytest
 
 from .. import errors
-from .contract import capability, making, rule, runner
-from .contract import limit as limits
-from .contract.outside import world as worlds
+from .contract import capability, making, runner, trial
+from .contract import world as worlds
 from .contract.rules import catalogue
 
 #: The property of a test's report that has the outcome of a rule.
@@ -30,7 +29,7 @@ class DriverContract:
 
     driver: ClassVar[making.Driver]
     capabilities: ClassVar[Collection[capability.Capability]] = ()
-    limit: ClassVar[float] = limits.SECONDS
+    limit: ClassVar[float] = trial.SECONDS
 
     @pytest.fixture
     def world(self) -> worlds.World:
@@ -42,7 +41,7 @@ class DriverContract:
     )
     def test_rule(
         self,
-        rule: rule.Rule,
+        rule: catalogue.Rule,
         world: worlds.World,
         record_property: Callable[[str, object], None],
     ) -> None:

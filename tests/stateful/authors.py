@@ -9,7 +9,7 @@ that somebody takes off and puts back between two looks is anybody's.
 
 import world
 
-from compute_agent.testing.fixtures import contents
+from compute_agent.testing.fixtures import placement_contents
 
 OTHERS = 'others'
 EITHER = 'either'
@@ -39,7 +39,7 @@ class Authors:
         self.gone: dict[Key | str, str] = {}
         self._deleted_at: dict[str, int] = {}  # the last generation of each
 
-    def look(self, who: str) -> dict[str, contents.Claims]:
+    def look(self, who: str) -> dict[str, placement_contents.Claims]:
         """Note what one writer changed; return what was there before."""
         before, self.now = self.now, self._replay.contents()
         self.added, self.gone = set(), {}
@@ -154,7 +154,7 @@ class Authors:
             *((u, 'aggregate', a) for u in uuids for a in world.AGGREGATES),
         }
 
-    def _gone(self, held: contents.Claims, who: str) -> None:
+    def _gone(self, held: placement_contents.Claims, who: str) -> None:
         uuid = held.uuid
         self._deleted_at[uuid] = held.generation
         self._drop(uuid, who, self.creator)

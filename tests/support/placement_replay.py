@@ -14,7 +14,7 @@ import zlib
 import requests
 
 from compute_agent import testing
-from compute_agent.testing.fixtures import contents, in_process
+from compute_agent.testing.fixtures import in_process, placement_contents
 
 KEPT_ANSWERS = 20000  # some 60 MB
 KEPT_DATABASES = 2000  # the same
@@ -59,7 +59,7 @@ class Replay:
         self._load()
         return self._placement.save()
 
-    def contents(self) -> dict[str, contents.Claims]:
+    def contents(self) -> dict[str, placement_contents.Claims]:
         """Return all providers by uuid."""
         self._load()
         return self._placement.contents()

@@ -20,7 +20,6 @@ import types
 import typing
 
 from compute_agent import testing
-from compute_agent.testing.contract import rule
 from compute_agent.testing.contract.rules import catalogue
 
 TOP = pathlib.Path(__file__).parents[2]
@@ -126,7 +125,7 @@ def record() -> None:
     RECORDED.write_text('\n'.join([head(state), *new, '']), 'utf-8')
 
 
-def _rule(one: rule.Rule) -> str:
+def _rule(one: catalogue.Rule) -> str:
     """Return the line of a rule of the contract."""
     needs = _FOR_ALL if one.needs is None else f' for {one.needs.name} '
     return f'{_RULE}{one.number}{needs}since {one.since}'

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Has a driver describe a node outside of a cycle, on what placement holds."""
+"""Has a driver describe nodes outside of a cycle, here or in another process.
 
-import typing
+Here it does so on what placement holds. The other process has another hash
+seed: ``python -m compute_agent.testing.contract.describing NAME FOLDER`` makes
+the driver from the options in the folder, describes each node on an empty
+tree, and prints the descriptions as JSON.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
 import uuid as uuidlib
 from typing import Any
 
@@ -10,20 +20,18 @@ from ...tree import host_inventory, inventory, names, provider
 from ...tree.node import Node
 from ...tree.provider_tree import ProviderTree
 from ...virt import driver as virt
-from ..fixtures import contents
-from .outside import callers
+from ..fixtures import placement_contents
+from ..values.verdict import NotTried
+from . import making, watch
 from .recorder import Said
+from .trial import Trial
 
-if typing.TYPE_CHECKING:
-    from . import trial
-
+_SECONDS = 120  # for the other process
 # The uuid of a node that placement does not have, from its name.
 _NAMESPACE = uuidlib.UUID('3f9a1c52-58cf-4c0e-8f2e-0c9a6a6b8d10')
 
 
-def describe(
-    of: 'trial.Trial', driver: virt.ComputeDriver, nodename: str
-) -> Said:
+def describe(of: Trial, driver: virt.ComputeDriver, nodename: str) -> Said:
     """Return what a driver says of a node on the tree that placement has.
 
     It is the description of a driver that reports the node alone.
@@ -36,10 +44,10 @@ def describe(
 
 
 def tree_of(
-    of: 'trial.Trial', driver: virt.ComputeDriver, nodename: str
+    of: Trial, driver: virt.ComputeDriver, nodename: str
 ) -> tuple[ProviderTree, Node]:
     """Return the tree of a node as placement has it, and the node."""
-    with callers.agent():
+    with watch.agent_runs():
         held = of.placement.contents()
     name = driver.get_hypervisor_hostnames().get(nodename) or nodename
     root = next(
@@ -63,7 +71,7 @@ def new_node(driver: virt.ComputeDriver, nodename: str) -> Node:
     return Node(uuid=by_name.get(nodename) or _uuid(nodename), name=nodename)
 
 
-def _provider(held: contents.Claims) -> provider.Provider:
+def _provider(held: placement_contents.Claims) -> provider.Provider:
     return provider.Provider(
         uuid=held.uuid,
         name=held.name,
@@ -114,3 +122,58 @@ def _uuid(name: str) -> str:
     if names.is_uuid(name):
         return name.lower()
     return str(uuidlib.uuid5(_NAMESPACE, name))
+
+
+# --- in another process -------------------------------------------------------
+
+
+def describe_elsewhere(of: Trial, hash_seed: int) -> dict[str, dict[str, Any]]:
+    """Return what the driver of a trial says elsewhere: node → JSON.
+
+    :raises NotTried: only this process can make the driver
+    :raises RuntimeError: the other process failed
+    """
+    if not isinstance(of.named, str) or of.world.make is not None:
+        raise NotTried(
+            'only a driver that has an entry point, and no World.make, can be '
+            'made in another process'
+        )
+    making.configured(of.world, of.folder)
+    done = _run([of.named, str(of.folder)], hash_seed)
+    if done.returncode:
+        raise RuntimeError(
+            f'in a process of its own: {done.stderr.strip()[-300:]}'
+        )
+    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def _run(words: list[str], hash_seed: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 (this Python, this module)
+        [sys.executable, '-m', __name__, *words],
+        env={
+            **os.environ,
+            'PYTHONHASHSEED': str(hash_seed),
+            'PYTHONPATH': os.pathsep.join(filter(None, sys.path)),
+        },
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+
+
+def main(name: str, folder: str) -> None:
+    """Print what a driver says of each node."""
+    driver = making.from_file(name, pathlib.Path(folder))
+    found = {}
+    for nodename in driver.get_available_nodes():
+        tree, node = ProviderTree(), new_node(driver, nodename)
+        agent_describe.describe(driver, tree, node, host_inventory.Reserved())
+        found[nodename] = plain(Said.of(tree))
+    driver.close()
+    json.dump(found, sys.stdout)
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

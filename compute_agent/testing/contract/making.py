@@ -17,8 +17,8 @@ from ...cmd.app import configuration
 from ...conf import misspelled
 from ...virt import driver as virt
 from ...virt import loader
-from .outside import callers
-from .outside import world as worlds
+from . import watch
+from . import world as worlds
 
 #: A driver by the name of its entry point, or its class.
 Driver = str | type[virt.ComputeDriver]
@@ -86,12 +86,12 @@ def from_file(driver: Driver, folder: pathlib.Path) -> virt.ComputeDriver:
 
     :raises errors.ConfigError: the driver is refused, or an option is wrong
     """
-    with callers.agent(), configuration.explained():
+    with watch.agent_runs(), configuration.explained():
         conf = _read(folder / _FILE)
         found = driver_class(driver)
     with configuration.explained(conf):
         made = loader.load_class(found, conf, called(driver))
-    with callers.agent():
+    with watch.agent_runs():
         _check_options(conf, folder / _FILE)
     return made
 

@@ -17,7 +17,7 @@ from oslo_config import cfg
 from ... import errors
 from ...tree import assertion, inventory, provider_tree
 from ...virt import driver as virt
-from .outside import callers
+from . import watch
 
 Asserted = Mapping[assertion.Key, assertion.Assertion]
 
@@ -198,7 +198,7 @@ class Recorder(virt.ComputeDriver):
     @contextlib.contextmanager
     def _recording(self, call: str) -> Iterator[None]:
         try:
-            with callers.driver():
+            with watch.driver_runs():
                 yield
         except (NotImplementedError, errors.ReshapeNeeded):
             raise

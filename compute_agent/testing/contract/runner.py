@@ -10,10 +10,11 @@ import enum
 from collections.abc import Collection
 
 from ... import errors
-from . import capability, limit, making, trial
-from .outside import world as worlds
-from .rule import Broken, DoesNotApply, NotTried, Rule
+from ..values.verdict import Broken, DoesNotApply, NotTried
+from . import capability, making, trial
+from . import world as worlds
 from .rules import catalogue
+from .rules.catalogue import Rule
 
 
 class Status(enum.Enum):
@@ -45,7 +46,7 @@ def check(
     driver: making.Driver,
     world: worlds.World,
     declared: Collection[capability.Capability] = (),
-    seconds: float = limit.SECONDS,
+    seconds: float = trial.SECONDS,
 ) -> Outcome:
     """Return the outcome of a rule.
 
@@ -77,7 +78,7 @@ def _checked(
     one: Rule, opened: trial.Trial, seconds: float
 ) -> tuple[Status, str]:
     try:
-        limit.within(seconds, lambda: one.check(opened), opened.driver_class)
+        trial.within(seconds, lambda: one.check(opened), opened.driver_class)
     except DoesNotApply as exc:
         return Status.SKIPPED, str(exc)
     except NotTried as exc:

@@ -3,15 +3,20 @@
 
 A rule's check gets a fresh one. ``sync`` holds the driver to two rules by
 itself: every node is done after one cycle, and the second cycle writes
-nothing.
+nothing. ``within`` limits a check, so that a driver that hangs is named.
 """
 
 import contextlib
+import contextvars
 import dataclasses
 import pathlib
+import sys
 import tempfile
+import threading
+import types
 import typing
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent import futures
 
 from ... import errors
 from ...cmd.wiring import agent
@@ -20,16 +25,24 @@ from ...virt import driver as virt
 from ...virt import finding
 from ..fixtures import cycles
 from ..fixtures import placement as placements
-from . import capability, contents, limit, making, rule
+from ..values.differences import Held
+from ..values.verdict import Broken
+from . import capability, making, watch
+from . import world as worlds
 from .capability import Capability
-from .outside import callers, watch
-from .outside import world as worlds
 from .recorder import Recorder, Said
+
+#: Seconds for one rule.
+SECONDS = 120.0
 
 _CONVERGES, _QUIET = 'CA003', 'CA004'
 _SAME = (
     'describe an unchanged node by the same calls with the same values, and '
     'remove no sharing provider that another node of the driver reports'
+)
+_TIME_OUT = (
+    'give each call on the outside world a time-out, or give the contract '
+    'class a larger limit'
 )
 
 
@@ -134,7 +147,7 @@ class Trial:
         self._recorder = Recorder.of(
             making.make(self.named, self.world, self.folder)
         )
-        with callers.agent():
+        with watch.agent_runs():
             self._agent = cycles.agent_on(
                 self._recorder, self.placement, workers=self.workers
             )
@@ -163,7 +176,7 @@ class Trial:
         results: Sequence[agent.NodeResult] = ()
         error = ''
         try:
-            with callers.agent():
+            with watch.agent_runs():
                 results = typing.cast(agent.Agent, self._agent).tracker.sync()
         except errors.AgentError as exc:
             error = str(exc)
@@ -180,11 +193,11 @@ class Trial:
     def sync(self) -> Cycle:
         """Run one cycle in which all is done, and one that writes nothing.
 
-        :raises rule.Broken: a node is not done, or the second cycle writes
+        :raises Broken: a node is not done, or the second cycle writes
         """
         done = self.cycle()
         if done.trouble:
-            raise rule.Broken(
+            raise Broken(
                 _failed_call(done),
                 f'the cycle is not done: {done.trouble}',
                 'describe the node so that placement takes every name and '
@@ -200,13 +213,13 @@ class Trial:
         """Run one cycle that must write nothing.
 
         :param number: of the rule that is broken otherwise
-        :raises rule.Broken: it writes, or a node is not done
+        :raises Broken: it writes, or a node is not done
         """
         self.placement.clear()
         again = self.cycle()
         wrote = [str(w) for w in self.placement.writes]
         if wrote or again.trouble:
-            raise rule.Broken(
+            raise Broken(
                 f'update_provider_tree in {title}',
                 f'it wrote {", ".join(wrote)}'
                 if wrote
@@ -215,6 +228,27 @@ class Trial:
                 number=number,
             )
         return again
+
+    def steady_cycle(self, title: str) -> Cycle:
+        """Run two cycles that write nothing and have equal notes; return one.
+
+        A new note then tells something: rules that let a driver explain
+        itself by a note begin with it.
+
+        :raises Broken: they write, a node is not done, or the notes differ
+        """
+        first = self.quiet_cycle(title)
+        second = self.quiet_cycle(title)
+        changing = sorted(second.notes ^ first.notes)
+        if changing:
+            raise Broken(
+                f'update_provider_tree in {title}',
+                f'the notes of two cycles in an unchanged world differ: '
+                f'{changing[0]!r} is in one of them only',
+                'write the same notes about the same state: leave out what '
+                'changes by itself, such as counters and times',
+            )
+        return second
 
     def unknown_traits(self, driver: virt.ComputeDriver) -> frozenset[str]:
         """Return the traits that the driver cannot tell now, by evidence."""
@@ -227,9 +261,9 @@ class Trial:
             if one.trait and one.found is finding.Found.UNKNOWN
         )
 
-    def held(self) -> contents.Held:
+    def held(self) -> Held:
         """Return what placement holds, by the names of the providers."""
-        with callers.agent():
+        with watch.agent_runs():
             return self.placement.held()
 
 
@@ -268,4 +302,79 @@ def _failed_call(cycle: Cycle) -> str:
 def _close(driver: typing.Any) -> None:
     """Close a driver; a failure is the business of the rule about that."""
     with contextlib.suppress(Exception):
-        limit.within(limit.SECONDS, driver.close, type(driver))
+        within(SECONDS, driver.close, type(driver))
+
+
+# --- a limit ------------------------------------------------------------------
+
+
+def within(
+    seconds: float, work: Callable[[], object], driver_class: type
+) -> None:
+    """Do some work with a driver of this class, for a limited time.
+
+    It runs in a thread of its own. Nothing can end a thread that hangs: it is
+    left, and does not keep the process.
+
+    :raises Broken: it has not ended after these seconds
+    """
+    ended: futures.Future[None] = futures.Future()
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as exc:  # noqa: BLE001 (raised by the caller)
+            ended.set_exception(exc)
+        else:
+            ended.set_result(None)
+
+    context = contextvars.copy_context()
+    thread = threading.Thread(
+        target=context.run, args=(run,), name='rule', daemon=True
+    )
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        call, place = _where(thread, driver_class)
+        raise Broken(
+            call,
+            f'it has not ended after {seconds:g} seconds{place}',
+            _TIME_OUT,
+        )
+    ended.result()
+
+
+def _where(thread: threading.Thread, driver_class: type) -> tuple[str, str]:
+    """Return the call of the driver's that has not ended, and its line.
+
+    The agent may make the call in another thread than that of the check.
+    """
+    frames = sys._current_frames()  # noqa: SLF001 (the documented way)
+    first = frames.get(thread.ident or 0)
+    others = [f for f in frames.values() if f is not first]
+    for frame in (*([first] if first else []), *others):
+        for outer in reversed(list(_outwards(frame))):
+            if _is_of(outer, driver_class):
+                code = frame.f_code
+                return (
+                    outer.f_code.co_name,
+                    f' ({code.co_filename}, line {frame.f_lineno})',
+                )
+    return 'the check', ''
+
+
+def _outwards(frame: types.FrameType) -> Iterator[types.FrameType]:
+    """Yield a frame and those around it."""
+    found: types.FrameType | None = frame
+    while found is not None:
+        yield found
+        found = found.f_back
+
+
+def _is_of(frame: types.FrameType, driver_class: type) -> bool:
+    """Return True for a method of the driver."""
+    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    if not names:
+        return False
+    first = frame.f_locals.get(names[0])
+    return first is driver_class or isinstance(first, driver_class)

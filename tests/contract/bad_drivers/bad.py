@@ -14,7 +14,6 @@ import rack
 import variants
 
 from compute_agent import testing
-from compute_agent.testing.contract import rule
 from compute_agent.testing.contract.rules import catalogue
 from compute_agent.virt import driver
 
@@ -48,12 +47,12 @@ class Bad:
         return f'{self.number}-{self.driver.__name__}'
 
     @property
-    def finder(self) -> rule.Rule:
+    def finder(self) -> catalogue.Rule:
         """The rule whose check finds it."""
         return catalogue.BY_NUMBER[self.found_by or self.number]
 
     @property
-    def rule(self) -> rule.Rule:
+    def rule(self) -> catalogue.Rule:
         """The rule that the driver breaks."""
         return catalogue.BY_NUMBER[self.number]
 

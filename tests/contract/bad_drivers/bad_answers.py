@@ -6,12 +6,9 @@ from rack import NETWORK, Rack
 from variants import Plant
 
 from compute_agent import errors
-from compute_agent.testing.contract.outside import seam
-from compute_agent.testing.contract.rules import (
-    steady,
-    unknown,
-    words,
-)
+from compute_agent.testing.contract import trial
+from compute_agent.testing.contract.rules import unknown, words
+from compute_agent.testing.values import seam
 from compute_agent.virt import driver
 
 GARBAGE = seam._garbage
@@ -201,7 +198,9 @@ class SaysNothing(Rack):
     fix='write the same notes about the same state',
     weak=(
         'looks for no note that changes by itself',
-        Plant(steady.quiet_cycle, lambda of, title: of.quiet_cycle(title)),
+        Plant(
+            trial.Trial.steady_cycle, lambda of, title: of.quiet_cycle(title)
+        ),
     ),
 )
 class CountsItsCycles(SaysNothing):

@@ -9,12 +9,9 @@ from rack import NETWORK, Rack
 from variants import Plant
 
 from compute_agent import errors
-from compute_agent.testing.contract import contents, making, trial
-from compute_agent.testing.contract.outside import watch
-from compute_agent.testing.contract.rules import (
-    other_writers,
-    syncing,
-)
+from compute_agent.testing.contract import making, trial, watch
+from compute_agent.testing.contract.rules import other_writers, syncing
+from compute_agent.testing.values import differences
 from compute_agent.tree.assertion import Kind
 
 # --- the checks as they are ---------------------------------------------------
@@ -267,7 +264,7 @@ class FollowsTheOrder(Rack):
     fix='read the source in each cycle',
     weak=(
         'takes any contents for other ones',
-        Plant(contents.difference, lambda *_: 'everything'),
+        Plant(differences.between_contents, lambda *_: 'everything'),
     ),
 )
 class ReadsOnce(Rack):

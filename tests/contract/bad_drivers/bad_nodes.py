@@ -7,14 +7,9 @@ from bad import breaks
 from rack import NETWORK, Rack
 from variants import Constant, Plant
 
-from compute_agent.testing.contract import contents
-from compute_agent.testing.contract.rules import (
-    claims,
-    lifetime,
-    making,
-    many_nodes,
-)
+from compute_agent.testing.contract.rules import claims, lifetime, many_nodes
 from compute_agent.testing.contract.trial import Trial
+from compute_agent.testing.values import differences
 from compute_agent.virt import driver
 
 QUICK = (Constant(lifetime, _SECONDS=0.2),)
@@ -26,7 +21,7 @@ QUICK = (Constant(lifetime, _SECONDS=0.2),)
     fix='return a uuid for each node',
     weak=(
         'looks at no uuid',
-        Plant(making._check_uuids, lambda *_: None),
+        Plant(lifetime._check_uuids, lambda *_: None),
     ),
 )
 class HasNoUuids(Rack):
@@ -106,7 +101,7 @@ class ReadsEveryRackForEach(Rack):
     fix='as the node that it was',
     weak=(
         'takes any contents for the same',
-        Plant(contents.difference, lambda *_: ''),
+        Plant(differences.between_contents, lambda *_: ''),
     ),
 )
 class MarksWhatComesBack(Rack):

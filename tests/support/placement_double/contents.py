@@ -7,10 +7,10 @@ No value is ever changed, only replaced, so a shallow copy is a snapshot.
 import dataclasses
 import typing
 
-from compute_agent.testing.fixtures import contents
+from compute_agent.testing.fixtures import placement_contents
 
-Claims = contents.Claims
-Fields = contents.Fields
+Claims = placement_contents.Claims
+Fields = placement_contents.Fields
 UNDEFINED = 'placement.undefined_code'
 CONCURRENT = 'placement.concurrent_update'
 

@@ -2,18 +2,20 @@
 """All rules of the contract, by number.
 
 A new rule gets the next number, and the version of the contract that has it
-first. ``docs/driver-contract.md`` has the same table; a test compares them.
+first. The number of a rule stays with it for ever; a rule that is dropped
+leaves its number unused. ``docs/driver-contract.md`` has the same table; a test compares them.
 """
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
 
+from ...values.seam import Fault
 from ..capability import Capability
-from ..outside.seam import Fault
-from ..rule import Rule
+from ..trial import Trial
 from . import (
     claims,
     lifetime,
-    making,
     many_nodes,
     other_writers,
     repeatable,
@@ -22,16 +24,44 @@ from . import (
     words,
 )
 
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule.
+
+    :ivar number: CA and three digits
+    :ivar title: the rule as a sentence without its full stop
+    :ivar check: raises ``Broken``, ``DoesNotApply`` or ``NotTried``
+    :ivar needs: the capability whose drivers it concerns; None for all drivers
+    :ivar since: the version of the contract that has it first
+    """
+
+    number: str
+    title: str
+    check: Callable[[Trial], None]
+    needs: Capability | None = None
+    since: str = '1.0'
+
+    @property
+    def slug(self) -> str:
+        """The number and the title, as a name of a test."""
+        words = re.findall(r'[a-z0-9_]+', self.title.lower())
+        return '-'.join([self.number, *words])
+
+    def __str__(self) -> str:
+        return f'{self.number} ({self.title})'
+
+
 RULES: Sequence[Rule] = (
     Rule(
         number='CA001',
         title='The driver is made from its options, without remote calls',
-        check=making.made_from_options,
+        check=lifetime.made_from_options,
     ),
     Rule(
         number='CA002',
         title='Names, uuids and titles of the nodes are valid and unique',
-        check=making.nodes_have_names,
+        check=lifetime.nodes_have_names,
     ),
     Rule(
         number='CA003',

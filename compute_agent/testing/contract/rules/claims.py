@@ -12,9 +12,9 @@ from ....tree import names
 from ....tree.assertion import Kind
 from ....virt import driver as virt
 from ....virt import finding
-from .. import contents
+from ...values.differences import Held
+from ...values.verdict import Broken, DoesNotApply, NotTried
 from ..recorder import Said
-from ..rule import Broken, DoesNotApply, NotTried
 from ..trial import Trial
 
 # Consumer → class → amount.
@@ -129,7 +129,7 @@ def reshape_keeps_allocations(trial: Trial) -> None:
     trial.quiet_cycle('the cycle after the reshape')
 
 
-def _before_reshape(trial: Trial) -> contents.Held:
+def _before_reshape(trial: Trial) -> Held:
     """Have inventory in use lie where the driver will not leave it.
 
     :returns: what placement holds, with the allocations
@@ -211,7 +211,7 @@ def _check_findings(
 
 
 def _allocations(
-    held: contents.Held,
+    held: Held,
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield for each provider two consumers that use each class of it."""
     number = itertools.count(1)
@@ -236,7 +236,7 @@ def _amount(given: int | Mapping[str, float]) -> int:
     return amount if fits else 0
 
 
-def _amounts(held: contents.Held) -> _Amounts:
+def _amounts(held: Held) -> _Amounts:
     """Return consumer → class → amount, wherever it is allocated."""
     found: dict[str, dict[str, int]] = {}
     for row in held.values():
@@ -248,7 +248,7 @@ def _amounts(held: contents.Held) -> _Amounts:
     return found
 
 
-def _places(held: contents.Held) -> dict[str, object]:
+def _places(held: Held) -> dict[str, object]:
     return {
         name: row['allocations']
         for name, row in held.items()

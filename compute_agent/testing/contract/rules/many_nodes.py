@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from ....virt import driver as virt
-from .. import contents
-from ..rule import Broken, NotTried
+from ...values import differences
+from ...values.verdict import Broken, NotTried
 from ..trial import Trial
 
 _SIZES = (2, 4, 8)
@@ -81,7 +81,7 @@ def departed_nodes(trial: Trial) -> None:
         )
     _set_nodes(trial, 3)
     trial.sync()
-    changed = contents.difference(before, trial.held())
+    changed = differences.between_contents(before, trial.held())
     if changed:
         raise Broken(
             'get_available_nodes() after a node came back',

@@ -9,10 +9,11 @@ import os_traits
 from ....ownership import policy
 from ....tree import names
 from ....tree.assertion import Kind
-from .. import contents
+from ...values import differences
+from ...values.differences import Held
+from ...values.verdict import Broken
 from ..capability import Capability
 from ..recorder import Said
-from ..rule import Broken
 from ..trial import Cycle, Trial
 
 _CUSTOM = 'CUSTOM_OF_ANOTHER_WRITER'
@@ -46,7 +47,7 @@ def providers_stay(trial: Trial) -> None:
     for title in ('a cycle', 'the first cycle after a restart'):
         _check_removals(_cycle(trial, title), planted, title)
         now = trial.held()
-        changed = contents.difference(
+        changed = differences.between_contents(
             planted, {n: now[n] for n in planted if n in now}
         )
         if changed:
@@ -58,7 +59,7 @@ def providers_stay(trial: Trial) -> None:
         trial.restart()
 
 
-def _check_removals(done: Cycle, planted: contents.Held, title: str) -> None:
+def _check_removals(done: Cycle, planted: Held, title: str) -> None:
     """Check that no description lacks a provider of the other writer.
 
     The agent refuses to delete it, so placement does not show the attempt.
@@ -155,7 +156,7 @@ def _decided(trial: Trial) -> policy.Policy:
     return policy.Policy(node_uuid='', authority={'driver': authority})
 
 
-def _plant_providers(trial: Trial, done: Cycle) -> contents.Held:
+def _plant_providers(trial: Trial, done: Cycle) -> Held:
     """Have another writer create providers; return them."""
     before = set(trial.held())
     content = {'inventories': {_CUSTOM: 3}, 'traits': [_CUSTOM]}

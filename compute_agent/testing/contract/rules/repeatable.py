@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ....virt import driver as virt
-from .. import contents, describing, descriptions, elsewhere
+from ...values import differences
+from ...values.verdict import Broken, DoesNotApply, NotTried
+from .. import describing
 from ..recorder import Said
-from ..rule import Broken, DoesNotApply, NotTried
 from ..trial import Trial
 
 _SORT = (
@@ -39,8 +40,9 @@ def _compare_processes(trial: Trial) -> None:
             'other hash seeds were not tried: World.is_shared is not set'
         )
         return
-    differs = descriptions.difference(
-        elsewhere.described(trial, 1), elsewhere.described(trial, 2)
+    differs = differences.between_descriptions(
+        describing.describe_elsewhere(trial, 1),
+        describing.describe_elsewhere(trial, 2),
     )
     if differs:
         raise Broken(
@@ -91,7 +93,7 @@ def change_is_seen(trial: Trial) -> None:
     before = trial.held()
     trial.world.change()
     trial.sync()
-    if not contents.difference(before, trial.held()):
+    if not differences.between_contents(before, trial.held()):
         raise Broken(
             'update_provider_tree after World.change',
             'placement holds the same as before',
@@ -112,7 +114,7 @@ def _with_facts(
 
 
 def _same_facts(node: str, said: Said, other: Said) -> None:
-    differs = descriptions.difference(
+    differs = differences.between_descriptions(
         {node: describing.plain(said)}, {node: describing.plain(other)}
     )
     if differs:
@@ -138,7 +140,7 @@ def _compare(
     *,
     plain: Callable[[Said], dict[str, Any]] = describing.plain,
 ) -> None:
-    differs = descriptions.difference(
+    differs = differences.between_descriptions(
         {node: plain(said) for node, said in one.items()},
         {node: plain(said) for node, said in other.items()},
     )

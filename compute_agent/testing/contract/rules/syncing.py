@@ -4,10 +4,11 @@
 from collections.abc import Iterator
 
 from ....tree.assertion import Kind
-from .. import contents, recorder
-from ..rule import Broken
+from ...values import differences
+from ...values.differences import Held
+from ...values.verdict import Broken
+from .. import recorder
 from ..trial import Cycle, Trial
-from . import steady
 
 
 def converges(trial: Trial) -> None:
@@ -66,7 +67,7 @@ def restart_is_quiet(trial: Trial) -> None:
 def repairs(trial: Trial) -> None:
     """Check that names and children come back that another writer removed."""
     done = trial.sync()
-    usual = steady.quiet_cycle(trial, 'a cycle in an unchanged world').notes
+    usual = trial.steady_cycle('a cycle in an unchanged world').notes
     before = trial.held()
     unknown = trial.unknown_traits(trial.recorder.driver)
     for said in done.said.values():
@@ -94,7 +95,7 @@ def repairs(trial: Trial) -> None:
 def _check_repair(
     trial: Trial,
     usual: frozenset[str],
-    before: contents.Held,
+    before: Held,
     *,
     call: str,
     fix: str,
@@ -107,7 +108,7 @@ def _check_repair(
     lost = list(_lost(before, now))
     told = sorted(cycle.notes - usual)
     of_lost = [next((t for t in told if _names(t, w)), '') for w in lost]
-    changed = contents.difference(before, now)
+    changed = differences.between_contents(before, now)
     if changed and lost and all(of_lost):
         trial.notes.append(f'{changed}: the driver says so: {of_lost[0]}')
     elif changed:
@@ -115,9 +116,7 @@ def _check_repair(
     trial.quiet_cycle('the cycle after the repair')
 
 
-def _lost(
-    before: contents.Held, now: contents.Held
-) -> Iterator[tuple[str, str]]:
+def _lost(before: Held, now: Held) -> Iterator[tuple[str, str]]:
     """Yield provider and name of what is gone; of a provider, its name."""
     for provider, row in before.items():
         if provider not in now:

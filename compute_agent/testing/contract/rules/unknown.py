@@ -7,16 +7,23 @@ with facts also meets it in a later cycle in which the agent trusts its facts,
 and so asks for no description while they are equal.
 """
 
+import contextlib
+import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ....virt import driver as virt
-from .. import contents
-from ..outside import watch
-from ..outside.seam import RAISING, Fault, Seam
-from ..rule import Broken, DoesNotApply, NotTried
-from ..trial import Trial
-from . import normal_cycle, words
+from ...values import differences
+from ...values.differences import Held
+from ...values.seam import RAISING, Fault, Seam
+from ...values.verdict import Broken, DoesNotApply, NotTried
+from .. import recorder, watch
+from ..capability import Capability
+from ..trial import Cycle, Trial
+from . import words
+
+_HEALING = 2  # cycles after a fault in which all must be as before
+_FACTS = 'CA023'
 
 _KEEP = (
     'an answer that is missing or odd is unknown: raise DriverError with a '
@@ -28,6 +35,21 @@ _NO_SEAMS = (
 )
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Normal:
+    """A cycle without a fault.
+
+    :ivar trusts: True if the agent trusts the facts, and so may ask for no
+        description
+    """
+
+    held: Held
+    said: Mapping[str, recorder.Said]
+    facts_of: Mapping[str, object]
+    notes: frozenset[str]
+    trusts: bool = False
+
+
 def matrix(fault: Fault) -> Callable[[Trial], None]:
     """Return the check of one column of the fault matrix."""
     return functools.partial(_matrix, fault)
@@ -36,17 +58,17 @@ def matrix(fault: Fault) -> Callable[[Trial], None]:
 def _matrix(fault: Fault, trial: Trial) -> None:
     seams = _speaking(trial, fault)
     trial.sync()
-    normal, calls = normal_cycle.run(trial)
+    normal, calls = _normal_cycles(trial)
     tried = 0
     for failure in _failures(trial, fault, seams, calls):
         tried += _try(trial, normal, failure, 'in a later cycle')
-    with normal_cycle.trusting(trial, normal) as (trusting, fewer):
+    with _trusting(trial, normal) as (trusting, fewer):
         for failure in _failures(trial, fault, seams, fewer):
             tried += _try(
                 trial, trusting, failure, 'in a cycle of equal facts'
             )
     trial.restart()
-    normal, calls = normal_cycle.run(trial)
+    normal, calls = _normal_cycles(trial)
     for failure in _failures(trial, fault, seams, calls):
         trial.restart()
         tried += _try(trial, normal, failure, 'after a restart')
@@ -60,15 +82,15 @@ def _matrix(fault: Fault, trial: Trial) -> None:
 def failure_is_told(trial: Trial) -> None:
     """Check that somebody learns of a source that does not answer at all."""
     trial.sync()
-    normal, _ = normal_cycle.run(trial)
+    normal, _ = _normal_cycles(trial)
     tried = _outages(trial, normal)
-    with normal_cycle.trusting(trial, normal) as (trusting, fewer):
+    with _trusting(trial, normal) as (trusting, fewer):
         tried += _outages(trial, trusting) if fewer else 0
     if not tried:
         raise NotTried('a cycle makes no call through the seams')
 
 
-def _outages(trial: Trial, normal: normal_cycle.Normal) -> int:
+def _outages(trial: Trial, normal: _Normal) -> int:
     """Let every call of each seam fail; return the number of outages."""
     tried = 0
     for fault in RAISING:
@@ -76,17 +98,15 @@ def _outages(trial: Trial, normal: normal_cycle.Normal) -> int:
             failure = watch.Failure(seam=seam, fault=fault)
             _check_told(trial, normal, failure)
             tried += bool(failure.hits)
-            normal_cycle.heal(trial, normal, f'{fault.value} of {seam}')
+            _heal(trial, normal, f'{fault.value} of {seam}')
     return tried
 
 
-def _check_told(
-    trial: Trial, normal: normal_cycle.Normal, failure: watch.Failure
-) -> None:
+def _check_told(trial: Trial, normal: _Normal, failure: watch.Failure) -> None:
     """Run a cycle while a seam fails; somebody must learn of it."""
     with trial.watch.failing(failure):
         cycle = trial.cycle()
-        told = normal_cycle.tells(cycle, normal) or not failure.hits
+        told = _tells(cycle, normal) or not failure.hits
         # In a cycle of equal facts, nobody asks for evidence.
         told = told or (not normal.trusts and _finds_unknown(trial))
     if not told:
@@ -146,7 +166,7 @@ def _check_answer(
 
 def _try(
     trial: Trial,
-    normal: normal_cycle.Normal,
+    normal: _Normal,
     failure: watch.Failure,
     moment: str,
 ) -> bool:
@@ -160,19 +180,17 @@ def _try(
             at = f'{of} at {_title(failure)} {moment}'
             words.check_error(at, exc, number=words.MESSAGES)
     call = f'update_provider_tree at {_title(failure)} {moment}'
-    changed = contents.difference(normal.held, trial.held())
+    changed = differences.between_contents(normal.held, trial.held())
     if changed:
         raise Broken(call, changed, _KEEP)
-    if not normal_cycle.tells(cycle, normal) and normal_cycle.differs(
-        cycle, normal
-    ):
+    if not _tells(cycle, normal) and _differs(cycle, normal):
         raise Broken(
             call,
             'the description changed, the node is done, and nothing says why',
             _KEEP,
         )
-    normal_cycle.check_facts(cycle, normal, f'at {_title(failure)} {moment}')
-    normal_cycle.heal(trial, normal, f'{_title(failure)} {moment}')
+    _check_facts(cycle, normal, f'at {_title(failure)} {moment}')
+    _heal(trial, normal, f'{_title(failure)} {moment}')
     return True
 
 
@@ -238,3 +256,105 @@ def _speaking(trial: Trial, fault: Fault) -> list[Seam]:
 
 def _title(failure: watch.Failure) -> str:
     return f'{failure.fault.value} of call {failure.number} of {failure.seam}'
+
+
+# --- a cycle without a fault, and the comparison with it ----------------------
+
+
+def _normal_cycles(trial: Trial) -> tuple[_Normal, list[watch.Call]]:
+    """Run cycles without a fault; return the calls of the first of them."""
+    trial.watch.clear()
+    trial.quiet_cycle('a cycle without a fault')
+    calls = list(trial.watch.calls)
+    cycle = trial.steady_cycle('a cycle without a fault')
+    normal = _Normal(
+        held=trial.held(),
+        said=cycle.said,
+        facts_of=cycle.facts_of,
+        notes=cycle.notes,
+    )
+    return normal, calls
+
+
+@contextlib.contextmanager
+def _trusting(
+    trial: Trial, normal: _Normal
+) -> Iterator[tuple[_Normal, Sequence[watch.Call]]]:
+    """Have the agent trust the facts; yield the calls of such a cycle.
+
+    There are none if the driver has no facts.
+    """
+    if Capability.FACTS not in trial.capabilities:
+        yield normal, ()
+        return
+    with trial.trusting_facts():
+        trial.quiet_cycle('a first cycle of equal facts')
+        trial.watch.clear()
+        trial.quiet_cycle('a cycle of equal facts')
+        calls = list(trial.watch.calls)
+        yield dataclasses.replace(normal, trusts=True), calls
+
+
+def _check_facts(cycle: Cycle, normal: _Normal, when: str) -> None:
+    """Check that a description of a bad answer has facts of its own.
+
+    The agent would not ask for the next one, whatever it reports.
+    """
+    for node, said in cycle.said.items():
+        facts, usual = cycle.facts_of.get(node), normal.facts_of.get(node)
+        if facts is None or usual is None or facts != usual:
+            continue
+        if _is_another(said, normal.said.get(node)):
+            raise Broken(
+                f'facts({node!r}) {when}',
+                'they are those of a cycle without the fault, and the '
+                'description is another one',
+                'return None, or other facts, while an answer that the '
+                'description depends on is unknown',
+                number=_FACTS,
+            )
+
+
+def _heal(trial: Trial, normal: _Normal, after: str) -> None:
+    """Check that all is as before when the fault is over."""
+    for _ in range(_HEALING):
+        cycle = trial.cycle()
+        left = cycle.trouble or differences.between_contents(
+            normal.held, trial.held()
+        )
+        if not left:
+            return
+    raise Broken(
+        f'update_provider_tree in the cycles after {after}',
+        left,
+        'keep nothing of an answer that was bad; ask again in the next cycle',
+    )
+
+
+def _tells(cycle: Cycle, normal: _Normal) -> bool:
+    """Return True if an error, a note or a keep_* tells of a failure."""
+    if cycle.trouble or cycle.notes - normal.notes:
+        return True
+    for node, said in cycle.said.items():
+        usual = normal.said.get(node)
+        if usual is not None and said.keeps - usual.keeps:
+            return True
+    return False
+
+
+def _differs(cycle: Cycle, normal: _Normal) -> bool:
+    """Return True if a node is missing, or described in another way."""
+    if not normal.trusts and cycle.said.keys() != normal.said.keys():
+        return True
+    return any(
+        _is_another(said, normal.said.get(node))
+        for node, said in cycle.said.items()
+    )
+
+
+def _is_another(said: recorder.Said, usual: recorder.Said | None) -> bool:
+    return (
+        usual is None
+        or said.asserted != usual.asserted
+        or said.inventories != usual.inventories
+    )

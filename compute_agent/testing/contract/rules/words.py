@@ -15,12 +15,11 @@ from .... import error_text, errors
 from ....tree import names
 from ....tree.assertion import Kind
 from ....virt import driver as virt
-from .. import making
-from ..outside import watch
-from ..outside import world as worlds
-from ..outside.seam import RAISING
+from ...values.seam import RAISING
+from ...values.verdict import Broken, DoesNotApply, NotTried
+from .. import making, watch
+from .. import world as worlds
 from ..recorder import Said
-from ..rule import Broken, DoesNotApply, NotTried
 from ..trial import Trial
 
 #: The number of the rule about messages, for rules that find it broken.

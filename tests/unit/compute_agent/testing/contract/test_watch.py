@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calls through seams are counted, and fail as they are told to."""
+"""The calls through seams are counted, and fail as they are told to.
 
+A thread runs code of the driver, or of the agent, as its starter did.
+"""
+
+import threading
 import types
+from concurrent import futures
 
 import pytest
 
 from compute_agent import errors
 from compute_agent.testing import Fault, Seam
-from compute_agent.testing.contract.outside.watch import Failure, Watch
+from compute_agent.testing.contract import watch as watching
+from compute_agent.testing.contract.watch import Failure, Watch
 
 
 class Source:
@@ -149,3 +155,64 @@ def test_a_seam_that_names_no_function_is_refused(owner, attribute, line):
         Watch([Seam('a', owner, attribute)]).installed(),
     ):
         pass
+
+
+# --- whose call it is ---------------------------------------------------------
+
+
+class Asks(threading.Thread):
+    """A thread that keeps the answer."""
+
+    answer = None
+
+    def run(self):
+        self.answer = watching.is_driver()
+
+
+def asked():
+    """Return the answer in a new thread."""
+    with futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(watching.is_driver).result()
+
+
+def test_everything_is_the_driver_s_except_what_the_agent_does():
+    assert watching.is_driver()
+    with watching.agent_runs():
+        assert not watching.is_driver()
+        with watching.driver_runs():
+            assert watching.is_driver()
+        assert not watching.is_driver()
+    assert watching.is_driver()
+
+
+def test_a_thread_belongs_to_its_starter_for_its_whole_life():
+    with watching.following_threads():
+        with watching.agent_runs():
+            assert not asked()
+            with watching.driver_runs():
+                assert asked()
+        assert asked()
+
+
+def test_a_thread_of_a_thread_belongs_to_the_first_starter():
+    with watching.following_threads():
+        with watching.agent_runs(), futures.ThreadPoolExecutor(1) as pool:
+            assert not pool.submit(asked).result()
+        with futures.ThreadPoolExecutor(1) as pool:
+            assert pool.submit(asked).result()
+
+
+def test_a_thread_of_a_class_with_its_own_run_runs_it():
+    with watching.following_threads(), watching.agent_runs():
+        thread = Asks()
+        thread.start()
+    thread.join()
+    assert thread.answer is False
+    assert 'run' not in vars(thread)
+
+
+def test_threads_start_as_before_afterwards():
+    before = threading.Thread.start
+    with watching.following_threads():
+        assert threading.Thread.start is not before
+    assert threading.Thread.start is before

@@ -9,8 +9,8 @@ import pytest
 
 from compute_agent import errors
 from compute_agent.testing import Fault, Seam
-from compute_agent.testing.contract.outside import seam as seams
 from compute_agent.testing.contract.rules import unknown
+from compute_agent.testing.values import seam as seams
 
 SEAM = Seam('source', object, 'read')
 GARBAGE = seams._GARBAGE

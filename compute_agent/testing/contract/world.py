@@ -7,10 +7,9 @@ The author writes one; each rule gets a fresh one.
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from .... import errors
-from ....virt import driver as virt
-from ...fixtures import plain
-from . import seam
+from ... import errors
+from ...virt import driver as virt
+from ..values import plain, seam
 
 Conf = Mapping[str, Mapping[str, object]]
 _FUNCTIONS = ('make', 'change', 'nodes', 'reshape', 'reported', 'event')

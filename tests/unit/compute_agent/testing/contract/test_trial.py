@@ -7,9 +7,9 @@ import types
 import pytest
 
 from compute_agent import testing
-from compute_agent.testing.contract import limit, runner
-from compute_agent.testing.contract.rule import Broken
+from compute_agent.testing.contract import runner, trial
 from compute_agent.testing.contract.rules import catalogue
+from compute_agent.testing.values.verdict import Broken
 from compute_agent.virt import driver as virt
 
 
@@ -50,7 +50,7 @@ def released():
 
 def test_a_rule_names_the_call_that_has_not_ended(monkeypatch):
     fast = types.SimpleNamespace(Thread=Impatient)
-    monkeypatch.setattr(limit, 'threading', fast)
+    monkeypatch.setattr(trial, 'threading', fast)
     rule = catalogue.BY_NUMBER['CA004']
     outcome = runner.check(rule, Hangs, testing.World())
     assert outcome.status is runner.Status.FAILED
@@ -64,14 +64,14 @@ def test_a_call_in_another_thread_is_found():
     other.start()
     Hangs.asked.wait()
     with pytest.raises(Broken, match='^get_available_nodes: '):
-        limit.within(0.1, Hangs.released.wait, Hangs)
+        trial.within(0.1, Hangs.released.wait, Hangs)
     Hangs.released.set()
     other.join()
 
 
 def test_an_error_of_the_work_is_raised():
     with pytest.raises(TimeoutError, match='of the driver'):
-        limit.within(60, lambda: raises(TimeoutError('of the driver')), Hangs)
+        trial.within(60, lambda: raises(TimeoutError('of the driver')), Hangs)
 
 
 def raises(exc):

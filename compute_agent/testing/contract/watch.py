@@ -2,8 +2,11 @@
 """Watches the seams of a world: counts the calls, and makes some of them fail.
 
 It replaces the attributes that the seams name and puts them back at the end.
-A driver may call from several threads. The calls of the agent, which may use
-the same class, pass unseen (``callers.py``).
+A driver may call from several threads. The agent and its client of placement
+may use what a seam names, such as ``requests.Session``: their calls pass
+unseen. Everything is the driver's except what runs within ``agent_runs()``;
+there, only what runs within ``driver_runs()`` is. A thread belongs to the one
+that started it, while ``following_threads()`` looks.
 """
 
 import collections
@@ -16,11 +19,11 @@ import threading
 import typing
 from collections.abc import Callable, Iterator, Sequence
 
-from .... import error_text, errors
-from . import callers
-from . import seam as seams
-from .seam import Fault, Seam
+from ... import error_text, errors
+from ..values import seam as seams
+from ..values.seam import Fault, Seam
 
+_HERE = threading.local()
 _SHOWN = 80  # characters of the arguments of a call
 
 
@@ -84,7 +87,7 @@ class Watch:
             replaced
         """
         with contextlib.ExitStack() as stack:
-            stack.enter_context(callers.following_threads())
+            stack.enter_context(following_threads())
             for one in self._seams:
                 self._install(one, stack)
             yield self
@@ -148,7 +151,7 @@ class Watch:
     ) -> Callable[..., object]:
         @functools.wraps(original)
         def call(*args: object, **kwargs: object) -> object:
-            if not callers.is_driver():
+            if not is_driver():
                 return original(*args, **kwargs)
             made = self._note(one, args, kwargs)
             if self._pause is not None:
@@ -215,3 +218,62 @@ def _function(
 
 def _called(owner: object) -> str:
     return getattr(owner, '__name__', None) or type(owner).__name__
+
+
+# --- whose call it is ---------------------------------------------------------
+
+
+def is_driver() -> bool:
+    """Return True if this thread runs code of the driver now."""
+    return getattr(_HERE, 'is_driver', True)
+
+
+def agent_runs() -> contextlib.AbstractContextManager[None]:
+    """Return a context in which this thread runs code of the agent."""
+    return _running(is_driver=False)
+
+
+def driver_runs() -> contextlib.AbstractContextManager[None]:
+    """Return a context in which this thread runs code of the driver."""
+    return _running(is_driver=True)
+
+
+@contextlib.contextmanager
+def following_threads() -> Iterator[None]:
+    """Have each thread belong to the one that starts it, until the end.
+
+    Python itself gives a new thread nothing of the one that starts it.
+    """
+    original = threading.Thread.start
+
+    @functools.wraps(original)
+    def start(thread: threading.Thread) -> None:
+        thread.run = functools.partial(  # type: ignore[method-assign]
+            _run, thread, thread.run, is_drivers=is_driver()
+        )
+        original(thread)
+
+    setattr(threading.Thread, 'start', start)  # noqa: B010 (other type)
+    try:
+        yield
+    finally:
+        setattr(threading.Thread, 'start', original)  # noqa: B010
+
+
+def _run(
+    thread: threading.Thread, run: Callable[[], None], *, is_drivers: bool
+) -> None:
+    """Run a new thread as the one who started it."""
+    del thread.run  # the method of its class is in force again
+    with _running(is_driver=is_drivers):
+        run()
+
+
+@contextlib.contextmanager
+def _running(*, is_driver: bool) -> Iterator[None]:
+    before = getattr(_HERE, 'is_driver', True)
+    _HERE.is_driver = is_driver
+    try:
+        yield
+    finally:
+        _HERE.is_driver = before

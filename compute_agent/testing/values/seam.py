@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .... import errors
+from ... import errors
 
 Maker = Callable[[Any], object]
 

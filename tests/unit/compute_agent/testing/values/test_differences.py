@@ -5,7 +5,7 @@ import copy
 
 import pytest
 
-from compute_agent.testing.contract import descriptions
+from compute_agent.testing.values import differences
 
 ROOT = '11111111-0000-4000-8000-000000000001'
 CHILD = '11111111-0000-4000-8000-000000000002'
@@ -69,20 +69,22 @@ def less(node):
 def test_a_difference_has_its_place_and_both_values(change, line):
     other = copy.deepcopy(said())
     change(other['rack'])
-    assert descriptions.difference(said(), other) == line
+    assert differences.between_descriptions(said(), other) == line
 
 
 def test_equal_descriptions_have_no_difference():
-    assert descriptions.difference(said(), said()) == ''
+    assert differences.between_descriptions(said(), said()) == ''
 
 
 def test_another_order_is_a_difference():
     other = said()
     other['rack']['providers'].reverse()
-    assert 'node rack, providers: ' in descriptions.difference(said(), other)
+    assert 'node rack, providers: ' in differences.between_descriptions(
+        said(), other
+    )
 
 
 def test_a_node_that_is_missing_is_a_difference():
-    assert descriptions.difference(said(), {}) == (
+    assert differences.between_descriptions(said(), {}) == (
         'node rack is described only once of two times'
     )

@@ -5,8 +5,7 @@ import pytest
 from oslo_config import cfg
 
 from compute_agent import errors, testing
-from compute_agent.testing.contract import making
-from compute_agent.testing.contract.outside import world
+from compute_agent.testing.contract import making, world
 from compute_agent.virt import driver
 
 
