@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. The ``description`` of a part of
 a schema completes "write ..." in the line about it. Used by ``yaml_file.py``
-and ``state/handover/``.
+and ``state/values/node_record.py``.
 """
 
 import difflib

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from .. import errors
-from ..state.known_node import KnownNode
+from ..state.nodes import KnownNode
 from ..tree.node import Node
 from ..virt import driver_calls, drivers, failures
 from ..virt.drivers import NamedDriver

@@ -2,7 +2,7 @@
 """Protocols for the collaborators of a cycle: report client, files, records.
 
 Pure: no I/O, configuration, logging or clock. ``report_client/client.py``,
-``provider_config/files.py`` and ``state/record/records.py`` implement them.
+``provider_config/files.py`` and ``state/records.py`` implement them.
 The agent and the report client exchange values of ``tree/`` and ``plan/``.
 """
 

@@ -9,7 +9,7 @@ cycles lie in between: nova-compute undoes a change only every few minutes. The
 item is then left out of the plans for an hour and tried once. If that try is
 undone within a day, the item is left out for another hour, without a write.
 The resource tracker keeps the memory; ``contended.py`` leaves the items out of
-plans; ``state/record/undos.py`` keeps what was undone over restarts.
+plans; ``state/undos.py`` keeps what was undone over restarts.
 """
 
 import dataclasses

@@ -2,7 +2,7 @@
 """The changes of one name, and those that another writer undid, as values.
 
 Pure: no I/O, configuration, logging or clock. ``contention.py`` has the
-histories of all names; ``state/record/undos.py`` keeps them over restarts.
+histories of all names; ``state/undos.py`` keeps them over restarts.
 """
 
 import dataclasses

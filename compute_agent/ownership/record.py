@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The record of earlier cycles, as the state database keeps it.
 
-Pure: no I/O, configuration, logging or clock. ``state/record/records.py``
+Pure: no I/O, configuration, logging or clock. ``state/records.py``
 writes and reads it; ``resolve.py`` decides by it.
 """
 

@@ -2,7 +2,7 @@
 """The table ``intent``: the writes whose outcome is unknown.
 
 Each function is a step of a transaction of ``journal.py`` or
-``handover/handover.py``.
+``handover.py``.
 """
 
 import sqlite3

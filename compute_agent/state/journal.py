@@ -10,25 +10,27 @@ and claims), ``record_outcome`` (intents, record and snapshot), ``save``
 (snapshot and record), ``forget`` and ``adopt`` (all). Each of them is done as
 a whole or not at all. They also write the history (``history/``), without
 which they go on if it cannot be written.
+
+The journal also finds the changes of other writers. The snapshot has the last
+reading of a provider, and the history the agent's own writes since then; the
+rest of the difference is the work of others.
 """
 
 import itertools
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..ownership.record import Record
 from ..plan.history_entry import Entry, What
 from ..plan.intents import Intent
 from ..tree import provider
 from ..tree.assertion import Claims, Key
-from . import intents, read_order
+from . import earlier_contents, intents
 from .database.database import Database
-from .history import differences
 from .history.history import History
-from .others_changes import OthersChanges
-from .record.records import Records
-from .snapshot import earlier_contents
-from .snapshot.snapshot import Snapshot
+from .records import Records
+from .snapshot import Snapshot
+from .values import differences
 
 
 class Journal:
@@ -39,14 +41,13 @@ class Journal:
         database: Database,
         records: Records,
         snapshot: Snapshot,
-        past: History,
+        history: History,
     ) -> None:
         self._database = database
         self._records = records
         self._snapshot = snapshot
-        self._past = past
-        self._others = OthersChanges(records, snapshot, past)
-        self._recency = read_order.Recency()
+        self._history = history
+        self._recency = Recency()
 
     # --- before and after a request -------------------------------------------
 
@@ -85,7 +86,7 @@ class Journal:
         """
         confirmed, unsent = list(done), list(dropped)
         for attempt, seen, deleted in zip(
-            self._past.transactions(),
+            self._history.transactions(),
             itertools.tee(readings),
             itertools.tee(gone),
             strict=False,  # there are at most two
@@ -142,7 +143,7 @@ class Journal:
             lower generation than the update.
         """
         for attempt, read in zip(
-            self._past.transactions(), itertools.tee(readings), strict=False
+            self._history.transactions(), itertools.tee(readings), strict=False
         ):
             with attempt as db:
                 entries, new = list[Entry](), set[str]()
@@ -153,9 +154,9 @@ class Journal:
                         last = self._snapshot.keep_prior_state(db, reading)
                         if last is None:
                             new.add(reading.provider.uuid)
-                        entries += self._others.entries(db, last, reading, new)
+                        entries += self._by_others(db, last, reading, new)
                         self._save(db, reading)
-                self._past.record(db, entries)
+                self._history.record(db, entries)
 
     def forget(
         self, uuids: Iterable[str], lost_roots: Iterable[str] = ()
@@ -166,10 +167,10 @@ class Journal:
             deleted; they are remembered until they are read again
         """
         lost, roots = list(uuids), list(lost_roots)
-        for attempt in self._past.transactions():
+        for attempt in self._history.transactions():
             with attempt as db:
                 for uuid in lost:
-                    self._others.note_gone(db, uuid)
+                    self._note_gone(db, uuid)
                     self._forget(db, uuid)
                 for uuid in roots:
                     self._snapshot.lose_root(db, uuid)
@@ -222,10 +223,10 @@ class Journal:
         The record stays, and what counted as ours at that time does again.
         """
         restored = list(readings)
-        for attempt in self._past.transactions():
+        for attempt in self._history.transactions():
             with attempt as db:
                 for reading in restored:
-                    self._past.record(db, [differences.restored(reading)])
+                    self._history.record(db, [differences.restored(reading)])
                     self._snapshot.restore(db, reading)
                     seen = reading.provider
                     self._recency.learn(seen.uuid, seen.generation)
@@ -238,7 +239,7 @@ class Journal:
             same uuid, and everything about it is dropped.
         """
         known = self._snapshot.readings(generations)
-        for attempt in self._past.transactions():
+        for attempt in self._history.transactions():
             with attempt as db:
                 for uuid, generation in generations.items():
                     if uuid in known and known[uuid].is_above(generation):
@@ -247,7 +248,7 @@ class Journal:
                 adopted = Record(created=frozenset(generations))
                 self._records.add(db, node_uuid, adopted)
                 names = self._snapshot.last_names(db, generations)
-                self._past.record(
+                self._history.record(
                     db,
                     [
                         Entry(
@@ -266,9 +267,43 @@ class Journal:
         """Write what the history tells of writes, before they are recorded."""
         if entries:
             uuids = {entry.uuid for entry in entries}
-            self._past.record(
+            self._history.record(
                 db, entries, self._snapshot.prior_states(db, uuids)
             )
+
+    def _by_others(
+        self,
+        db: sqlite3.Connection,
+        last: provider.Reading | None,
+        now: provider.Reading,
+        new: Collection[str],
+    ) -> Iterable[Entry]:
+        """Return what others changed between two readings of a provider.
+
+        :param new: the providers that were not read before this observation
+        """
+        uuid = now.provider.uuid
+        if last is None:
+            is_first = now.root_uuid in new or now.provider.parent_uuid is None
+            if is_first or self._records.is_created(db, uuid):
+                return ()
+            return differences.new_provider(now)
+        if last.provider == now.provider:
+            return ()
+        own = self._history.own_since(db, uuid, last.read_at)
+        return differences.entries(last, now, own)
+
+    def _note_gone(self, db: sqlite3.Connection, uuid: str) -> None:
+        """Record that another writer deleted a provider that is gone.
+
+        Nothing is recorded if this agent had sent its deletion.
+        """
+        last = self._snapshot.last_reading(db, uuid)
+        if last is None:
+            return
+        own = self._history.own_since(db, uuid, last.read_at)
+        if not any(entry.what is What.DELETED for entry in own):
+            self._history.record(db, [differences.gone(last)])
 
     def _save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
         seen = reading.provider
@@ -283,3 +318,49 @@ class Journal:
         self._records.forget(db, uuid)
         intents.drop_on(db, uuid)
         self._snapshot.forget(db, uuid)
+
+
+class Recency:
+    """The last known generation of each provider, and when it was learnt.
+
+    An observation of placement takes time. While it runs, another thread may
+    write to a provider and record the outcome; then the observation shows an
+    older state than the recorded one. Used under the database's lock.
+
+    A moment is a count of the updates so far, not a time.
+    """
+
+    def __init__(self) -> None:
+        self._moment = 0
+        self._learnt: dict[str, tuple[int, int]] = {}
+
+    def now(self) -> int:
+        """Return the moment after all updates so far."""
+        return self._moment
+
+    def learn(self, uuid: str, generation: int | None) -> None:
+        """Note that a provider has, or just had, this generation."""
+        self._moment += 1
+        self._learnt[uuid] = (self._moment, generation or 0)
+
+    def end_observations(self) -> None:
+        """Drop all updates: no observation that began before one is running.
+
+        Moments go on counting, so later observations are not confused.
+        """
+        self._learnt.clear()
+
+    def is_newer(self, uuid: str, moment: int) -> bool:
+        """True if a provider was updated since this moment."""
+        return self._learnt.get(uuid, (0, 0))[0] > moment
+
+    def is_outdated(self, seen: provider.Provider, moment: int) -> bool:
+        """True if a provider has a higher generation than the one seen.
+
+        :param moment: when the observation began that saw the provider; older
+            updates do not count
+        """
+        _, generation = self._learnt.get(seen.uuid, (0, 0))
+        return self.is_newer(seen.uuid, moment) and generation > (
+            seen.generation or 0
+        )

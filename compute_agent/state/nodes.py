@@ -2,7 +2,8 @@
 """The nodes that the drivers reported, also those that departed.
 
 They are in the table ``node``. Methods that take a connection are steps of a
-transaction of ``handover/handover.py``.
+transaction of ``handover.py``. The table ``agreed_name`` has the names under
+which this agent and placement last agreed on each node.
 """
 
 import dataclasses
@@ -16,10 +17,38 @@ from ..tree.node import Node
 from ..virt import driver as virt
 from ..virt.drivers import Drivers
 from .database.database import Database
-from .known_node import KnownNode
-from .record.records import Records
-from .snapshot import lost_roots
-from .snapshot.snapshot import Snapshot
+from .records import Records
+from .snapshot import Snapshot
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class KnownNode:
+    """A node that a driver lists, or once listed.
+
+    :ivar drivers: the classes of the drivers that list it, or once listed it,
+        each as ``module:Class``
+    :ivar answer: the driver's last answer whether the node exists; None while
+        the driver lists it
+    :ivar asked_at: when the driver answered, in seconds since the epoch
+    :ivar left_at: when the node was first missing, in seconds since the epoch;
+        None while the driver lists it or confirms that it exists. Nodes that
+        left in the same cycle have the same value, other nodes another.
+    :ivar left_of: the number of nodes that the agent had then; 0 if a person
+        approved the departure
+    """
+
+    name: str
+    title: str = ''
+    drivers: frozenset[str] = frozenset()
+    answer: virt.Existence | None = None
+    asked_at: float = 0.0
+    left_at: float | None = None
+    left_of: int = 0
+
+    def node(self, uuid: str) -> Node:
+        """Return the node with this uuid."""
+        return Node(uuid=uuid, name=self.name, title=self.title)
+
 
 _CREATED_FOR_UNRECORDED = (
     'select uuid, node_uuid from created'
@@ -186,7 +215,7 @@ class Nodes:
         """Drop a node, and the claims that were made for it."""
         self._rows = None
         db.execute('delete from node where uuid = ?', (uuid,))
-        lost_roots.drop_everywhere(db, uuid)
+        self._snapshot.drop_lost_root(db, uuid)
         self._records.claims.drop(db, uuid)
 
 
@@ -218,3 +247,41 @@ def _read(db: sqlite3.Connection) -> list[_Row]:
         )
         for uuid, name, title, drivers, answer, asked_at, left_at, left_of in rows
     ]
+
+
+class AgreedNames:
+    """The agreed name of each node.
+
+    It tells a host that was renamed, whose old name is the agreed one, from a
+    host whose provider somebody else renamed. It changes seldom, so it is kept
+    in memory.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._names: dict[str, str] | None = None
+
+    def of(self, uuid: str) -> str | None:
+        """Return the agreed name of a node, None if there never was one."""
+        with self._database.reading() as db:
+            if self._names is None:
+                self._names = dict(
+                    db.execute(
+                        'select uuid, name from agreed_name where uuid in'
+                        ' (select uuid from node)'
+                    ).fetchall()
+                )
+            return self._names.get(uuid)
+
+    def agree(self, uuid: str, name: str) -> None:
+        """Record that placement and this agent call a node by this name."""
+        if self.of(uuid) == name:
+            return
+        with self._database.writing() as db:
+            db.execute('replace into agreed_name values (?, ?)', (uuid, name))
+            db.execute(
+                'delete from agreed_name where uuid != ? and uuid not in'
+                ' (select uuid from node)',
+                (uuid,),
+            )
+            self._names = None

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state of this agent: its record, and its snapshot of placement.
 
-SQLite in ``state_path``, WAL. The *record* (``record/``, and the intents in
+SQLite in ``state_path``, WAL. The *record* (``records.py``, and the intents in
 ``journal.py``) must be durable before a request is sent. If the *snapshot*
-(``snapshot/``) is lost, the agent only has to read placement again. It is
+(``snapshot.py``) is lost, the agent only has to read placement again. It is
 kept for each placement service (``site``): another spelling of an endpoint
 costs a full read, but loses no record. ``nodes.py`` has the nodes that the
 drivers reported.
 
-The parts share one database and one cache (``cache.py``). A public method of a
+The parts share one database and one cache (``values/cache.py``). A public method of a
 part is one read of the database or one whole write. A method that takes a
 connection is a step of a transaction that its caller opened. A write that
 changes what several parts own is a method of ``journal.py`` if it is about
-providers, and of ``handover/`` if it is about a whole node. No part knows HTTP
+providers, and of ``handover.py`` if it is about a whole node. No part knows HTTP
 or plans.
 """
 
@@ -20,13 +20,11 @@ import pathlib
 import typing
 from collections.abc import Collection
 
-from . import approvals, cache, journal, nodes
+from . import approvals, handover, journal, nodes, records, snapshot, undos
+from . import site as site_module
 from .database import database
-from .handover import handover
 from .history import history
-from .record import agreed_names, records, undos
-from .snapshot import site as site_module
-from .snapshot import snapshot
+from .values import cache
 
 
 class State:
@@ -50,7 +48,7 @@ class State:
         self.undos = undos.Undos(database)
         self.history = history.History(database)
         self._cache = shared = cache.Cache()
-        self.agreed_names = agreed_names.AgreedNames(database)
+        self.agreed_names = nodes.AgreedNames(database)
         self.approvals = approvals.Approvals(database, self.history)
         self.site = site_module.Site(database, site)
         self.snapshot = snapshot.Snapshot(database, shared, self.site)
@@ -68,7 +66,7 @@ class State:
             journal=self.journal,
             snapshot=self.snapshot,
             nodes=self.nodes,
-            past=self.history,
+            history=self.history,
         )
 
     @classmethod

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import math
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from .. import error_text, errors
 
@@ -114,6 +114,18 @@ class Inventory:
             'step_size': self.step_size,
             'allocation_ratio': self.allocation_ratio,
         }
+
+    @classmethod
+    def from_values(cls, values: Iterable[typing.Any]) -> typing.Self:
+        """Return the inventory whose ``values`` these are.
+
+        :raises ValueError: these are not six values
+        """
+        return cls(**dict(zip(cls.__dataclass_fields__, values, strict=True)))
+
+    def values(self) -> list[int | float]:
+        """Return the values of the six fields, to keep them without names."""
+        return list(self.to_record().values())
 
     @property
     def capacity(self) -> float:

@@ -6,7 +6,7 @@ from gauntlet import Plant, Variant, against, verdict
 
 from compute_agent.ownership import in_use
 from compute_agent.plan.operations import operations
-from compute_agent.state.snapshot import site, snapshot
+from compute_agent.state import site, snapshot
 from compute_agent.tree import names
 from report_client import client
 from report_client.plan import diff

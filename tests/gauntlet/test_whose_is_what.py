@@ -9,7 +9,7 @@ from gauntlet import Plant, Variant, against, verdict
 from compute_agent.cycle import resource_tracker
 from compute_agent.ownership import claims, in_use
 from compute_agent.plan.operations import operations
-from compute_agent.state.record import records
+from compute_agent.state import records
 from compute_agent.tree import allocation_ratios, inventory, provider_tree
 from report_client import errors as placement_errors
 from report_client.plan import diff

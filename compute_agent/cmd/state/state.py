@@ -18,7 +18,7 @@ from ... import errors
 from ..app import command, configuration
 
 if typing.TYPE_CHECKING:
-    from ...state.handover import node_record
+    from ...state.values import node_record
 
 STDIN = '-'
 
@@ -49,7 +49,7 @@ class StateExport(command.AgentCommand):
         """Print the record; with --forget, drop it."""
         from ...state import state  # noqa: PLC0415 (quick --help)
         from ...state.database import lock  # noqa: PLC0415
-        from ...state.handover import node_record  # noqa: PLC0415
+        from ...state.values import node_record  # noqa: PLC0415
 
         directory = state_path(self)
         with contextlib.ExitStack() as stack:
@@ -72,7 +72,7 @@ class StateExport(command.AgentCommand):
 
         :raises errors.Unavailable: the record could not be written
         """
-        from ...state.handover import node_record  # noqa: PLC0415 (quick --help)
+        from ...state.values import node_record  # noqa: PLC0415 (quick --help)
 
         out = self.app.stdout
         try:
@@ -150,7 +150,7 @@ def _read(name: str, stdin: typing.TextIO) -> 'node_record.NodeRecord':
 
     :raises errors.ConfigError: it cannot be read, or is not a record
     """
-    from ...state.handover import node_record  # noqa: PLC0415 (quick --help)
+    from ...state.values import node_record  # noqa: PLC0415 (quick --help)
 
     where = 'standard input' if name == STDIN else name
     try:

@@ -49,7 +49,7 @@ class StateShow(listing.Listing):
         """Return one row for each provider and each name."""
         from ...ownership.explanations import record_rows  # noqa: PLC0415 (quick --help)
         from ...state import state as state_database  # noqa: PLC0415
-        from ...state.handover import node_record  # noqa: PLC0415
+        from ...state.values import node_record  # noqa: PLC0415
 
         directory = state.state_path(self)
         opened = state_database.State.open_copy(directory)

@@ -38,8 +38,7 @@ from ...limits import contention
 from ...ownership import policy
 from ...ownership.pruning import NOTHING, Prune
 from ...provider_config import files as provider_config
-from ...state.history import own_changes
-from ...state.known_node import KnownNode
+from ...state.nodes import KnownNode
 from ...state.state import State
 from ...tree.node import Node
 from ...virt.drivers import Drivers
@@ -152,7 +151,7 @@ def build_agent(
             nova=nova_compute.NovaCompute(settings.identity_directories)
             if settings.mode is None
             else None,
-            author=own_changes.OwnChanges(state.history).author,
+            author=state.history.author,
         ),
         files=files,
         names=state.agreed_names,

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from ...limits import removal_case
-from ...state.known_node import KnownNode
+from ...state.nodes import KnownNode
 from ...virt import driver as virt
 
 _TICK = 0.001  # seconds between two batches, at least

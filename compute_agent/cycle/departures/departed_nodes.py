@@ -21,7 +21,7 @@ from typing import Protocol
 from ... import errors
 from ...limits import removal_case
 from ...ownership import orphans
-from ...state.known_node import KnownNode
+from ...state.nodes import KnownNode
 from ...tree import provider
 from ...tree.node import Node
 from ...virt import driver as virt

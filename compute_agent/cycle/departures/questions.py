@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 
 from ... import errors
-from ...state.known_node import KnownNode
+from ...state.nodes import KnownNode
 from ...tree.node import Node
 from ...virt import driver as virt
 from ...virt import drivers, failures

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterable, Iterator
 
 from ... import errors, private_files
-from . import schema, site_names
+from . import schema
 
 # Errors that damaged rows raise: rows not as this agent wrote them.
 _DAMAGED = (
@@ -104,7 +104,7 @@ class Database:
                     db.backup(memory)
                     schema.migrate(memory)
                     schema.check_version(memory, path)
-                    site_names.remove_credentials(memory)
+                    schema.remove_credentials(memory)
                     return cls(memory)
                 except BaseException:
                     memory.close()

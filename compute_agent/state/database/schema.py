@@ -5,6 +5,10 @@ SQLite, WAL, 0600. A file that cannot be used raises a ``ConfigError`` of one
 line; it is never repaired or replaced silently. Used by ``database.py``.
 The tables ``held`` and ``was`` keep their names, so that the schema stays:
 ``held`` has the claims, ``was`` the providers before others changed them.
+
+Earlier releases stored the address of a placement service as the operator
+wrote it, and it may contain a user and a password. These are removed when the
+database is opened.
 """
 
 import contextlib
@@ -13,8 +17,7 @@ import pathlib
 import sqlite3
 from collections.abc import Iterator
 
-from ... import errors, private_files
-from . import site_names
+from ... import error_text, errors, private_files
 
 SCHEMA_VERSION = 7
 FILE_NAME = 'state.sqlite'
@@ -209,12 +212,12 @@ def prepare(db: sqlite3.Connection, path: pathlib.Path) -> None:
     migrate(db)
     db.execute('commit')
     check_version(db, path)
-    if site_names.has_credentials(db):
+    if has_credentials(db):
         db.execute('pragma secure_delete = on')
         db.execute('begin immediate')
-        site_names.remove_credentials(db)
+        remove_credentials(db)
         db.execute('commit')
-        site_names.erase_freed_pages(db)
+        erase_freed_pages(db)
 
 
 def migrate(db: sqlite3.Connection) -> None:
@@ -260,3 +263,51 @@ def _run(db: sqlite3.Connection, statements: str, version: int) -> None:
     for statement in statements.split(';'):
         db.execute(statement)
     db.execute(f'pragma user_version = {version}')
+
+
+_OF_SITES = (
+    'reading',
+    'was',
+    'known',
+    'past_contents',
+)  # with the snapshot of a service
+
+
+def has_credentials(db: sqlite3.Connection) -> bool:
+    """Return True if a name in the database has a user or a password."""
+    return bool(_renamed(db))
+
+
+def remove_credentials(db: sqlite3.Connection) -> None:
+    """Rename these services; a snapshot that is there twice is dropped.
+
+    The caller commits.
+    """
+    for name, new in _renamed(db):
+        taken = db.execute('select id from site where name = ?', (new,))
+        if taken.fetchone() is None:
+            db.execute('update site set name = ? where name = ?', (new, name))
+            continue
+        for table in _OF_SITES:
+            db.execute(
+                f'delete from {table} where site = '  # noqa: S608 (a constant)
+                '(select id from site where name = ?)',
+                (name,),
+            )
+        db.execute('delete from site where name = ?', (name,))
+
+
+def erase_freed_pages(db: sqlite3.Connection) -> None:
+    """Remove what was deleted from the file and its log, outside of writes."""
+    db.execute('vacuum')
+    db.execute('pragma wal_checkpoint(truncate)')
+
+
+def _renamed(db: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Return the names with credentials, and the names without them."""
+    names = [str(row[0]) for row in db.execute('select name from site')]
+    return [
+        (name, new)
+        for name in names
+        if (new := error_text.without_credentials(name)) != name
+    ]

@@ -16,7 +16,7 @@ from ...limits import approval, removal_subjects
 from ...plan.change import Change
 from ...plan.history_entry import OTHERS, Entry, Result, What
 from ...tree import assertion, provider
-from . import rows
+from ..values import history_rows
 
 
 def annotated(
@@ -51,7 +51,7 @@ def is_repeated(db: sqlite3.Connection, entry: Entry) -> bool:
     ).fetchone()
     return last is not None and last == (
         entry.result,
-        rows.text(plain(entry)),
+        history_rows.text(plain(entry)),
     )
 
 

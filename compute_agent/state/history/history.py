@@ -17,10 +17,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ... import error_text, errors
+from ...plan.change import Change
 from ...plan.history_entry import OTHERS, Entry, PastEntry, Result, What
 from ...tree import provider
+from ...tree.assertion import Kind
 from ..database.database import Database
-from . import annotations, rotation, rows
+from ..values import history_rows
+from . import annotations, rotation
 
 LOG = logging.getLogger(__name__)
 
@@ -38,6 +41,8 @@ _UNREADABLE = (
     TypeError,
     ValueError,
 )
+
+_MOST = 500  # entries that ``author`` looks at
 
 _COLUMNS = 'at, node_uuid, uuid, by, what, result, content'
 # As bytes: SQLite refuses to return text that is not UTF-8, with all that
@@ -137,7 +142,7 @@ class History:
         with self._harmless():
             return [
                 past.entry
-                for past in self._past(
+                for past in self._read(
                     db,
                     'where uuid = ? and at > ? and by != ? and result != ?'
                     ' order by id',
@@ -156,7 +161,7 @@ class History:
         :raises errors.ConfigError: they cannot be read
         """
         with self._database.reading() as db:
-            return self._past(
+            return self._read(
                 db,
                 'where at >= ? and at < coalesce(?, at + 1) order by id',
                 (since, until),
@@ -167,15 +172,38 @@ class History:
         marks = ', '.join('?' * len(kinds))
         condition = f'where what in ({marks}) order by id desc limit 1'
         with self._harmless(), self._database.reading() as db:
-            return next(iter(self._past(db, condition, kinds)), None)
+            return next(iter(self._read(db, condition, kinds)), None)
         return None
 
     def about(self, uuid: str, most: int) -> Sequence[PastEntry]:
         """Return the newest entries about a provider, the newest first."""
         condition = 'where uuid = ? order by id desc limit ?'
         with self._harmless(), self._database.reading() as db:
-            return self._past(db, condition, (uuid, most))
+            return self._read(db, condition, (uuid, most))
         return ()
+
+    def author(self, changed: provider.Provider, kind: Kind, name: str) -> str:
+        """Return the command on this host that made a name what it is, and when.
+
+        Placement does not say who wrote, but the history has what this agent
+        and its commands wrote. Return an empty text if another writer changed
+        the name, or if the history does not tell.
+
+        :param changed: the provider as it is
+        """
+        for past in self.about(changed.uuid, _MOST):
+            for change in past.entry.changes:
+                if (change.kind, change.name) != (kind, name):
+                    continue
+                if past.entry.result is Result.REFUSED:
+                    continue
+                if past.entry.by == OTHERS or not _is_so(
+                    changed, kind, change
+                ):
+                    return ''
+                at = error_text.moment(past.at)
+                return f'compute-agent {past.entry.by} at {at}'
+        return ''
 
     # --- inside ---------------------------------------------------------------
 
@@ -222,7 +250,7 @@ class History:
             if annotations.is_repeated(db, entry):
                 continue
             noted = annotations.annotated(db, entry, prior)
-            content = rows.text(annotations.plain(noted))
+            content = history_rows.text(annotations.plain(noted))
             size = len(content) + rotation.OVERHEAD
             written += size
             db.execute(
@@ -257,7 +285,7 @@ class History:
                 exc,
             )
 
-    def _past(
+    def _read(
         self, db: sqlite3.Connection, condition: str, values: Sequence[object]
     ) -> list[PastEntry]:
         """Return the entries that can be read, without the others."""
@@ -266,7 +294,7 @@ class History:
             f'{_SELECT} from history {condition}', tuple(values)
         ):
             try:
-                found.append(rows.entry(*values_read))
+                found.append(history_rows.entry(*values_read))
             except _UNREADABLE as exc:
                 lost.append((number, error_text.one_line(exc)))
         if lost and not self._has_told:
@@ -278,3 +306,10 @@ class History:
                 *lost[0],
             )
         return found
+
+
+def _is_so(changed: provider.Provider, kind: Kind, change: Change) -> bool:
+    """Return True if a name is as the change left it."""
+    if kind is Kind.INVENTORY:
+        return changed.inventories.get(change.name) == change.after
+    return (change.name in changed.names_of(kind)) is change.exists

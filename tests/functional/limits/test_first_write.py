@@ -7,7 +7,7 @@ import pytest
 from agents import NODE
 
 from compute_agent.cycle.resource_tracker import Status
-from compute_agent.state.handover import node_record
+from compute_agent.state.values import node_record
 from compute_agent.virt import driver as virt
 
 OTHER = '22222222-2222-4222-8222-222222222222'

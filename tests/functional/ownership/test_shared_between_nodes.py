@@ -8,7 +8,7 @@ does not go because it says something else for another.
 import pytest
 from agents import NODE
 
-from compute_agent.state.handover import node_record
+from compute_agent.state.values import node_record
 from compute_agent.tree import assertion
 from compute_agent.virt import driver as virt
 

@@ -14,7 +14,7 @@ from compute_agent.cycle.planning import node_planner
 from compute_agent.limits import contention, item_history, judgement
 from compute_agent.ownership import claims
 from compute_agent.plan import intents
-from compute_agent.state.snapshot import earlier_contents
+from compute_agent.state import earlier_contents
 from compute_agent.tree import provider_tree
 from report_client.apply import executor, progress
 from report_client.observe import fallen

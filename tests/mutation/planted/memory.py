@@ -6,9 +6,7 @@ import uuid as uuidlib
 
 from planted.catalogue import plant
 
-from compute_agent.state import journal
-from compute_agent.state.record import undos
-from compute_agent.state.snapshot import site
+from compute_agent.state import journal, site, undos
 from compute_agent.tree import provider_tree
 from report_client.apply import executor
 

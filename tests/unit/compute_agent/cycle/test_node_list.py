@@ -5,7 +5,7 @@ import pytest
 
 from compute_agent import errors
 from compute_agent.cycle import node_list
-from compute_agent.state.known_node import KnownNode
+from compute_agent.state.nodes import KnownNode
 from compute_agent.tree.node import Node
 from compute_agent.virt import driver as virt
 from compute_agent.virt.drivers import Drivers

@@ -21,7 +21,7 @@ from compute_agent.plan import change
 from compute_agent.plan.observation import Observation
 from compute_agent.plan.plan import Outcome, Plan
 from compute_agent.state import state
-from compute_agent.state.known_node import KnownNode
+from compute_agent.state.nodes import KnownNode
 from compute_agent.tree import assertion, provider
 from compute_agent.tree.node import Node
 from compute_agent.virt import driver as virt

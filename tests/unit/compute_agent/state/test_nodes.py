@@ -7,7 +7,7 @@ import pytest
 
 from compute_agent import errors
 from compute_agent.state import state as state_module
-from compute_agent.state.known_node import KnownNode
+from compute_agent.state.nodes import KnownNode
 from compute_agent.tree import assertion
 from compute_agent.tree.node import Node
 

@@ -4,7 +4,7 @@
 import dataclasses
 
 from compute_agent.cycle.departures import batches
-from compute_agent.state.known_node import KnownNode
+from compute_agent.state.nodes import KnownNode
 from compute_agent.virt.driver import Existence
 
 LISTED = 3

@@ -14,7 +14,7 @@ from compute_agent.ownership.record import Record
 from compute_agent.plan import intents
 from compute_agent.state import state
 from compute_agent.state.database import database, schema
-from compute_agent.state.known_node import KnownNode
+from compute_agent.state.nodes import KnownNode
 from compute_agent.tree import assertion, provider
 
 NODE = '11111111-1111-4111-8111-111111111111'

@@ -16,7 +16,7 @@ from compute_agent.ownership.record import Record
 from compute_agent.plan import intents
 from compute_agent.state import state as state_module
 from compute_agent.state.database import schema
-from compute_agent.state.known_node import KnownNode
+from compute_agent.state.nodes import KnownNode
 from compute_agent.tree import inventory, names, provider
 from compute_agent.tree.assertion import Kind
 from compute_agent.tree.node import Node

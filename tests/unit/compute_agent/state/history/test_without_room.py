@@ -12,8 +12,8 @@ from compute_agent.ownership.record import Record
 from compute_agent.plan import intents
 from compute_agent.plan.history_entry import Entry, What
 from compute_agent.state import state as state_module
-from compute_agent.state.handover.node_record import NodeRecord
 from compute_agent.state.history import history
+from compute_agent.state.values.node_record import NodeRecord
 from compute_agent.tree import node, provider
 
 NODE = '11111111-1111-4111-8111-111111111111'

@@ -9,7 +9,7 @@ from compute_agent.plan.change import Change
 from compute_agent.plan.history_entry import Entry, Result, What
 from compute_agent.plan.removal import Cause, Reason
 from compute_agent.state import state as state_module
-from compute_agent.state.history import rows
+from compute_agent.state.values import history_rows
 from compute_agent.tree import inventory
 from compute_agent.tree.assertion import Kind
 
@@ -81,14 +81,14 @@ def test_a_password_in_a_url_is_not_kept():
         what=What.OUTAGE,
         text='no answer from http://admin:s3cret@keystone/v3 and so on',
     )
-    content = rows.text(entry)
+    content = history_rows.text(entry)
     assert 's3cret' not in content
     assert 'keystone/v3' in content
 
 
 def test_a_text_is_one_line_of_bounded_length():
     entry = dataclasses.replace(ENTRIES[0], text='a\nb\x1b' + 'c' * 9_000)
-    kept = rows.fields(rows.text(entry), '')['text']
+    kept = history_rows.fields(history_rows.text(entry), '')['text']
     assert kept.startswith('a b\\x1bccc')
     assert len(kept) == 500
     assert kept.endswith('ccc…')

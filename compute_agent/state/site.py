@@ -8,8 +8,8 @@ another service. Methods that take a connection are steps of a transaction.
 
 import sqlite3
 
-from ...tree import names, provider
-from ..database.database import Database, packed, unpacked
+from ..tree import names, provider
+from .database.database import Database, packed, unpacked
 
 
 class Site:

@@ -6,6 +6,9 @@ shard, or to another host's agent) leaves its record behind: which providers
 were created for it, which names were added, and which sources claimed them.
 This module defines that record and its data form, which any agent of the same
 or a newer version can read. Used by ``handover.py`` and ``cmd/state/``.
+
+Each description in the JSON schema completes "write ..." in an error message.
+Names and uuids are checked by placement's rules.
 """
 
 import contextlib
@@ -20,7 +23,88 @@ from ... import errors, yaml_problems
 from ...ownership.record import Record
 from ...tree import assertion, names
 from ...tree.node import Node
-from . import schema
+
+FORMAT = 'compute-agent node record'
+VERSION = 1
+
+
+def _object(
+    description: str, properties: Mapping[str, Any], *, required: bool = True
+) -> dict[str, Any]:
+    return {
+        'description': description,
+        'type': 'object',
+        'properties': properties,
+        'required': list(properties) if required else [],
+        'additionalProperties': False,
+    }
+
+
+def _by_kind(description: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    kinds = {kind.value: content for kind in assertion.Kind}
+    return _object(description, kinds, required=False)
+
+
+# JSON can spell lone surrogates, which SQLite refuses.
+_SURROGATES = r'\ud800-\udfff'
+_CLASS = rf'[^\s:,{_SURROGATES}]+:[^\s:,{_SURROGATES}]+'
+_TEXT = {
+    'type': 'string',
+    'maxLength': names.MAX_NAME,
+    'description': f'text of at most {names.MAX_NAME} characters',
+    'pattern': rf'^[^{_SURROGATES}]*\Z',
+}
+_NAMES = {
+    'description': 'a list of names',
+    'type': 'array',
+    'items': _TEXT,
+}
+_CLAIMS = {
+    'description': 'an object of source to names',
+    'type': 'object',
+    'propertyNames': {
+        'description': 'a source: driver, agent, or file: and a path',
+        'pattern': rf'^(driver|agent|(driver|file):[^\n{_SURROGATES}]+)\Z',
+    },
+    'additionalProperties': _NAMES,
+}
+SCHEMA = _object(
+    'a record of a node',
+    {
+        'format': {'const': FORMAT, 'description': FORMAT},
+        'version': {'const': VERSION, 'description': str(VERSION)},
+        'node': _object(
+            'an object with uuid, name, title and driver',
+            {
+                'uuid': _TEXT,
+                'name': _TEXT,
+                'title': _TEXT,
+                'driver': {
+                    'description': 'a class as module:Class',
+                    'type': 'string',
+                    'pattern': rf'^{_CLASS}(,{_CLASS})*\Z',
+                },
+            },
+        ),
+        'providers': {
+            'description': 'a list of providers',
+            'type': 'array',
+            'items': _object(
+                'an object with uuid, created, ours and held',
+                {
+                    'uuid': _TEXT,
+                    'created': {
+                        'type': 'boolean',
+                        'description': 'true or false',
+                    },
+                    'ours': _by_kind('an object of kind to names', _NAMES),
+                    'held': _by_kind('an object of kind to sources', _CLAIMS),
+                },
+            ),
+        },
+    },
+)
+
 
 WANTED = 'give the output of "compute-agent state export NODE"'
 _FEW = 3  # names that an error lists
@@ -89,8 +173,8 @@ def data(handed: NodeRecord) -> dict[str, Any]:
     """
     node = handed.node
     return {
-        'format': schema.FORMAT,
-        'version': schema.VERSION,
+        'format': FORMAT,
+        'version': VERSION,
         'node': {
             'uuid': node.uuid,
             'name': node.name,
@@ -110,7 +194,7 @@ def from_data(given: Any) -> NodeRecord:
         version
     """
     _check_version(given)
-    validator = jsonschema.Draft202012Validator(schema.SCHEMA)
+    validator = jsonschema.Draft202012Validator(SCHEMA)
     worst = jsonschema.exceptions.best_match(validator.iter_errors(given))
     if worst is not None:
         _, problem = yaml_problems.of_schema(worst)
@@ -157,9 +241,9 @@ def _check_version(given: Any) -> None:
 
     :raises errors.ConfigError: it is one of these
     """
-    if not isinstance(given, dict) or given.get('format') != schema.FORMAT:
+    if not isinstance(given, dict) or given.get('format') != FORMAT:
         raise errors.ConfigError(f'it is not the record of a node; {WANTED}')
-    version, known = given.get('version'), schema.VERSION
+    version, known = given.get('version'), VERSION
     if isinstance(version, int) and version > known:
         raise errors.ConfigError(
             f'the record has version {yaml_problems.shown(version)}, and this '

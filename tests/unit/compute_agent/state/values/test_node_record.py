@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from compute_agent import errors
 from compute_agent.ownership.record import Record
-from compute_agent.state.handover import node_record, schema
+from compute_agent.state.values import node_record
 from compute_agent.tree.assertion import Kind
 from compute_agent.tree.node import Node
 
@@ -185,7 +185,7 @@ def test_what_is_no_record_is_told_from_one(data):
 
 @pytest.mark.parametrize('rest', [DATA, {'format': DATA['format']}])
 def test_a_newer_version_is_refused_whatever_it_holds(rest):
-    newer = schema.VERSION + 1
+    newer = node_record.VERSION + 1
     said = refused({**rest, 'version': newer, 'new': []})
     assert f'has version {newer}, and this agent reads version 1' in said
 

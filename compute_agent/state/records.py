@@ -2,12 +2,12 @@
 """The record in the state database: this agent's additions and the claims.
 
 The tables ``created`` (providers that this agent created), ``ours`` (names
-that it added), ``held`` (the claims, ``recorded_claims.py``) and ``taken_over``
+that it added), ``held`` (the claims) and ``taken_over``
 (providers of others that a person allowed it to write).
 They must be durable before a request is sent. Without these tables the agent
 only adds, because it does not know which names it added before. Methods that
 take a connection are steps of a transaction of ``journal.py``, ``nodes.py`` or
-``handover/handover.py``.
+``handover.py``.
 """
 
 import contextlib
@@ -15,18 +15,17 @@ import itertools
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from ... import errors
-from ...ownership.record import Record
-from ...plan import intents
-from ...plan.history_entry import Entry, What
-from ...tree import assertion, provider
-from ..cache import Cache
-from ..database.database import Database, packed
-from ..history.history import History
-from ..snapshot import earlier_contents
-from ..snapshot.snapshot import Snapshot
-from . import rows
-from .recorded_claims import RecordedClaims
+from .. import errors
+from ..ownership.record import Claimant, Record
+from ..plan import intents
+from ..plan.history_entry import Entry, What
+from ..tree import assertion, provider
+from ..tree.assertion import Claims, Key
+from . import earlier_contents
+from .database.database import Database, packed, unpacked
+from .history.history import History
+from .snapshot import Snapshot
+from .values.cache import Cache
 
 _TABLES = ('created', 'ours', 'held', 'taken_over')
 # Nodes whose records one query returns: the rows of all nodes take memory.
@@ -45,12 +44,12 @@ class Records:
         database: Database,
         cache: Cache,
         snapshot: Snapshot,
-        past: History,
+        history: History,
     ) -> None:
         self._database = database
         self._cache = cache
         self._snapshot = snapshot
-        self._past = past
+        self._history = history
         self.claims = RecordedClaims(cache)
 
     # --- reading --------------------------------------------------------------
@@ -132,11 +131,11 @@ class Records:
     def take_over(self, uuids: Iterable[str]) -> None:
         """Record that a person allowed this agent to write these providers."""
         taken = list(uuids)
-        for attempt in self._past.transactions():
+        for attempt in self._history.transactions():
             with attempt as db:
                 self._take_over(db, taken)
                 names = self._snapshot.last_names(db, taken)
-                self._past.record(
+                self._history.record(
                     db,
                     [
                         Entry(
@@ -292,7 +291,156 @@ class Records:
         """Read the records of several nodes at once, and cache them."""
         uuids = frozenset[str]().union(*wanted.values())
         prior = self._snapshot.prior_states(db, uuids)
-        found = rows.read(db, wanted, prior)
+        found = _read_rows(db, wanted, prior)
         for node_uuid, record in found.items():
             self._cache.keep_record(wanted[node_uuid], node_uuid, record)
         return found
+
+
+class RecordedClaims:
+    """The table ``held``: which source claims which names for which node.
+
+    Each method is a step of a transaction.
+
+    :param cache: drops the records of the providers whose claims change
+    """
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+
+    def set(
+        self,
+        db: sqlite3.Connection,
+        node_uuid: str,
+        claims: Mapping[Key, Claims],
+    ) -> None:
+        """Record which source claims which names for a node from now on."""
+        for uuid, _ in claims:
+            self._cache.drop(uuid)
+        db.executemany(
+            'replace into held values (?, ?, ?, ?, ?)',
+            [
+                (uuid, kind, source, node_uuid, packed(names))
+                for (uuid, kind), by_source in claims.items()
+                for source, names in by_source.items()
+            ],
+        )
+
+    def has_any_of(self, db: sqlite3.Connection, source: str) -> bool:
+        """Return True if the source claims names, for any node."""
+        query = 'select 1 from held where source = ? limit 1'
+        return db.execute(query, (source,)).fetchone() is not None
+
+    def rename_source(
+        self,
+        db: sqlite3.Connection,
+        old: str,
+        new: str,
+        node_uuids: Iterable[str] | None = None,
+    ) -> None:
+        """Give the claims of a source to another name of it.
+
+        :param node_uuids: only the claims for these nodes; None for all nodes
+        """
+        query = 'select uuid, node_uuid from held where source = ?'
+        found = db.execute(query, (old,)).fetchall()
+        wanted = None if node_uuids is None else set(node_uuids)
+        for uuid, node_uuid in found:
+            if wanted is None or node_uuid in wanted:
+                self._cache.drop(uuid)
+                db.execute(
+                    'update or replace held set source = ?'
+                    ' where uuid = ? and source = ? and node_uuid = ?',
+                    (new, uuid, old, node_uuid),
+                )
+
+    def drop(self, db: sqlite3.Connection, node_uuid: str) -> None:
+        """Drop all claims that were made for a node."""
+        for (uuid,) in db.execute(
+            'select distinct uuid from held where node_uuid = ?', (node_uuid,)
+        ).fetchall():
+            self._cache.drop(uuid)
+        db.execute('delete from held where node_uuid = ?', (node_uuid,))
+
+
+_ByClaimant = dict[Claimant, frozenset[str]]
+
+
+def _read_rows(
+    db: sqlite3.Connection,
+    wanted: Mapping[str, frozenset[str]],
+    prior: Mapping[str, provider.Provider],
+) -> dict[str, Record]:
+    """Return each node's record.
+
+    :param wanted: node uuid → the providers that its record is about
+    :param prior: the providers as they were before others changed them
+    """
+    uuids = frozenset[str]().union(*wanted.values())
+    ours, claims, created, taken_over = _rows_of(db, uuids)
+    found = {}
+    for node_uuid, of_node in wanted.items():
+        keys = [(u, kind) for u in of_node for kind in assertion.Kind]
+        own, others = _by_node(claims, keys, node_uuid)
+        found[node_uuid] = Record(
+            created=of_node & created,
+            ours={key: frozenset(ours[key]) for key in keys if key in ours},
+            claims=own,
+            others=others,
+            taken_over=of_node & taken_over,
+            was={uuid: prior[uuid] for uuid in of_node & prior.keys()},
+        )
+    return found
+
+
+def _rows_of(
+    db: sqlite3.Connection, uuids: Iterable[str]
+) -> tuple[
+    dict[Key, set[str]],
+    dict[Key, _ByClaimant],
+    set[str],
+    set[str],
+]:
+    """Return the names, claims, creations and takeovers of these providers."""
+    wanted = packed(uuids)
+    ours: dict[Key, set[str]] = {}
+    for uuid, kind, name in _rows(db, 'ours', 'uuid, kind, name', wanted):
+        ours.setdefault((uuid, assertion.Kind(kind)), set()).add(name)
+    claims: dict[Key, _ByClaimant] = {}
+    for uuid, kind, source, node_uuid, names in _rows(
+        db, 'held', 'uuid, kind, source, node_uuid, names', wanted
+    ):
+        by_claimant = claims.setdefault((uuid, assertion.Kind(kind)), {})
+        by_claimant[source, node_uuid] = unpacked(names)
+    created = {uuid for (uuid,) in _rows(db, 'created', 'uuid', wanted)}
+    taken_over = {uuid for (uuid,) in _rows(db, 'taken_over', 'uuid', wanted)}
+    return ours, claims, created, taken_over
+
+
+def _rows(
+    db: sqlite3.Connection, table: str, columns: str, uuids: str
+) -> sqlite3.Cursor:
+    """Return a table's rows of these providers."""
+    return db.execute(
+        f'select {columns} from {table} where uuid in'  # noqa: S608 (constants)
+        ' (select value from json_each(?))',
+        (uuids,),
+    )
+
+
+def _by_node(
+    claims: Mapping[Key, _ByClaimant],
+    keys: Iterable[Key],
+    node_uuid: str,
+) -> tuple[dict[Key, dict[str, frozenset[str]]], dict[Key, _ByClaimant]]:
+    """Return the claims made for a node, and those made for others."""
+    own: dict[Key, dict[str, frozenset[str]]] = {}
+    others: dict[Key, _ByClaimant] = {}
+    for key in keys:
+        for claimant, names in claims.get(key, {}).items():
+            source, claimed_for = claimant
+            if claimed_for == node_uuid:
+                own.setdefault(key, {})[source] = names
+            else:
+                others.setdefault(key, {})[claimant] = names
+    return own, others

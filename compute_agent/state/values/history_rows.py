@@ -7,7 +7,7 @@ causes and one line of text is kept: no option, and no URL with a password.
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ... import error_text
@@ -15,8 +15,6 @@ from ...plan import removal
 from ...plan.change import Change
 from ...plan.history_entry import LONGEST_TEXT, Entry, PastEntry, Result, What
 from ...tree import assertion, inventory
-
-_FIELDS = tuple(inventory.Inventory.__dataclass_fields__)
 
 
 def text(one: Entry) -> str:
@@ -105,7 +103,7 @@ def _packed(change: Change) -> Iterator[Any]:
 
 
 def _numbers(record: inventory.Inventory | None) -> list[float] | None:
-    return None if record is None else list(record.to_record().values())
+    return None if record is None else record.values()
 
 
 def _change(
@@ -127,8 +125,7 @@ def _change(
 def _record(numbers: Sequence[float] | None) -> inventory.Inventory | None:
     if numbers is None:
         return None
-    values: Mapping[str, Any] = dict(zip(_FIELDS, numbers, strict=True))
-    return inventory.Inventory(**values)
+    return inventory.Inventory.from_values(numbers)
 
 
 def _cause(reason: str, *sources: str) -> removal.Cause:

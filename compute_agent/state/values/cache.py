@@ -11,8 +11,8 @@ one process writes to a database.
 
 from collections.abc import Collection, Iterable, Mapping
 
-from ..ownership.record import Record
-from ..tree import provider
+from ...ownership.record import Record
+from ...tree import provider
 
 
 class Cache:

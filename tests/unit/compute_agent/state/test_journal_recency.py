@@ -3,7 +3,7 @@
 
 import pytest
 
-from compute_agent.state import read_order
+from compute_agent.state import journal
 from compute_agent.tree import provider
 
 
@@ -14,7 +14,7 @@ def at(generation):
 @pytest.fixture
 def known():
     """The fifth generation of a provider is known."""
-    made = read_order.Recency()
+    made = journal.Recency()
     made.learn('u', 5)
     return made
 

@@ -9,7 +9,7 @@ from seen import reading
 from compute_agent import errors
 from compute_agent.plan import intents
 from compute_agent.state import state
-from compute_agent.state.known_node import KnownNode
+from compute_agent.state.nodes import KnownNode
 from compute_agent.tree import assertion, names, provider
 
 NODE = '11111111-1111-4111-8111-111111111111'

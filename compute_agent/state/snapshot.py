@@ -2,20 +2,24 @@
 """The snapshot in the state database: the last readings of placement.
 
 The tables ``reading`` (providers as last read), ``was`` (providers as they
-were before others changed them) and ``lost_root`` (roots that others deleted).
+were before others changed them) and ``lost_root`` (roots that others deleted,
+until they are there again), each for its placement service.
 If all of it is lost, the agent only has to read placement again. Methods that
 take a connection are steps of a transaction of ``journal.py`` or
-``handover/handover.py``.
+``handover.py``.
 """
 
+import functools
+import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from ...tree import provider
-from ..cache import Cache
-from ..database.database import Database, packed
-from . import contents, earlier_contents, lost_roots
+from ..tree import inventory, provider
+from . import earlier_contents
+from .database.database import Database, packed
 from .site import Site
+from .values.cache import Cache
 
 
 class Snapshot:
@@ -59,13 +63,17 @@ class Snapshot:
     def lost_roots(self) -> frozenset[str]:
         """Return the roots that other writers deleted and that are gone."""
         with self._database.reading() as db:
-            return lost_roots.every(db, self._site.id(db))
+            rows = db.execute(
+                'select uuid from lost_root where site = ?',
+                (self._site.id(db),),
+            )
+            return frozenset(uuid for (uuid,) in rows)
 
     # --- steps of a transaction: this placement service -----------------------
 
     def save(self, db: sqlite3.Connection, reading: provider.Reading) -> None:
         """Keep a reading, and its contents among the earlier ones."""
-        content = contents.text(reading.provider)
+        content = _packed_contents(reading.provider)
         self._keep(db, reading, content)
         site = self._site.new_id(db)
         earlier_contents.keep_contents(db, site, reading.provider, content)
@@ -75,7 +83,10 @@ class Snapshot:
     ) -> None:
         seen, site = reading.provider, self._site.new_id(db)
         self._cache.drop(seen.uuid)
-        lost_roots.drop(db, site, seen.uuid)
+        db.execute(
+            'delete from lost_root where site = ? and uuid = ?',
+            (site, seen.uuid),
+        )
         db.execute(
             'replace into reading values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
             (
@@ -95,7 +106,7 @@ class Snapshot:
         self, db: sqlite3.Connection, reading: provider.Reading
     ) -> None:
         """Keep the reading of a provider that has an earlier state again."""
-        self._keep(db, reading, contents.text(reading.provider))
+        self._keep(db, reading, _packed_contents(reading.provider))
         self.drop_prior_state(db, reading.provider.uuid)
         earlier_contents.restore(db, self._site.id(db), reading.provider)
 
@@ -104,7 +115,7 @@ class Snapshot:
     ) -> bool:
         """Return True if a provider had these contents at this generation."""
         return earlier_contents.had_contents(
-            db, self._site.id(db), seen, contents.text(seen)
+            db, self._site.id(db), seen, _packed_contents(seen)
         )
 
     def generation(self, db: sqlite3.Connection, uuid: str) -> int | None:
@@ -131,8 +142,8 @@ class Snapshot:
         last = self.last_reading(db, uuid)
         if last is None:
             return None
-        prior = contents.text(last.provider)
-        if prior != contents.text(reading.provider):
+        prior = _packed_contents(last.provider)
+        if prior != _packed_contents(reading.provider):
             self._cache.drop(uuid)
             db.execute(
                 'insert or ignore into was values (?, ?, ?)',
@@ -150,9 +161,7 @@ class Snapshot:
             (self._site.id(db), packed(uuids)),
         )
         return {
-            uuid: provider.Provider(
-                uuid=uuid, name=uuid, **contents.fields(content)
-            )
+            uuid: provider.Provider(uuid=uuid, name=uuid, **_fields(content))
             for uuid, content in found
         }
 
@@ -174,7 +183,10 @@ class Snapshot:
 
     def lose_root(self, db: sqlite3.Connection, uuid: str) -> None:
         """Remember a root that another writer deleted."""
-        lost_roots.keep(db, self._site.new_id(db), uuid)
+        db.execute(
+            'replace into lost_root values (?, ?)',
+            (self._site.new_id(db), uuid),
+        )
 
     # --- steps of a transaction: every placement service ----------------------
 
@@ -214,6 +226,10 @@ class Snapshot:
         db.execute('delete from was where uuid = ?', (uuid,))
         db.execute('delete from reading where uuid = ?', (uuid,))
 
+    def drop_lost_root(self, db: sqlite3.Connection, uuid: str) -> None:
+        """Drop the root of a node that is forgotten."""
+        db.execute('delete from lost_root where uuid = ?', (uuid,))
+
     # --- inside ---------------------------------------------------------------
 
     def _read(
@@ -235,9 +251,34 @@ def _reading(row: Sequence[object]) -> provider.Reading:
             name=str(name),
             parent_uuid=None if parent is None else str(parent),
             generation=int(str(generation)),
-            **contents.fields(str(content)),
+            **_fields(str(content)),
         ),
         root_uuid=str(root),
         read_at=float(str(read_at)),
         suspect_since=float(str(suspect)),
     )
+
+
+def _packed_contents(seen: provider.Provider) -> str:
+    """Return a provider's contents as the text of one column."""
+    inventories = {rc: i.values() for rc, i in seen.inventories.items()}
+    return json.dumps(
+        [inventories, sorted(seen.traits), sorted(seen.aggregates)]
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _fields(content: str) -> Mapping[str, Any]:
+    """Return a provider's fields from their text.
+
+    Cached, because many nodes are of one kind and have the same contents.
+    """
+    inventories, traits, aggregates = json.loads(content)
+    return {
+        'inventories': {
+            rc: inventory.Inventory.from_values(values)
+            for rc, values in inventories.items()
+        },
+        'traits': frozenset(traits),
+        'aggregates': frozenset(aggregates),
+    }

@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ...limits.item import Item, ItemKey
-from ...limits.item_history import ItemHistory, Made, Rest
-from ...tree import assertion, inventory
-from ..database.database import Database
+from ..limits.item import Item, ItemKey
+from ..limits.item_history import ItemHistory, Made, Rest
+from ..tree import assertion, inventory
+from .database.database import Database
 
 _Histories = Mapping[ItemKey, ItemHistory]
 
@@ -86,10 +86,9 @@ def _data(history: ItemHistory) -> dict[str, Any]:
 
 def _state(item: Item) -> dict[str, Any]:
     """Return the state that an item gives its name."""
-    record = None if item.record is None else item.record.to_record()
     return {
         'there': item.there,
-        'record': None if record is None else list(record.values()),
+        'record': None if item.record is None else item.record.values(),
         'nodes': list(item.nodes),
     }
 
@@ -119,7 +118,6 @@ def _history(key: ItemKey, data: Mapping[str, Any]) -> ItemHistory:
 
 def _item(key: ItemKey, data: Mapping[str, Any]) -> Item:
     uuid, kind, name = key
-    fields = list(inventory.Inventory.__dataclass_fields__)
     record = data['record']
     return Item(
         uuid=uuid,
@@ -128,6 +126,6 @@ def _item(key: ItemKey, data: Mapping[str, Any]) -> Item:
         there=bool(data['there']),
         record=None
         if record is None
-        else inventory.Inventory(**dict(zip(fields, record, strict=True))),
+        else inventory.Inventory.from_values(record),
         nodes=tuple(data['nodes']),
     )

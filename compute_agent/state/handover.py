@@ -9,21 +9,19 @@ import dataclasses
 import sqlite3
 from collections.abc import Iterable
 
-from ... import errors
-from ...ownership.explanations import record_rows
-from ...plan.history_entry import Entry, What
-from ...tree.node import Node
-from .. import intents
-from ..cache import Cache
-from ..database.database import Database
-from ..history.history import History
-from ..journal import Journal
-from ..known_node import KnownNode
-from ..nodes import Nodes, split
-from ..record.records import Records
-from ..snapshot import earlier_contents
-from ..snapshot.snapshot import Snapshot
-from .node_record import NodeRecord
+from .. import errors
+from ..ownership.explanations import record_rows
+from ..plan.history_entry import Entry, What
+from ..tree.node import Node
+from . import earlier_contents, intents
+from .database.database import Database
+from .history.history import History
+from .journal import Journal
+from .nodes import KnownNode, Nodes, split
+from .records import Records
+from .snapshot import Snapshot
+from .values.cache import Cache
+from .values.node_record import NodeRecord
 
 
 class Handover:
@@ -38,9 +36,9 @@ class Handover:
         journal: Journal,
         snapshot: Snapshot,
         nodes: Nodes,
-        past: History,
+        history: History,
     ) -> None:
-        self._past = past
+        self._history = history
         self._database = database
         self._cache = cache
         self._records = records
@@ -102,7 +100,7 @@ class Handover:
             title=node.title,
             drivers=split(handed.driver),
         )
-        for attempt in self._past.transactions():
+        for attempt in self._history.transactions():
             with attempt as db:
                 self._cache.clear()
                 self._nodes.record(db, node.uuid, known)
@@ -112,15 +110,15 @@ class Handover:
                 self._records.add(db, node.uuid, record)
                 for uuid in handed.providers:
                     self._snapshot.invalidate(db, uuid)
-                self._past.record(db, [_entry(What.IMPORTED, node)])
+                self._history.record(db, [_entry(What.IMPORTED, node)])
 
     def forget_with_record(self, uuid: str) -> None:
         """Drop a node that moved, and everything about its providers."""
-        for attempt in self._past.transactions():
+        for attempt in self._history.transactions():
             with attempt as db:
                 self._cache.clear()
                 name = self._snapshot.last_names(db, [uuid]).get(uuid, uuid)
-                self._past.record(
+                self._history.record(
                     db, [_entry(What.EXPORTED, Node(uuid=uuid, name=name))]
                 )
                 for provider_uuid in self._providers(db, uuid):

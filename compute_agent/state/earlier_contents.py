@@ -13,9 +13,9 @@ import hashlib
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from ...plan import intents
-from ...tree import assertion, provider
-from ..database.database import packed
+from ..plan import intents
+from ..tree import assertion, provider
+from .database.database import packed
 
 KEPT = 20  # earlier contents of each provider
 KEPT_NAMES = 10_000  # names and providers of the past, of the whole agent

@@ -11,8 +11,8 @@ from compute_agent import errors
 from compute_agent.ownership.record import Record
 from compute_agent.plan import intents
 from compute_agent.state import state as state_module
-from compute_agent.state.handover import node_record
-from compute_agent.state.known_node import KnownNode
+from compute_agent.state.nodes import KnownNode
+from compute_agent.state.values import node_record
 from compute_agent.tree import assertion, provider
 from compute_agent.tree.node import Node
 
