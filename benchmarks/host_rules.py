@@ -23,9 +23,9 @@ import host_facts
 import yaml
 
 from compute_agent.tree import provider_tree
-from drivers.host import driver
-from drivers.host.facts import local, reader, rows
-from drivers.host.rules.files import rule_files
+from drivers.host import driver, rule_files
+from drivers.host.facts import rows
+from drivers.host.reading import local, reader
 
 HOST = host_facts.TESTS / 'host_facts' / 'disks.yaml'
 FACTS = 500

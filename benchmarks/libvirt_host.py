@@ -22,7 +22,8 @@ import local_libvirt
 import recorded_hosts
 import recorded_libvirt
 
-from drivers.libvirt import driver, sources
+from drivers.libvirt import driver
+from drivers.libvirt.reading import sources
 
 HOST = recorded_hosts.HOSTS / 'intel-sapphire-rapids'
 CARDS, FUNCTIONS = 8, 50

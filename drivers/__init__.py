@@ -5,6 +5,6 @@ Begin with ``fake/driver.py``, the smallest. No module of the agent imports
 them; the loader finds them through their entry points (``setup.cfg``). A
 driver may import the modules of ``compute_agent`` that ``docs/drivers.md``
 lists, and no other driver. The drivers of hosts share ``libvirtd/``, the seam to
-libvirt, ``host_files.py``, which reads files below a root folder,
-``host_name.py``, and ``one_host.py``, the base class of both.
+libvirt, ``libvirt_python/``, which asks libvirt, ``host_files.py``, which reads
+files below a root folder, and ``one_host.py``, the base class of both.
 """

@@ -1,12 +1,79 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base of drivers that describe the one host that the agent runs on."""
+"""The host that the agent runs on: its names, and the base of its drivers.
 
+It does I/O. The drivers of hosts name their node as nova-compute does.
+"""
+
+import logging
+import socket
 from collections.abc import Mapping, Sequence
 
 from compute_agent import errors
 from compute_agent.virt import driver
 
-from . import host_name
+from .libvirtd import hypervisor
+
+LOG = logging.getLogger(__name__)
+
+LOCALHOST = 'localhost'
+
+
+def canonical() -> str:
+    """Return this host's name as libvirt does: with its domain, if any.
+
+    A short name is resolved. It stays short if it cannot be resolved, or
+    resolves to localhost.
+    """
+    name = socket.gethostname()
+    if '.' in name or name.startswith(LOCALHOST):
+        return name
+    try:
+        found = socket.getaddrinfo(name, None, flags=socket.AI_CANONNAME)
+    except OSError:
+        return name
+    canonical = found[0][3]
+    return name if canonical.startswith(LOCALHOST) else canonical or name
+
+
+class HostName:
+    """The names of one host.
+
+    :param libvirt: the libvirt of the host
+    :param configured: ``[DEFAULT] host``; may be empty
+    :param own: the host's own name
+    """
+
+    def __init__(
+        self, libvirt: hypervisor.Hypervisor, configured: str, own: str
+    ) -> None:
+        self.node = configured or own
+        self._libvirt = libvirt
+        self._last = own
+        self._is_told = False
+
+    def of_hypervisor(self) -> str:
+        """Return the name that libvirt gives the host, or gave it last.
+
+        nova-compute names its node so. Before libvirt's first answer it is the
+        host's own name.
+        """
+        try:
+            self._last = self._libvirt.hostname()
+            self._is_told = True
+        except hypervisor.Unanswered as exc:
+            # If libvirt never answers here, the host's own name is the name.
+            self._is_told |= isinstance(exc, hypervisor.Unsupported)
+            LOG.debug('%s', exc)
+        return self._last
+
+    def by_nova(self) -> dict[str, str]:
+        """Return the node's name with nova's; empty until libvirt told it."""
+        name = self.of_hypervisor()
+        return {self.node: name if self._is_told else ''}
+
+    def is_of(self, nodename: str) -> bool:
+        """Return True if the node is this host, by either name."""
+        return nodename in {self.node, self.of_hypervisor()}
 
 
 class OneHostDriver(driver.ComputeDriver):
@@ -15,7 +82,7 @@ class OneHostDriver(driver.ComputeDriver):
     :param name: the names of the host
     """
 
-    def __init__(self, name: host_name.HostName) -> None:
+    def __init__(self, name: HostName) -> None:
         self._name = name
 
     def get_available_nodes(self) -> Sequence[str]:

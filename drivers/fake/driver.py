@@ -18,7 +18,7 @@ from compute_agent.tree import names, provider_tree
 from compute_agent.virt import driver, finding
 
 from . import conf as options
-from . import describe, moving, schema, tree_file
+from .tree import describe, moving, tree_file
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +137,7 @@ class FakeDriver(driver.ComputeDriver):
         return reading if text == reading.text else self._parsed(text)
 
     def _parsed(self, text: str) -> _Reading:
-        document = yaml_file.parse(text, self._path, schema.SCHEMA)
+        document = yaml_file.parse(text, self._path, tree_file.SCHEMA)
         return _Reading(text=text, file=tree_file.parse(document))
 
     def _check_known(self, file: tree_file.TreeFile, nodename: str) -> None:

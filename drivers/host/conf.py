@@ -2,12 +2,12 @@
 """The options of the host driver, groups ``[facts]`` and ``[rules]``.
 
 The driver loader registers them. The options of libvirt's connection are those
-of nova.conf (``drivers/libvirtd/options.py``).
+of nova.conf (``drivers/libvirt_python/options.py``).
 """
 
 from oslo_config import cfg
 
-from ..libvirtd import options as libvirtd
+from ..libvirt_python import options as libvirtd
 
 GROUP = 'facts'
 

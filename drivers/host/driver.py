@@ -2,30 +2,81 @@
 """The driver of a Linux host's facts, beside the driver of its guests.
 
 It reads facts and applies rules to them: what these give is everything that it
-declares. The node is the one that nova-compute has for the host.
+declares. The node is the one that nova-compute has for the host. ``rules test``
+may give it a file of facts in their place: the output of ``compute-agent facts
+-f json`` on another host.
 """
 
 import functools
+import json
+import pathlib
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from oslo_config import cfg
 
+from compute_agent import error_text, errors
 from compute_agent.tree import provider_tree
 from compute_agent.virt import finding, host_facts, rule_results
 
-from .. import host_files, host_name, one_host
-from ..libvirtd import connection
-from ..libvirtd import options as libvirtd_options
+from .. import host_files, one_host
+from ..libvirt_python import connection
+from ..libvirt_python import options as libvirtd_options
 from . import conf as options
-from . import events, saved_facts
-from .facts import catalogue, fact, local, reader, rows
-from .facts.devices import ethtool
-from .rules import rules, vocabulary
-from .rules.files import rule_files
+from . import events, rule_files
+from .facts import catalogue, fact, rows
+from .facts.fact import Facts
+from .reading import local, net, reader
+from .rules import rule
+
+MAX_SAVED = 16_000_000
+_SHOWN = 200  # characters of a reason
+_FIELDS = ('name', 'source', 'unknown')
+
+
+def read_saved_facts(path: str) -> Facts:
+    """Return the facts in a file.
+
+    :raises errors.ConfigError: it cannot be read, or has something else
+    """
+    try:
+        return rows.to_facts([_row(item) for item in _items(path)])
+    except OSError as exc:
+        raise errors.ConfigError(
+            f'{path} cannot be read ({exc.strerror}); correct the path'
+        ) from exc
+    except (ValueError, RecursionError) as exc:
+        raise errors.ConfigError(
+            f'{path} is not the output of "compute-agent facts -f json": '
+            f'{error_text.printable(str(exc)[:_SHOWN])}'
+        ) from exc
+
+
+def _items(path: str) -> list[Any]:
+    with pathlib.Path(path).open('rb') as file:
+        content = file.read(MAX_SAVED + 1)
+    if len(content) > MAX_SAVED:
+        raise ValueError(f'it is larger than {MAX_SAVED // 1_000_000} MB')
+    found = json.loads(content)
+    if isinstance(found, list):
+        return found
+    raise ValueError('it is not a list of facts')
+
+
+def _row(item: object) -> rows.Row:
+    if not isinstance(item, Mapping) or 'value' not in item:
+        raise ValueError('an item is not a fact with name and value')
+    name, source, unknown = (item.get(field, '') for field in _FIELDS)
+    if not all(isinstance(text, str) for text in (name, source, unknown)):
+        raise ValueError(f'{name!r} has fields that are no texts')
+    return rows.Row(
+        name=name, value=item['value'], source=source, unknown=unknown
+    )
+
 
 #: The names that rules may use.
-WORDS = vocabulary.Vocabulary.of_names(catalogue.ENTRIES)
+WORDS = rule.Vocabulary.of_names(catalogue.ENTRIES)
 
 
 class HostDriver(one_host.OneHostDriver):
@@ -43,13 +94,13 @@ class HostDriver(one_host.OneHostDriver):
         configured: str,
         hostname: str,
         of: reader.Sources,
-        read_rules: rules.Read,
+        read_rules: rule_files.Read,
         heard: events.DeviceEvents | None = None,
     ) -> None:
-        super().__init__(host_name.HostName(of.libvirt, configured, hostname))
+        super().__init__(one_host.HostName(of.libvirt, configured, hostname))
         self._libvirt = of.libvirt
         self._facts = reader.FactReader(of)
-        self._rules = rules.Rules(read_rules, WORDS)
+        self._rules = rule_files.Rules(read_rules, WORDS)
         self._events = heard
 
     @classmethod
@@ -67,13 +118,13 @@ class HostDriver(one_host.OneHostDriver):
         folder, given = options.rules_directory(conf)
         return cls(
             configured=conf.host or '',
-            hostname=host_name.canonical(),
+            hostname=one_host.canonical(),
             of=reader.Sources(
                 files=host_files.HostFiles(),
                 libvirt=connection.Connection(
                     libvirtd_options.connection_uri(conf)
                 ),
-                offloads=ethtool.Ethtool(),
+                offloads=net.Ethtool(),
                 local=local.LocalFacts(conf[options.GROUP].directories),
                 events=heard,
             ),
@@ -129,7 +180,7 @@ class HostDriver(one_host.OneHostDriver):
 
         :raises errors.ConfigError: the file of facts cannot be used
         """
-        facts = saved_facts.read(saved) if saved else self._facts.read()
+        facts = read_saved_facts(saved) if saved else self._facts.read()
         return self._rules.results(facts, nodename)
 
     def host_facts(self) -> host_facts.Listing:

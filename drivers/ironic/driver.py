@@ -21,10 +21,11 @@ from compute_agent.tree import provider_tree
 from compute_agent.virt import cloud_nodes, driver, finding
 from compute_agent.virt import requested as agent_requested
 
-from . import classes, describe, evidence, inventory, requested, traits
 from . import conf as options
-from . import node as ironic
-from .client import answers, api, connection, endpoint, versions
+from . import requested
+from .client import api, connection, endpoint
+from .nodes import answers, describe, evidence
+from .nodes import node as ironic
 
 LOG = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ class _Listing:
     """
 
     nodes: Mapping[str, ironic.Node] = dataclasses.field(default_factory=dict)
-    problems: Mapping[str, classes.Problem] = dataclasses.field(
+    problems: Mapping[str, describe.Problem] = dataclasses.field(
         default_factory=dict
     )
 
@@ -78,7 +79,7 @@ class IronicDriver(driver.ComputeDriver):
         reached = connection.Connection(
             adapter,
             url=url,
-            needed=versions.needed(group.conductor_group, group.shard),
+            needed=answers.needed(group.conductor_group, group.shard),
             max_retries=group.api_max_retries,
             retry_interval=group.api_retry_interval,
             account=clouds.account_of(conf, options.GROUP),
@@ -105,7 +106,7 @@ class IronicDriver(driver.ComputeDriver):
         """
         listing = self._api.nodes()
         nodes = listing.nodes
-        problems = classes.problems(n.resource_class for n in nodes.values())
+        problems = describe.problems(n.resource_class for n in nodes.values())
         self._listing = _Listing(nodes=nodes, problems=problems)
         self._warn(_oddity(listing, self._api.filters))
         return list(nodes)
@@ -184,17 +185,17 @@ class IronicDriver(driver.ComputeDriver):
             why = (
                 problems[rc].of(node.called)
                 if rc
-                else f'{classes.mend(node.called)} to give it one'
+                else f'{describe.mend(node.called)} to give it one'
             )
             raise errors.DriverError(
                 f'{node} has no resource class that can be used: {why}'
             )
-        return inventory.records(node, skip_in_use=self._manner.skip_in_use)
+        return ironic.records(node, skip_in_use=self._manner.skip_in_use)
 
     def get_traits(self, nodename: str) -> Sequence[str]:
         """Return the node's traits, sorted."""
         node, _ = self._one(nodename)
-        return sorted(traits.reported(node))
+        return sorted(ironic.reported(node))
 
     def evidence(self, nodename: str) -> Sequence[finding.Finding]:
         """Return the source of each trait, and other facts of the node."""
@@ -240,7 +241,7 @@ class IronicDriver(driver.ComputeDriver):
 
     def _one(
         self, nodename: str
-    ) -> tuple[ironic.Node, Mapping[str, classes.Problem]]:
+    ) -> tuple[ironic.Node, Mapping[str, describe.Problem]]:
         """Return a node of the last listing, or else read it.
 
         :raises errors.DriverError: Ironic does not have the node
@@ -252,7 +253,7 @@ class IronicDriver(driver.ComputeDriver):
         if node is None:
             raise errors.DriverError(f'Ironic has no node {nodename}')
         others = (n.resource_class for n in listing.nodes.values())
-        return node, classes.problems((node.resource_class, *others))
+        return node, describe.problems((node.resource_class, *others))
 
 
 def _oddity(listing: answers.Listing, filters: Mapping[str, str]) -> str:

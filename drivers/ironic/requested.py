@@ -13,8 +13,8 @@ from compute_agent import error_text, errors, extra_specs
 from compute_agent.tree import names
 from compute_agent.virt import requested
 
-from . import node as ironic
-from . import staging
+from .nodes import node as ironic
+from .nodes import staging
 
 _Compute = Callable[[staging.Target], staging.Change]
 

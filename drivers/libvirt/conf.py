@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of nova.conf that change what nova-compute reports for its host.
 
-``capabilities/conf.py`` has those that decide traits, ``inventory/conf.py``
-those that decide amounts, ``devices/options.py`` those that decide child
-providers and ``drivers/libvirtd/options.py`` those that name the libvirt. The
-driver loader registers all of them.
+``options/guests.py`` has those that decide traits, ``options/inventory.py``
+those that decide amounts, ``options/devices.py`` those that decide child
+providers and ``drivers/libvirt_python/options.py`` those that name the libvirt.
+The driver loader registers all of them.
 """
 
 from oslo_config import cfg
 
-from ..libvirtd import options as libvirtd
-from .capabilities import conf as guests
-from .devices import options as devices
-from .inventory import conf as inventory
+from ..libvirt_python import options as libvirtd
+from .options import devices, guests, inventory
 
 
 def register_opts(conf: cfg.ConfigOpts) -> None:

@@ -17,19 +17,27 @@ from compute_agent import errors
 from compute_agent.tree import provider_tree
 from compute_agent.virt import finding
 
-from .. import host_name, one_host
-from ..libvirtd import connection, hypervisor
-from ..libvirtd import options as libvirtd_options
+from .. import one_host
+from ..libvirt_python import connection
+from ..libvirt_python import options as libvirtd_options
+from ..libvirtd import hypervisor
 from . import conf as options
-from . import disk_kind, root_traits, sources
-from .capabilities import conf as guest_conf
-from .capabilities import guest_options, guests
-from .devices import children, memory_encryption, placing
-from .devices import options as device_options
-from .inventory import disk, root
-from .inventory import options as inventory_options
+from .capabilities import facts
+from .devices import memory_encryption, placing
+from .inventory import disk
+from .options import devices as device_options
+from .options import guests as guest_conf
+from .options import inventory as inventory_options
+from .reading import (
+    children,
+    disk_kind,
+    guests,
+    reshapes,
+    root_inventory,
+    root_traits,
+    sources,
+)
 from .recording import raw_evidence
-from .reshapes import reshapes
 
 LOG = logging.getLogger(__name__)
 
@@ -49,19 +57,19 @@ class LibvirtDriver(one_host.OneHostDriver):
         *,
         nodename: str,
         of: sources.Sources,
-        wanted: guest_options.GuestOptions,
+        wanted: facts.GuestOptions,
         settings: inventory_options.Settings,
         record: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
         devices: device_options.Settings | None = None,
     ) -> None:
-        super().__init__(host_name.HostName(of.libvirt, nodename, of.hostname))
+        super().__init__(one_host.HostName(of.libvirt, nodename, of.hostname))
         self._hostname = of.hostname
         self._libvirt = of.libvirt
         devices = devices or device_options.Settings()
         self._traits = root_traits.RootTraits(
             of, wanted, settings.storage, devices.all_specs
         )
-        self._inventory = root.RootInventory(settings, of)
+        self._inventory = root_inventory.RootInventory(settings, of)
         self._reshapes = reshapes.Reshapes(of.libvirt, settings.cpu_sets)
         self._record = record
         self._children = children.ChildProviders(of.libvirt, of.files, devices)
@@ -97,7 +105,7 @@ class LibvirtDriver(one_host.OneHostDriver):
             wanted=wanted,
             settings=settings,
             record=functools.partial(
-                raw_evidence.of_host,
+                raw_evidence.host_texts,
                 of,
                 functools.partial(cls.on_host, conf),
                 raw_evidence.as_nova_conf(

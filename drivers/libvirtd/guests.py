@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. libvirt is the only witness of
 this beside nova's database. A guest that cannot be read is unknown, and so is
-what it has. ``reshapes/`` and ``devices/children.py`` call this.
+what it has. The libvirt driver's ``reading/`` calls this.
 """
 
 import dataclasses

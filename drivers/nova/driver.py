@@ -3,9 +3,11 @@
 
 ``nova:ironic.IronicDriver`` in ``compute_driver`` makes nova's class with
 nova's options. It edits the agent's tree (``novas_tree.py``), and the additions
-of nova's resource tracker follow (``tracker.py``). Nova's exceptions become the
-agent's. Nova-compute asks its driver from one thread at a time, and so does
-this module.
+of nova's resource tracker follow (``tracker.py``). A driver without
+``update_provider_tree`` is asked by the methods of nova's older interfaces:
+``get_inventory`` and perhaps ``get_traits``, or only ``get_available_resource``.
+Nova's exceptions become the agent's. Nova-compute asks its driver from one
+thread at a time, and so does this module.
 """
 
 import contextlib
@@ -20,10 +22,68 @@ from typing import Any
 from oslo_config import cfg
 
 from compute_agent import error_text, errors
-from compute_agent.tree import provider_tree
+from compute_agent.tree import host_inventory, provider_tree
 from compute_agent.virt import driver as virt
 
-from . import novas_tree, older_methods, process, target, tracker
+from . import novas_tree, process, target, tracker
+
+
+class OlderMethods:
+    """The older methods of one driver.
+
+    :param driver: nova's driver
+    """
+
+    def __init__(self, nova: process.Nova, driver: Any) -> None:
+        self._nova = nova
+        self._driver = driver
+
+    def describe(
+        self, tree: provider_tree.ProviderTree, nodename: str
+    ) -> None:
+        """Describe the root of the node, without any edit made before.
+
+        :raises NotImplementedError: the driver has none of the methods
+        """
+        uuid = tree.data(nodename).uuid
+        tree.discard_edits()
+        if not tree.exists(uuid):
+            tree.new_root(nodename, uuid)
+        novas_tree.NovaTree(tree).update_inventory(
+            nodename, self._inventory(nodename)
+        )
+        if hasattr(self._driver, 'get_traits'):
+            try:
+                traits = self._driver.get_traits(nodename)
+            except NotImplementedError:
+                return
+            tree.declare_traits(nodename, *traits)
+
+    def _inventory(self, nodename: str) -> Mapping[str, Any]:
+        if hasattr(self._driver, 'get_inventory'):
+            try:
+                found: Mapping[str, Any] = self._driver.get_inventory(nodename)
+            except NotImplementedError:
+                pass
+            else:
+                return found
+        with self._nova.conductor.asking_for_resources():
+            resources = self._driver.get_available_resource(nodename)
+        return host_inventory.records(
+            vcpus=resources.get('vcpus', 0),
+            memory_mb=resources.get('memory_mb', 0),
+            disk_gb=resources.get('local_gb', 0),
+            reserved=self._reserved(),
+        )
+
+    def _reserved(self) -> host_inventory.Reserved:
+        conf = self._nova.conf
+        return host_inventory.Reserved(
+            cpus=conf.reserved_host_cpus,
+            memory_mb=conf.reserved_host_memory_mb,
+            disk_mb=conf.reserved_host_disk_mb,
+        )
+
 
 LOG = logging.getLogger(__name__)
 
@@ -39,7 +99,7 @@ class NovaDriver(virt.ComputeDriver):
     def __init__(self, nova: process.Nova, driver: Any) -> None:
         self._nova = nova
         self._driver = driver
-        self._older = older_methods.OlderMethods(nova, driver)
+        self._older = OlderMethods(nova, driver)
         self._tracker = tracker.ResourceTracker(nova, driver)
         self._lock = threading.Lock()
         self._is_ready = False

@@ -5,9 +5,17 @@ Nova's options come from the agent's configuration files, into nova's own
 ``CONF``: the agent's options stay what they are. Nova uses threads, never
 eventlet. Its loggers say warnings and errors, or everything in debug mode.
 ``driver.py`` calls ``prepare`` before it makes a driver.
+
+The agent speaks to no conductor and no database of nova, so it changes nothing
+there: ``NoConductor`` answers in the conductor's place. The few questions that
+drivers ask before they describe a node have answers that hold for an agent: it
+is the only compute service, and an instance on a node that the hypervisor's
+service reports is this service's. Every other question is an error, because an
+unknown answer is not an empty one.
 """
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import importlib
@@ -16,12 +24,88 @@ import os
 import shlex
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from compute_agent import errors
 
-from . import conductor
+# The object and method of a question.
+_Question = tuple[str, str]
+
+
+class EveryInstance:
+    """The instances of this service: any uuid that a node has is one."""
+
+    def __contains__(self, uuid: object) -> bool:
+        return uuid is not None
+
+
+class NoConductor:
+    """The indirection API of nova's objects without a conductor.
+
+    :param objects: the module ``nova.objects``
+    :param refusal: the exception that nova's code gets for other questions
+    """
+
+    def __init__(self, objects: Any, refusal: type[Exception]) -> None:
+        self._refusal = refusal
+        self._answers: Mapping[_Question, Callable[[], object]] = {
+            ('ServiceList', 'get_all_computes_by_hv_type'): (
+                lambda: objects.ServiceList(objects=[])
+            ),
+            ('InstanceList', 'get_uuids_by_host'): EveryInstance,
+            ('PciDeviceList', 'get_by_compute_node'): (
+                lambda: objects.PciDeviceList(objects=[])
+            ),
+        }
+        # The free space on the disks of guests; no description has it.
+        self._of_resources: Mapping[_Question, Callable[[], object]] = {
+            ('InstanceList', 'get_by_filters'): (
+                lambda: objects.InstanceList(objects=[])
+            ),
+            ('BlockDeviceMappingList', 'bdms_by_instance_uuid'): dict,
+        }
+        self._known: Mapping[_Question, Callable[[], object]] = self._answers
+
+    @contextlib.contextmanager
+    def asking_for_resources(self) -> Iterator[None]:
+        """Answer as well what only ``get_available_resource`` asks."""
+        self._known = {**self._answers, **self._of_resources}
+        try:
+            yield
+        finally:
+            self._known = self._answers
+
+    # The arguments are those of oslo.versionedobjects.
+
+    def object_class_action_versions(  # noqa: D102
+        self,
+        _context: object,
+        objname: str,
+        objmethod: str,
+        *_arguments: object,
+    ) -> object:
+        answer = self._known.get((objname, objmethod))
+        if answer is None:
+            raise self._refused(objname, objmethod)
+        return answer()
+
+    def object_action(  # noqa: D102
+        self, _context: object, objinst: Any, objmethod: str, *_: object
+    ) -> object:
+        raise self._refused(type(objinst).__name__, objmethod)
+
+    def object_backport_versions(  # noqa: D102
+        self, _context: object, objinst: Any, *_: object
+    ) -> object:
+        raise self._refused(type(objinst).__name__, 'backport')
+
+    def _refused(self, name: str, method: str) -> Exception:
+        return self._refusal(
+            f"it asks nova's conductor for {name}.{method}, and "
+            'compute-agent does not speak to the conductor'
+        )
+
 
 _PATCHING = 'OS_NOVA_DISABLE_EVENTLET_PATCHING'
 
@@ -42,7 +126,7 @@ class Nova:
     conf: Any
     exception: Any
     node: Any
-    conductor: conductor.NoConductor
+    conductor: NoConductor
 
 
 def prepare(files: Sequence[str], directories: Sequence[str]) -> Nova:
@@ -98,10 +182,10 @@ def _nova() -> Nova:
     return nova
 
 
-def _without_conductor() -> conductor.NoConductor:
+def _without_conductor() -> NoConductor:
     objects = importlib.import_module('nova.objects')
     objects.register_all()
-    answers = conductor.NoConductor(
+    answers = NoConductor(
         objects, importlib.import_module('nova.exception').NovaException
     )
     base: Any = importlib.import_module('nova.objects.base')

@@ -16,8 +16,7 @@ import pytest
 import shipped
 
 from compute_agent import testing
-from drivers.host import driver, events
-from drivers.host.rules.files import rule_files
+from drivers.host import driver, events, rule_files
 from drivers.libvirtd import hypervisor
 
 pytestmark = pytest.mark.long  # half a minute; make test has the other drivers

@@ -7,10 +7,10 @@ from ironic_fixture import PASSWORD, USER
 
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
-from drivers.ironic import traits
+from drivers.ironic.nodes import node
 
 Status = resource_tracker.Status
-CAPABILITIES = set(traits.CAPABILITIES)
+CAPABILITIES = set(node.CAPABILITIES)
 OWN = CAPABILITIES | {'COMPUTE_NODE', 'OWNER_NOVA'}
 CONSUMER = '99999999-9999-4999-8999-999999999999'
 

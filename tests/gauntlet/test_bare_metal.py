@@ -13,7 +13,7 @@ import requests_mock
 from gauntlet import Constant, Plant, Variant, against, verdict
 
 from compute_agent import errors, extra_specs
-from drivers.ironic import describe, instance_info, node, staging, traits
+from drivers.ironic.nodes import describe, instance_info, node, staging
 
 URL = 'http://127.0.0.1:6385'
 UUID = '1be26c0b-03f2-4d2e-ae87-c02d7f33c123'
@@ -128,14 +128,14 @@ def _asked_fields(path):
 def _late(tree, one, manner):
     """Set the node's traits, but only those nobody has changed yet."""
     there = tree.baseline.get(one.uuid)
-    wanted = traits.reported(one)
+    wanted = node.reported(one)
     if there is None or not set(wanted) <= there.traits:
         tree.update_traits(one.uuid, wanted)
 
 
 def _stomps(tree, one, _manner):
     """Set the node's traits, whatever was configured."""
-    tree.update_traits(one.uuid, traits.reported(one))
+    tree.update_traits(one.uuid, node.reported(one))
 
 
 @against(

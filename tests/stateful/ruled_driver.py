@@ -16,9 +16,8 @@ import world
 from compute_agent import errors
 from compute_agent.virt import driver as virt
 from drivers.host import driver as host
+from drivers.host import rule_files
 from drivers.host.facts import fact
-from drivers.host.rules import rules
-from drivers.host.rules.files import rule_files
 
 RULES = """
 rules:
@@ -38,7 +37,7 @@ _SURELY = frozenset({'CUSTOM_RED', world.MARKER})
 
 
 @functools.cache
-def _compiled() -> tuple[rules.rule_files.Rule, ...]:
+def _compiled() -> tuple[rule_files.Rule, ...]:
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, 'a.yaml').write_text(RULES)
         found = rule_files.read(folder, host.WORDS, given=True, starter=False)
@@ -55,7 +54,9 @@ class RuledDriver(virt.ComputeDriver):
     def __init__(self) -> None:
         self.wanted = world.Ruled()
         self.told: dict[str, world.Given | None] = {}
-        self._rules = rules.Rules(self._read, host.WORDS, clock=lambda: 0.0)
+        self._rules = rule_files.Rules(
+            self._read, host.WORDS, clock=lambda: 0.0
+        )
 
     @classmethod
     def from_conf(cls, conf):

@@ -10,9 +10,8 @@ import world
 
 from compute_agent.ownership import absent_drivers
 from drivers.host import driver as host
+from drivers.host import rule_files
 from drivers.host.facts import fact
-from drivers.host.rules import rules
-from drivers.host.rules.files import rule_files
 
 IDLE = ('no cycle',)
 CYCLE = ('cycle', 'two')
@@ -91,7 +90,7 @@ def test_claims_of_a_driver_that_fails_must_not_end(ruled, monkeypatch):
 def test_a_trait_must_not_go_while_its_rule_is_in_force(ruled, monkeypatch):
     ruled.step(change=('rules in force', {'ruled'}), then=CYCLE)
     driver = ruled._stations['two'].ruled
-    none = rules.Rules(rule_files.RuleSet, host.WORDS)
+    none = rule_files.Rules(rule_files.RuleSet, host.WORDS)
     monkeypatch.setattr(driver, '_rules', none)
     monkeypatch.setattr(ruled, 'quiet', lambda: None)
     with pytest.raises(AssertionError, match=f'a rule gives {world.RULED}'):

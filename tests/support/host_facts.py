@@ -20,7 +20,8 @@ import yaml
 
 from compute_agent import testing
 from drivers import host_files
-from drivers.host.facts import local, reader, rows
+from drivers.host.facts import rows
+from drivers.host.reading import local, reader
 
 TESTS = pathlib.Path(__file__).parents[1]
 CASES = sorted((TESTS / 'host_facts').glob('*.yaml'))

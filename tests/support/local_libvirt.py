@@ -24,7 +24,7 @@ from defusedxml import ElementTree
 
 from compute_agent import errors
 from demo import server_process
-from drivers.libvirtd import connection
+from drivers.libvirt_python import connection
 
 PROGRAM = 'libvirtd'
 EMULATOR = 'qemu-system-x86_64'

@@ -2,7 +2,7 @@
 """The hosts of ``tests/hosts``, and the whole libvirt driver on one of them.
 
 A case is a folder: files of the kernel in ``proc/`` and ``sys/``, libvirt's
-answers in ``libvirt/`` (``drivers/libvirtd/recording.py`` describes
+answers in ``libvirt/`` (``drivers/libvirt/recording/libvirt_answers.py`` describes
 them), what programs print in ``programs/``, each in a file of the program's
 name, options of the case in ``nova.conf``, and ``expected.yaml``. Its key
 ``tree`` has the providers by name: each with its whole ``inventory`` (of a
@@ -21,8 +21,9 @@ import compute_agent.conf
 from compute_agent import testing
 from compute_agent.tree import provider_tree
 from drivers import host_files
-from drivers.libvirt import driver, sources
-from drivers.libvirt.recording import recorder
+from drivers.libvirt import driver
+from drivers.libvirt.reading import sources
+from drivers.libvirt.recording import raw_evidence
 
 HOSTS = pathlib.Path(__file__).parents[1] / 'hosts'
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
@@ -75,7 +76,7 @@ class SomeFiles(host_files.HostFiles):
 def sources_of(folder: pathlib.Path) -> sources.Sources:
     """Return the sources of a recorded host."""
     recorded = recorded_sources.sources_of(folder)
-    if (folder / recorder.FILE_SYSTEMS).exists():
+    if (folder / raw_evidence.FILE_SYSTEMS).exists():
         return recorded
     return dataclasses.replace(recorded, files=SomeFiles(folder))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a hypervisor's answers from the files of a recorded host.
 
-It does I/O. ``drivers/libvirtd/recording.py`` describes the files. For a file
+It does I/O. ``drivers/libvirt/recording/libvirt_answers.py`` describes the files. For a file
 that is missing, the answer is ``Unsupported``, as from a libvirt that does not
 know the question.
 """
@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import yaml
 
-from drivers.libvirtd import hypervisor, recording, xml
+from drivers.libvirt.recording import libvirt_answers
+from drivers.libvirtd import hypervisor, xml
 
 
 class Recorded:
@@ -44,13 +45,13 @@ class Recorded:
 
     def capabilities(self) -> str:
         """Return the XML of the host's capabilities."""
-        return self._text(recording.CAPABILITIES)
+        return self._text(libvirt_answers.CAPABILITIES)
 
     def domain_capabilities(
         self, request: hypervisor.DomainCapabilitiesRequest, flags: int = 0
     ) -> str:
         """Return the XML of what a guest of this kind can have."""
-        return self._text(recording.of_request(request, flags))
+        return self._text(libvirt_answers.of_request(request, flags))
 
     def baseline_hypervisor_cpu(
         self,
@@ -61,13 +62,17 @@ class Recorded:
     ) -> str:
         """Return the CPU that the hypervisor gives such a guest, as XML."""
         return self._text(
-            recording.of_cpu(recording.OF_HYPERVISOR, cpu_xml, expand=expand)
+            libvirt_answers.of_cpu(
+                libvirt_answers.OF_HYPERVISOR, cpu_xml, expand=expand
+            )
         )
 
     def baseline_cpu(self, cpu_xml: Sequence[str], *, expand: bool) -> str:
         """Return the CPU that all these CPUs contain, as XML."""
         return self._text(
-            recording.of_cpu(recording.OF_CPUS, cpu_xml[0], expand=expand)
+            libvirt_answers.of_cpu(
+                libvirt_answers.OF_CPUS, cpu_xml[0], expand=expand
+            )
         )
 
     def memory_mib(self) -> int:
@@ -83,12 +88,12 @@ class Recorded:
 
     def node_devices(self) -> Mapping[str, str]:
         """Return libvirt's name of a device → XML."""
-        return self._documents(recording.NODE_DEVICES)
+        return self._documents(libvirt_answers.NODE_DEVICES)
 
     def domains(self) -> Mapping[str, str]:
         """Return uuid → XML of the guests that are defined or running."""
         found = {}
-        for name, text in self._documents(recording.DOMAINS).items():
+        for name, text in self._documents(libvirt_answers.DOMAINS).items():
             uuid = xml.parse(text, name).findtext('uuid')
             found[uuid or name] = text
         return found
@@ -105,10 +110,10 @@ class Recorded:
         """Do nothing."""
 
     def _host(self, key: str) -> typing.Any:
-        kept = yaml.safe_load(self._text(recording.HOST))
+        kept = yaml.safe_load(self._text(libvirt_answers.HOST))
         if key not in kept:
             raise hypervisor.Unsupported(
-                f'{recording.HOST} does not record {key}'
+                f'{libvirt_answers.HOST} does not record {key}'
             )
         return kept[key]
 

@@ -12,10 +12,10 @@ import typing
 import yaml
 
 from compute_agent.tree import provider_tree
+from drivers.host import rule_files
 from drivers.host.facts import fact
-from drivers.host.rules import evaluate, placing, vocabulary
-from drivers.host.rules.files import rule_files
-from drivers.host.rules.outcome import Outcome
+from drivers.host.rules import evaluate, placing, rule
+from drivers.host.rules.rule import Outcome
 
 ROOT_UUID = '11111111-1111-4111-8111-111111111111'
 NODE = 'cn1'
@@ -89,17 +89,17 @@ def device(family: str, name: str, attributes: typing.Any) -> fact.Device:
 
 
 def outcomes(
-    facts: fact.Facts, rules: rule_files.RuleSet, words: vocabulary.Vocabulary
+    facts: fact.Facts, rules: rule_files.RuleSet, words: rule.Vocabulary
 ) -> list[Outcome]:
     """Return the outcomes of rules on a host, with a clock that stands."""
     run = evaluate.Evaluation(facts, words, NODE, lambda: 0.0)
     return list(run.outcomes(rules.rules))
 
 
-def words_of(facts: fact.Facts) -> vocabulary.Vocabulary:
+def words_of(facts: fact.Facts) -> rule.Vocabulary:
     """Return the names of a host's facts; local ones have no vocabulary."""
     listed = [d for d in facts.devices.values() if isinstance(d, tuple)]
-    return vocabulary.Vocabulary.of_names(
+    return rule.Vocabulary.of_names(
         {
             *(name for name in facts.facts if not name.startswith('local.')),
             *(

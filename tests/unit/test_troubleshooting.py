@@ -64,7 +64,7 @@ MADE_ELSEWHERE = {
     ),
     'compute_agent/cmd/app/signals.py': ('signal',),
     'compute_agent/provider_config/files.py': (),
-    'drivers/host/rules/rules.py': ('no rule is in force',),
+    'drivers/host/rule_files.py': ('no rule is in force',),
     'drivers/ironic/driver.py': ('does not support [ironic] peer_list',),
     'drivers/libvirt/driver.py': (
         'libvirt does not tell what its guests can have',

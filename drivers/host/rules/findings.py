@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from compute_agent.virt import finding, rule_results
 
 from ..facts.fact import Fact, Value
-from .outcome import Outcome, Verdict
-from .rule import Rule
+from .rule import Outcome, Rule, Verdict
 
 _FOUND = {
     Verdict.GIVES: finding.Found.PRESENT,

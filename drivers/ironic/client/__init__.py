@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ironic's API, as this driver uses it: connection, requests, checked answers.
+"""Ironic's API, as this driver uses it: connection and requests.
 
-Begin with ``api.py``, which has the requests. ``connection.py`` makes the
-ironicclient session, ``answers.py`` checks the bodies, ``error_mapping.py``
-turns failures into driver errors. It imports nothing of the driver above it.
+Begin with ``api.py``, which has the requests. ``endpoint.py`` finds the address
+and the account, ``connection.py`` makes the ironicclient session, and
+``error_mapping.py`` turns failures into driver errors. ``nodes/answers.py`` checks
+the bodies. Of the driver it imports ``nodes/`` and the options.
 """

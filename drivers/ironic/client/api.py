@@ -14,8 +14,8 @@ from compute_agent import errors
 from compute_agent.transport import deadline
 from compute_agent.virt import driver
 
-from .. import node as ironic
-from . import answers
+from ..nodes import answers
+from ..nodes import node as ironic
 
 NODES = '/v1/nodes'
 LIMIT = 1000  # Ironic's default maximum; a page may be shorter

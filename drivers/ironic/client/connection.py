@@ -17,7 +17,7 @@ from keystoneauth1 import adapter
 from compute_agent import errors
 from compute_agent.transport import account as accounts
 
-from . import answers, versions
+from ..nodes import answers
 
 if typing.TYPE_CHECKING:
     from ironicclient.common import http
@@ -51,7 +51,7 @@ class Connection:
         endpoint: adapter.Adapter,
         *,
         url: str | None,
-        needed: versions.Needed,
+        needed: answers.Needed,
         max_retries: int,
         retry_interval: int,
         account: accounts.Account = OPTIONS,
@@ -63,7 +63,7 @@ class Connection:
         self._retry_interval = retry_interval
         self._lock = threading.Lock()
         self._client: http.SessionClient | None = None
-        self._version = versions.NEWEST
+        self._version = answers.NEWEST
         self.where = _called(url)
 
     def request(
@@ -77,7 +77,7 @@ class Connection:
             return self._request(method, path, body)
         except errors.Unavailable:
             with self._lock:
-                self._client, self._version = None, versions.NEWEST
+                self._client, self._version = None, answers.NEWEST
             raise
 
     def _request(self, method: str, path: str, body: object) -> object:
@@ -107,7 +107,7 @@ class Connection:
         method: str,
         path: str,
         body: object,
-        version: versions.Version,
+        version: answers.Version,
     ) -> object:
         client = self._built()
         options: dict[str, typing.Any] = {'redirect': False}
@@ -117,28 +117,26 @@ class Connection:
                 options[name] = value
         if body is not None:
             options['body'] = body
-        headers = {_HEADER: versions.spelled(version)}
+        headers = {_HEADER: answers.spelled(version)}
         response, answer = client.json_request(
             method, path, headers=headers, **options
         )
         answers.check_whole(response.status_code)
         return answer
 
-    def _older(
-        self, asked: versions.Version, refusal: str
-    ) -> versions.Version:
+    def _older(self, asked: answers.Version, refusal: str) -> answers.Version:
         """Return the version to request instead.
 
         :raises errors.ConfigError: this Ironic has no version that is new
             enough
         """
-        supported = versions.supported(refusal)
+        supported = answers.supported(refusal)
         oldest, newest = supported or (asked, asked)
         least, by = self._needed.version, self._needed.by
         if newest < least:
             raise errors.ConfigError(
-                f'{by} needs Ironic API {versions.spelled(least)} or newer; '
-                f'{self.where} has {versions.spelled(newest)}: upgrade it or '
+                f'{by} needs Ironic API {answers.spelled(least)} or newer; '
+                f'{self.where} has {answers.spelled(newest)}: upgrade it or '
                 'stop using this option or driver'
             )
         version = min(asked, newest)
@@ -170,7 +168,7 @@ class Connection:
         made = client.Client(
             endpoint_override=url,
             session=self._endpoint.session,
-            os_ironic_api_version=versions.spelled(versions.NEWEST),
+            os_ironic_api_version=answers.spelled(answers.NEWEST),
             max_retries=self._max_retries,
             retry_interval=self._retry_interval,
         )

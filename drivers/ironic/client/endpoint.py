@@ -23,7 +23,7 @@ from compute_agent.transport import (
 )
 
 from .. import conf as options
-from . import answers
+from ..nodes import answers
 
 LOG = logging.getLogger(__name__)
 

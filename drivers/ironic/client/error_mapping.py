@@ -16,7 +16,7 @@ from compute_agent import error_text, errors
 from compute_agent.transport import account as accounts
 from compute_agent.transport import certificates, keystone_answers, no_server
 
-from . import answers
+from ..nodes import answers
 
 _IN_CATALOG = ('region_name', 'valid_interfaces', 'service_type')
 _AWAY = frozenset({408, 429, 504})

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decides the host's COMPUTE_* traits, each with its evidence.
 
-Pure: no I/O, configuration, logging or clock. Begin with ``findings``. Traits
-of domain capabilities are decided here. ``option_findings.py`` decides those
-of nova and its options, ``device_findings.py`` those of the emulator.
-``guests.py`` calls this.
+Pure: no I/O, configuration, logging or clock. Begin with ``findings``. A trait is
+decided by nova and its options alone, by domain capabilities, or by the devices
+and the release of the emulator. libvirt tells neither network interfaces nor
+sound devices. Their models are constants for nova, although a build of QEMU may
+lack most of them. ``reading/guests.py`` calls this.
 """
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Iterator, Sequence
 
 from compute_agent.virt import finding
 
-from . import device_findings, facts, nova_traits, option_findings, votes
-from .domain_capabilities import Kind, Place
+from ...libvirtd import hypervisor
+from . import facts, nova_traits, votes
+from .facts import Kind, Place
 
 Found = finding.Found
 Finding = finding.Finding
@@ -23,14 +26,14 @@ _X86 = ('i686', 'x86_64')
 def findings(known: facts.Facts) -> tuple[Finding, ...]:
     """Return a finding for each trait of the tables."""
     return (
-        *option_findings.findings(known),
+        *_by_options_alone(known),
         *(_by_arch(arch, known) for arch in nova_traits.ARCHITECTURES),
         *_by_places(known),
         *_by_tpm(known),
         _secure_boot(known),
         _bios(known),
         _share(known),
-        *device_findings.findings(known),
+        *_by_emulator(known),
     )
 
 
@@ -60,7 +63,7 @@ def _by_tpm(known: facts.Facts) -> Iterator[Finding]:
     for trait, place in nova_traits.TPM.items():
         if not known.options.swtpm_enabled:
             option = '[libvirt] swtpm_enabled'
-            yield option_findings.switched(trait, option, is_on=False)
+            yield switched(trait, option, is_on=False)
         elif emulated is not None and emulated.found is Found.ABSENT:
             reason = (
                 f'{nova_traits.EMULATED_TPM} is missing: is swtpm installed?'
@@ -117,3 +120,233 @@ def _both(kind: Kind, virtiofs: Place) -> votes.Vote:
     if files.found is Found.PRESENT and memory is not None:
         return memory
     return files
+
+
+NOVA = 'nova'
+OPTION = 'option'
+
+#: The kernel's switch for the memory faults that post-copy migration needs.
+USERFAULTFD = '/proc/sys/vm/unprivileged_userfaultfd'
+
+
+def _by_options_alone(known: facts.Facts) -> Iterator[Finding]:
+    """Yield a finding for each of these traits."""
+    yield from _constants()
+    yield from _image_types(known.options)
+    yield from _by_options(known)
+
+
+def _constants() -> Iterator[Finding]:
+    for trait in nova_traits.ALWAYS:
+        yield votes.finding_of(
+            trait, Found.PRESENT, 'on every libvirt host', NOVA
+        )
+    for trait in nova_traits.NEVER:
+        reason = 'nova does not do this with libvirt'
+        yield votes.finding_of(trait, Found.ABSENT, '', reason=reason)
+
+
+def _image_types(options: facts.GuestOptions) -> Iterator[Finding]:
+    for name, trait in nova_traits.IMAGE_TYPES.items():
+        reason = _no_image(name, options)
+        found = Found.ABSENT if reason else Found.PRESENT
+        yield votes.finding_of(trait, found, name, NOVA, reason=reason)
+
+
+def _no_image(name: str, options: facts.GuestOptions) -> str:
+    """Return why guests cannot start from images of this format."""
+    if name in options.excluded_image_types:
+        return '[compute] image_type_exclude_list has it'
+    if name == 'ploop' and options.cpu.virt_type != 'parallels':
+        return 'only for [libvirt] virt_type = parallels'
+    raw_only = options.images_type in ('lvm', 'rbd')
+    if name == 'qcow2' and raw_only and not options.force_raw_images:
+        return (
+            f'[libvirt] images_type = {options.images_type} without '
+            '[DEFAULT] force_raw_images'
+        )
+    return ''
+
+
+def _by_options(known: facts.Facts) -> Iterator[Finding]:
+    options = known.options
+    yield switched(
+        'COMPUTE_MEM_BACKING_FILE',
+        '[libvirt] file_backed_memory',
+        is_on=options.file_backed_memory,
+    )
+    yield switched(
+        'COMPUTE_STORAGE_BUS_LXC',
+        '[libvirt] virt_type = lxc',
+        is_on=options.cpu.virt_type == 'lxc',
+    )
+    yield switched(
+        'COMPUTE_MIGRATE_AUTO_CONVERGE',
+        '[libvirt] live_migration_permit_auto_converge',
+        is_on=options.permit_auto_converge,
+    )
+    yield _post_copy(known)
+    for name, trait in nova_traits.TPM_SECRETS.items():
+        yield switched(
+            trait,
+            f'[libvirt] swtpm_enabled and supported_tpm_secret_security {name}',
+            is_on=options.swtpm_enabled and name in options.tpm_secrets,
+        )
+
+
+def _post_copy(known: facts.Facts) -> Finding:
+    trait = 'COMPUTE_MIGRATE_POST_COPY'
+    option = '[libvirt] live_migration_permit_post_copy'
+    content = known.userfaultfd
+    if not known.options.permit_post_copy or content == '1':
+        is_on = known.options.permit_post_copy
+        return switched(trait, option, is_on=is_on)
+    if content == '0':
+        reason = f'{USERFAULTFD} is 0: QEMU may not handle memory faults'
+        return votes.finding_of(trait, Found.ABSENT, option, reason=reason)
+    reason = f'{USERFAULTFD} cannot be read'
+    return votes.finding_of(trait, Found.UNKNOWN, option, reason=reason)
+
+
+def switched(trait: str, option: str, *, is_on: bool) -> Finding:
+    """Return the finding about a trait that an option turns on."""
+    if is_on:
+        return votes.finding_of(trait, Found.PRESENT, option, OPTION)
+    return votes.finding_of(
+        trait, Found.ABSENT, option, reason='it is not set'
+    )
+
+
+def _by_emulator(known: facts.Facts) -> Iterator[Finding]:
+    """Yield a finding for each of these traits."""
+    yield from _by_devices(known)
+    yield from _by_releases(known)
+    yield from _address_spaces(known)
+    yield from _on_x86(known, 'COMPUTE_SOUND_MODEL_PCSPK', 'PC speaker')
+    yield from _iommus(known)
+
+
+def _by_devices(known: facts.Facts) -> Iterator[Finding]:
+    for trait, names in nova_traits.DEVICES.items():
+        too_old = _too_old(trait, known.versions)
+        found = [
+            _of_devices(arch, devices, names)
+            for arch, devices in _emulators(known)
+        ]
+        yield too_old or votes.decided(trait, found, f'-device {names[0]}')
+
+
+def _emulators(
+    known: facts.Facts,
+) -> Iterator[tuple[str, frozenset[str] | None]]:
+    """Yield each architecture that may have guests, with its devices.
+
+    They are None if they cannot be read, or if libvirt does not answer.
+    """
+    archs = {
+        kind.request.arch
+        for kind in known.kinds
+        if kind.root is not None or kind.is_possible
+    }
+    for arch in sorted(archs):
+        yield arch, known.devices.get(arch)
+
+
+def _of_devices(
+    arch: str, devices: frozenset[str] | None, names: Sequence[str]
+) -> votes.Vote:
+    if devices is None:
+        reason = f'the devices of the emulator for {arch} cannot be read'
+        return votes.Vote(Found.UNKNOWN, f'-device {names[0]}', reason)
+    source = f'-device help of the emulator for {arch}'
+    for name in names:
+        if name in devices:
+            return votes.Vote(Found.PRESENT, f'-device {name}', source)
+    reason = f'{source} does not have it'
+    return votes.Vote(Found.ABSENT, f'-device {names[0]}', reason)
+
+
+def _too_old(
+    trait: str, versions: hypervisor.Versions | None
+) -> Finding | None:
+    """Return an absent finding if a release is too old for the trait."""
+    needed = nova_traits.RELEASES.get(trait)
+    if needed is None or versions is None:
+        return None
+    libvirt, emulator = needed
+    for name, has, wants in (
+        ('libvirt', versions.libvirt, libvirt),
+        (versions.kind, versions.hypervisor, emulator),
+    ):
+        if has < wants:
+            reason = f'{name} {_dotted(has)} is older than {_dotted(wants)}'
+            return votes.finding_of(trait, Found.ABSENT, '', reason=reason)
+    return None
+
+
+def _by_releases(known: facts.Facts) -> Iterator[Finding]:
+    for trait in nova_traits.RELEASES:
+        if trait in nova_traits.DEVICES:
+            continue
+        yield _too_old(trait, known.versions) or _by_release(trait, known)
+
+
+def _by_release(trait: str, known: facts.Facts) -> Finding:
+    if known.versions is None or not known.answered:
+        return votes.finding_of(
+            trait, Found.UNKNOWN, '', reason=votes.NO_ANSWER
+        )
+    fact = f'libvirt {_dotted(known.versions.libvirt)}'
+    return votes.finding_of(trait, Found.PRESENT, fact, 'libvirt')
+
+
+def _address_spaces(known: facts.Facts) -> Iterator[Finding]:
+    since = nova_traits.ADDRESS_SPACE_SINCE
+    for trait in nova_traits.ADDRESS_SPACES:
+        if known.versions is not None and known.versions.libvirt < since:
+            has = _dotted(known.versions.libvirt)
+            reason = f'libvirt {has} is older than {_dotted(since)}'
+            yield votes.finding_of(trait, Found.ABSENT, '', reason=reason)
+        else:
+            yield from _on_x86(known, trait, 'cpu/maxphysaddr')
+
+
+def _on_x86(known: facts.Facts, trait: str, fact: str) -> Iterator[Finding]:
+    """Yield a trait that all guests with x86 processors have."""
+    if known.versions is None:
+        yield votes.finding_of(
+            trait, Found.UNKNOWN, fact, reason=votes.NO_ANSWER
+        )
+        return
+    found = [
+        dataclasses.replace(votes.of_kind(kind), fact=fact)
+        for kind in known.kinds
+        if kind.request.arch == 'x86_64'
+    ]
+    if known.answered and not found:
+        found = [votes.Vote(Found.ABSENT, fact)]
+    yield votes.decided(trait, found if known.answered else [], fact)
+
+
+def _iommus(known: facts.Facts) -> Iterator[Finding]:
+    """Yield the IOMMU of Arm's machines, and the choice that nova makes."""
+    arm = [
+        votes.of_kind(k) for k in known.kinds if k.request.arch == 'aarch64'
+    ]
+    smmu = [dataclasses.replace(vote, fact='smmuv3') for vote in arm]
+    if known.answered and not smmu:
+        smmu = [votes.Vote(Found.ABSENT, 'smmuv3')]
+    smmu = smmu if known.answered else []
+    yield votes.decided('COMPUTE_VIOMMU_MODEL_SMMUV3', smmu, 'smmuv3')
+    names = ('intel-iommu', 'virtio-iommu-pci')
+    some = [
+        _of_devices(arch, devices, names)
+        for arch, devices in _emulators(known)
+    ]
+    yield votes.decided(
+        'COMPUTE_VIOMMU_MODEL_AUTO', [*smmu, *some], 'any vIOMMU'
+    )
+
+
+def _dotted(version: hypervisor.Version) -> str:
+    return '.'.join(str(part) for part in version)

@@ -8,7 +8,7 @@ provider, or describes what nova does and not what the host can do.
 
 from collections.abc import Mapping
 
-from .domain_capabilities import Place
+from .facts import Place
 
 #: What nova-compute can do with guests of every libvirt host. Source: nova's
 #: configuration of compute driver capabilities, which it reports as traits.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from compute_agent.virt import finding
 
-from .domain_capabilities import Kind, Place
+from .facts import Kind, Place
 
 Found = finding.Found
 Finding = finding.Finding

@@ -6,16 +6,68 @@ present, absent or unknown. libvirt decides as far as it tells what guests get.
 Otherwise the kernel decides, if it has a word for it. py-cpuinfo reads the
 processor itself: it does not see what the kernel turned off, and misreads some
 bits. On its own it may therefore decide "present", but never "absent".
-``root_traits.py`` calls this.
+``reading/root_traits.py`` collects the facts and calls this.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from compute_agent.virt import finding as virt
 
-from . import arch_traits, cpu_traits, processors
-from .facts import Facts, ReportedFlags
+from . import cpu_traits, guest_cpu, processors
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedFlags:
+    """The flags that py-cpuinfo reports.
+
+    :ivar flags: None if it gave no answer; ``reason`` then says why
+    """
+
+    flags: frozenset[str] | None = None
+    vendor: str = ''
+    reason: str = ''
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """The facts read from one host.
+
+    :ivar machine: the kernel's name for the architecture
+    :ivar kernel: the processors as the kernel shows them
+    :ivar reported: the processors as py-cpuinfo reports them
+    :ivar guest: the processors of guests as libvirt tells
+    :ivar switches: path → the file's content, None if it cannot be read
+    """
+
+    machine: str
+    kernel: processors.Processors
+    reported: ReportedFlags = ReportedFlags()
+    guest: guest_cpu.GuestCpu = dataclasses.field(
+        default_factory=guest_cpu.GuestCpu
+    )
+    switches: Mapping[str, str | None] = dataclasses.field(
+        default_factory=dict
+    )
+
+    @property
+    def family(self) -> str | None:
+        """The key of this machine's table in ``cpu_traits``."""
+        return cpu_traits.family(self.machine)
+
+    @property
+    def vendor(self) -> str:
+        """The vendor of the processors, empty if no source names it."""
+        return self.kernel.vendor or self.reported.vendor
+
+    @property
+    def answered(self) -> bool:
+        """True if a source listed the features of the processors."""
+        if not self.guest.leaves_to_kernel:
+            return True
+        sources = (self.kernel.words, self.reported.flags)
+        return self.family is None or any(s is not None for s in sources)
+
 
 KERNEL = 'kernel'
 PYCPUINFO = 'py-cpuinfo'
@@ -191,7 +243,7 @@ def _by_switch(
 
 
 def _architectures(machine: str) -> Iterator[virt.Finding]:
-    for row in arch_traits.ARCH_TRAITS:
+    for row in cpu_traits.ARCH_TRAITS:
         here = machine in row.machines
         yield virt.Finding(
             trait=row.trait,
@@ -224,7 +276,7 @@ def _foreign(facts: Facts) -> Iterator[virt.Finding]:
 
 
 def _without_trait(facts: Facts) -> Iterator[virt.Finding]:
-    machines = {m for row in arch_traits.ARCH_TRAITS for m in row.machines}
+    machines = {m for row in cpu_traits.ARCH_TRAITS for m in row.machines}
     if facts.machine not in machines:
         yield virt.Finding(
             trait=None,

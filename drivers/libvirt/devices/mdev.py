@@ -1,23 +1,118 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The providers of mediated devices, such as virtual GPUs.
+"""The providers of mediated devices, such as virtual GPUs, and their types.
 
-Pure: no I/O, configuration, logging or clock. Each parent device has a
-provider of its own: a card, a VF of a card that makes one device per VF, or a
-virtual parent. The amount is the number of devices of the enabled type that
-exist and that can still be made. A parent in use is never dropped because
-``max_instances`` is reached.
+Pure: no I/O, configuration, logging or clock. ``options/devices.py`` makes the types
+that nova.conf enables. Each parent device has a provider of its own: a card, a
+VF of a card that makes one device per VF, or a virtual parent. The amount is the
+number of devices of the enabled type that exist and that can still be made. A
+parent in use is never dropped because ``max_instances`` is reached.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from compute_agent import errors
 from compute_agent.tree import names as agent_names
 from compute_agent.virt import finding
 
 from . import names, traits
 from .child import Child, Children, Kind, Records, Trouble
-from .mdev_types import EnabledType, EnabledTypes
 from .node_devices import MdevType, NodeDevices
+
+VGPU = 'VGPU'
+
+_VIRTUAL = re.compile(r'[A-Za-z0-9]+(_[A-Za-z0-9]+)+')
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class EnabledType:
+    """A type of mediated devices that nova.conf enables.
+
+    :ivar addresses: the PCI addresses of its parents, or libvirt's names of
+        virtual parents; empty for all parents that no other type names
+    :ivar max_instances: how many of them all parents offer together
+    """
+
+    id: str
+    resource_class: str = VGPU
+    addresses: tuple[str, ...] = ()
+    max_instances: int | None = None
+
+    def names(self, address: str) -> bool:
+        """Return True if the type is for this parent by its address."""
+        return address in {one.lower() for one in self.addresses}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class EnabledTypes:
+    """The enabled types: those of single parents, and the one of the others.
+
+    :ivar dropped: types without addresses that come too late to be used
+    """
+
+    by_address: Mapping[str, EnabledType] = dataclasses.field(
+        default_factory=dict
+    )
+    default: EnabledType | None = None
+    dropped: tuple[EnabledType, ...] = ()
+
+    @classmethod
+    def of(cls, types: Sequence[EnabledType]) -> 'EnabledTypes':
+        """Return the types by the parents that they are for.
+
+        :raises errors.ConfigError: an address is wrong, or has two types
+        """
+        by_address: dict[str, EnabledType] = {}
+        for one in types:
+            for address in one.addresses:
+                _check_address(one, address, by_address)
+                by_address[address.lower()] = one
+        others = [t for t in types if not t.addresses]
+        return cls(
+            by_address=by_address,
+            default=others[0] if others else None,
+            dropped=tuple(others[1:]),
+        )
+
+    def type_of(self, address: str) -> EnabledType | None:
+        """Return the type that is enabled for a parent, None if none is.
+
+        :param address: its PCI address, or libvirt's name, in lower case
+        """
+        return self.by_address.get(address, self.default)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A line for each type that is not used."""
+        first = self.default.id if self.default else ''
+        return tuple(
+            f'the mdev type {one.id} is not used, because {first} is for all '
+            f'parents without a type; set [mdev_{one.id}] device_addresses'
+            for one in self.dropped
+        )
+
+    def limited(self) -> list[EnabledType]:
+        """Return the types with a limit for the whole host."""
+        types = (*self.by_address.values(), self.default)
+        return [t for t in types if t is not None and t.max_instances]
+
+
+def _check_address(
+    one: EnabledType, address: str, taken: Mapping[str, EnabledType]
+) -> None:
+    option = f'[mdev_{one.id}] device_addresses'
+    if not (names.is_address(address) or _VIRTUAL.fullmatch(address)):
+        raise errors.ConfigError(
+            f'{option}: {address!r} is neither a PCI address like '
+            '0000:84:00.0 nor a virtual parent like mtty_mtty'
+        )
+    if address.lower() in taken:
+        raise errors.ConfigError(
+            f'{option}: {address} has the type {taken[address.lower()].id} '
+            'already; name each address once'
+        )
+
 
 # A longer one gives no name of a trait.
 _LONGEST_NAME = 200

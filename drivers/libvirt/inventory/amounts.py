@@ -2,7 +2,7 @@
 """The inventory of a provider, as far as it is known.
 
 Pure: no I/O, configuration, logging or clock. An amount that cannot be read is
-never 0: its resource class stays as placement has it. ``root.py`` makes these
+never 0: its resource class stays as placement has it. ``reading/`` makes these
 values, ``driver.py`` writes them to the tree.
 """
 

@@ -4,7 +4,8 @@
 Pure: no I/O, configuration, logging or clock. ``CpuSets`` are nova's options;
 a combination that nova-compute refuses is refused here too. ``counts`` compares
 them with the processors of the host. The processors come from libvirt, or from
-the kernel's lists in /sys. ``options.py`` and ``root.py`` call this.
+the kernel's lists in /sys. ``options/`` and ``reading/`` call
+this.
 """
 
 import dataclasses

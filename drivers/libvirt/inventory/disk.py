@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. It has the commands that tell
 the sizes, and reads their answers strictly: an unexpected answer is an error,
-never 0. ``root.py`` runs the commands.
+never 0. ``reading/root_inventory.py`` runs the commands.
 """
 
 import dataclasses

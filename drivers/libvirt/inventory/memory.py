@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. A number that cannot be read is
 an error. It is never guessed, because a low guess would shrink the inventory.
-``root.py`` calls this.
+``reading/root_inventory.py`` calls this.
 """
 
 import dataclasses

@@ -2,7 +2,7 @@
 """The NUMA nodes of a host as child providers, if an option asks for them.
 
 Pure: no I/O, configuration, logging or clock. Each node has the VCPU, PCPU and
-MEMORY_MB of its own, and the host's own provider has none of them. ``root.py``
+MEMORY_MB of its own, and the host's own provider has none of them. ``reading/``
 reads what this divides; ``reshapes/`` waits with a change of the layout until
 no guest has allocations of the old one.
 """

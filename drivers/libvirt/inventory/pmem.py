@@ -2,7 +2,8 @@
 """CUSTOM_PMEM_NAMESPACE_*: persistent memory that guests may have.
 
 Pure: no I/O, configuration, logging or clock. An option names the namespaces
-of each class, and ``ndctl`` lists those of the host. ``root.py`` runs it.
+of each class, and ``ndctl`` lists those of the host. ``reading/``
+runs it.
 """
 
 import json

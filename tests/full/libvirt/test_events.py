@@ -8,7 +8,7 @@ import command_line
 import local_libvirt
 import pytest
 
-from drivers.libvirtd import connection, events
+from drivers.libvirt_python import connection, events
 
 PATIENCE = 60  # seconds; only an event that is lost takes as long
 DEVICE = """

@@ -6,7 +6,8 @@ import contextlib
 import local_libvirt
 import pytest
 
-from drivers.libvirtd import connection, hypervisor
+from drivers.libvirt_python import connection
+from drivers.libvirtd import hypervisor
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 
 import pytest
 
-from drivers import host_name
+from drivers import one_host
 
 pytestmark = pytest.mark.long
 
@@ -20,7 +20,7 @@ SAID = (
 @pytest.fixture
 def nova(cli, monkeypatch):
     """A nova.conf, and nova's compute_id in its state_path."""
-    monkeypatch.setattr(host_name, 'canonical', lambda: NODE)
+    monkeypatch.setattr(one_host, 'canonical', lambda: NODE)
     cli.configure(compute_driver='libvirt', host=SERVICE)
     cli.state_path.mkdir()
     (cli.state_path / 'compute_id').write_text(UUID)

@@ -6,7 +6,7 @@ from agents import NODE
 
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.ownership.policy import Mode
-from drivers import host_name
+from drivers import one_host
 
 pytestmark = pytest.mark.long
 
@@ -17,7 +17,7 @@ NAME = 'cn1.example'  # as libvirt names the host
 @pytest.fixture
 def nova(cli, monkeypatch):
     """nova's compute_id, which is not in the agent's own directory."""
-    monkeypatch.setattr(host_name, 'canonical', lambda: NAME)
+    monkeypatch.setattr(one_host, 'canonical', lambda: NAME)
     cli.state_path.mkdir()
     (cli.state_path / 'compute_id').write_text(UUID)
     configure(cli)

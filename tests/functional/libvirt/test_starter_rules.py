@@ -16,10 +16,8 @@ from agents import NAME, NODE
 
 from compute_agent.ownership.policy import Mode
 from drivers import host_files
-from drivers.host import driver
-from drivers.host.facts import local, reader
-from drivers.host.facts.devices import ethtool
-from drivers.host.rules.files import rule_files
+from drivers.host import driver, rule_files
+from drivers.host.reading import local, net, reader
 
 OF_NOVA = {'COMPUTE_NODE', 'OWNER_NOVA'}
 
@@ -128,7 +126,7 @@ def test_this_host_gets_the_traits_that_its_files_tell(companion, tmp_path):
         reader.Sources(
             files=host_files.HostFiles(),
             libvirt=recorded_libvirt.Recorded(tmp_path),
-            offloads=ethtool.Ethtool(),
+            offloads=net.Ethtool(),
             local=local.LocalFacts([]),
         ),
     )

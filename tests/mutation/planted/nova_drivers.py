@@ -9,7 +9,7 @@ from planted.catalogue import plant
 
 from compute_agent import errors
 from compute_agent.virt import driver as virt
-from drivers.nova import conductor, driver, novas_tree, process, tracker
+from drivers.nova import driver, novas_tree, process, tracker
 
 
 @plant(novas_tree._completed, 'a field that a driver of nova omits is reset')
@@ -45,7 +45,7 @@ def _(resources, self, nodename):
 
 
 @plant(
-    conductor.NoConductor.object_class_action_versions,
+    process.NoConductor.object_class_action_versions,
     "what nova's conductor would know is taken for nothing",
 )
 def _(ask, self, context, name, method, *more):

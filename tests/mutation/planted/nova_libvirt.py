@@ -13,26 +13,29 @@ from planted.catalogue import plant
 
 from compute_agent import errors
 from compute_agent.virt import finding
-from drivers.libvirt import root_traits
 from drivers.libvirt.capabilities import (
     compute_findings,
-    device_findings,
-    domain_capabilities,
-    guests,
+    facts,
     nova_traits,
     votes,
 )
-from drivers.libvirt.cpu import cpu_traits, guest_cpu, guest_source
+from drivers.libvirt.cpu import cpu_traits, guest_cpu
 from drivers.libvirt.devices import (
     child,
-    children,
     mdev,
     memory_encryption,
     names,
     node_devices,
     placing,
 )
-from drivers.libvirt.inventory import amounts, disk, root
+from drivers.libvirt.inventory import amounts, disk
+from drivers.libvirt.reading import (
+    children,
+    guest_source,
+    guests,
+    root_inventory,
+    root_traits,
+)
 from drivers.libvirt.reshapes import moves
 from drivers.libvirtd import hypervisor
 
@@ -49,7 +52,7 @@ def _(rows, of_family):
 
 
 @plant(
-    domain_capabilities.Place.found,
+    facts.Place.found,
     'nova 2: each bus of domain capabilities is a bus of disks',
 )
 def _(found, self, root):
@@ -210,7 +213,7 @@ _once(
 
 
 @plant(
-    domain_capabilities.Place.found,
+    facts.Place.found,
     'nova 16: the release of libvirt tells that there is virtiofs',
 )
 def _(found, self, root):
@@ -220,7 +223,7 @@ def _(found, self, root):
 
 
 @plant(
-    domain_capabilities.Place.found,
+    facts.Place.found,
     'nova 16: only the loader tells that there is secure boot',
 )
 def _(found, self, root):
@@ -230,7 +233,7 @@ def _(found, self, root):
 
 
 @plant(
-    device_findings._by_devices,
+    compute_findings._by_devices,
     'nova 17: each emulator has all network interfaces and sound devices',
 )
 def _(_by_devices, _known):
@@ -257,7 +260,7 @@ def _(_pinned, _consumer, _known, _sets):
     return 0
 
 
-@plant(root.RootInventory.read, 'nova 20: ratios are written over')
+@plant(root_inventory.RootInventory.read, 'nova 20: ratios are written over')
 def _(read, self, current, *, disk_is_shared=False):
     found = read(self, current, disk_is_shared=disk_is_shared)
     known = {

@@ -8,7 +8,7 @@ from compute_agent.cmd.plan import masks
 from compute_agent.conf import misspelled
 from compute_agent.cycle import news
 from compute_agent.identity import host_name
-from drivers.ironic import staging
+from drivers.ironic.nodes import staging
 
 
 @plant(

@@ -6,9 +6,8 @@ import os
 import pytest
 
 from compute_agent import errors, file_trust, private_files
-from drivers.host import driver
-from drivers.host.facts import local
-from drivers.host.rules.files import rule_files
+from drivers.host import driver, rule_files
+from drivers.host.reading import local
 
 READERS = {
     'state': private_files.check_directory,

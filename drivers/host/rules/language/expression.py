@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...facts import fact
-from . import lexing, whole_devices
+from . import lexing
 
 if TYPE_CHECKING:
     from cel_expr_python import cel
@@ -130,7 +130,7 @@ def compile_expression(
         text=text,
         references=tuple(names),
         program=program,
-        by_attributes=whole_devices.by_attributes(words, families),
+        by_attributes=lexing.by_attributes(words, families),
     )
 
 

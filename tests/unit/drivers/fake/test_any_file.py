@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from compute_agent import yaml_file
 from compute_agent.tree import inventory, provider_tree
-from drivers.fake import describe, schema, tree_file
+from drivers.fake.tree import describe, tree_file
 
 SHARES = 'MISC_SHARES_VIA_AGGREGATE'
 
@@ -78,7 +78,7 @@ def files(draw):
 
 def parsed(data):
     text = yaml.safe_dump(data, allow_unicode=True)
-    return tree_file.parse(yaml_file.parse(text, 'f.yaml', schema.SCHEMA))
+    return tree_file.parse(yaml_file.parse(text, 'f.yaml', tree_file.SCHEMA))
 
 
 def described(file, nodename):

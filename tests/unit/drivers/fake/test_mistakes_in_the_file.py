@@ -5,7 +5,7 @@ import jsonschema
 import pytest
 
 from compute_agent import errors, yaml_file
-from drivers.fake import schema, tree_file
+from drivers.fake.tree import tree_file
 
 A = '6f0b2b5e-93a1-4c7e-8a54-0d9c6f1f2a3b'
 
@@ -254,7 +254,7 @@ MISTAKES = {
 
 
 def parsed(text):
-    return tree_file.parse(yaml_file.parse(text, 'f.yaml', schema.SCHEMA))
+    return tree_file.parse(yaml_file.parse(text, 'f.yaml', tree_file.SCHEMA))
 
 
 @pytest.mark.parametrize(
@@ -292,4 +292,4 @@ def test_the_uuid_of_a_root_left_out_is_always_the_same():
 
 
 def test_the_schema_is_a_schema():
-    jsonschema.Draft202012Validator.check_schema(schema.SCHEMA)
+    jsonschema.Draft202012Validator.check_schema(tree_file.SCHEMA)

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from compute_agent import errors
-from drivers.host import saved_facts
-from drivers.host.facts import fact, local, rows
+from drivers.host import driver
+from drivers.host.facts import fact, rows
+from drivers.host.reading import local
 
 
 def _row(name, value, unknown=''):
@@ -27,7 +28,7 @@ def test_facts_and_devices_come_back(tmp_path):
             ]
         )
     )
-    found = saved_facts.read(str(path))
+    found = driver.read_saved_facts(str(path))
     assert found.facts['cpu.flags'].value == ('avx',)
     assert found.facts['dmi.sys_vendor'].unknown == 'permission denied'
     (device,) = found.devices['net']
@@ -48,7 +49,7 @@ def test_local_facts_that_a_refused_file_may_have_stay_unknown(tmp_path):
     path = tmp_path / 'facts.json'
     listed = [dataclasses.asdict(row) for row in rows.of_facts(facts)]
     path.write_text(json.dumps(listed))
-    found = saved_facts.read(str(path))
+    found = driver.read_saved_facts(str(path))
     assert found.get('local.rack').value == 'r12'
     assert 'it is a symbolic link' in found.get('local.room').unknown
     assert found.get('cpu.flags') is None
@@ -69,7 +70,7 @@ def test_another_file_is_one_line(tmp_path, text, why):
     path = tmp_path / 'facts.json'
     path.write_text(text)
     with pytest.raises(errors.ConfigError) as raised:
-        saved_facts.read(str(path))
+        driver.read_saved_facts(str(path))
     line = str(raised.value)
     assert line.startswith(
         f'{path} is not the output of "compute-agent facts -f json": {why}'
@@ -82,9 +83,9 @@ def test_a_file_of_100_megabytes_is_one_line(tmp_path):
     with path.open('wb') as file:
         file.truncate(100_000_000)
     with pytest.raises(errors.ConfigError, match='it is larger than 16 MB'):
-        saved_facts.read(str(path))
+        driver.read_saved_facts(str(path))
 
 
 def test_a_missing_file_is_one_line(tmp_path):
     with pytest.raises(errors.ConfigError, match='No such file'):
-        saved_facts.read(str(tmp_path / 'facts.json'))
+        driver.read_saved_facts(str(tmp_path / 'facts.json'))

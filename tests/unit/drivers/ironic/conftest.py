@@ -9,7 +9,8 @@ import requests_mock as mocking
 from keystoneauth1 import adapter, noauth, session
 
 from compute_agent.transport import protection
-from drivers.ironic.client import api, connection, versions
+from drivers.ironic.client import api, connection
+from drivers.ironic.nodes import answers
 
 URL = 'http://ironic.test:6385'
 
@@ -50,7 +51,7 @@ def make_connection(
 
     def make_connection(
         url: str | None = URL,
-        needed: versions.Needed | None = None,
+        needed: answers.Needed | None = None,
         max_retries: int = 0,
         auth: typing.Any = None,
         **options: typing.Any,
@@ -61,7 +62,7 @@ def make_connection(
         return connection.Connection(
             sending,
             url=url,
-            needed=needed or versions.needed(None, None),
+            needed=needed or answers.needed(None, None),
             max_retries=max_retries,
             retry_interval=0,
         )
@@ -80,7 +81,7 @@ def make_api(
         shard: str | None = None,
         **options: typing.Any,
     ) -> api.Api:
-        needed = versions.needed(conductor_group, shard)
+        needed = answers.needed(conductor_group, shard)
         return api.Api(
             make_connection(needed=needed, **options),
             conductor_group=conductor_group,

@@ -9,9 +9,9 @@ from compute_agent import errors
 from compute_agent.tree import provider_tree
 from compute_agent.virt import finding as virt
 from compute_agent.virt.driver import Existence
-from drivers.ironic import describe, driver
-from drivers.ironic import node as ironic
-from drivers.ironic.client import answers
+from drivers.ironic import driver
+from drivers.ironic.nodes import answers, describe
+from drivers.ironic.nodes import node as ironic
 
 CAPABILITIES = [
     'COMPUTE_IMAGE_TYPE_AMI',

@@ -14,8 +14,8 @@ import pathlib
 import pytest
 
 from compute_agent.tree import assertion, inventory, provider, provider_tree
-from drivers.ironic import classes, describe, node, traits
-from drivers.ironic import inventory as ironic_inventory
+from drivers.ironic.nodes import describe, node
+from drivers.ironic.nodes import node as ironic_inventory
 
 NODES = pathlib.Path(__file__).parents[3] / 'nodes'
 
@@ -62,7 +62,7 @@ def described(case, row, providers):
         tree.new_root(one.ident, one.uuid)
     listing = [one.resource_class, *case.get('listing', ())]
     manner = describe.Manner(**case.get('options', {}))
-    describe.describe(tree, one, classes.problems(listing), manner)
+    describe.describe(tree, one, describe.problems(listing), manner)
     return tree, one
 
 
@@ -123,4 +123,4 @@ def test_traits_are_asserted_as_the_whole_set_or_beside_others(case, row):
     exclusive = case.get('options', {}).get('exclusive', True)
     assert said.exclusive is exclusive
     assert 'COMPUTE_STATUS_DISABLED' not in said.names
-    assert one.traits - set(traits.left_out(one)) <= said.names
+    assert one.traits - set(node.left_out(one)) <= said.names

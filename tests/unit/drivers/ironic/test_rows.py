@@ -5,7 +5,7 @@ import os_traits
 import pytest
 
 from compute_agent import errors
-from drivers.ironic import node, traits
+from drivers.ironic.nodes import node
 
 UUID = '3f2c9a54-6f0e-4c0b-9a1d-8b7a5c0d1e2f'
 
@@ -151,5 +151,5 @@ def test_a_name_cannot_move_the_cursor(make_row):
 
 
 def test_the_capabilities_are_standard_traits_in_order():
-    assert list(traits.CAPABILITIES) == sorted(set(traits.CAPABILITIES))
-    assert set(traits.CAPABILITIES) <= set(os_traits.get_traits())
+    assert list(node.CAPABILITIES) == sorted(set(node.CAPABILITIES))
+    assert set(node.CAPABILITIES) <= set(os_traits.get_traits())

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compute_agent import extra_specs
-from drivers.ironic import staging
+from drivers.ironic.nodes import staging
 
 ROW = {
     'uuid': '1be26c0b-03f2-4d2e-ae87-c02d7f33c123',

@@ -10,7 +10,8 @@ import pytest
 
 from compute_agent import errors, extra_specs
 from compute_agent.virt import requested as virt
-from drivers.ironic import requested, staging
+from drivers.ironic import requested
+from drivers.ironic.nodes import staging
 
 UUID = '1be26c0b-03f2-4d2e-ae87-c02d7f33c123'
 INSTANCE = '0f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'

@@ -15,15 +15,16 @@ from compute_agent.tree import provider, provider_tree
 from compute_agent.tree.inventory import Inventory
 from drivers import host_files
 from drivers.libvirt import conf as driver_options
-from drivers.libvirt import driver, sources
-from drivers.libvirt.capabilities import guest_options
-from drivers.libvirt.cpu import pycpuinfo
-from drivers.libvirt.inventory import disk, options
+from drivers.libvirt import driver
+from drivers.libvirt.capabilities import facts
+from drivers.libvirt.inventory import disk
+from drivers.libvirt.options import inventory
+from drivers.libvirt.reading import pycpuinfo, sources
 
 HOSTS = pathlib.Path(__file__).parents[3] / 'hosts'
 NODE = 'compute1'
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
-SETTINGS = options.Settings(
+SETTINGS = inventory.Settings(
     storage=disk.Options(instances_path='/var/lib/nova/instances')
 )
 
@@ -45,8 +46,8 @@ def make_driver(
         folder: pathlib.Path,
         answer: typing.Any = None,
         machine: str | None = None,
-        wanted: guest_options.GuestOptions | None = None,
-        settings: options.Settings = SETTINGS,
+        wanted: facts.GuestOptions | None = None,
+        settings: inventory.Settings = SETTINGS,
     ) -> driver.LibvirtDriver:
         return driver.LibvirtDriver(
             nodename=NODE,
@@ -59,7 +60,7 @@ def make_driver(
                 run=no_programs,
                 hostname=NODE,
             ),
-            wanted=wanted or guest_options.GuestOptions(),
+            wanted=wanted or facts.GuestOptions(),
             settings=settings,
         )
 

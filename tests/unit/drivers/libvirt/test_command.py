@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from compute_agent import errors
-from drivers.libvirt import command
+from drivers.libvirt.reading import sources
 
 
 def python(text):
@@ -17,12 +17,12 @@ def python(text):
 
 
 def test_its_output_is_returned():
-    assert command.Commands()(python('print("7 é")')) == '7 é\n'
+    assert sources.Commands()(python('print("7 é")')) == '7 é\n'
 
 
 def test_it_gets_no_shell_and_no_input():
     text = 'import sys; print(sys.argv[1:], sys.stdin.read())'
-    assert command.Commands()([*python(text), '$HOME; x']) == (
+    assert sources.Commands()([*python(text), '$HOME; x']) == (
         "['$HOME; x'] \n"
     )
 
@@ -43,7 +43,7 @@ def test_it_gets_no_shell_and_no_input():
 )
 def test_a_failure_is_told_in_one_line_that_stays_the_same(text, message):
     with pytest.raises(errors.DriverError) as failed:
-        command.Commands()(python(text))
+        sources.Commands()(python(text))
     assert str(failed.value).endswith(message)
 
 
@@ -51,19 +51,19 @@ def test_a_program_that_is_missing_is_named():
     with pytest.raises(
         errors.DriverError, match='no-such-program cannot be run: No such file'
     ):
-        command.Commands()(['no-such-program'])
+        sources.Commands()(['no-such-program'])
 
 
 def test_a_program_that_takes_too_long_is_killed():
     slow = python('import time; time.sleep(3600)')
     with pytest.raises(errors.DriverError, match='within 0.01 seconds'):
-        command.Commands(deadline=0.01)(slow)
+        sources.Commands(deadline=0.01)(slow)
 
 
 def test_a_program_that_cannot_be_killed_is_not_started_again(monkeypatch):
-    run = command.Commands(deadline=0.01)
+    run = sources.Commands(deadline=0.01)
     started = []
-    start = command._start
+    start = sources._start
 
     def unkillable(key):
         process = start(key)
@@ -71,8 +71,8 @@ def test_a_program_that_cannot_be_killed_is_not_started_again(monkeypatch):
         started.append(process)
         return process
 
-    monkeypatch.setattr(command, '_GRACE', 0.01)
-    monkeypatch.setattr(command, '_start', unkillable)
+    monkeypatch.setattr(sources, '_GRACE', 0.01)
+    monkeypatch.setattr(sources, '_start', unkillable)
     slow = python('import time; time.sleep(3600)')
     with pytest.raises(errors.DriverError, match='did not finish'):
         run(slow)

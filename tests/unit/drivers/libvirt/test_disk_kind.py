@@ -5,8 +5,8 @@ import pytest
 
 from compute_agent.virt import finding
 from drivers import host_files
-from drivers.libvirt import disk_kind
 from drivers.libvirt.inventory import disk
+from drivers.libvirt.reading import disk_kind
 
 MOUNTS = """\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

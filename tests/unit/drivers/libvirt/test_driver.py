@@ -14,10 +14,11 @@ from compute_agent.tree import assertion
 from compute_agent.virt import driver as contract
 from compute_agent.virt import finding as virt
 from drivers.libvirt import driver
-from drivers.libvirt.capabilities import guest_options
+from drivers.libvirt.capabilities import facts
 from drivers.libvirt.cpu import guest_cpu
-from drivers.libvirt.inventory import options
-from drivers.libvirtd import connection, hypervisor
+from drivers.libvirt.options import inventory
+from drivers.libvirt_python import connection
+from drivers.libvirtd import hypervisor
 
 NODE = 'compute1'
 CUSTOM_AND_PCI = """
@@ -40,7 +41,7 @@ def epyc(hosts, tmp_path):
 @pytest.fixture
 def reserving(nova_conf):
     """Return the settings with one of the options ``reserved_host_*``."""
-    return lambda text: options.read(
+    return lambda text: inventory.read(
         nova_conf(f'[DEFAULT]\nreserved_host_{text}')
     )
 
@@ -203,7 +204,7 @@ def test_traits_that_libvirt_does_not_tell_are_neither_added_nor_removed(
     make_driver, epyc, tree
 ):
     tree.update_traits(NODE, ['HW_CPU_X86_AVX512F', 'COMPUTE_ARCH_X86_64'])
-    wanted = guest_options.GuestOptions(
+    wanted = facts.GuestOptions(
         cpu=guest_cpu.CpuOptions(mode='custom', models=('Nehalem',))
     )
     libvirt = make_driver(epyc, wanted=wanted)

@@ -23,7 +23,7 @@ from compute_agent import errors
 from drivers.ironic import conf as ironic_conf
 from drivers.libvirt import conf as libvirt_conf
 from drivers.libvirt import driver
-from drivers.libvirtd import options as libvirtd_options
+from drivers.libvirt_python import options as libvirtd_options
 
 TESTS = pathlib.Path(__file__).parents[3]
 DEPLOYMENTS = TESTS / 'deployments'

@@ -15,7 +15,8 @@ import recorded_hosts
 import recorded_libvirt
 
 from drivers.libvirt import driver
-from drivers.libvirtd import bounded_calls, connection, hypervisor
+from drivers.libvirt_python import connection
+from drivers.libvirtd import hypervisor
 
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
 ERRORS = (
@@ -135,7 +136,7 @@ def host(hosts):
 @pytest.fixture
 def hangs(host, monkeypatch):
     """Let libvirt answer nothing about guests until the end of the block."""
-    run = bounded_calls.BoundedCalls.run
+    run = connection.BoundedCalls.run
 
     @contextlib.contextmanager
     def hangs():
@@ -143,7 +144,7 @@ def hangs(host, monkeypatch):
         host.opened.before = ended.wait
         with monkeypatch.context() as patch:
             patch.setattr(
-                bounded_calls.BoundedCalls,
+                connection.BoundedCalls,
                 'run',
                 lambda self, call, limit=None: run(self, call, 0.1),
             )

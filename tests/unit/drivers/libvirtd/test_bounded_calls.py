@@ -5,14 +5,14 @@ import threading
 
 import pytest
 
-from drivers.libvirtd import bounded_calls
+from drivers.libvirt_python import connection
 
 PATIENCE = 60  # seconds; only a hang takes as long
 
 
 @pytest.fixture
 def calls():
-    made = bounded_calls.BoundedCalls(PATIENCE)
+    made = connection.BoundedCalls(PATIENCE)
     yield made
     made.close()
 

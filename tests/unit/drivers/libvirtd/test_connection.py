@@ -11,7 +11,8 @@ import types
 import pytest
 
 from drivers.libvirt.devices import node_devices
-from drivers.libvirtd import connection, hypervisor
+from drivers.libvirt_python import connection
+from drivers.libvirtd import hypervisor
 
 URI = 'qemu:///system'
 REQUEST = hypervisor.DomainCapabilitiesRequest(

@@ -10,7 +10,8 @@ import threading
 
 import pytest
 
-from drivers.libvirtd import events, hypervisor
+from drivers.libvirt_python import events
+from drivers.libvirtd import hypervisor
 
 PATIENCE = 60  # seconds; only a hang takes as long
 DEVICE = 'pci_0000_84_00_0'

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from drivers.host.facts import local
+from drivers.host.reading import local
 
 NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
 

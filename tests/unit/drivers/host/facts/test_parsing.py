@@ -3,7 +3,8 @@
 
 import pytest
 
-from drivers.host.facts import cpu, kernel, parsing
+from drivers.host.facts import parsing
+from drivers.host.reading import cpu, kernel
 
 
 @pytest.mark.parametrize(

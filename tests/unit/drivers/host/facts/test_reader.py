@@ -8,7 +8,7 @@ import host_facts as recorded_hosts
 import pytest
 
 from drivers import host_files
-from drivers.host.facts import local, reader
+from drivers.host.reading import local, reader
 
 
 class Events:

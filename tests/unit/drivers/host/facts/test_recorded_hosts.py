@@ -8,7 +8,8 @@ import pathlib
 import host_facts as recorded_hosts
 import pytest
 
-from drivers.host.facts import catalogue, reader, rows
+from drivers.host.facts import catalogue, rows
+from drivers.host.reading import reader
 
 
 @pytest.fixture(params=recorded_hosts.CASES, ids=lambda path: path.stem)

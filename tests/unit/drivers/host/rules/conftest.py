@@ -7,8 +7,8 @@ import typing
 import pytest
 import rule_cases
 
-from drivers.host.rules.files import rule_files
-from drivers.host.rules.outcome import Outcome
+from drivers.host import rule_files
+from drivers.host.rules.rule import Outcome
 
 FACTS = {
     'facts': {

@@ -10,10 +10,10 @@ import os_traits
 import pytest
 import rule_cases
 
+from drivers.host import rule_files
 from drivers.host.facts import catalogue
-from drivers.host.rules import vocabulary
-from drivers.host.rules.files import rule_files
-from drivers.host.rules.outcome import Verdict
+from drivers.host.rules import rule
+from drivers.host.rules.rule import Verdict
 
 CASES = pathlib.Path(__file__).parents[4] / 'rules'
 STARTER = 'starter-'
@@ -25,7 +25,7 @@ def _outcomes(case, tmp_path):
     facts = rule_cases.facts_of(rule_cases.load(CASES / case / 'facts.yaml'))
     starter = case.startswith(STARTER)
     words = (
-        vocabulary.Vocabulary.of_names(catalogue.ENTRIES)
+        rule.Vocabulary.of_names(catalogue.ENTRIES)
         if starter
         else rule_cases.words_of(facts)
     )
@@ -55,7 +55,7 @@ def test_each_starter_rule_gives_its_names_in_a_case(tmp_path):
             for outcome in _outcomes(case, tmp_path):
                 gives = outcome.verdict is Verdict.GIVES
                 seen.setdefault(outcome.rule.name, set()).add(gives)
-    words = vocabulary.Vocabulary.of_names(catalogue.ENTRIES)
+    words = rule.Vocabulary.of_names(catalogue.ENTRIES)
     shipped = rule_files.read(str(tmp_path / 'none'), words, given=False)
     assert {rule.name for rule in shipped.rules} == seen.keys()
     idle = {name for name, found in seen.items() if True not in found}
@@ -63,7 +63,7 @@ def test_each_starter_rule_gives_its_names_in_a_case(tmp_path):
 
 
 def test_starter_rules_give_names_that_are_free_for_a_companion(tmp_path):
-    words = vocabulary.Vocabulary.of_names(catalogue.ENTRIES)
+    words = rule.Vocabulary.of_names(catalogue.ENTRIES)
     shipped = rule_files.read(str(tmp_path / 'none'), words, given=False)
     on = [rule for rule in shipped.rules if rule.enabled]
     standard = {

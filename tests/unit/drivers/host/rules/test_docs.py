@@ -9,14 +9,14 @@ import rule_cases
 import yaml
 
 from compute_agent.cmd import rules as command
+from drivers.host import rule_files
 from drivers.host.facts import catalogue
-from drivers.host.rules import rules, vocabulary
-from drivers.host.rules.files import mistake, rule_files
+from drivers.host.rules import positions, rule
 
 PAGE = pathlib.Path(__file__).parents[5] / 'docs' / 'rules.md'
 TEXT = PAGE.read_text()
 BLOCKS = re.findall(r'^```yaml\n(.*?)^```', TEXT, re.DOTALL | re.MULTILINE)
-WORDS = vocabulary.Vocabulary.of_names(catalogue.ENTRIES)
+WORDS = rule.Vocabulary.of_names(catalogue.ENTRIES)
 SITE = '/etc/compute-agent/rules.d/site.yaml'
 HOST = {
     'devices': {
@@ -51,7 +51,7 @@ def test_each_example_is_a_rule_file(block, tmp_path):
 
 
 def test_the_first_rules_give_what_the_page_shows(tmp_path):
-    in_force = rules.Rules(lambda: read(tmp_path, BLOCKS[0]), WORDS)
+    in_force = rule_files.Rules(lambda: read(tmp_path, BLOCKS[0]), WORDS)
     results = in_force.results(rule_cases.facts_of(HOST), 'cn1')
     printed = [line for r in results for line in command.lines(r)]
     (shown,) = re.findall(
@@ -73,7 +73,7 @@ def _plain(line, path):
 def test_the_mistake_on_the_page_is_the_one_that_is_told(tmp_path):
     (shown,) = re.findall(rf'^{SITE}:.*$', TEXT, re.MULTILINE)
     wrong = 'rules:\n- name: avx\n  traits: [CUSTOM_AVX]\n  when: "\'avx512f\' in cpu.flag"\n'
-    with pytest.raises(mistake.WrongRules) as raised:
+    with pytest.raises(positions.WrongRules) as raised:
         read(tmp_path, wrong)
     assert str(raised.value).replace(f'{tmp_path}/site.yaml', SITE) == shown
 

@@ -9,10 +9,10 @@ import pytest
 import rule_cases
 
 from compute_agent import errors
-from drivers.host.rules import evaluate, placing, rules
-from drivers.host.rules.files import mistake
+from drivers.host import rule_files
+from drivers.host.rules import evaluate, placing, positions
 from drivers.host.rules.language import expression, lexing
-from drivers.host.rules.outcome import Verdict
+from drivers.host.rules.rule import Verdict
 
 GOOD = 'rules:\n- name: good\n  traits: [CUSTOM_GOOD]\n'
 MANY = ', '.join(str(number) for number in range(100))
@@ -98,7 +98,7 @@ def test_nothing_is_removed_while_a_file_is_left_out(folder):
         'traits': ['CUSTOM_OLD', 'CUSTOM_GOOD'],
         'children': {'cn1_x': {'traits': ['CUSTOM_RULE_BAD']}},
     }
-    in_force = rules.Rules(folder.read, folder.words)
+    in_force = rule_files.Rules(folder.read, folder.words)
     tree = rule_cases.tree_of(before)
     in_force.place(tree, rule_cases.NODE, folder.facts)
     assert tree.exists('cn1_x')
@@ -122,7 +122,7 @@ def _wrong(path):
 
 def test_a_reload_takes_all_files_or_none(folder):
     folder.write(GOOD)
-    in_force = rules.Rules(folder.read, folder.words)
+    in_force = rule_files.Rules(folder.read, folder.words)
     for name, make in (
         ('b.yaml', _link_to_a),
         ('b.yaml', _wrong),
@@ -183,7 +183,7 @@ def test_a_rule_that_could_grow_without_limit_is_refused(folder, when, why):
     folder.write(
         f'{GOOD}- name: grows\n  when: |\n    {when}\n  traits: [CUSTOM_X]\n'
     )
-    with pytest.raises(mistake.WrongRules) as raised:
+    with pytest.raises(positions.WrongRules) as raised:
         folder.read()
     assert why in str(raised.value)
     assert len(str(raised.value)) < 1000
@@ -205,7 +205,7 @@ def test_a_long_expression_is_refused_by_its_length_alone(
 ):
     monkeypatch.setattr(lexing, 'tokens', None)
     folder.write(f'rules:\n- name: one\n  {part.format("(" * 50_000)}\n')
-    with pytest.raises(mistake.WrongRules, match='at most 1000 characters'):
+    with pytest.raises(positions.WrongRules, match='at most 1000 characters'):
         folder.read()
 
 
@@ -221,7 +221,7 @@ def test_a_long_text_is_refused_before_its_words_are_sought(monkeypatch):
 )
 def test_a_change_of_type_is_a_change(folder, one, other):
     folder.write("rules:\n- name: one\n  traits: ['CUSTOM_{local.x}']\n")
-    in_force = rules.Rules(folder.read, folder.words)
+    in_force = rule_files.Rules(folder.read, folder.words)
     seen = [
         in_force.outcomes(
             rule_cases.facts_of({'facts': {'local.x': value}}), 'cn1'

@@ -4,7 +4,7 @@
 import rule_cases
 
 from compute_agent.tree import assertion
-from drivers.host.rules import rules
+from drivers.host import rule_files
 
 CARDS = """
 rules:
@@ -30,7 +30,7 @@ BEFORE = {
 def _placed(folder, before):
     """Return the providers while the file b.yaml is left out."""
     (folder.path / 'b.yaml').symlink_to('a.yaml')
-    in_force = rules.Rules(folder.read, folder.words)
+    in_force = rule_files.Rules(folder.read, folder.words)
     tree = rule_cases.tree_of(before)
     in_force.place(tree, rule_cases.NODE, folder.facts)
     return tree

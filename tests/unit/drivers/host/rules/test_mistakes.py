@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from drivers.host.rules.files import mistake
+from drivers.host.rules import positions
 
 WRONG = (
     (
@@ -105,7 +105,7 @@ WRONG = (
 def test_a_mistake_says_where_it_is_and_what_to_write(folder, text, line):
     extra = '' if 'traits:' in text else '\n  traits: [CUSTOM_X]'
     path = folder.write(f'rules:\n- name: one\n  {text}{extra}\n')
-    with pytest.raises(mistake.WrongRules) as raised:
+    with pytest.raises(positions.WrongRules) as raised:
         folder.read()
     first, _, rest = line.partition(':')
     expected = f'{path}:{int(first) + 1}:{rest}'
@@ -119,7 +119,7 @@ def test_all_mistakes_of_all_files_are_told_at_once(folder):
     folder.write(rule.format('one', 'cpu.a == 1 || cpu.b == 2'), 'a.yaml')
     folder.write(rule.format('two', '1 +'), 'b.yaml')
     folder.write('rules: 3', 'c.yaml')
-    with pytest.raises(mistake.WrongRules) as raised:
+    with pytest.raises(positions.WrongRules) as raised:
         folder.read()
     assert [
         (m.path.rpartition('/')[2], m.line) for m in raised.value.mistakes
@@ -130,7 +130,7 @@ def test_two_rules_of_one_name_are_a_mistake_that_names_both(folder):
     rule = 'rules:\n- name: one\n  traits: [CUSTOM_A]\n'
     first = folder.write(rule, 'a.yaml')
     second = folder.write(rule, 'b.yaml')
-    with pytest.raises(mistake.WrongRules) as raised:
+    with pytest.raises(positions.WrongRules) as raised:
         folder.read()
     assert str(raised.value) == (
         f'{second}:2:1: rule one: there is a rule one at {first}:2; give this '
@@ -156,7 +156,7 @@ def test_a_switch_without_a_rule_and_a_doubt_are_mistakes(folder):
     path = folder.write(
         'disabled: [fast-disks, fast-disk]\nenabled: [fast-disk]\n', 'z.yaml'
     )
-    with pytest.raises(mistake.WrongRules) as raised:
+    with pytest.raises(positions.WrongRules) as raised:
         folder.read()
     assert list(raised.value.lines) == [
         f'{path}:1:12: there is no rule fast-disks: did you mean fast-disk?',

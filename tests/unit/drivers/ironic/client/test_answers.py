@@ -6,7 +6,7 @@ import json
 import pytest
 
 from compute_agent import errors
-from drivers.ironic.client import answers
+from drivers.ironic.nodes import answers
 
 UUID = '3f2c9a54-6f0e-4c0b-9a1d-8b7a5c0d1e2f'
 OTHER = '7f2c9a54-6f0e-4c0b-9a1d-8b7a5c0d1e2f'

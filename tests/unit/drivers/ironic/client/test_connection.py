@@ -15,7 +15,8 @@ from keystoneauth1 import adapter, http_basic, session
 from keystoneauth1.identity import v3
 
 from compute_agent import errors
-from drivers.ironic.client import connection, versions
+from drivers.ironic.client import connection
+from drivers.ironic.nodes import answers
 
 URL = 'http://ironic.test:6385'
 KEYSTONE = 'http://keystone.test/v3'
@@ -158,7 +159,7 @@ def from_catalog():
             region_name='one',
         ),
         url=None,
-        needed=versions.needed(None, None),
+        needed=answers.needed(None, None),
         max_retries=0,
         retry_interval=0,
     )

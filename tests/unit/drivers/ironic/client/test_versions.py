@@ -4,17 +4,17 @@
 import pytest
 
 from compute_agent import errors
-from drivers.ironic.client import versions
+from drivers.ironic.nodes import answers
 
 HEADER = 'X-OpenStack-Ironic-API-Version'
-MINE = versions.spelled(versions.NEWEST)
+MINE = answers.spelled(answers.NEWEST)
 
 
 def headers(oldest, newest):
     return {
         'content-type': 'application/json',
-        'X-OpenStack-Ironic-API-Minimum-Version': versions.spelled(oldest),
-        'X-OpenStack-Ironic-API-Maximum-Version': versions.spelled(newest),
+        'X-OpenStack-Ironic-API-Minimum-Version': answers.spelled(oldest),
+        'X-OpenStack-Ironic-API-Maximum-Version': answers.spelled(newest),
     }
 
 
@@ -128,7 +128,7 @@ def test_an_ironic_that_is_just_new_enough_will_do(
 ):
     ironic(((1, 1), newest))
     assert make_api(**options).nodes().nodes == {}
-    assert asked() == [MINE, versions.spelled(newest)]
+    assert asked() == [MINE, answers.spelled(newest)]
 
 
 def test_an_ironic_that_forgot_our_version_is_unknown(ironic, make_api, asked):
@@ -175,8 +175,8 @@ def test_an_ironic_that_was_away_may_have_been_upgraded(
     ],
 )
 def test_a_refusal_tells_the_range_however_its_lines_break(text):
-    assert versions.supported(text) == ((1, 1), (1, 72))
+    assert answers.supported(text) == ((1, 1), (1, 72))
 
 
 def test_a_refusal_without_a_range_tells_nothing():
-    assert versions.supported('Not acceptable') is None
+    assert answers.supported('Not acceptable') is None

@@ -13,13 +13,9 @@ import recorded_libvirt
 
 from compute_agent import errors
 from compute_agent.virt import finding
-from drivers.libvirt.capabilities import (
-    guest_options,
-    guests,
-    nova_traits,
-    option_findings,
-)
+from drivers.libvirt.capabilities import compute_findings, facts, nova_traits
 from drivers.libvirt.cpu import guest_cpu
+from drivers.libvirt.reading import guests
 from drivers.libvirtd import hypervisor
 
 PRESENT, ABSENT, UNKNOWN = (
@@ -127,7 +123,7 @@ class Case:
         virt_type = options.pop('virt_type', 'kvm')
         return guests.GuestReader(
             self.libvirt,
-            guest_options.GuestOptions(
+            facts.GuestOptions(
                 cpu=guest_cpu.CpuOptions(virt_type=virt_type), **options
             ),
             self.run,
@@ -437,7 +433,7 @@ def test_post_copy_needs_the_kernel_s_switch(case, content, expected):
     assert found['MIGRATE_POST_COPY'].found is expected
     off = case.traits(userfaultfd='1')['MIGRATE_POST_COPY']
     assert off.found is ABSENT
-    assert option_findings.USERFAULTFD not in off.reason
+    assert compute_findings.USERFAULTFD not in off.reason
 
 
 def test_other_options(case):

@@ -10,8 +10,9 @@ import recorded_libvirt
 
 from compute_agent import errors
 from compute_agent.virt import finding
-from drivers.libvirt.capabilities import guest_options, guests
+from drivers.libvirt.capabilities import facts
 from drivers.libvirt.cpu import guest_cpu
+from drivers.libvirt.reading import guests
 from drivers.libvirtd import hypervisor
 
 HOST = guests.Host(machine='x86_64', identity=('boot-1', 'microcode-1'))
@@ -81,7 +82,7 @@ def clock():
 def reader(libvirt, clock):
     return guests.GuestReader(
         libvirt,
-        guest_options.GuestOptions(),
+        facts.GuestOptions(),
         lambda argv: 'name "e1000", bus PCI\n',
         lambda: clock[0],
     )
@@ -155,7 +156,7 @@ def test_an_emulator_that_cannot_be_run_is_asked_again_after_minutes(
     libvirt, clock, caplog
 ):
     reader = guests.GuestReader(
-        libvirt, guest_options.GuestOptions(), fail, lambda: clock[0]
+        libvirt, facts.GuestOptions(), fail, lambda: clock[0]
     )
     first = reader.read(HOST)
     assert reader.read(HOST) is first
@@ -171,7 +172,7 @@ def test_a_wrong_model_is_asked_again_after_minutes(libvirt, clock):
     libvirt.domain = CUSTOM
     reader = guests.GuestReader(
         libvirt,
-        guest_options.GuestOptions(cpu=wrong),
+        facts.GuestOptions(cpu=wrong),
         lambda argv: 'name "e1000", bus PCI\n',
         lambda: clock[0],
     )

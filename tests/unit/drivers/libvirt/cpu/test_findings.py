@@ -7,7 +7,7 @@ import pytest
 
 from compute_agent.virt import finding
 from drivers.libvirt.cpu import cpu_traits, findings, processors
-from drivers.libvirt.cpu.facts import Facts, ReportedFlags
+from drivers.libvirt.cpu.findings import Facts, ReportedFlags
 
 PRESENT, ABSENT, UNKNOWN = (
     finding.Found.PRESENT,

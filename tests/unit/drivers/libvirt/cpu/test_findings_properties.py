@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from compute_agent.virt import finding
 from drivers.libvirt.cpu import cpu_traits, findings, processors
-from drivers.libvirt.cpu.facts import Facts, ReportedFlags
+from drivers.libvirt.cpu.findings import Facts, ReportedFlags
 
 ROWS = cpu_traits.ROWS[cpu_traits.X86]
 WORDS = sorted({w for r in ROWS for w in (*r.kernel, *r.pycpuinfo)})

@@ -12,10 +12,12 @@ import recorded_libvirt
 
 from compute_agent import errors
 from compute_agent.virt import finding
-from drivers.libvirt.capabilities import guest_options, guests
+from drivers.libvirt.capabilities import facts
 from drivers.libvirt.cpu import findings, guest_cpu, processors
-from drivers.libvirt.cpu.facts import Facts
-from drivers.libvirtd import hypervisor, recording
+from drivers.libvirt.cpu.findings import Facts
+from drivers.libvirt.reading import guests
+from drivers.libvirt.recording import libvirt_answers
+from drivers.libvirtd import hypervisor
 
 PRESENT, ABSENT, UNKNOWN = (
     finding.Found.PRESENT,
@@ -106,10 +108,10 @@ class Case:
         """Return trait → finding, beside a kernel that lists AVX-512."""
         reader = guests.GuestReader(
             libvirt or recorded_libvirt.Recorded(self._folder),
-            guest_options.GuestOptions(cpu=guest_cpu.CpuOptions(**options)),
+            facts.GuestOptions(cpu=guest_cpu.CpuOptions(**options)),
             no_programs,
         )
-        facts = Facts(
+        known = Facts(
             machine='x86_64',
             kernel=processors.Processors(
                 words=frozenset({'avx512f', 'avx2', 'pni'}),
@@ -117,13 +119,13 @@ class Case:
             ),
             guest=reader.read(guests.Host(machine='x86_64')).cpu,
         )
-        return {f.trait: f for f in findings.findings(facts) if f.trait}
+        return {f.trait: f for f in findings.findings(known) if f.trait}
 
 
 @pytest.fixture
 def case(tmp_path: pathlib.Path):
     case = Case(tmp_path)
-    case.domain(EXPANDED, recording.EXPANDED)
+    case.domain(EXPANDED, libvirt_answers.EXPANDED)
     return case
 
 
@@ -358,13 +360,13 @@ def test_the_vendor_is_the_guests(case):
     case.baseline('Nehalem', require=['pcid'])
     traits = case.traits(mode='custom', models=('Nehalem',))
     assert traits['HW_CPU_X86_INTEL_PCID'].found is PRESENT
-    case.domain({'require': ['pcid']}, recording.EXPANDED)
+    case.domain({'require': ['pcid']}, libvirt_answers.EXPANDED)
     assert case.traits()['HW_CPU_X86_INTEL_PCID'].found is ABSENT
 
 
 def test_libvirt_tells_the_bits_that_the_kernel_hides(case):
     names = {'require': ['ibpb', 'amd-ssbd'], 'disable': ['amd-no-ssb']}
-    case.domain(names, recording.EXPANDED)
+    case.domain(names, libvirt_answers.EXPANDED)
     traits = case.traits()
     assert traits['HW_CPU_X86_AMD_IBPB'].found is PRESENT
     assert traits['HW_CPU_X86_AMD_SSBD'].found is PRESENT
@@ -384,19 +386,17 @@ def test_on_aarch64_the_kernel_lists_what_kvm_guests_get(
     case.write(name, text)
     reader = guests.GuestReader(
         recorded_libvirt.Recorded(tmp_path),
-        guest_options.GuestOptions(
-            cpu=guest_cpu.CpuOptions(virt_type=virt_type)
-        ),
+        facts.GuestOptions(cpu=guest_cpu.CpuOptions(virt_type=virt_type)),
         no_programs,
     )
-    facts = Facts(
+    known = Facts(
         machine='aarch64',
         kernel=processors.Processors(words=frozenset({'asimd'})),
         guest=reader.read(guests.Host(machine='aarch64')).cpu,
     )
     (asimd,) = (
         f
-        for f in findings.findings(facts)
+        for f in findings.findings(known)
         if f.trait == 'HW_CPU_AARCH64_ASIMD'
     )
     assert asimd.found is expected
@@ -410,14 +410,14 @@ def test_on_power_the_model_is_the_feature(case, tmp_path):
     )
     reader = guests.GuestReader(
         recorded_libvirt.Recorded(tmp_path),
-        guest_options.GuestOptions(),
+        facts.GuestOptions(),
         no_programs,
     )
-    facts = Facts(
+    known = Facts(
         machine='ppc64le',
         kernel=processors.Processors(words=frozenset({'POWER8'})),
         guest=reader.read(guests.Host(machine='ppc64le')).cpu,
     )
-    traits = {f.trait: f.found for f in findings.findings(facts)}
+    traits = {f.trait: f.found for f in findings.findings(known)}
     assert traits['HW_CPU_PPC64LE_POWER9'] is PRESENT
     assert traits['HW_CPU_PPC64LE_POWER8'] is ABSENT

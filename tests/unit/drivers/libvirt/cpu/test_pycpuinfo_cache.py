@@ -10,7 +10,7 @@ from concurrent import futures
 
 import pytest
 
-from drivers.libvirt.cpu import pycpuinfo
+from drivers.libvirt.reading import pycpuinfo
 
 KEY = pycpuinfo.Key(
     boot_id='b1', microcode='0x1', model='A CPU', version='9.0.0'

@@ -7,7 +7,7 @@ import cpuinfo.cpuinfo
 import os_traits
 import pytest
 
-from drivers.libvirt.cpu import arch_traits, cpu_traits
+from drivers.libvirt.cpu import cpu_traits
 
 CPU_ROWS = [row for rows in cpu_traits.ROWS.values() for row in rows]
 
@@ -20,7 +20,7 @@ def test_every_cpu_trait_has_a_row_or_a_reason():
 
 
 def test_every_architecture_trait_has_a_row():
-    rows = [row.trait for row in arch_traits.ARCH_TRAITS]
+    rows = [row.trait for row in cpu_traits.ARCH_TRAITS]
     assert rows == sorted(os_traits.get_traits('HW_ARCH_'))
 
 
@@ -44,18 +44,18 @@ def test_values_are_always_tuples_of_words():
         for column in (row.kernel, row.pycpuinfo, row.libvirt, row.vendors):
             assert isinstance(column, tuple)
             assert all(word and ' ' not in word for word in column)
-    for row in arch_traits.ARCH_TRAITS:
+    for row in cpu_traits.ARCH_TRAITS:
         assert isinstance(row.machines, tuple)
         assert row.machines
 
 
 def test_no_machine_name_has_two_traits():
-    machines = [m for row in arch_traits.ARCH_TRAITS for m in row.machines]
+    machines = [m for row in cpu_traits.ARCH_TRAITS for m in row.machines]
     assert len(machines) == len(set(machines))
 
 
 def test_every_family_is_of_a_machine_with_an_architecture_trait():
-    machines = [m for row in arch_traits.ARCH_TRAITS for m in row.machines]
+    machines = [m for row in cpu_traits.ARCH_TRAITS for m in row.machines]
     families = {cpu_traits.family(m) for m in machines} - {None}
     assert families == set(cpu_traits.ROWS) - {cpu_traits.ANY}
 

@@ -15,13 +15,9 @@ from hypothesis import strategies as st
 
 from compute_agent.tree import provider_tree
 from drivers import host_files
-from drivers.libvirt.devices import (
-    children,
-    mdev_types,
-    options,
-    pci_specs,
-    placing,
-)
+from drivers.libvirt.devices import mdev, pci_specs, placing
+from drivers.libvirt.options import devices
+from drivers.libvirt.reading import children
 
 ROOT = 'compute1'
 UUID = '5f0b2a3e-9d54-4a0e-8c58-0d3f6f3f2c11'
@@ -29,17 +25,15 @@ SPECS = pci_specs.parse(
     ['{"product_id": "154c"}', '{"product_id": "101e"}'], reported=True
 )
 CONFIGURED = {
-    'gpu-three-cards': options.Settings(
-        types=mdev_types.EnabledTypes.of(
-            [mdev_types.EnabledType(id='nvidia-230')]
+    'gpu-three-cards': devices.Settings(
+        types=mdev.EnabledTypes.of([mdev.EnabledType(id='nvidia-230')])
+    ),
+    'gpu-sriov-mdev': devices.Settings(
+        types=mdev.EnabledTypes.of(
+            [mdev.EnabledType(id='nvidia-591', max_instances=3)]
         )
     ),
-    'gpu-sriov-mdev': options.Settings(
-        types=mdev_types.EnabledTypes.of(
-            [mdev_types.EnabledType(id='nvidia-591', max_instances=3)]
-        )
-    ),
-    'nic-virtual-functions': options.Settings(specs=SPECS),
+    'nic-virtual-functions': devices.Settings(specs=SPECS),
 }
 PIECES = [
     '',

@@ -6,7 +6,7 @@ from oslo_config import cfg
 
 from compute_agent.conf import compute_agent
 from drivers.libvirt import conf as libvirt_conf
-from drivers.libvirt.devices import options
+from drivers.libvirt.options import devices
 
 SPEC = '{"address": "0000:00:05.0", "one_time_use": "true"}'
 
@@ -25,7 +25,7 @@ def conf():
 @pytest.mark.parametrize('mode', ['owner', 'reporter'])
 def test_options_that_need_placement_are_accepted(conf, mode):
     conf.set_override('mode', mode, 'compute_agent')
-    found = options.settings(conf)
+    found = devices.settings(conf)
     assert len(found.all_specs) == 1
     assert found.leaves_pci == (mode == 'reporter')
     assert bool(found.specs) == (mode == 'owner')

@@ -4,7 +4,8 @@
 import pytest
 
 from drivers import host_files
-from drivers.libvirt.devices import nic, node_devices
+from drivers.libvirt.devices import node_devices
+from drivers.libvirt.reading import nic
 
 PF = node_devices.PciDevice(
     name='pci_0000_81_00_0',

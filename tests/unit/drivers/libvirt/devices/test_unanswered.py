@@ -9,19 +9,18 @@ import recorded_libvirt
 
 from compute_agent import errors
 from drivers import host_files
-from drivers.libvirt.capabilities import guest_options, guests
+from drivers.libvirt.capabilities import facts
 from drivers.libvirt.devices import (
     child,
-    children,
-    health,
-    mdev_types,
+    mdev,
     memory_encryption,
     node_devices,
-    options,
     pci_specs,
     placing,
     traits,
 )
+from drivers.libvirt.options import devices
+from drivers.libvirt.reading import children, guests, health
 from drivers.libvirtd import hypervisor
 
 ROOT = 'compute1'
@@ -65,7 +64,7 @@ class Providers(children.ChildProviders):
 
     def guests(self):
         reader = guests.GuestReader(
-            self._asked, guest_options.GuestOptions(), no_programs
+            self._asked, facts.GuestOptions(), no_programs
         )
         found = reader.read(guests.Host(machine='x86_64'))
         return children.AboutGuests(
@@ -87,7 +86,7 @@ def host_of(case, **settings):
     folder = recorded_hosts.HOSTS / case
     answers = Answers(folder)
     return answers, Providers(
-        answers, host_files.HostFiles(folder), options.Settings(**settings)
+        answers, host_files.HostFiles(folder), devices.Settings(**settings)
     )
 
 
@@ -160,10 +159,10 @@ def pci_names(found):
 
 def cards(enabled, **limits):
     """Return three cards, selected whole and as parents of one type."""
-    one = mdev_types.EnabledType(id=enabled, **limits)
+    one = mdev.EnabledType(id=enabled, **limits)
     return host_of(
         'gpu-three-cards',
-        types=mdev_types.EnabledTypes.of([one] if enabled else []),
+        types=mdev.EnabledTypes.of([one] if enabled else []),
         specs=pci_specs.parse(['{"vendor_id": "10de"}'], reported=True),
     )
 
@@ -228,11 +227,11 @@ class TestADeviceInErrorWhoseFileCannotBeRead:
     def placed(self, tmp_path, mark):
         """Return the provider of the VF after a cycle; it had this mark."""
         answers = Answers(recorded_hosts.HOSTS / 'gpu-sriov-mdev')
-        one = mdev_types.EnabledType(id='nvidia-591')
+        one = mdev.EnabledType(id='nvidia-591')
         providers = Providers(
             answers,
             host_files.HostFiles(tmp_path),
-            options.Settings(types=mdev_types.EnabledTypes.of([one])),
+            devices.Settings(types=mdev.EnabledTypes.of([one])),
         )
         record = {'total': 1, 'reserved': 1}
         tree = recorded_hosts.placed(
@@ -311,7 +310,7 @@ class TestAnUnknownChildThatPlacementDoesNotHaveIsTold:
         providers = Providers(
             Answers(folder),
             host_files.HostFiles(folder),
-            options.Settings(cpu_mode='host-passthrough'),
+            devices.Settings(cpu_mode='host-passthrough'),
         )
         reason = (
             'because /sys/fs/cgroup/misc.capacity cannot be read; '

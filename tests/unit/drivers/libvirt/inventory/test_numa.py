@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compute_agent import errors
-from drivers.libvirt.inventory import amounts, memory, numa, options
+from drivers.libvirt.inventory import amounts, memory, numa
+from drivers.libvirt.options import inventory
 from drivers.libvirtd import hypervisor
 
 CELL = """<cell id='{id}'>
@@ -123,4 +124,4 @@ def test_what_is_reserved_is_spread_whole_and_fits(totals, percent):
 
 def test_memory_in_files_belongs_to_no_node():
     with pytest.raises(errors.ConfigError, match='numa = nested cannot'):
-        options.Settings(nested=True, ram=memory.Options(file_backed_mib=9))
+        inventory.Settings(nested=True, ram=memory.Options(file_backed_mib=9))

@@ -3,13 +3,13 @@
 
 import pytest
 
-from drivers.host.facts.devices import ethtool
+from drivers.host.reading import net
 
 
 def test_the_loopback_interface_has_offloads():
     """Every Linux since 2.6 segments for it."""
     try:
-        found = ethtool.Ethtool()('lo')
+        found = net.Ethtool()('lo')
     except OSError as exc:
         pytest.skip(f'no loopback interface here: {exc}')
     assert {'sg', 'tso'} <= found
@@ -17,4 +17,4 @@ def test_the_loopback_interface_has_offloads():
 
 def test_an_interface_that_is_not_there_is_an_error():
     with pytest.raises(OSError, match='No such device'):
-        ethtool.Ethtool()('not-there')
+        net.Ethtool()('not-there')

@@ -8,9 +8,9 @@ import pytest
 import rule_cases
 from cel_expr_python import cel
 
+from drivers.host import rule_files
 from drivers.host.facts import fact
-from drivers.host.rules import evaluate, vocabulary
-from drivers.host.rules.files import rule_files
+from drivers.host.rules import evaluate, rule
 from drivers.host.rules.language import expression
 
 KNOWN = ('cpu.cores', 'cpu.flags', 'pci')
@@ -83,7 +83,7 @@ class Counting(dict):
 def test_a_device_s_values_are_made_once_for_all_rules(tmp_path):
     facts = Counting(speed=rule_cases.one('net.speed', 10))
     device = fact.Device(family='net', name='ens1', facts=facts)
-    words = vocabulary.Vocabulary.of_names(['net.speed'])
+    words = rule.Vocabulary.of_names(['net.speed'])
     rules = (
         f'- name: rule-{number}\n  for_each: net\n'
         "  traits: ['CUSTOM_{device.speed}']\n"

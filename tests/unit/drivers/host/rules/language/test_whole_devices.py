@@ -5,7 +5,7 @@ import pytest
 import rule_cases
 
 from drivers.host.rules.language import expression
-from drivers.host.rules.outcome import Verdict
+from drivers.host.rules.rule import Verdict
 
 FACTS = {
     'facts': {'cpu.flags': ['avx']},

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ironic's nodes as values, and what they become in placement.
+
+Pure: no I/O, configuration, logging or clock. Begin with ``node.py``, one node
+with its traits and inventory, and ``describe.py``, which edits the tree;
+``evidence.py`` tells the reasons. ``answers.py`` checks what Ironic sent.
+``staging.py`` and ``instance_info.py`` serve ``compute-agent node``.
+"""
