@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read and change placement's providers and traits, for people and programs.
 
-Begin with ``providers.py`` and ``traits.py``. Every change is an optimistic
-update (``optimistic_update.py``): read, merge, write under the generation that
-was read, and start again on a conflict. It may import ``http/`` and
-``compute_agent/plan/operations/``.
+Begin with ``providers.py`` and ``traits.py``. Every change of a provider's
+contents is an optimistic update (``provider_contents.py``): read, merge, write
+under the generation that was read, and start again on a conflict.
+``content_kinds.py`` is the table of the kinds of contents. It may import
+``http/`` and ``compute_agent/plan/operations/``.
 """

@@ -6,17 +6,16 @@ read again, so that the result is one moment of the provider.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from compute_agent.tree import assertion, inventory, provider
 
 from .. import errors
 from ..http import codec, paths
-from . import optimistic_update
+from . import provider_contents
 
 REREADS = 4  # times that outdated parts are read again
-_SHOWN = 5  # names in a message
 
 _Reads = Mapping[str, Callable[[], tuple[int, Any]]]
 
@@ -45,7 +44,7 @@ class Details(UsedInventories):
     consumers: frozenset[str]
 
 
-class ProviderDetails(optimistic_update.ProviderContents):
+class ProviderDetails(provider_contents.ProviderContents):
     """Reads providers with their usages and allocations."""
 
     def used_inventories(
@@ -71,41 +70,34 @@ class ProviderDetails(optimistic_update.ProviderContents):
         :raises errors.NotFound: the provider was deleted (404)
         :raises errors.Conflict: it changed during each attempt
         """
-
-        def read(kind: assertion.Kind) -> Callable[[], tuple[int, Any]]:
-            return lambda: self.contents(target, kind)
-
         generation, parts = _together(
             target,
             {
                 **self._amounts(target),
-                'traits': read(assertion.Kind.TRAIT),
-                'aggregates': read(assertion.Kind.AGGREGATE),
+                'traits': self._part(target, assertion.Kind.TRAIT),
+                'aggregates': self._part(target, assertion.Kind.AGGREGATE),
                 'consumers': lambda: self._consumers(target),
             },
         )
         return Details(generation=generation, **parts)
 
     def _amounts(self, target: codec.ListedProvider) -> _Reads:
+        path = paths.usages(target.uuid)
         return {
-            'inventories': lambda: self.contents(
-                target, assertion.Kind.INVENTORY
-            ),
-            'used': lambda: codec.usages(
-                self._get(target, paths.usages(target.uuid))
-            ),
+            'inventories': self._part(target, assertion.Kind.INVENTORY),
+            'used': lambda: codec.usages(self._read(target, path)),
         }
+
+    def _part(
+        self, target: codec.ListedProvider, kind: assertion.Kind
+    ) -> Callable[[], tuple[int, Any]]:
+        return lambda: self.contents(target, kind)
 
     def _consumers(
         self, target: codec.ListedProvider
     ) -> tuple[int, frozenset[str]]:
-        answer = self._get(target, paths.allocations(target.uuid))
-        generation, by_class = codec.allocated(answer)
+        generation, by_class = self._allocated(target)
         return generation, frozenset[str]().union(*by_class.values())
-
-    def _get(self, target: codec.ListedProvider, path: str) -> Any:
-        with optimistic_update.naming_provider(target):
-            return self._service.get(path)
 
 
 def _together(
@@ -126,10 +118,3 @@ def _together(
         f'{provider.title(target.name, target.uuid)}: other writers changed '
         'it during each attempt to read it; try again'
     )
-
-
-def shortened(items: Sequence[str]) -> str:
-    """Return the first few of these words, and the number of the others."""
-    more = len(items) - _SHOWN
-    shown = ', '.join(items[:_SHOWN])
-    return f'{shown} and {more} more' if more > 0 else shown

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List, create, rename and delete resource providers.
+"""Find, list, create, rename and delete resource providers.
 
 Each docstring gives the route, its status codes, and the microversion that has
-the route. ``provider_lookup.py`` finds providers by name or uuid. The contents
-of a provider are in ``provider_trait.py``, ``provider_aggregate.py`` and
-``provider_inventory.py``, all of it together in ``provider_details.py``.
-A change merges the current state and loses no change of another writer
-(``optimistic_update.py``). The client keeps no state.
+the route. ``provider_contents.py`` reads and changes the contents of a
+provider, and ``provider_details.py`` reads all of it together. A change merges
+the current state and loses no change of another writer. The client keeps no
+state.
 """
 
 import uuid as uuidlib
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
@@ -18,29 +17,67 @@ from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import names, provider
 
 from .. import errors
-from ..http import codec, codec_writes, paths
+from ..http import codec, codec_writes, list_stream, paths
 from . import (
-    optimistic_update,
-    provider_aggregate,
+    provider_contents,
     provider_details,
-    provider_inventory,
-    provider_lookup,
     provider_query,
-    provider_trait,
+    resource_classes,
+    traits,
 )
 
+FEW = 10  # words for which the list is not read as a whole
 
-class Providers(
-    provider_lookup.ProviderLookup,
-    provider_details.ProviderDetails,
-    provider_trait.ProviderTraits,
-    provider_aggregate.ProviderAggregates,
-    provider_inventory.ProviderInventories,
-):
+Found = codec.ListedProvider | agent_errors.AgentError
+
+
+class Providers(provider_details.ProviderDetails):
     """The resource providers of one placement service.
 
     :param sleep: called with seconds before another attempt
     """
+
+    def find(self, name_or_uuid: str) -> codec.ListedProvider:
+        """Return the provider with this uuid or name.
+
+        ``GET /resource_providers?name=`` (1.0): 200. A word that looks like a
+        uuid is also looked up with ``?uuid=``.
+
+        :raises errors.DoesNotExist: there is no such provider
+        :raises errors.Ambiguous: one provider has this uuid and another has it
+            as its name
+        :raises agent_errors.InvalidName: no provider can have this name
+        """
+        return self._find(name_or_uuid)
+
+    def find_all(self, words: Collection[str]) -> dict[str, Found]:
+        """Return for each name or uuid its provider, or why there is none.
+
+        The errors are those of ``find``. For more than a few words it sends
+        one ``GET /resource_providers`` (1.14) instead of a request for each.
+
+        :raises agent_errors.AgentError: placement did not answer
+        """
+        return self.find_in_placement(words)
+
+    def find_in_placement(self, words: Collection[str]) -> dict[str, Found]:
+        """Return what ``find_all`` returns, by the names in placement only."""
+        wanted = dict.fromkeys(names.check_collection(words))
+        find: Callable[[str], codec.ListedProvider] = self._find
+        if len(wanted) > FEW:
+            find = _in_list(self._rows(paths.PROVIDERS))
+        return {word: _outcome(find, word) for word in wanted}
+
+    def _find(self, name_or_uuid: str) -> codec.ListedProvider:
+        names.check_provider_name(name_or_uuid)
+        found: list[codec.ListedProvider] = []
+        if names.is_uuid(name_or_uuid):
+            found = self._rows(paths.by_uuid(name_or_uuid.lower()))
+        rows = self._rows(paths.by_name(name_or_uuid))
+        named = [row for row in rows if row.name == name_or_uuid]
+        # MariaDB compares names without regard to case.
+        alike = {row.name.lower(): row.name for row in rows}
+        return _chosen(name_or_uuid, [*found, *named], alike)
 
     def list_providers(
         self, query: provider_query.ProviderQuery | None = None
@@ -63,8 +100,10 @@ class Providers(
         try:
             rows = self._rows(query.path(), query.least_version)
         except errors.UnknownName as exc:
-            self.check_traits(query.traits.traits)
-            self.check_classes(query.resources)
+            traits.Traits(self._service).check(query.traits.traits)
+            resource_classes.ResourceClasses(self._service).check(
+                query.resources
+            )
             raise errors.DoesNotExist(str(exc)) from exc
         return sorted(rows, key=lambda row: (row.name, row.uuid))
 
@@ -134,7 +173,7 @@ class Providers(
         :raises errors.InUse: it has children or allocations, which the message
             names (409)
         """
-        optimistic_update.check_provider(target)
+        provider_contents.check_provider(target)
         operation = ops.DeleteProvider(uuid=target.uuid, name=target.name)
         try:
             self._service.send(codec_writes.request(operation, {}))
@@ -225,14 +264,69 @@ class Providers(
             if row.parent_uuid == target.uuid
         ]
         if children:
-            return f'delete its children first: {provider_details.shortened(sorted(children))}'
-        with optimistic_update.naming_provider(target):
-            answer = self._service.get(paths.allocations(target.uuid))
-        _, consumers = codec.allocated(answer)
-        uuids = {uuid for users in consumers.values() for uuid in users}
-        if not uuids:
+            return f'delete its children first: {error_text.listed(children)}'
+        _, consumers = self._allocated(target)
+        if not any(consumers.values()):
             return 'it had children or allocations a moment ago; try again'
         return (
             f'its {", ".join(sorted(consumers))} is allocated to '
-            f'{provider_details.shortened(sorted(uuids))}'
+            f'{provider_contents.listed(consumers)}'
         )
+
+    def _rows(
+        self, path: str, needed: codec.Version = codec.OLDEST
+    ) -> list[codec.ListedProvider]:
+        rows = self._service.read(path, list_stream.listed_providers, needed)
+        codec.check_rows(rows)
+        return rows
+
+
+def _in_list(
+    rows: Iterable[codec.ListedProvider],
+) -> Callable[[str], codec.ListedProvider]:
+    """Return a function that finds a provider among these."""
+    rows = list(rows)
+    by_uuid = {row.uuid: row for row in rows}
+    by_name = {row.name: row for row in rows}
+    alike = {row.name.lower(): row.name for row in rows}
+
+    def find(word: str) -> codec.ListedProvider:
+        names.check_provider_name(word)
+        uuid = word.lower() if names.is_uuid(word) else ''
+        found = [by_uuid[uuid]] if uuid in by_uuid else []
+        found += [by_name[word]] if word in by_name else []
+        return _chosen(word, found, alike)
+
+    return find
+
+
+def _outcome(find: Callable[[str], codec.ListedProvider], word: str) -> Found:
+    try:
+        return find(word)
+    except (errors.DoesNotExist, agent_errors.InvalidName) as exc:
+        return exc
+
+
+def _chosen(
+    word: str,
+    by_uuid_and_name: Sequence[codec.ListedProvider],
+    alike: Mapping[str, str],
+) -> codec.ListedProvider:
+    """Return the one provider that a word means.
+
+    :param alike: name in small letters → name, for a suggestion
+    :raises errors.DoesNotExist: it means none
+    :raises errors.Ambiguous: it means two
+    """
+    found = {row.uuid: row for row in by_uuid_and_name}
+    if len(found) > 1:
+        one, other = found.values()
+        raise errors.Ambiguous(
+            f'{word} is both the uuid of provider {one.name} and the name of '
+            f'provider {other.uuid}: use {one.name} or {other.uuid}'
+        )
+    if found:
+        return by_uuid_and_name[0]
+    near = alike.get(word.lower())
+    hint = f'; did you mean {near}?' if near else ''
+    raise errors.DoesNotExist(f'no provider is called {word}{hint}')

@@ -4,20 +4,20 @@
 Each docstring gives the route, its status codes and its microversion.
 """
 
+from collections.abc import Iterable, Mapping
+
+from compute_agent import error_text
 from compute_agent import errors as agent_errors
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import names, provider
 
 from .. import errors
-from ..http import codec, codec_writes, list_stream, paths, placement
-from . import provider_details, trait_names
+from ..http import codec, codec_writes, list_stream, paths
+from . import placement_names, trait_names
 
 
-class ResourceClasses:
+class ResourceClasses(placement_names.PlacementNames):
     """The resource classes of one placement service."""
-
-    def __init__(self, service: placement.Placement) -> None:
-        self._service = service
 
     def names(self) -> list[str]:
         """Return all names, sorted.
@@ -26,6 +26,27 @@ class ResourceClasses:
         """
         return sorted(
             codec.resource_classes(self._service.get(paths.RESOURCE_CLASSES))
+        )
+
+    def unknown(self, wanted: Iterable[str]) -> dict[str, str]:
+        """Return the classes that placement does not know, with suggestions.
+
+        ``GET /resource_classes`` (1.2): 200.
+        """
+        classes = sorted(check_all(wanted))
+        known = set(self.names())
+        return {
+            rc: _suggestion(rc, known) for rc in classes if rc not in known
+        }
+
+    def does_not_exist(
+        self, unknown: Mapping[str, str]
+    ) -> errors.DoesNotExist:
+        """Return the error for classes that placement does not know."""
+        hint = next(iter(unknown.values())) if len(unknown) == 1 else ''
+        listed = ', '.join(unknown)
+        return errors.DoesNotExist(
+            f'placement knows no resource class {listed}{hint}'
         )
 
     def add(self, name: str) -> bool:
@@ -52,11 +73,8 @@ class ResourceClasses:
         try:
             self._service.send(codec.Request(method='DELETE', path=path))
         except errors.NotFound as exc:
-            near = trait_names.nearest(name, self.names())
-            hint = f'; did you mean {near}?' if near else ''
-            raise errors.DoesNotExist(
-                f'placement knows no resource class {name}{hint}'
-            ) from exc
+            hint = _suggestion(name, self.names())
+            raise self.does_not_exist({name: hint}) from exc
         except errors.InUse as exc:
             raise errors.InUse(
                 f'resource class {name} was not removed: {self._holders(name)}'
@@ -70,14 +88,25 @@ class ResourceClasses:
         rows = self._service.read(
             paths.with_free(name), list_stream.listed_providers
         )
-        titles = sorted(provider.title(row.name, row.uuid) for row in rows)
-        if not titles:
+        if not rows:
             return 'providers have inventory of it; remove that first'
-        verb = 'has' if len(titles) == 1 else 'have'
-        return (
-            f'{provider_details.shortened(titles)} {verb} inventory of it; '
-            'remove that first'
+        titles = error_text.listed(
+            provider.title(row.name, row.uuid) for row in rows
         )
+        verb = 'has' if len(rows) == 1 else 'have'
+        return f'{titles} {verb} inventory of it; remove that first'
+
+
+def check_all(classes: Iterable[str]) -> frozenset[str]:
+    """Return the set of these resource classes.
+
+    :raises agent_errors.InvalidName: one of them is outside the grammar, or
+        the argument is no collection
+    """
+    return frozenset(
+        names.check_symbol(rc, 'resource class')
+        for rc in names.check_collection(classes)
+    )
 
 
 def check_custom(name: str, verb: str) -> str:
@@ -93,3 +122,8 @@ def check_custom(name: str, verb: str) -> str:
             f'the name of a custom one begins with {names.CUSTOM_PREFIX}'
         )
     return name
+
+
+def _suggestion(rc: str, known: Iterable[str]) -> str:
+    near = trait_names.nearest(rc, known)
+    return f'; did you mean {near}?' if near else ''

@@ -16,9 +16,9 @@ from compute_agent.tree import assertion
 from .. import errors
 from ..http import codec, codec_allocations, paths, placement
 from . import (
-    optimistic_update,
     provider_query,
     providers,
+    resource_classes,
     trait_names,
     trait_query,
     traits,
@@ -47,7 +47,6 @@ class Survey:
         self._service = service
         self._providers = providers.Providers(service)
         self._traits = traits.Traits(service)
-        self._update = optimistic_update.OptimisticUpdate(service)
 
     def providers(self) -> list[codec.ListedProvider]:
         """Return all providers, sorted by name; one request."""
@@ -95,8 +94,8 @@ class Survey:
 
     def resource_classes(self) -> frozenset[str]:
         """Return the resource classes that placement knows."""
-        return codec.resource_classes(
-            self._service.get(paths.RESOURCE_CLASSES)
+        return frozenset(
+            resource_classes.ResourceClasses(self._service).names()
         )
 
     def use(self, target: codec.ListedProvider) -> Use | None:
@@ -132,7 +131,7 @@ class Survey:
     ) -> tuple[int, frozenset[str]] | None:
         """Return generation and traits or aggregates; None if it is gone."""
         try:
-            generation, found = self._update.contents(target, kind)
+            generation, found = self._providers.contents(target, kind)
         except errors.NotFound:
             return None
         return generation, frozenset(found)

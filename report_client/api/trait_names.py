@@ -47,6 +47,15 @@ def check(name: str) -> str:
         raise errors.InvalidName(f'{exc}{hint}') from None
 
 
+def check_all(traits: Iterable[str]) -> frozenset[str]:
+    """Return the set of these traits.
+
+    :raises errors.InvalidName: one of them is outside the grammar, or the
+        argument is no collection
+    """
+    return frozenset(check(name) for name in names.check_collection(traits))
+
+
 def check_custom(name: str, verb: str) -> str:
     """Return the name of a custom trait.
 
@@ -106,7 +115,7 @@ def nearest(name: str, among: Iterable[str]) -> str | None:
     return tails[near[0]] if near else None
 
 
-def not_creatable(missing: Sequence[str], *, create: bool) -> list[str]:
+def not_creatable(missing: Iterable[str], *, create: bool) -> list[str]:
     """Return the missing names that cannot be created.
 
     :param create: True if custom names may be created

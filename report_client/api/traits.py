@@ -15,17 +15,14 @@ from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import names, provider
 
 from .. import errors
-from ..http import codec, codec_writes, paths, placement
-from . import trait_names
+from ..http import codec, codec_writes, paths
+from . import placement_names, trait_names
 
 _SHOWN = 5  # providers that a message names
 
 
-class Traits:
+class Traits(placement_names.PlacementNames):
     """The traits that one placement service knows."""
-
-    def __init__(self, service: placement.Placement) -> None:
-        self._service = service
 
     def names(
         self,
@@ -59,8 +56,7 @@ class Traits:
         if name_in is None:
             parts: Iterable[Sequence[str] | None] = [None]
         else:
-            checked = map(trait_names.check, names.check_collection(name_in))
-            wanted = sorted(set(checked))
+            wanted = sorted(trait_names.check_all(name_in))
             parts = trait_names.in_queries(wanted)
         found: set[str] = set()
         for part in parts:
@@ -136,20 +132,29 @@ class Traits:
 
         ``GET /traits?name=in:…`` (1.6), as seed 000 proposes it.
         """
-        wanted = set(map(trait_names.check, names.check_collection(traits)))
+        wanted = trait_names.check_all(traits)
         return sorted(wanted - set(self.names(name_in=wanted)))
 
-    def does_not_exist(self, missing: Sequence[str]) -> errors.DoesNotExist:
+    def unknown(self, wanted: Iterable[str]) -> dict[str, str]:
+        """Return the traits that placement does not know, with suggestions.
+
+        It sends the requests of ``missing``; only standard traits are
+        suggested.
+        """
+        missing = self.missing(wanted)
+        return {name: trait_names.did_you_mean(name) for name in missing}
+
+    def does_not_exist(self, unknown: Iterable[str]) -> errors.DoesNotExist:
         """Return the error that names traits placement does not know.
 
-        For a single name it also suggests a similar one.
+        For a single name it also suggests a similar one, standard or custom.
         """
-        unknown = list(names.check_collection(missing))
-        if len(unknown) != 1:
+        missing = list(names.check_collection(unknown))
+        if len(missing) != 1:
             return errors.DoesNotExist(
-                f'placement knows no traits {", ".join(unknown)}'
+                f'placement knows no traits {", ".join(missing)}'
             )
-        (name,) = unknown
+        (name,) = missing
         if name in trait_names.standard():
             return errors.DoesNotExist(
                 f'placement does not know the standard trait {name}: its '

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from compute_agent.tree import names
 
 from .. import errors
-from ..api import providers
+from ..api import resource_classes, traits
 from ..http import codec, paths, placement
 from . import answer, query
 
@@ -30,7 +30,6 @@ class Candidates:
 
     def __init__(self, service: placement.Placement) -> None:
         self._service = service
-        self._contents = providers.Providers(service)
         self._known: set[str] = set()
 
     def ask(self, request: query.Request) -> answer.Answer:
@@ -80,13 +79,13 @@ class Candidates:
 
         :raises errors.DoesNotExist: placement does not know a name
         """
-        traits = {name for query in _queries(request) for name in query.traits}
+        asked = {name for query in _queries(request) for name in query.traits}
         classes = {rc for group in request.groups for rc in group.resources}
-        if traits - self._known:
-            self._contents.check_traits(traits)
+        if asked - self._known:
+            traits.Traits(self._service).check(asked)
         if classes - self._known:
-            self._contents.check_classes(classes)
-        self._known |= traits | classes
+            resource_classes.ResourceClasses(self._service).check(classes)
+        self._known |= asked | classes
 
 
 def _queries(

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent provider list``, ``create`` and ``delete``."""
+"""``compute-agent provider list``, ``show``, ``create`` and ``delete``."""
 
 import argparse
 import dataclasses
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ... import errors
-from ..app import bulk, listing
+from ...tree import inventory
+from ..app import bulk, command, listing
 from ..candidates import group_options
-from . import provider_change, provider_past
+from . import provider_change
 
 if typing.TYPE_CHECKING:
-    from report_client.api import provider_lookup
+    from report_client.api import provider_details
     from report_client.api import providers as providers_api
+    from report_client.http import codec
 
 
 class ProviderList(listing.Listing):
@@ -90,6 +92,32 @@ class ProviderList(listing.Listing):
         return rows, None, 0
 
 
+class ProviderShow(command.Report):
+    """Show all of a provider: its place, contents, usage and generation.
+
+    All parts are those of the generation that is printed; give it to
+    --generation of a command that changes the provider, if nothing may have
+    changed in between. "allocations" is the number of consumers.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the provider."""
+        parser = super().get_parser(prog_name)
+        provider_change.add_provider(parser)
+        return parser
+
+    def report(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[typing.Any, str | None, int]:
+        """Return the provider."""
+        service = provider_change.providers(self)
+        provider = service.find(parsed_args.provider)
+        tree = {row.uuid: row for row in service.tree(provider)}
+        details = service.details(provider)
+        data = _data(provider, tree.values(), details)
+        return data, '\n'.join(_lines(data)), 0
+
+
 class ProviderCreate(bulk.BulkReport):
     """Create a provider that no agent reports, such as shared storage."""
 
@@ -151,7 +179,7 @@ class ProviderCreate(bulk.BulkReport):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Create the provider."""
-        from ...tree import provider  # noqa: PLC0415 (quick --help)
+        from ...plan.history_entry import Entry, What  # noqa: PLC0415 (quick --help)
 
         service, parent = self._service, parsed_args.parent
         made = service.create(
@@ -160,7 +188,8 @@ class ProviderCreate(bulk.BulkReport):
             parent=None if parent is None else service.find(parent).uuid,
             aggregates=parsed_args.aggregates,
         )
-        provider_past.created(self, made)
+        entry = Entry(what=What.CREATED, uuid=made.uuid, provider=made.name)
+        provider_change.tell(self, made, [entry])
         aggregates = sorted({uuid.lower() for uuid in parsed_args.aggregates})
         data = {
             'name': made.name,
@@ -169,8 +198,7 @@ class ProviderCreate(bulk.BulkReport):
             'root': made.root_uuid,
             'aggregates': aggregates,
         }
-        title = provider.title(made.name, made.uuid)
-        text = f'created provider {title}'
+        text = f'created provider {made}'
         if aggregates:
             text += f', in aggregate {", ".join(aggregates)}'
         return bulk.Outcome(data=data, text=text)
@@ -200,20 +228,27 @@ class ProviderDelete(provider_change.ProviderItem):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Delete the provider."""
-        from ...tree import provider  # noqa: PLC0415 (quick --help)
+        from ...plan.change import Change  # noqa: PLC0415 (quick --help)
+        from ...plan.history_entry import Entry, What  # noqa: PLC0415
 
         found = parsed_args.found
         self._service.delete(found)
-        provider_past.deleted(self, found)
+        change = Change(uuid=found.uuid, kind=None, existed=True, exists=False)
+        entry = Entry(
+            what=What.DELETED,
+            uuid=found.uuid,
+            provider=found.name,
+            changes=(change,),
+        )
+        provider_change.tell(self, found, [entry])
         data = {'name': found.name, 'uuid': found.uuid}
-        title = provider.title(found.name, found.uuid)
-        return bulk.Outcome(data=data, text=f'deleted provider {title}')
+        return bulk.Outcome(data=data, text=f'deleted provider {found}')
 
 
 def _mistakes(
     items: Sequence[argparse.Namespace],
-    found: 'Mapping[str, provider_lookup.Found]',
-    parents: 'Mapping[str, provider_lookup.Found]',
+    found: 'Mapping[str, providers_api.Found]',
+    parents: 'Mapping[str, providers_api.Found]',
 ) -> Sequence[errors.AgentError | None]:
     """Return for each new provider why it cannot be created, or None.
 
@@ -244,3 +279,73 @@ def _mistakes(
         mistakes.append(mistake)
         earlier |= own
     return mistakes
+
+
+def _data(
+    shown: 'codec.ListedProvider',
+    tree: 'Iterable[codec.ListedProvider]',
+    details: 'provider_details.Details',
+) -> dict[str, typing.Any]:
+    named = {row.uuid: {'name': row.name, 'uuid': row.uuid} for row in tree}
+    parent = shown.parent_uuid
+    return {
+        'name': shown.name,
+        'uuid': shown.uuid,
+        'generation': details.generation,
+        'parent': parent and named.get(parent, {'name': None, 'uuid': parent}),
+        'root': named.get(
+            shown.root_uuid, {'name': None, 'uuid': shown.root_uuid}
+        ),
+        'children': [
+            named[row.uuid] for row in tree if row.parent_uuid == shown.uuid
+        ],
+        'traits': sorted(details.traits),
+        'inventories': {
+            rc: {**one.to_record(), 'used': details.used.get(rc, 0)}
+            for rc, one in sorted(details.inventories.items())
+        },
+        'aggregates': sorted(details.aggregates),
+        'allocations': len(details.consumers),
+    }
+
+
+def _lines(data: dict[str, typing.Any]) -> Iterator[str]:
+    """Yield the lines of the text."""
+    yield _title(data)
+    yield f'  generation: {data["generation"]}'
+    is_root = data['parent'] is None
+    yield f'  parent: {"none" if is_root else _title(data["parent"])}'
+    if not is_root:
+        yield f'  root: {_title(data["root"])}'
+    yield from _listed('children', [_title(row) for row in data['children']])
+    records = data['inventories'].items()
+    yield from _listed(
+        'inventories', [_amounts(rc, one) for rc, one in records]
+    )
+    yield from _listed('traits', data['traits'])
+    yield from _listed('aggregates', data['aggregates'])
+    yield f'  allocations: {data["allocations"] or "none"}'
+
+
+def _listed(noun: str, items: Sequence[str]) -> Iterator[str]:
+    yield f'  {noun}:' if items else f'  {noun}: none'
+    for item in items:
+        yield f'    {item}'
+
+
+def _amounts(rc: str, record: dict[str, typing.Any]) -> str:
+    """Return an inventory as one line; defaults of placement are left out."""
+    fields = {key: n for key, n in record.items() if key != 'used'}
+    usual = inventory.Inventory(total=record['total']).to_record()
+    parts = [str(fields.pop('total'))]
+    ratio = fields.pop('allocation_ratio')
+    parts += [f'{key} {n}' for key, n in fields.items() if n != usual[key]]
+    parts += [f'allocation_ratio {ratio:g}'] if ratio != 1 else []
+    free = (record['total'] - record['reserved']) * ratio
+    return f'{rc}: {", ".join(parts)}; used {record["used"]} of {int(free)}'
+
+
+def _title(named: dict[str, typing.Any]) -> str:
+    from ...tree import provider  # noqa: PLC0415 (quick --help)
+
+    return provider.title(named['name'] or named['uuid'], named['uuid'])

@@ -3,24 +3,25 @@
 
 import abc
 import argparse
+import dataclasses
 import re
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 
-from ... import error_text, errors
+from ... import errors
 from ..app import bulk, command
-from . import provider_past
 
 if typing.TYPE_CHECKING:
-    from compute_agent.plan.operations import operations as ops
-    from report_client.api import optimistic_update
+    from report_client.api import content_kinds, provider_contents
     from report_client.api import providers as providers_api
     from report_client.http import codec
 
     from ...ownership import adoption
+    from ...plan.history_entry import Entry
+    from ...plan.operations import operations as ops
     from ..wiring.agent import Agent
 
-    Done = optimistic_update.Change[ops.SetOperation]
+    Done = provider_contents.Change[ops.SetOperation]
 
 _GENERATION = re.compile('[0-9]{1,18}')
 
@@ -97,7 +98,7 @@ class ProviderChange(ProviderItem):
         done = self.change(self._service, parsed_args.found, parsed_args)
         if done.is_change:
             entries = history_entries.entries(done.operation)
-            provider_past.tell(self, parsed_args.found, entries)
+            tell(self, parsed_args.found, entries)
         asked = parsed_args.generation is not None
         data, text = told(done, with_generation=asked)
         return bulk.Outcome(
@@ -122,25 +123,8 @@ class ProviderChange(ProviderItem):
         return ()
 
 
-def not_there(done: 'Done', noun: str, given: Iterable[str]) -> list[str]:
-    """Return a remark for each name that a removal did not find.
-
-    :param noun: the name's kind, in the words after "has no"
-    """
-    from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
-
-    operation = done.operation
-    found = []
-    for name in sorted(set(given) - set(operation.before)):
-        similar = trait_names.nearest(name, operation.before)
-        hint = f'; did you mean {similar}?' if similar else ''
-        title = error_text.printable(operation.name)
-        found.append(f'{title} has no {noun} {name}{hint}')
-    return found
-
-
 def unknown(
-    noun: str,
+    kind: 'content_kinds.ContentKind[typing.Any, typing.Any]',
     missing: Mapping[str, str],
     names: Iterable[str],
     *,
@@ -158,12 +142,27 @@ def unknown(
     impossible = trait_names.not_creatable(lacking, create=create)
     if not impossible:
         return None
-    plural = 's' if noun == 'trait' else 'es'
-    hint = missing[impossible[0]] if len(impossible) == 1 else ''
+    one = len(impossible) == 1
     return placement_errors.DoesNotExist(
-        f'placement knows no {noun}{plural if len(impossible) > 1 else ""} '
-        f'{", ".join(impossible)}{hint}{trait_names.create_hint(impossible)}'
+        f'placement knows no {kind.noun if one else kind.plural} '
+        f'{", ".join(impossible)}{missing[impossible[0]] if one else ""}'
+        f'{trait_names.create_hint(impossible)}'
     )
+
+
+def tell(
+    asking: command.AgentCommand,
+    provider: 'codec.ListedProvider',
+    entries: 'Iterable[Entry]',
+) -> None:
+    """Add to the history on this host what a command did to a provider."""
+    from ..wiring import host_history  # noqa: PLC0415 (quick --help)
+
+    of_node = [
+        dataclasses.replace(entry, node_uuid=provider.root_uuid)
+        for entry in entries
+    ]
+    host_history.add(asking.conf(), asking.actor, of_node)
 
 
 def told(
@@ -173,8 +172,9 @@ def told(
 
     :param with_generation: say the new generation in the text, too
     """
-    from compute_agent.plan.operations import operations  # noqa: PLC0415 (quick --help)
-    from report_client.plan import render  # noqa: PLC0415
+    from report_client.plan import render  # noqa: PLC0415 (quick --help)
+
+    from ...plan.operations import operations  # noqa: PLC0415
 
     data = {
         **render.operation_data(done.operation),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ... import error_text
 from ..app import command, confirm
-from . import provider_change, provider_past
+from . import provider_change
 
 if typing.TYPE_CHECKING:
     from report_client.http import codec
@@ -50,6 +50,7 @@ class ProviderRename(command.Report):
     ) -> tuple[typing.Any, str | None, int]:
         """Rename the provider; return its names."""
         from ...identity import rename  # noqa: PLC0415
+        from ...plan.history_entry import Entry, What  # noqa: PLC0415
         from ...state.database import lock  # noqa: PLC0415
         from ...tree import names  # noqa: PLC0415
         from ..wiring import agent_settings, named_providers  # noqa: PLC0415
@@ -75,7 +76,7 @@ class ProviderRename(command.Report):
                 'name': name,
             }
             if name == provider.name:
-                return data, f'{_title(provider)} already has that name', 0
+                return data, f'{provider} already has that name', 0
             service.check_free(name)
             plan = _plan(provider, name, service.tree(provider))
             if provider.uuid in created and not rename.is_derived(
@@ -86,9 +87,15 @@ class ProviderRename(command.Report):
             if refused is not None:
                 return {**data, 'name': provider.name}, *refused
             service.rename(provider, name)
-        provider_past.renamed(self, provider, name)
+        entry = Entry(
+            what=What.MOVED,
+            uuid=provider.uuid,
+            provider=provider.name,
+            text=f'renamed to {name}',
+        )
+        provider_change.tell(self, provider, [entry])
         new = error_text.printable(name)
-        return data, f'renamed {_title(provider)} to {new}', 0
+        return data, f'renamed {provider} to {new}', 0
 
 
 def _plan(
@@ -101,16 +108,10 @@ def _plan(
         row.name for row in tree if row.parent_uuid == provider.uuid
     )
     lines = [
-        f'rename provider {_title(provider)} to {name}',
+        f'rename provider {provider} to {name}',
         '  clients that use its name (nova, neutron, scripts) need the new one',
         '  its uuid, parent, contents and allocations stay',
     ]
     if children:
         lines.append(f'  its children keep their names: {", ".join(children)}')
     return lines
-
-
-def _title(provider: 'codec.ListedProvider') -> str:
-    from ...tree import provider as provider_module  # noqa: PLC0415 (quick --help)
-
-    return provider_module.title(provider.name, provider.uuid)

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from oslo_config import cfg
 
 from report_client import errors as placement_errors
-from report_client.api import provider_lookup, providers
+from report_client.api import providers
 from report_client.http import codec, placement
 
 from ... import errors
@@ -49,9 +49,7 @@ class NamedProviders(providers.Providers):
             raise found
         return found
 
-    def find_all(
-        self, words: Collection[str]
-    ) -> dict[str, provider_lookup.Found]:
+    def find_all(self, words: Collection[str]) -> dict[str, providers.Found]:
         """Return for each name or uuid its provider, or why there is none."""
         return self._settled(self.find_in_placement(words))
 
@@ -60,8 +58,8 @@ class NamedProviders(providers.Providers):
         return next((n.title for n in self._recorded if n.uuid == uuid), '')
 
     def _settled(
-        self, found: Mapping[str, provider_lookup.Found]
-    ) -> dict[str, provider_lookup.Found]:
+        self, found: Mapping[str, providers.Found]
+    ) -> dict[str, providers.Found]:
         """Return the outcomes, with the providers of nodes of these names."""
         nodes = {word: self._nodes(word, one) for word, one in found.items()}
         uuids = {node.uuid for called in nodes.values() for node in called}
@@ -72,7 +70,7 @@ class NamedProviders(providers.Providers):
         }
 
     def _nodes(
-        self, word: str, found: provider_lookup.Found
+        self, word: str, found: providers.Found
     ) -> list[node_module.Node]:
         """Return the nodes that people call so."""
         if names.is_uuid(word) or _is_settled(found):
@@ -85,10 +83,10 @@ class NamedProviders(providers.Providers):
     def _chosen(
         self,
         word: str,
-        found: provider_lookup.Found,
+        found: providers.Found,
         nodes: Collection[node_module.Node],
-        known: Mapping[str, provider_lookup.Found],
-    ) -> provider_lookup.Found:
+        known: Mapping[str, providers.Found],
+    ) -> providers.Found:
         """Return the one provider that a word means, or an error."""
         rows = [found, *(known[node.uuid] for node in nodes)]
         existing = {
@@ -150,7 +148,7 @@ def providers_of(conf: cfg.ConfigOpts) -> NamedProviders:
     return NamedProviders(placement_wiring.placement_service(conf), conf)
 
 
-def _is_settled(found: provider_lookup.Found) -> bool:
+def _is_settled(found: providers.Found) -> bool:
     """Return True for an error that no node of that name could mend."""
     return isinstance(found, errors.AgentError) and (
         isinstance(found, placement_errors.Ambiguous)

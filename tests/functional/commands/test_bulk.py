@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from compute_agent.cmd.app import bulk
-from report_client.api import provider_lookup
+from report_client.api import providers
 
 pytestmark = pytest.mark.long
 
@@ -275,7 +275,7 @@ def test_a_remark_about_a_line_has_its_number(known, typed):
 
 def test_many_lines_read_the_list_of_providers_once(cli, typed, sent):
     names = [f'cn{number}' for number in range(MANY)]
-    assert MANY > provider_lookup.FEW
+    assert MANY > providers.FEW
     assert typed('\n'.join(names), 'provider', 'create', '-').code == 0
     assert sent.count('GET /resource_providers') == 1
     assert len(sent) == 1 + MANY

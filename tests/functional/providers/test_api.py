@@ -433,7 +433,6 @@ def test_of_several_classes_those_are_named_that_stand_in_the_way(
         lambda api, one: api.remove_traits(one, 'COMPUTE_NODE'),
         lambda api, one: api.set_traits(one, 'COMPUTE_NODE'),
         lambda api, one: api.add_aggregates(one, AGG1),
-        lambda api, _: api.check_traits('COMPUTE_NODE'),
     ],
 )
 def test_a_bare_string_is_no_collection(placement, providers, one, act):

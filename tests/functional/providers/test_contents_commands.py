@@ -5,7 +5,7 @@ import pytest
 import requests
 import yaml
 
-from report_client.api import optimistic_update, provider_details
+from report_client.api import provider_contents, provider_details
 
 pytestmark = pytest.mark.long
 
@@ -229,7 +229,7 @@ def test_a_misspelt_class_is_one_line_with_the_right_one(known):
 
 def test_a_class_that_comes_meanwhile_survives_a_removal(known, monkeypatch):
     """Another writer sets DISK_GB between the read and the write."""
-    send = optimistic_update.OptimisticUpdate._send
+    send = provider_contents.ProviderContents._send
     left = ['DISK_GB=5']
 
     def late(self, target, wanted, at):
@@ -238,7 +238,7 @@ def test_a_class_that_comes_meanwhile_survives_a_removal(known, monkeypatch):
             known.run(*words)
         return send(self, target, wanted, at)
 
-    monkeypatch.setattr(optimistic_update.OptimisticUpdate, '_send', late)
+    monkeypatch.setattr(provider_contents.ProviderContents, '_send', late)
     words = ('provider', 'inventory', 'remove', 'cn1', 'MEMORY_MB')
     assert known.run(*words).code == 0
     found = known.placement(f'/resource_providers/{NODE}/inventories')
@@ -293,14 +293,14 @@ def test_a_generation_that_is_outdated_while_written_is_not_repeated(
     known, monkeypatch, sent
 ):
     """Another writer comes between the read and the write."""
-    send = optimistic_update.OptimisticUpdate._send
+    send = provider_contents.ProviderContents._send
     now = generation(known)
 
     def late(self, target, wanted, at):
         allocate_more(known)
         return send(self, target, wanted, at)
 
-    monkeypatch.setattr(optimistic_update.OptimisticUpdate, '_send', late)
+    monkeypatch.setattr(provider_contents.ProviderContents, '_send', late)
     words = ('trait', 'set', 'cn1', 'HW_CPU_X86_AVX', '--generation', str(now))
     result = known.run('provider', *words)
     assert (result.code, result.out) == (1, '')

@@ -11,7 +11,7 @@ from agents import NAME, NODE
 
 from compute_agent import errors as agent_errors
 from report_client import errors
-from report_client.api import optimistic_update
+from report_client.api import provider_contents
 
 TRAITS = f'/resource_providers/{NODE}/traits'
 RACE = 'Another thread concurrently updated the resource provider data'
@@ -299,13 +299,13 @@ def test_others_who_never_stop_end_it_in_one_line(
         providers.add_traits(one, ['HW_CPU_X86_AVX2'])
     said = str(raised.value)
     assert (
-        f'other writers changed it during each of {optimistic_update.ATTEMPTS}'
+        f'other writers changed it during each of {provider_contents.ATTEMPTS}'
         in said
     )
     assert NAME in said
-    assert len(placement.writes) == optimistic_update.ATTEMPTS
-    assert len(waits) == optimistic_update.ATTEMPTS - 1
-    assert max(waits) <= optimistic_update.LONGEST_WAIT
+    assert len(placement.writes) == provider_contents.ATTEMPTS
+    assert len(waits) == provider_contents.ATTEMPTS - 1
+    assert max(waits) <= provider_contents.LONGEST_WAIT
     assert operator.traits() == {'HW_CPU_X86_AVX', 'CUSTOM_TRAIT_1'}
 
 

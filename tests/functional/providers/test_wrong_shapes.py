@@ -8,6 +8,8 @@ import pytest
 
 from compute_agent import errors
 from report_client.api import trait_query
+from report_client.api.resource_classes import ResourceClasses
+from report_client.api.traits import Traits
 from report_client.http import codec
 
 UUID = '11111111-1111-4111-8111-111111111111'
@@ -21,8 +23,10 @@ OF_COLLECTIONS = {
     'set_traits': lambda api, given: api.set_traits(ONE, given),
     'add_aggregates': lambda api, given: api.add_aggregates(ONE, given),
     'remove_aggregates': lambda api, given: api.remove_aggregates(ONE, given),
-    'check_traits': lambda api, given: api.check_traits(given),
-    'check_classes': lambda api, given: api.check_classes(given),
+    'check_traits': lambda api, given: Traits(api._service).check(given),
+    'check_classes': lambda api, given: ResourceClasses(api._service).check(
+        given
+    ),
     'create': lambda api, given: api.create('cn1', aggregates=given),
 }
 OF_A_PROVIDER = {
