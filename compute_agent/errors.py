@@ -24,20 +24,11 @@ loop needs only this file. The project raises no other errors of its own.
 """
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 
 class AgentError(Exception):
-    """The root of all errors; the loop expects this class and no other.
-
-    :ivar applied: the operations that were carried out before the error
-    :ivar refused: a line for each operation that was refused before the
-        error, or left out because of a refusal
-    :ivar not_applied: these operations, in the same order
-    """
-
-    applied: tuple[object, ...] = ()
-    refused: tuple[str, ...] = ()
-    not_applied: tuple[object, ...] = ()
+    """The root of all errors; the loop expects this class and no other."""
 
 
 class ConfigError(AgentError):
@@ -86,19 +77,16 @@ class InvalidName(AgentError, ValueError):
 class Replan(AgentError):
     """Placement changed after it was read; the plan is out of date.
 
+    :cvar is_conflict: True if another writer changed the provider
     :ivar subject: the provider that changed, as ``name (uuid)``; empty if the
         message names it
-    :ivar is_conflict: True if another writer changed the provider
-    :ivar is_at_home: True if the provider is in the node's own tree, so that
-        the next observation of that tree shows the change
-    :ivar others: the other errors of this kind in the same plan; the
-        operations that depend on none of them were carried out
     """
 
-    subject: str = ''
-    is_conflict: bool = False
-    is_at_home: bool = False
-    others: 'tuple[Replan, ...]' = ()
+    is_conflict: ClassVar[bool] = False
+
+    def __init__(self, text: str, subject: str = '') -> None:
+        super().__init__(text)
+        self.subject = subject
 
 
 class ReplanOnce(Replan):

@@ -150,17 +150,18 @@ class SchedulerReportClient:
                 self._verifier.verify(plan.before[uuid], kind)
 
     def apply(self, plan: Plan, without: Collection[object] = ()) -> Outcome:
-        """Send a plan's operations; return which were applied and refused.
+        """Send a plan's operations; return the outcome.
 
         Each part of a provider is read again just before it is written, unless
         it was read in this cycle.
 
         :param without: operations that were refused before; they are not
             sent, and neither is an operation that depends on one of them
-        :raises errors.Replan: another writer changed a provider in between:
-            observe again. The operations that do not depend on it are done.
-        :raises errors.AgentError: the node's cycle ends here; the operations
-            carried out are recorded, and the next cycle continues from there
+        If another writer changed a provider in between, the outcome has the
+        conflict, and all operations that do not depend on it are done: observe
+        again. If an error ended the apply early, the outcome has it; the
+        operations carried out are recorded, and the next cycle continues from
+        there.
         """
         return self._executor.apply(plan, without)
 
@@ -175,6 +176,10 @@ class SchedulerReportClient:
 
         :param new_tree: ``seen.tree()``, edited
         :param seen: one of the observations that ``observe`` returned
+        :raises errors.Replan: another writer changed a provider in between:
+            observe again. The operations that do not depend on it are done.
+        :raises errors.AgentError: the update ended early; the operations
+            carried out are recorded
         """
         self.watch_sharing(seen.asserted_elsewhere(new_tree))
         wanted = Wanted(
@@ -183,7 +188,7 @@ class SchedulerReportClient:
             faults=tuple(new_tree.faults),
         )
         try:
-            return self.apply(self.plan(seen, wanted))
+            return self.apply(self.plan(seen, wanted)).completed()
         finally:
             self.invalidate()
 

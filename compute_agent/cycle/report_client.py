@@ -71,14 +71,10 @@ class ReportClient(Protocol):
         """
 
     def apply(self, plan: Plan, without: Collection[object] = ()) -> Outcome:
-        """Send a plan's operations.
+        """Send a plan's operations; return the outcome, errors included.
 
         :param without: operations that were refused before; they are not
             sent, and neither is an operation that depends on one of them
-        :raises errors.Replan: another writer changed something meanwhile;
-            the operations that do not depend on it are done
-        :raises errors.AgentError: the node's cycle ends here; the error says
-            which operations were applied and which were refused before it
         """
 
 

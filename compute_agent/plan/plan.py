@@ -10,6 +10,7 @@ operations that lead there (``Plan``) and, after sending them, their
 import dataclasses
 from collections.abc import Mapping
 
+from .. import errors
 from ..tree import provider
 from ..tree.assertion import Claims, Key, Named
 from . import removal
@@ -81,15 +82,45 @@ class Plan:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """A part of placement that is not as the plan expects it.
+
+    :ivar error: the error with which the write, or the read before it, ended
+    :ivar subject: the provider or the name, as ``name (uuid)``
+    :ivar is_at_home: True if the provider is in the node's own tree, so that
+        the next observation of that tree shows the change
+    """
+
+    error: errors.Replan
+    subject: str
+    is_at_home: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """The result of sending a plan.
 
     :ivar applied: the operations that placement carried out
-    :ivar refused: a line for each operation that was refused, or was not sent
-        because of that
-    :ivar not_applied: these operations, in the same order
+    :ivar refused: the operations that were refused, or were not sent because
+        of that, by the line that reports each
+    :ivar conflicts: the conflicts that operations met; those that depend on
+        none of them were carried out or refused
+    :ivar ended_by: the error after which nothing more was sent; None if the
+        plan was sent to its end
     """
 
-    applied: tuple[Operation, ...]
-    refused: tuple[str, ...] = ()
-    not_applied: tuple[Operation, ...] = ()
+    applied: tuple[Operation, ...] = ()
+    refused: Mapping[str, Operation] = dataclasses.field(default_factory=dict)
+    conflicts: tuple[Conflict, ...] = ()
+    ended_by: errors.AgentError | None = None
+
+    def completed(self) -> 'Outcome':
+        """Return this outcome if the plan was sent to its end.
+
+        :raises errors.AgentError: the error that ended it, or a conflict
+        """
+        if self.ended_by is not None:
+            raise self.ended_by
+        for conflict in self.conflicts:
+            raise conflict.error
+        return self

@@ -15,57 +15,22 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Collection, Mapping
-from typing import Protocol
 
 from compute_agent import errors
 from compute_agent.plan.operations import operations as ops
 from compute_agent.plan.plan import Outcome, Plan
-from compute_agent.tree import assertion, names, provider
 
 from .. import errors as placement_errors
 from ..http import codec, codec_writes, paths, placement
 from ..observe import store
+from ..observe.observer import Observer
+from ..observe.verify import Verifier
 from ..plan import render
 from . import circuit_breaker, history_entries
 from .progress import Progress
 from .step import Step
 
 LOG = logging.getLogger(__name__)
-
-
-class Names(Protocol):
-    """The names that placement knows; see ``observe/name_cache.py``."""
-
-    def remembered(self) -> names.KnownNames | None:
-        """Return the remembered names, None if none are remembered."""
-
-    def learn(
-        self, traits: frozenset[str], resource_classes: frozenset[str]
-    ) -> None:
-        """Remember names that were just created in placement."""
-
-    def forget(self) -> None:
-        """Read the names again when they are needed next."""
-
-
-class Observer(Protocol):
-    """The observations that an apply changes; see ``observe/observer.py``."""
-
-    @property
-    def names(self) -> Names:
-        """The names that placement knows."""
-
-    def watch_provider(self, node_uuid: str, uuid: str) -> None:
-        """Include a provider in a node's observations."""
-
-
-class Verifier(Protocol):
-    """Reads a part of a provider again; see ``observe/verify.py``."""
-
-    def verify(
-        self, expected: provider.Provider, kind: assertion.Kind
-    ) -> None:
-        """Raise ``errors.Replan`` if the part is not as expected."""
 
 
 class Executor:
@@ -104,35 +69,20 @@ class Executor:
 
         :param without: operations that were refused before; they are not sent,
             and neither are those that depend on them
-        :raises errors.Replan: some operations met another writer's change;
-            all that do not depend on them were carried out, or refused
-        :raises errors.AgentError: the node's cycle ends here; the operations
-            that were carried out until then are recorded
         """
         if not plan.operations and not plan.claims:
-            return Outcome(applied=())
+            return Outcome()
         progress = Progress(plan, without)
         self._journal.begin(plan.node_uuid, progress.intend(), plan.claims)
         try:
             self._create_names(progress)
             for step in progress.provider_steps():
                 self._send(progress, step)
-            progress.raise_conflict()
         except errors.AgentError as exc:
-            exc.applied, exc.not_applied = (
-                progress.applied(),
-                tuple(progress.left),
-            )
-            exc.refused = tuple(progress.refused)
-            progress.end = str(exc)
-            raise
+            progress.ended_by = exc
         finally:
             self._confirm(progress)
-        return Outcome(
-            applied=progress.applied(),
-            refused=tuple(progress.refused),
-            not_applied=tuple(progress.left),
-        )
+        return progress.outcome()
 
     def _create_names(self, progress: Progress) -> None:
         """Create the names that no other node's plan has created meanwhile.
@@ -210,9 +160,6 @@ class Executor:
             self._observer.watch_provider(progress.node_uuid, exc.uuid)
         if isinstance(exc, placement_errors.NotFound):
             self._observer.names.forget()
-        exc.subject = provider.title(
-            step.operation.name, step.operation.subject
-        )
         progress.stop(step, exc)
         self._journal.begin(progress.node_uuid, progress.intend(), {})
 

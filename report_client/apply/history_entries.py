@@ -20,6 +20,7 @@ from .progress import Progress
 def of(progress: Progress) -> list[Entry]:
     """Return the entries about the operations of a plan that were sent."""
     refused = [operation for operation, _ in progress.reasons]
+    end = str(progress.ended_by or '')
     found = [
         entry
         for operation in progress.applied()
@@ -29,7 +30,7 @@ def of(progress: Progress) -> list[Entry]:
         found += _marked(operation, Result.REFUSED, why)
     for operation in progress.unanswered():
         if operation not in refused:
-            found += _marked(operation, Result.UNCONFIRMED, progress.end)
+            found += _marked(operation, Result.UNCONFIRMED, end)
     uuid = progress.node_uuid
     return [dataclasses.replace(entry, node_uuid=uuid) for entry in found]
 

@@ -13,7 +13,7 @@ from compute_agent import errors
 from compute_agent.plan.intents import Intent
 from compute_agent.plan.operations import operations as ops
 from compute_agent.plan.operations import write
-from compute_agent.plan.plan import Plan
+from compute_agent.plan.plan import Conflict, Outcome, Plan
 from compute_agent.tree import assertion, provider, working_copy
 
 from ..http import codec_writes
@@ -29,10 +29,10 @@ class Progress:
 
     :param without: operations that were refused before, not to be sent again
     :ivar fresh: the parts that were read or written in this cycle
-    :ivar refused: a line for each operation that was refused or is blocked
-    :ivar left: the operations of those lines, in the same order
+    :ivar refused: the operations that were refused or are blocked, by the
+        line that reports each
     :ivar reasons: the refused operations, each with the reason
-    :ivar end: why the plan was not sent to its end, if it was not
+    :ivar ended_by: the error after which nothing more is sent
     """
 
     def __init__(self, plan: Plan, without: Collection[object] = ()) -> None:
@@ -46,15 +46,14 @@ class Progress:
         }
         self.fresh = set(plan.fresh)
         self.steps = [Step(operation=op) for op in plan.operations]
-        self.refused: list[str] = []
-        self.left: list[ops.Operation] = []
+        self.refused: dict[str, ops.Operation] = {}
         self.reasons: list[tuple[ops.Operation, str]] = []
-        self.end = ''
+        self.ended_by: errors.AgentError | None = None
         self.node_uuid = plan.node_uuid
         self._observed = frozenset(plan.before)
         self._missing: set[write.Dependency] = set()
         self._stopped: set[str] = set()  # providers that met a conflict
-        self._conflicts: list[errors.Replan] = []
+        self._conflicts: list[Conflict] = []
         for step in self.steps:
             if step.operation in without:
                 self._fail(step)
@@ -115,8 +114,13 @@ class Progress:
         of that class before: the capacity may move from one to the other.
         """
         operation = step.operation
-        exc.is_at_home = self._is_home(operation.subject)
-        self._conflicts.append(exc)
+        self._conflicts.append(
+            Conflict(
+                error=exc,
+                subject=provider.title(operation.name, operation.subject),
+                is_at_home=self._is_home(operation.subject),
+            )
+        )
         self._stopped |= operation.providers
         if isinstance(exc, errors.ReplanOnce):  # the provider may be gone
             self._missing |= {
@@ -131,28 +135,13 @@ class Progress:
             ):
                 self._fail(later)
 
-    def raise_conflict(self) -> None:
-        """Raise the conflicts of the steps, as one error, if there are any.
-
-        :raises errors.Replan: one of them; the others are in it
-        """
-        if self._conflicts:
-            # Without a missing name or provider the plan changes, so the
-            # caller must know of it.
-            first, *others = sorted(
-                self._conflicts,
-                key=lambda exc: not isinstance(exc, errors.ReplanOnce),
-            )
-            first.others = tuple(others)
-            raise first
-
     def _is_blocked(self, operation: ops.Operation) -> bool:
         """Return True if the step depends on an operation that was refused."""
         return not self._missing.isdisjoint(operation.needs(self.providers))
 
     def _leave(self, step: Step, reason: object) -> None:
-        self.refused.append(f'{render.line(step.operation)}: {reason}')
-        self.left.append(step.operation)
+        line = f'{render.line(step.operation)}: {reason}'
+        self.refused[line] = step.operation
         self._fail(step)
 
     def _fail(self, step: Step) -> None:
@@ -237,6 +226,20 @@ class Progress:
         }
 
     # --- the outcome of the plan ---------------------------------------------
+
+    def outcome(self) -> Outcome:
+        """Return the outcome of the plan; missing names and providers first."""
+        return Outcome(
+            applied=self.applied(),
+            refused=self.refused,
+            conflicts=tuple(
+                sorted(
+                    self._conflicts,
+                    key=lambda c: not isinstance(c.error, errors.ReplanOnce),
+                )
+            ),
+            ended_by=self.ended_by,
+        )
 
     def applied(self) -> tuple[ops.Operation, ...]:
         """Return the operations that were carried out."""

@@ -101,9 +101,7 @@ def _check_generation(
 
 
 def _conflict(observed: provider.Provider, text: str) -> errors.Conflict:
-    conflict = errors.Conflict(text)
-    conflict.subject = str(observed)
-    return conflict
+    return errors.Conflict(text, subject=str(observed))
 
 
 def _check_still_there(

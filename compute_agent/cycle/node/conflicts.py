@@ -11,8 +11,10 @@ that differ between agents.
 import logging
 import random
 import time
+from collections.abc import Sequence
 
 from ... import errors
+from ...plan.plan import Conflict
 from ...tree.node import Node
 
 LOG = logging.getLogger(__name__)
@@ -35,20 +37,19 @@ class Conflicts:
         self.count = 0
         self._subjects: dict[str, None] = {}
 
-    def allow_replan(self, exc: errors.AgentError) -> bool:
-        """Note an error; return True if the node may be planned again.
+    def allow_replan(self, met: Sequence[Conflict]) -> bool:
+        """Note a plan's conflicts; return True if it may be planned again.
 
         If a provider or a name is missing, the node is planned again only
         once.
         """
-        if not isinstance(exc, errors.Replan):
-            return False
         self._replans += 1
-        self._missing += isinstance(exc, errors.ReplanOnce)
-        together = [one for one in (exc, *exc.others) if one.is_conflict]
-        self.count += bool(together)
-        for one in together:
-            self._subjects[one.subject or str(self._node)] = None
+        self._missing += any(
+            isinstance(one.error, errors.ReplanOnce) for one in met
+        )
+        others = [one.subject for one in met if one.error.is_conflict]
+        self.count += bool(others)
+        self._subjects |= dict.fromkeys(others)
         return self._replans < PLANS and self._missing <= 1
 
     def pause(self) -> None:
@@ -67,10 +68,3 @@ class Conflicts:
             ', '.join(self._subjects),
         )
         self._subjects.clear()
-
-
-def is_at_home(exc: errors.AgentError) -> bool:
-    """Return True if the list of the node's own tree shows all that changed."""
-    return isinstance(exc, errors.Replan) and all(
-        one.is_at_home for one in (exc, *exc.others)
-    )

@@ -17,7 +17,7 @@ from ... import errors
 from ...limits import blast_radius, judgement
 from ...plan.observation import Observation
 from ...plan.operations.operations import Operation
-from ...plan.plan import Outcome, Plan
+from ...plan.plan import Conflict, Plan
 from ...tree import provider
 from ...tree.node import Node
 from ..planning.node_plan import NodePlan
@@ -179,31 +179,42 @@ class NodeCycle:
         :param seen: None to observe the node here
         :param planned: a plan that was judged; None to plan here
         """
-        while True:
-            try:
-                self._check_outage()
-                if planned is None:
-                    planned = self._plan(seen)
-                    if not self._goes_now(planned):
-                        break
-                self._apply(planned)
-                self._conflicts.log_healed()
-                break
-            except errors.AgentError as exc:
-                self._note_error(exc, planned)
-                if not self._conflicts.allow_replan(exc):
-                    raise
-                if not conflicts.is_at_home(exc):
-                    self._context.client.invalidate()
+        while met := self._attempt(seen, planned):
+            if not self._conflicts.allow_replan(met):
+                raise met[0].error
+            if not all(conflict.is_at_home for conflict in met):
+                self._context.client.invalidate()
             self._conflicts.pause()
             seen, planned = None, None
+
+    def _attempt(
+        self,
+        seen: Observation | errors.AgentError | None,
+        planned: NodePlan | None,
+    ) -> Sequence[Conflict]:
+        """Observe, plan and apply once; return the conflicts.
+
+        :raises errors.AgentError: the node's cycle ends here
+        """
+        try:
+            self._check_outage()
+            if planned is None:
+                planned = self._plan(seen)
+                if not self._goes_now(planned):
+                    return ()
+            met = self._apply(planned)
+        except errors.Replan as exc:
+            subject = exc.subject or str(self.node)
+            return (Conflict(error=exc, subject=subject),)
+        if not met:
+            self._conflicts.log_healed()
+        return met
 
     def _check_outage(self) -> None:
         """Raise the outage that another node's cycle found."""
         away = self._context.outage
         if away is not None:
-            # Raise a new error: the other node's error has what that node
-            # applied.
+            # Raise a new error: the other one has its own thread's traceback.
             is_down = isinstance(away, errors.NoServer)
             kind = errors.NoServer if is_down else errors.Unavailable
             raise kind(str(away)) from away
@@ -253,24 +264,35 @@ class NodeCycle:
         self._wait(MORE)
         return False
 
-    def _apply(self, planned: NodePlan) -> None:
+    def _apply(self, planned: NodePlan) -> Sequence[Conflict]:
+        """Send the plan; return the conflicts that its operations met.
+
+        :raises errors.AgentError: the error that ended it before its end
+        """
         operations = planned.plan.operations
         if planned.is_empty():  # the usual case: nothing to send or to record
             self._refusals.clear()
-            return
+            return ()
         if self.departed and operations:
             self._context.confirm_departure(self.node)
         if planned.takeovers and planned.takes_over:
             self._context.planner.take_over(planned.takeovers)
         self._has_sent = True
-        self._note_outcome(
-            self._context.client.apply(
-                planned.sendable(),
-                [*self._refusals.operations, *planned.held()],
-            )
+        outcome = self._context.client.apply(
+            planned.sendable(), [*self._refusals.operations, *planned.held()]
         )
+        self._applied += outcome.applied
+        self._refusals.note(outcome.refused)
+        if outcome.ended_by is not None:
+            raise outcome.ended_by
+        if not outcome.conflicts:
+            self._settle(planned)
+        return outcome.conflicts
+
+    def _settle(self, planned: NodePlan) -> None:
+        """Note the result of a plan that was sent to its end."""
         # Operations refused under an earlier plan may not be wanted any more.
-        self._refusals.keep_only(operations)
+        self._refusals.keep_only(planned.plan.operations)
         self.result = self._result(planned, self._refusals.lines)
         again_in = self._refusals.back_off(self._applied)
         if again_in is None:
@@ -332,17 +354,3 @@ class NodeCycle:
             no_server=isinstance(outage, errors.NoServer),
             again_in=self._refusals.back_off(self._applied),
         )
-
-    def _note_outcome(self, outcome: Outcome) -> None:
-        self._applied += outcome.applied
-        self._refusals.note(outcome.refused, outcome.not_applied)
-
-    def _note_error(
-        self, exc: errors.AgentError, planned: NodePlan | None
-    ) -> None:
-        """Note the operations applied and refused before an error."""
-        if planned is not None:
-            self._applied += [
-                op for op in planned.plan.operations if op in exc.applied
-            ]
-        self._refusals.note(exc.refused, exc.not_applied)

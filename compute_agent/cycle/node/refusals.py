@@ -6,7 +6,7 @@ They are reported, and not sent again before their time:
 one ``Refusals`` for each node's cycle.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ...limits import backoff
 
@@ -32,9 +32,9 @@ class Refusals:
         """The refused operations."""
         return list(self._refused.values())
 
-    def note(self, lines: Iterable[str], operations: Iterable[object]) -> None:
-        """Note refused operations, each with its line."""
-        self._refused |= zip(lines, operations, strict=True)
+    def note(self, refused: Mapping[str, object]) -> None:
+        """Note refused operations, by the line that reports each."""
+        self._refused |= refused
 
     def delayed(self, planned: Sequence[object]) -> backoff.Delayed | None:
         """Return the delay of a plan if all its operations are in backoff.

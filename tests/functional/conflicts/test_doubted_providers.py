@@ -111,7 +111,7 @@ def write(agent, node, trait, meanwhile=None):
     tree.declare_traits(SHARED, trait)
     agent.state.meanwhile.update(meanwhile or {})
     plan = agent.plan_for(tree, seen)
-    assert agent.client.apply(plan).applied
+    assert agent.client.apply(plan).completed().applied
 
 
 @pytest.mark.catches(

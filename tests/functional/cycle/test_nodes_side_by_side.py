@@ -111,7 +111,7 @@ def write(agent, *traits):
     tree = seen.tree()
     tree.declare_traits(SHARED, SHARES, *traits)
     plan = agent.plan_for(tree, seen)
-    assert agent.client.apply(plan).applied
+    assert agent.client.apply(plan).completed().applied
 
 
 def ours(kept):

@@ -5,7 +5,6 @@ import dataclasses
 
 from planted.catalogue import plant
 
-from compute_agent import errors
 from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.departures import batches, departed_nodes
 from compute_agent.cycle.node import conflicts, node_cycle, refusals
@@ -106,9 +105,8 @@ def _(_drop, _self, _subjects):
     conflicts.Conflicts.allow_replan,
     'replanning after conflicts has no limit',
 )
-def _(allow_replan, self, exc):
-    is_conflict = isinstance(exc, errors.Replan)
-    return allow_replan(self, exc) or (is_conflict and self._replans < 9)
+def _(allow_replan, self, met):
+    return allow_replan(self, met) or self._replans < 9
 
 
 @plant(
@@ -137,13 +135,15 @@ def _(send, self, progress, step):
 
 
 @plant(
-    node_cycle.NodeCycle._check_outage,
+    node_cycle.NodeCycle._end,
     "an outage repeats one node's results for every node",
 )
-def _(_check_outage, self):
-    if self._context.outage is not None:
-        self._applied += self._context.outage.applied
-        raise self._context.outage
+def _(end, self, status, reason, *, outage=None):
+    if outage is not None:
+        first = getattr(outage, '__cause__', None) or outage
+        self._applied += getattr(first, 'applied', ())
+        outage.applied = tuple(self._applied)
+    end(self, status, reason, outage=outage)
 
 
 @plant(

@@ -16,7 +16,9 @@ from report_client.apply import executor
     'after a failed write nothing is recorded as done',
 )
 def _(confirm, self, progress):
-    if sys.exc_info()[0] is None:
+    outcome = progress.outcome()
+    failed = sys.exc_info()[0] or outcome.ended_by or outcome.conflicts
+    if not failed:
         confirm(self, progress)
 
 

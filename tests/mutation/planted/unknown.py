@@ -10,7 +10,6 @@ from compute_agent import errors
 from compute_agent.cycle.departures import departed_nodes, questions
 from compute_agent.limits import judgement
 from compute_agent.ownership.explanations import older_record
-from compute_agent.plan import plan
 from compute_agent.state import journal
 from compute_agent.tree import assertion, provider
 from compute_agent.virt import driver as virt
@@ -81,14 +80,10 @@ def _(adopt, self, node_uuid, generations):
 
 @plant(executor.Executor.apply, 'an outage in mid-cycle is no error')
 def _(apply, self, *args, **kwargs):
-    try:
-        return apply(self, *args, **kwargs)
-    except errors.Unavailable as exc:
-        return plan.Outcome(
-            applied=exc.applied,
-            refused=exc.refused,
-            not_applied=exc.not_applied,
-        )
+    outcome = apply(self, *args, **kwargs)
+    if isinstance(outcome.ended_by, errors.Unavailable):
+        return dataclasses.replace(outcome, ended_by=None)
+    return outcome
 
 
 @plant(

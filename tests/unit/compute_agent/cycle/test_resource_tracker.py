@@ -19,7 +19,7 @@ from compute_agent.limits import backoff, blast_radius, contention
 from compute_agent.ownership.record import Record
 from compute_agent.plan import change
 from compute_agent.plan.observation import Observation
-from compute_agent.plan.plan import Outcome, Plan
+from compute_agent.plan.plan import Conflict, Outcome, Plan
 from compute_agent.state import state
 from compute_agent.state.nodes import KnownNode
 from compute_agent.tree import assertion, provider
@@ -114,7 +114,13 @@ class Client:
 
     def apply(self, plan, without=()):
         self.calls.append(('apply', plan.node_uuid))
-        self.applying(plan.node_uuid)
+        try:
+            self.applying(plan.node_uuid)
+        except errors.Replan as exc:
+            met = Conflict(error=exc, subject=exc.subject)
+            return Outcome(conflicts=(met,), refused=refused_before(exc))
+        except errors.AgentError as exc:
+            return Outcome(ended_by=exc, refused=refused_before(exc))
         return self.outcome
 
     def invalidate(self):
@@ -125,6 +131,10 @@ class Client:
 
     def watch_sharing(self, uuids):
         assert not list(uuids)
+
+
+def refused_before(exc):
+    return getattr(exc, 'refused', {})
 
 
 class Records:
@@ -423,9 +433,7 @@ def test_an_outage_is_over_with_its_cycle(client, tracker):
 
 
 def test_a_refusal_fails_the_node_and_says_what_was_done(client, tracker):
-    client.outcome = Outcome(
-        applied=(ONE,), refused=('no', 'never'), not_applied=(ONE, ONE)
-    )
+    client.outcome = Outcome(applied=(ONE,), refused={'no': ONE, 'never': ONE})
     result = tracker().sync()[0]
     assert result.status is Status.FAILED
     assert result.reason == 'no; never'
@@ -735,7 +743,7 @@ def patient(tracker, clock):
 def test_what_was_refused_is_not_sent_again_until_it_is_due(
     client, patient, clock
 ):
-    client.outcome = Outcome(applied=(), refused=('no',), not_applied=(ONE,))
+    client.outcome = Outcome(applied=(), refused={'no': ONE})
     first = patient.sync()[0]
     assert (first.status, first.again_in) == (Status.FAILED, 60.0)
     clock[0] += 20
@@ -749,7 +757,7 @@ def test_what_was_refused_is_not_sent_again_until_it_is_due(
 
 
 def test_another_plan_goes_at_once(client, patient):
-    client.outcome = Outcome(applied=(), refused=('no',), not_applied=(ONE,))
+    client.outcome = Outcome(applied=(), refused={'no': ONE})
     patient.sync()
     plan = client.plan
     client.plan = lambda *given: dataclasses.replace(
@@ -760,7 +768,7 @@ def test_another_plan_goes_at_once(client, patient):
 
 
 def refused(exc, *left):
-    exc.refused, exc.not_applied = tuple(f'no {op}' for op in left), left
+    exc.refused = {f'no {op}': op for op in left}
     return exc
 
 
@@ -814,7 +822,7 @@ def test_what_is_left_of_a_plan_is_what_waits(client, patient):
         plan(*given), operations=operations
     )
     client.outcome = Outcome(
-        applied=operations[:1], refused=('no',), not_applied=operations[1:]
+        applied=operations[:1], refused={'no': operations[1]}
     )
     patient.sync()
     operations = operations[1:]
@@ -822,7 +830,7 @@ def test_what_is_left_of_a_plan_is_what_waits(client, patient):
 
 
 def test_a_plan_does_not_wait(client, patient):
-    client.outcome = Outcome(applied=(), refused=('no',), not_applied=(ONE,))
+    client.outcome = Outcome(applied=(), refused={'no': ONE})
     patient.sync()
     assert patient.plan()[0].status is Status.DONE
 

@@ -116,8 +116,8 @@ def test_a_creation_elsewhere_that_meets_the_same_uuid_is_not_ours(
             'root_provider_uuid': 'new',
         }
     ]
-    with pytest.raises(placement_errors.Exists):
-        bench.executor.apply(plan)
+    (conflict,) = bench.executor.apply(plan).conflicts
+    assert isinstance(conflict.error, placement_errors.Exists)
     (_, first, _), (_, last, _) = bench.of('begin')
     assert ([i.uuid for i in first], last) == (['new'], [])
     ((done, dropped, *_),) = bench.of('settle')
@@ -186,21 +186,22 @@ def test_a_line_is_logged_for_each_operation_that_was_done(bench, caplog):
 
 def test_nothing_is_sent_after_a_reshape(bench):
     plan = reshaping(traits='A')
+    outcome = bench.executor.apply(plan)
     with pytest.raises(
         placement_errors.Reshaped, match='observed again before anything'
-    ) as caught:
-        bench.executor.apply(plan)
+    ):
+        outcome.completed()
     traits, reshape, _ = plan.operations
     assert isinstance(reshape, ops.Reshape)
     assert bench.sent() == ['PUT gpu/traits 2', 'POST reshaper']
-    assert caught.value.applied == (traits, reshape)
-    assert (caught.value.not_applied, caught.value.refused) == ((), ())
+    assert outcome.applied == (traits, reshape)
+    assert (outcome.refused, outcome.conflicts) == ({}, ())
     assert bench.of('settle')[0][3] == set()
 
 
 def test_a_reshape_carries_the_generations_of_the_answers_before(bench):
-    with pytest.raises(placement_errors.Reshaped):
-        bench.executor.apply(reshaping(traits='A'))
+    outcome = bench.executor.apply(reshaping(traits='A'))
+    assert isinstance(outcome.ended_by, placement_errors.Reshaped)
     request = bench.of('send')[-1][0]
     assert {
         uuid: part['resource_provider_generation']
@@ -212,7 +213,7 @@ def test_after_a_refused_reshape_the_rest_goes_on(bench):
     bench.faults['reshaper'] = placement_errors.BadRequest('no')
     outcome = bench.executor.apply(reshaping())
     assert bench.sent() == ['POST reshaper', 'DELETE old']
-    assert [type(op) for op in outcome.not_applied] == [ops.Reshape]
+    assert [type(op) for op in outcome.refused.values()] == [ops.Reshape]
 
 
 @pytest.mark.parametrize(
@@ -228,19 +229,20 @@ def test_after_a_refused_reshape_the_rest_goes_on(bench):
 def test_what_ends_a_cycle_says_what_was_done_until_then(bench, error):
     plan = grown()
     bench.faults['root/aggregates'] = error
+    outcome = bench.executor.apply(plan)
     with pytest.raises(errors.AgentError) as caught:
-        bench.executor.apply(plan)
+        outcome.completed()
     assert caught.value is error
-    assert error.applied == plan.operations[:1]
-    assert (error.not_applied, error.refused) == ((), ())
+    assert outcome.applied == plan.operations[:1]
+    assert outcome.refused == {}
     assert bench.sent() == ['PUT root/traits 7', 'PUT root/aggregates 8']
 
 
 @pytest.mark.catches('after a failed write nothing is recorded as done')
 def test_what_was_sent_and_not_answered_stays_intended(bench):
     bench.faults['root/aggregates'] = placement_errors.Unreachable('away')
-    with pytest.raises(errors.Unavailable):
-        bench.executor.apply(grown())
+    outcome = bench.executor.apply(grown())
+    assert isinstance(outcome.ended_by, errors.Unavailable)
     ((_, (traits, _, inventories), _),) = bench.of('begin')
     ((done, dropped, readings, gone),) = bench.of('settle')
     assert (done, dropped) == ([traits], [inventories])
@@ -257,7 +259,7 @@ def test_what_a_mistake_in_the_agent_ends_is_recorded_as_well(bench):
 
 def test_an_answer_that_makes_no_sense_leaves_it_open_what_was_done(bench):
     bench.answers['root/aggregates'] = {'generation': 'many'}
-    with pytest.raises(errors.UnknownState):
-        bench.executor.apply(grown())
+    outcome = bench.executor.apply(grown())
+    assert isinstance(outcome.ended_by, errors.UnknownState)
     ((done, dropped, readings, _),) = bench.of('settle')
     assert (len(done), len(dropped), readings) == (1, 1, [])

@@ -6,6 +6,7 @@ import pytest
 from executing import NODE, one, planned
 
 from compute_agent.plan.operations import operations as ops
+from compute_agent.plan.plan import Conflict
 from compute_agent.tree import inventory
 from report_client import errors as placement_errors
 from report_client.apply import executor
@@ -40,7 +41,11 @@ def two_children():
 
 
 def lines(*some):
-    return tuple(f'{render.line(op)}: {why}' for op, why in some)
+    return {f'{render.line(op)}: {why}': op for op, why in some}
+
+
+def left(outcome):
+    return tuple(outcome.refused.values())
 
 
 @pytest.mark.parametrize('error', [REFUSED, FAULT])
@@ -53,7 +58,6 @@ def test_what_depends_on_a_refused_write_is_left_and_the_rest_goes_on(
     assert bench.executor.apply(made) == executor.Outcome(
         applied=(of_b, more_of_b),
         refused=lines((of_a, error), (more_of_a, LEFT)),
-        not_applied=(of_a, more_of_a),
     )
     assert bench.sent() == [
         'PUT a/traits 1',
@@ -66,12 +70,13 @@ def test_a_refusal_before_the_end_is_told_with_the_end(bench):
     made = two_children()
     of_a, of_b, more_of_a, _ = made.operations
     bench.faults['a/traits'] = REFUSED
-    bench.faults['b/inventories'] = placement_errors.Conflict('moved')
-    with pytest.raises(placement_errors.Conflict) as caught:
-        bench.executor.apply(made)
-    assert caught.value.applied == (of_b,)
-    assert caught.value.refused == lines((of_a, REFUSED), (more_of_a, LEFT))
-    assert caught.value.not_applied == (of_a, more_of_a)
+    moved = placement_errors.Conflict('moved')
+    bench.faults['b/inventories'] = moved
+    assert bench.executor.apply(made) == executor.Outcome(
+        applied=(of_b,),
+        refused=lines((of_a, REFUSED), (more_of_a, LEFT)),
+        conflicts=(Conflict(error=moved, subject='b', is_at_home=True),),
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +118,6 @@ def test_what_was_refused_before_is_left_with_what_depends_on_it(bench):
     assert bench.executor.apply(made, without=[of_a]) == executor.Outcome(
         applied=(of_b, more_of_b),
         refused=lines((more_of_a, LEFT)),
-        not_applied=(more_of_a,),
     )
     assert bench.sent() == ['PUT b/traits 1', 'PUT b/inventories 2']
     ((_, intents, _), *_) = bench.of('begin')
@@ -130,10 +134,10 @@ def test_placement_failing_for_three_providers_in_a_row_is_an_outage(bench):
         [one(), *(one(u, NODE, traits='A') for u in 'abcd')],
     )
     bench.faults = {f'{uuid}/traits': FAULT for uuid in 'abcd'}
-    with pytest.raises(placement_errors.Unreachable) as caught:
-        bench.executor.apply(made)
+    outcome = bench.executor.apply(made)
+    assert isinstance(outcome.ended_by, placement_errors.Unreachable)
     assert len(bench.sent()) == 3
-    assert caught.value.not_applied == made.operations[:3]
+    assert left(outcome) == made.operations[:3]
 
 
 def test_placement_failing_for_one_provider_under_many_names_is_none(bench):
@@ -143,14 +147,14 @@ def test_placement_failing_for_one_provider_under_many_names_is_none(bench):
             [one(generation=1), one('a', NODE, generation=1, name=name)],
             [one(), one('a', NODE, name=name, traits='A')],
         )
-        assert bench.executor.apply(made).not_applied == made.operations
+        assert left(bench.executor.apply(made)) == made.operations
 
 
 def test_placement_failing_for_three_names_is_an_outage(bench):
     creations = [ops.CreateTrait(name=f'CUSTOM_{n}') for n in 'ABCD']
     bench.faults = {op.name: FAULT for op in creations}
-    with pytest.raises(placement_errors.Unreachable):
-        bench.executor.apply(planned([], [], *creations))
+    outcome = bench.executor.apply(planned([], [], *creations))
+    assert isinstance(outcome.ended_by, placement_errors.Unreachable)
     assert len(bench.sent()) == 3
 
 
@@ -206,22 +210,22 @@ def test_a_name_that_is_our_own_means_it_is_there_and_was_not_seen(
 ):
     bench.faults[end] = TAKEN
     bench.rows = [row('u')]
-    with pytest.raises(placement_errors.Exists) as caught:
-        bench.executor.apply(made())
-    assert str(caught.value) == 'a child (u) exists already'
-    assert caught.value.uuid == 'u'
-    assert caught.value.__cause__ is TAKEN
+    (conflict,) = bench.executor.apply(made()).conflicts
+    assert isinstance(conflict.error, placement_errors.Exists)
+    assert str(conflict.error) == 'a child (u) exists already'
+    assert conflict.error.uuid == 'u'
+    assert conflict.error.__cause__ is TAKEN
 
 
 def test_a_name_that_nobody_has_any_more_means_another_look(bench):
     bench.faults['resource_providers'] = TAKEN
-    with pytest.raises(placement_errors.Exists):
-        bench.executor.apply(with_a_child())
+    (conflict,) = bench.executor.apply(with_a_child()).conflicts
+    assert isinstance(conflict.error, placement_errors.Exists)
 
 
 def test_a_name_taken_where_none_is_given_is_a_refusal(bench):
     bench.faults['a/traits'] = TAKEN
-    refused = bench.executor.apply(two_children()).refused
+    refused = list(bench.executor.apply(two_children()).refused)
     assert refused[0].endswith(f': {TAKEN}')
     assert bench.of('get') == []
 
@@ -280,7 +284,7 @@ def test_a_name_that_was_created_meanwhile_is_not_created_again(
     assert bench.sent()[:2] == [f'PUT {sent}', 'PUT root/traits 1']
     assert bench.of('learn') == learnt
     assert outcome.applied[0].name == sent
-    assert outcome.not_applied == ()
+    assert left(outcome) == ()
 
 
 def test_where_all_were_created_meanwhile_nothing_is_remembered(bench):
@@ -304,7 +308,7 @@ def test_a_refused_name_is_not_remembered_and_not_used(bench):
     outcome = bench.executor.apply(made)
     _, _, traits, inventories = made.operations
     assert bench.of('learn') == [[set(), {'CUSTOM_B'}]]
-    assert outcome.not_applied == (TRAIT, traits, inventories)
+    assert left(outcome) == (TRAIT, traits, inventories)
     assert outcome.refused == lines(
         (TRAIT, REFUSED), (traits, LEFT), (inventories, LEFT)
     )
@@ -329,7 +333,7 @@ def three_generations():
 def test_without_a_provider_nothing_below_it_is_sent_or_intended(bench, error):
     made = three_generations()
     bench.faults['resource_providers'] = error
-    assert bench.executor.apply(made).not_applied == made.operations
+    assert left(bench.executor.apply(made)) == made.operations
     assert bench.sent() == ['POST resource_providers']
     _, (_, intents, _) = bench.of('begin')
     assert {intent.uuid for intent in intents} <= {NODE}

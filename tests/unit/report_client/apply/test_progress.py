@@ -60,9 +60,14 @@ def refuse(going, kind):
     going.fail(step, NO)
 
 
+def left(going):
+    """The operations that were refused, or wait because of one."""
+    return list(going.refused.values())
+
+
 def left_behind(going):
     """What is left because of the first that is."""
-    return [type(operation) for operation in going.left[1:]]
+    return [type(operation) for operation in left(going)[1:]]
 
 
 def generations(going):
@@ -108,7 +113,7 @@ def test_a_refused_reshape_keeps_the_labels_of_what_gives():
         ),
     )
     refuse(going, ops.Reshape)
-    kept = [operation.uuid for operation in going.left]
+    kept = [operation.uuid for operation in left(going)]
     assert kept == ['root', 'root']  # the reshape itself, and what it loses
 
 
@@ -146,10 +151,9 @@ def test_what_was_refused_before_is_left_without_a_word(number):
         ),
         [operation],
     )
-    left = [s.operation for s in going.steps if s.failed]
-    assert operation in left
-    assert going.left == [one for one in left if one != operation]
-    assert len(going.refused) == len(going.left)
+    failed = [s.operation for s in going.steps if s.failed]
+    assert operation in failed
+    assert left(going) == [one for one in failed if one != operation]
 
 
 @pytest.mark.parametrize(
@@ -190,8 +194,8 @@ def test_what_stands_below_a_refused_provider_is_left_with_all_of_it():
     )
     going.intend()
     refuse(going, ops.CreateProvider)
-    assert {o.uuid for o in going.left} == {'root', 'child'}
-    assert len(going.left) == len(going.steps) == len(going.refused)
+    assert {o.uuid for o in left(going)} == {'root', 'child'}
+    assert len(going.steps) == len(going.refused)
     assert going.intend() == []
 
 
@@ -242,7 +246,7 @@ def test_a_name_that_was_not_given_up_is_taken_by_nobody(number):
         going.finish(step, {'generation': 0})
     going.fail(going.steps[number], errors.ServerFault('500'))
     assert all(step.done or step.failed for step in going.steps)
-    assert len(going.left) == len(going.steps) - number
+    assert len(going.refused) == len(going.steps) - number
 
 
 def tree(size):
