@@ -112,9 +112,9 @@ def _of_account(group: cfg.ConfigOpts.GroupAttr) -> set[str]:
     plugin = group.auth_type if 'auth_type' in group else None
     if not plugin:
         return set()
-    from ..transport import keystone_options  # noqa: PLC0415 (slow)
+    from ..transport import session_options  # noqa: PLC0415 (slow)
 
-    return keystone_options.of_plugin(plugin)
+    return session_options.of_plugin(plugin)
 
 
 def files(conf: cfg.ConfigOpts) -> Iterator[pathlib.Path]:

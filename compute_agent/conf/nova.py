@@ -5,7 +5,7 @@ from typing import Any
 
 from oslo_config import cfg
 
-from ..transport import keystone_options
+from ..transport import session_options
 
 GROUP = 'nova'
 
@@ -22,9 +22,9 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
 
     The authentication plugin registers its options when ``auth_type`` is read.
     """
-    keystone_options.register_opts(conf, GROUP, DEFAULTS)
+    session_options.register_opts(conf, GROUP, DEFAULTS)
 
 
 def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
     """Return the options by group, with those of the usual plugins."""
-    return [(GROUP, keystone_options.opts((), DEFAULTS))]
+    return [(GROUP, session_options.opts((), DEFAULTS))]

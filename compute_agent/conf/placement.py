@@ -5,7 +5,7 @@ from typing import Any
 
 from oslo_config import cfg
 
-from ..transport import keystone_options
+from ..transport import session_options
 
 GROUP = 'placement'
 SERVICE_TYPE = 'placement'
@@ -41,10 +41,10 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     The authentication plugin registers its options when ``auth_type`` is read.
     """
     conf.register_opts(_EMBEDDED, group=GROUP)
-    keystone_options.register_opts(conf, GROUP, DEFAULTS)
+    session_options.register_opts(conf, GROUP, DEFAULTS)
 
 
 def list_opts() -> list[tuple[Any, list[cfg.Opt]]]:
     """Return the options by group, with those of the usual plugins."""
-    plugins = (*keystone_options.PLUGINS, 'admin_token')
-    return [(GROUP, keystone_options.opts(_EMBEDDED, DEFAULTS, plugins))]
+    plugins = (*session_options.PLUGINS, 'admin_token')
+    return [(GROUP, session_options.opts(_EMBEDDED, DEFAULTS, plugins))]

@@ -6,18 +6,23 @@ options of keystoneauth in a group, so that the callers read the group as if
 the operator had written it there. The cloud of ``[compute_agent] os_cloud``
 (``--os-cloud``) replaces the group's options, and the environment counts only
 if the group has none and ``allow_environment`` was called: for the commands of
-people, never for the daemon. ``cmd/`` and the Ironic driver call it before they
+people, never for the daemon. openstacksdk skips a file that it cannot parse,
+and takes the next one: then a cloud seems to be missing, or is that of another
+file. So the files are checked first, up to the first that counts; a mistake has
+its line. ``cmd/`` and the Ironic driver call it before they
 make a session; nothing is sent.
 """
 
 import dataclasses
+import json
 import os
+import pathlib
 import typing
+from collections.abc import Iterable, Mapping
 
 from oslo_config import cfg, types
 
-from .. import error_text, errors
-from . import cloud_files
+from .. import error_text, errors, yaml_file, yaml_problems
 from .account import Account, Origin
 
 if typing.TYPE_CHECKING:
@@ -27,6 +32,7 @@ OWN_GROUP = 'compute_agent'  # conf/compute_agent.py registers os_cloud
 _ENVIRONMENT = 'environment_account'
 _ACCOUNT = 'account'
 _BACKSLASH = 'backslash'
+_PLACES = ('clouds', '', 'auth')  # the second one is the name of the cloud
 # One of these variables is enough to say which account is meant.
 _VARIABLES = ('OS_CLOUD', 'OS_AUTH_URL', 'OS_AUTH_TYPE', 'OS_ENDPOINT')
 
@@ -114,7 +120,7 @@ def _file(conf: cfg.ConfigOpts, group: str) -> str:
 def _from_cloud(conf: cfg.ConfigOpts, group: str, name: str | None) -> Account:
     """Write a cloud's account into a group; None for the environment's."""
     if name and name != os.environ.get('OS_CLOUD_NAME', 'envvars'):
-        cloud_files.check(name)
+        _check_files(name)
     clouds = _clouds()
     found = _region(clouds, name)
     _write(conf, group, found)
@@ -133,7 +139,7 @@ def _clouds() -> 'loader.OpenStackConfig':
     try:
         return loader.OpenStackConfig()
     except Exception as exc:
-        cloud_files.check('')  # it knows the line
+        _check_files('')  # it knows the line
         raise errors.ConfigError(
             f'clouds.yaml cannot be used: {error_text.one_line(exc)}'
         ) from exc
@@ -273,3 +279,90 @@ class _AsItIs(types.ConfigType):
 
     def _formatter(self, value: object) -> str:
         return str(value)
+
+
+# --- mistakes in clouds.yaml and secure.yaml, each with its line ---------------
+
+
+def _check_files(cloud: str) -> None:
+    """Refuse files in which openstacksdk would not find a cloud.
+
+    :param cloud: its name, '' for none
+    :raises errors.ConfigError: a file cannot be parsed, or what belongs to
+        the cloud is no mapping
+    """
+    from openstack.config import loader  # noqa: PLC0415 (slow)
+
+    for variable, files in (
+        ('OS_CLIENT_CONFIG_FILE', loader.CONFIG_FILES),
+        ('OS_CLIENT_SECURE_FILE', loader.SECURE_FILES),
+    ):
+        named = os.environ.get(variable)
+        _check_first([named, *files] if named else files, cloud)
+
+
+def _check_first(files: Iterable[str], cloud: str) -> None:
+    """Check the first of these files that can be opened."""
+    for path in files:
+        try:
+            data = _parsed(path)
+        except OSError:
+            continue  # openstacksdk goes on, too
+        _check_shape(path, data, cloud)
+        return
+
+
+def _parsed(path: str) -> typing.Any:
+    """Return the content of a file.
+
+    :raises OSError: it cannot be opened
+    :raises errors.ConfigError: it is not YAML or JSON
+    """
+    import yaml  # noqa: PLC0415 (slow)
+
+    try:
+        with pathlib.Path(path).open(encoding='utf-8') as file:
+            if path.endswith('json'):
+                return json.load(file)
+            return yaml.safe_load(file)
+    except yaml.YAMLError as exc:
+        raise yaml_file.FileError(path, *yaml_problems.of_parser(exc)) from exc
+    except json.JSONDecodeError as exc:
+        raise yaml_file.FileError(
+            path, exc.lineno, f'not JSON: {exc.msg}; correct it here'
+        ) from exc
+    except UnicodeDecodeError:
+        yaml_file.read_text(path)  # this names the line
+        raise
+
+
+def _check_shape(path: str, data: typing.Any, cloud: str) -> None:
+    """Refuse a file in which a part that must be a mapping is none.
+
+    :raises errors.ConfigError: there is such a part
+    """
+    if not data:
+        return  # an empty file has no cloud
+    place: list[str] = []
+    for step in _PLACES:
+        if not isinstance(data, Mapping):
+            break
+        key = step or cloud
+        if key not in data:
+            return
+        place.append(key)
+        data = data[key]
+    if not isinstance(data, Mapping):
+        raise _no_mapping(path, place, data)
+
+
+def _no_mapping(
+    path: str, place: list[str], data: typing.Any
+) -> errors.ConfigError:
+    problem = (
+        f'{yaml_problems.place(place)}{yaml_problems.shown(data)} is wrong '
+        'here; write a mapping: lines of "name: value", indented alike'
+    )
+    if path.endswith('json'):
+        return errors.ConfigError(f'{path}: {problem}')
+    return yaml_file.read(path, {}).error(problem, *place)

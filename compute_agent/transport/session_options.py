@@ -1,26 +1,91 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of keystoneauth's options, whose own errors name no option.
+"""keystoneauth's options of a group: session, account and endpoint.
 
-The options are those of one group, such as ``[placement]``. The checks read
-the files that the options name, and send no request. ``placement.py`` calls
-this module, and so does the driver of Ironic.
+``conf/`` registers them for ``[placement]`` and ``[nova]``, and the driver of
+Ironic for its group, each with defaults of its own. So a group can be copied
+from nova.conf. keystoneauth's own errors name no option, so those who make a
+session check the options first; the checks read the files that the options
+name, and send no request.
 """
 
 import contextlib
 import difflib
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 
 from keystoneauth1 import exceptions as ksa_exceptions
+from keystoneauth1 import loading
 from oslo_config import cfg
 
 from .. import error_text, errors
 from . import clouds, url_credentials
 
+#: The authentication plugins that any service may be asked with.
+PLUGINS = ('password', 'v3applicationcredential')
+
 _PLUGINS = 'keystoneauth1.plugin'  # entry points
 _FILES = ('cafile', 'certfile', 'keyfile')
 _ADDRESSES = ('endpoint_override', 'endpoint', 'auth_url')
+
+
+def register_opts(
+    conf: cfg.ConfigOpts, group: str, defaults: Mapping[str, object]
+) -> None:
+    """Register the options in a group.
+
+    The authentication plugin registers its own when ``auth_type`` is read.
+
+    :param defaults: replace those of keystoneauth
+    """
+    loading.register_session_conf_options(conf, group)
+    loading.register_auth_conf_options(conf, group)
+    loading.register_adapter_conf_options(
+        conf, group, include_deprecated=False
+    )
+    for name, default in defaults.items():
+        conf.set_default(name, default, group=group)
+
+
+def of_plugin(name: str) -> set[str]:
+    """Return the options of an authentication plugin; none if it is unknown.
+
+    A plugin may lack the libraries that it needs. The use of the account says
+    so.
+    """
+    try:
+        found = loading.get_auth_plugin_conf_options(name)
+    except Exception:  # noqa: BLE001 (of any plugin)
+        return set()
+    return {opt.dest for opt in found}
+
+
+def opts(
+    own: Iterable[cfg.Opt],
+    defaults: Mapping[str, object],
+    plugins: Iterable[str] = PLUGINS,
+) -> list[cfg.Opt]:
+    """Return a group's own options and keystoneauth's, each name once.
+
+    :param plugins: the authentication plugins whose options are listed
+    """
+    found = {
+        opt.dest: opt
+        for opt in (
+            *own,
+            *loading.get_session_conf_options(),
+            *loading.get_auth_common_conf_options(),
+            *loading.get_adapter_conf_options(include_deprecated=False),
+            *(
+                opt
+                for plugin in plugins
+                for opt in loading.get_auth_plugin_conf_options(plugin)
+            ),
+        )
+    }
+    for name, default in defaults.items():
+        found[name].default = default  # a copy; keystoneauth's stay
+    return list(found.values())
 
 
 @contextlib.contextmanager

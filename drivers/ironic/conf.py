@@ -8,7 +8,7 @@ driver loader registers them. The sample file and the documentation list them.
 
 from oslo_config import cfg
 
-from compute_agent.transport import keystone_options
+from compute_agent.transport import session_options
 
 GROUP = 'ironic'
 WORKAROUNDS = 'workarounds'
@@ -125,14 +125,14 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     """
     conf.register_opts(_OPTS, group=GROUP)
     conf.register_opts(_WORKAROUND_OPTS, group=WORKAROUNDS)
-    keystone_options.register_opts(conf, GROUP, DEFAULTS)
+    session_options.register_opts(conf, GROUP, DEFAULTS)
 
 
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return the options by group, including those of common plugins."""
-    plugins = (*keystone_options.PLUGINS, 'none', 'http_basic')
+    plugins = (*session_options.PLUGINS, 'none', 'http_basic')
     return [
-        (GROUP, keystone_options.opts(_OPTS, DEFAULTS, plugins)),
+        (GROUP, session_options.opts(_OPTS, DEFAULTS, plugins)),
         (WORKAROUNDS, _WORKAROUND_OPTS),
     ]
 

@@ -3,7 +3,6 @@
 
 Begin with ``placement.py``, which sends a request and returns its answer.
 ``codec*.py`` turn operations into requests and answers into values, ``paths.py``
-has the routes, ``error_mapping.py`` turns statuses into errors,
-``list_stream.py`` decodes long lists, and ``rate_limit.py`` delays requests. It may import the agent's ``plan/``
-only.
+has the routes, ``error_mapping.py`` turns statuses into errors, and
+``list_stream.py`` decodes long lists. It may import the agent's ``plan/`` only.
 """

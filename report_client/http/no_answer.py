@@ -11,7 +11,7 @@ from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
-from compute_agent.transport import certificates, keystone_answers, no_server
+from compute_agent.transport import failures
 
 from .. import errors
 from .access import Access
@@ -35,18 +35,18 @@ def error_for(exc: Exception, access: Access) -> agent_errors.Unavailable:
         return errors.Unreachable(_no_endpoint(access))
     if isinstance(exc, ksa_exceptions.SSLError) or error_text.tls_alert(exc):
         return errors.Unreachable(
-            certificates.refused(
+            failures.refused_certificate(
                 exc, _service(exc, access), access.account, access.cafile
             )
         )
-    if access.keystone and keystone_answers.is_unreadable(exc):
+    if access.keystone and failures.is_unreadable_token(exc):
         return errors.Unreachable(
-            keystone_answers.unreadable(
+            failures.unreadable_token(
                 access.where, access.account, access.keystone
             )
         )
     if isinstance(exc, ksa_exceptions.ClientException):
-        is_down = no_server.is_meant(exc)
+        is_down = failures.is_no_server(exc)
         kind = errors.NoServer if is_down else errors.Unreachable
         return kind(_unreachable(exc, access))
     # Libraries raise others for an invalid address or a missing option.
@@ -58,7 +58,7 @@ def error_for(exc: Exception, access: Access) -> agent_errors.Unavailable:
 
 
 def _refused(exc: Exception, access: Access) -> str:
-    why, advice = keystone_answers.refusal(
+    why, advice = failures.refused_account(
         exc, error_text.one_line(exc), access.account
     )
     return (

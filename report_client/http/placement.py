@@ -18,7 +18,7 @@ import requests
 
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
-from compute_agent.transport import protection, redirects
+from compute_agent.transport import protection
 
 from .. import errors
 from . import codec, error_mapping, json_shapes, list_stream, no_answer
@@ -264,10 +264,10 @@ class Placement:
 
     def _error(self, request: codec.Request, response: Response) -> Exception:
         status, error = response.status_code, _errors(response)
-        if status in redirects.STATUSES:
+        if status in protection.REDIRECTS:
             asked = f'{request.method} {request.path} at {self.where}'
             target = getattr(response, 'headers', {}).get('Location', '')
-            refusal = redirects.refusal(asked, status, target, 'placement')
+            refusal = protection.redirected(asked, status, target, 'placement')
             return errors.Unreachable(str(refusal))
         if error_mapping.is_not_placement(request, status, error):
             return errors.Unreachable(

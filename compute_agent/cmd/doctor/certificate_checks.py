@@ -16,7 +16,7 @@ from keystoneauth1 import loading
 from oslo_config import cfg
 
 from ... import error_text
-from ...transport import certificates, clouds, session_options
+from ...transport import clouds, failures, session_options
 from . import finding
 from .finding import Check, Finding
 
@@ -68,7 +68,7 @@ def certificate(conf: cfg.ConfigOpts, group: str, address: str) -> Finding:
         cafile = session_options.option(conf, group, 'cafile')
         account = clouds.account_of(conf, group)
         return finding.failed(
-            certificates.refused(exc, where, account, cafile)
+            failures.refused_certificate(exc, where, account, cafile)
         )
     except OSError as exc:
         return finding.failed(

@@ -2,7 +2,6 @@
 """The composition root: options in, connected objects out.
 
 Begin with ``agent.py``. ``agent_settings.py`` turns the options into a value,
-``placement.py`` makes the connection to placement,
-``throttled_session.py`` limits its requests per second, and
+``placement.py`` makes the connection to placement, and
 ``named_providers.py`` finds providers by the words of people.
 """

@@ -40,10 +40,11 @@ from ...ownership.pruning import NOTHING, Prune
 from ...provider_config import files as provider_config
 from ...state.nodes import KnownNode
 from ...state.state import State
+from ...transport import rate_limit
 from ...tree.node import Node
 from ...virt.drivers import Drivers
 from ..app import configuration
-from . import agent_settings, placement, throttled_session
+from . import agent_settings, placement
 from .agent_settings import CurrentSettings, Settings
 
 LOG = logging.getLogger(__name__)
@@ -198,7 +199,7 @@ def open_agent(
     read_only: bool,
     unlimited: bool = False,
     prune: Prune = NOTHING,
-    wait: throttled_session.Wait | None = None,
+    wait: rate_limit.Wait | None = None,
     describes: bool = True,
     by: str = '',
 ) -> Iterator[Agent]:

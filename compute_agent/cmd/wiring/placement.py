@@ -14,7 +14,7 @@ import requests
 from keystoneauth1 import adapter, loading, session, token_endpoint
 from oslo_config import cfg
 
-from report_client.http import placement, rate_limit
+from report_client.http import placement
 from report_client.http.access import Access
 
 from ... import error_text, errors
@@ -24,11 +24,12 @@ from ...transport import (
     bounded_adapter,
     clouds,
     protection,
+    rate_limit,
     session_options,
     watched,
 )
 from ..app import configuration, signals
-from . import agent_settings, throttled_session
+from . import agent_settings
 
 LOG = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ _TLS = ('tls_ciphers', 'tls_min_version')
 
 
 def placement_service(
-    conf: cfg.ConfigOpts, wait: throttled_session.Wait | None = None
+    conf: cfg.ConfigOpts, wait: rate_limit.Wait | None = None
 ) -> placement.Placement:
     """Return placement's API as configured; it sends no request yet.
 
@@ -60,7 +61,7 @@ def placement_service(
 
 
 def connection(
-    conf: cfg.ConfigOpts, wait: throttled_session.Wait | None = None
+    conf: cfg.ConfigOpts, wait: rate_limit.Wait | None = None
 ) -> adapter.Adapter:
     """Return keystoneauth's side of placement's API.
 
@@ -162,7 +163,7 @@ def _direct(conf: cfg.ConfigOpts) -> adapter.Adapter:
 def _widen(
     opened: requests.Session,
     conf: cfg.ConfigOpts,
-    wait: throttled_session.Wait,
+    wait: rate_limit.Wait,
 ) -> None:
     """Give every worker its own connection, and all of them one rate limit.
 
@@ -178,7 +179,7 @@ def _widen(
     budget = rate_limit.RateLimit(
         lambda: conf.compute_agent.max_requests_per_second, time.monotonic
     )
-    throttled = throttled_session.ThrottledAdapter(
+    throttled = rate_limit.ThrottledAdapter(
         watched.WatchedAdapter(
             wide,
             'placement',

@@ -16,7 +16,6 @@ from compute_agent.transport import (
     bounded_adapter,
     clouds,
     protection,
-    retry_after,
     session_options,
     url_credentials,
     watched,
@@ -67,7 +66,7 @@ def _protect(made: adapter.Adapter, conf: cfg.ConfigOpts) -> None:
     """Bound the answers to an adapter's requests; follow no redirect."""
     protection.protect(made, GROUP)
     group, opened = conf[GROUP], made.session.session
-    opened.hooks['response'] += [retry_after.drop, _plain_fault]
+    opened.hooks['response'] += [protection.drop_wait, _plain_fault]
     bounded = bounded_adapter.BoundedAdapter(
         seconds=group.request_deadline,
         **{name: group[name] for name in _TLS if name in group},

@@ -14,7 +14,7 @@ from keystoneauth1 import exceptions as ksa_exceptions
 
 from compute_agent import error_text, errors
 from compute_agent.transport import account as accounts
-from compute_agent.transport import certificates, keystone_answers, no_server
+from compute_agent.transport import failures
 
 from ..nodes import answers
 
@@ -44,8 +44,8 @@ def translated(
     :param where: the name of this Ironic in messages
     :param account: the origin of the account
     """
-    if keystone_answers.is_unreadable(exc):
-        return errors.Unavailable(keystone_answers.unreadable(where, account))
+    if failures.is_unreadable_token(exc):
+        return errors.Unavailable(failures.unreadable_token(where, account))
     if isinstance(exc, ironic_exc.HttpError):
         return _refused(exc, asked, where, account)
     if isinstance(exc, ksa_exceptions.ClientException):
@@ -83,7 +83,7 @@ def _refused(
             f'{text}; it denies this agent access: configure a user in '
             f'{account.holder} that may see all nodes'
         )
-    if status in no_server.STATUSES:
+    if status in failures.NO_SERVER:
         return errors.NoServer(text)
     if status in _AWAY:
         return errors.Unavailable(text)
@@ -99,7 +99,7 @@ def _unreached(
     exc: ksa_exceptions.ClientException, where: str, account: accounts.Account
 ) -> errors.AgentError:
     """Return the error for a request that got no answer from Ironic."""
-    is_down = no_server.is_meant(exc)
+    is_down = failures.is_no_server(exc)
     kind = errors.NoServer if is_down else errors.Unavailable
     if isinstance(exc, ksa_exceptions.CatalogException):
         return errors.Unavailable(
@@ -108,7 +108,7 @@ def _unreached(
             f'{account.option("endpoint_override")}'
         )
     if isinstance(exc, (ksa_exceptions.HttpError, *_NO_TOKEN)):
-        why, advice = keystone_answers.refusal(
+        why, advice = failures.refused_account(
             exc, answers.one_line(str(exc), 120), account, 'auth_url'
         )
         return kind(
@@ -116,7 +116,9 @@ def _unreached(
             f'{advice}'
         )
     if isinstance(exc, ksa_exceptions.SSLError) or error_text.tls_alert(exc):
-        return errors.Unavailable(certificates.refused(exc, where, account))
+        return errors.Unavailable(
+            failures.refused_certificate(exc, where, account)
+        )
     cause = answers.one_line(error_text.cause(exc), 120)
     address = _ADDRESS.search(answers.one_line(str(exc)))
     if address and address[0] not in where:

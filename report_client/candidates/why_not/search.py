@@ -6,20 +6,18 @@ at one thing only: is the tree in the answer? ``why_not.py`` calls it.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from .. import candidates
 from ..query import Request
-from . import (
-    certain_failures,
-    minimal_sets,
-    neighbourhood,
-    oracle,
-    requirements,
-)
+from . import oracle, requirements
+from .neighbourhood import NearProvider, Neighbourhood
 from .requirements import Kind, Requirement
 
 _Judge = Callable[[Request], bool | None]
+_Part = TypeVar('_Part')
+Fits = Callable[[Sequence[_Part]], bool]
 
 
 class Search:
@@ -32,7 +30,7 @@ class Search:
         self,
         service: candidates.Candidates,
         request: Request,
-        near: neighbourhood.Neighbourhood,
+        near: Neighbourhood,
         ways: int,
     ) -> None:
         self._request = request
@@ -62,7 +60,7 @@ class Search:
             self._oracle.is_compatible if failed else self._oracle.is_candidate
         )
         if amounts and not self.doubts:
-            found += minimal_sets.minimal_sets(
+            found += minimal_sets(
                 conditions, lambda parts: self._fits([*amounts, *parts], judge)
             )
             conditions = []
@@ -97,7 +95,7 @@ class Search:
         ):
             if not found and not self.doubts:
                 fits = functools.partial(self._fits, judge=judge)
-                found = minimal_sets.minimal_sets(parts, fits)
+                found = minimal_sets(parts, fits)
         return found
 
     def _fits(self, parts: Sequence[Requirement], judge: _Judge) -> bool:
@@ -107,4 +105,100 @@ class Search:
 
     def _certainly_fails(self, part: Requirement) -> bool:
         amounts = self._request.amounts.get(part.group, {})
-        return certain_failures.certainly_fails(part, self._near, amounts)
+        return certainly_fails(part, self._near, amounts)
+
+
+# --- the smallest sets of requirements that cannot be met together -------------
+
+
+def minimal_sets(
+    parts: Sequence[_Part], fits: Fits[_Part]
+) -> list[tuple[_Part, ...]]:
+    """Return sets of parts that do not fit; all other parts fit together.
+
+    First come the parts that do not fit alone, each as a set of one part. Then
+    come sets of several parts that do not fit together, although they fit if
+    any one part is left out. For n parts, ``fits`` is called n + 1 times if
+    there are no sets of several parts, and never more than (n + 1)(n + 2) / 2
+    times.
+
+    :param fits: returns True if these parts fit; never called without parts
+    """
+    found: list[tuple[_Part, ...]]
+    found = [(part,) for part in parts if not fits([part])]
+    rest = [part for part in parts if (part,) not in found]
+    while len(rest) > 1 and not fits(rest):
+        smallest = _smallest(rest, fits)
+        found.append(tuple(smallest))
+        rest = [part for part in rest if part not in smallest]
+    return found
+
+
+def _smallest(parts: Sequence[_Part], fits: Fits[_Part]) -> list[_Part]:
+    """Return parts that do not fit, but fit if any one of them is left out.
+
+    Each part fits alone, so a set of two cannot be made smaller.
+    """
+    smallest = list(parts)
+    for part in reversed(parts):
+        if len(smallest) == 2:
+            break
+        fewer = [other for other in smallest if other != part]
+        if not fits(fewer):
+            smallest = fewer
+    return smallest
+
+
+# --- conditions that certainly fail, judged without asking placement -----------
+
+
+def certainly_fails(
+    condition: Requirement, near: Neighbourhood, amounts: Mapping[str, int]
+) -> bool:
+    """Return True if a condition would fail even with the amounts available.
+
+    Placement cannot be asked about a condition on an amount that is not
+    available. The facts of the neighbourhood still tell if such a condition
+    fails for every provider that could provide the amount.
+
+    :param amounts: the amounts that the condition's group asks for, by
+        resource class
+    """
+    if near.shares:
+        # The tree may provide part of another tree's candidate, and too
+        # little is known of that tree here.
+        return False
+    names = condition.names
+    if condition.kind in _OF_ROOT:
+        return _OF_ROOT[condition.kind](names, near)
+    by_class = [near.having(rc) for rc in amounts]
+    if condition.kind in _ONE_MUST_HAVE:
+        able = [p for few in by_class for p in few] or near.providers
+        return bool(amounts) and not any(p.has_any(names) for p in able)
+    fails = _ALL_MUST_MEET.get(condition.kind)
+    return fails is not None and any(
+        able and all(fails(p, near.root, names) for p in able)
+        for able in by_class
+    )
+
+
+# At least one of the providers that provide an amount must have a trait.
+_ONE_MUST_HAVE = frozenset({Kind.REQUIRED, Kind.ANY_OF})
+
+# Each provider that provides an amount must meet these. The functions return
+# True if a provider fails; the second argument is the root of the tree.
+_ALL_MUST_MEET: dict[
+    Kind, Callable[[NearProvider, NearProvider, Iterable[str]], bool]
+] = {
+    Kind.FORBIDDEN: lambda p, _, names: p.has_any(names),
+    Kind.MEMBER_OF: lambda p, root, names: (
+        not (p.is_in(names) or root.is_in(names))
+    ),
+    Kind.NOT_MEMBER_OF: lambda p, _, names: p.is_in(names),
+}
+
+_OF_ROOT: dict[Kind, Callable[[Iterable[str], Neighbourhood], bool]] = {
+    Kind.IN_TREE: lambda names, near: near.uuids.isdisjoint(names),
+    Kind.ROOT_REQUIRED: lambda names, near: not near.root.has_any(names),
+    Kind.ROOT_FORBIDDEN: lambda names, near: near.root.has_any(names),
+}

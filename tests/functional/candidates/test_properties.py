@@ -28,9 +28,8 @@ from report_client.candidates.query import (
     merge_groups,
 )
 from report_client.candidates.why_not import (
-    certain_failures,
-    neighbourhood_reader,
     requirements,
+    search,
     why_not,
 )
 from report_client.candidates.why_not.requirements import Kind
@@ -390,7 +389,7 @@ def test_what_is_certain_fails_however_much_there_is(
         for one in cloud
     ]
     build_anew(placement, plenty)
-    around = neighbourhood_reader.NeighbourhoodReader(service, time.time)
+    around = why_not.NeighbourhoodReader(service, time.time)
     every = requirements.split(request_)
     amounts = [part for part in every if part.kind is Kind.RESOURCE]
     note(request_.path())
@@ -398,7 +397,7 @@ def test_what_is_certain_fails_however_much_there_is(
         near = around.read(row)
         for part in every:
             asked = request_.amounts.get(part.group, {})
-            if certain_failures.certainly_fails(part, near, asked):
+            if search.certainly_fails(part, near, asked):
                 note(f'{row.name}: {part.text}')
                 request = requirements.restricted_to(
                     request_, [*amounts, part]

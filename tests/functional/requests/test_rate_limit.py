@@ -13,10 +13,10 @@ import requests
 
 from compute_agent import errors
 from compute_agent.cmd.app import configuration, main
-from compute_agent.cmd.wiring import placement, throttled_session
+from compute_agent.cmd.wiring import placement
 from compute_agent.cycle import resource_tracker
+from compute_agent.transport import rate_limit
 from report_client import errors as placement_errors
-from report_client.http import rate_limit
 
 NODES = {f'11111111-1111-4111-8111-{n:012}': f'node-{n}' for n in range(1, 13)}
 Status = resource_tracker.Status
@@ -62,7 +62,7 @@ def paced(placement):
         inner = placement.session.get_adapter(placement.url)
         session.mount(
             placement.url,
-            throttled_session.ThrottledAdapter(inner, budget, turns.wait),
+            rate_limit.ThrottledAdapter(inner, budget, turns.wait),
         )
         service = types.SimpleNamespace(url=placement.url, session=session)
         made.append(agents.AgentFactory(service))

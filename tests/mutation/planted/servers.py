@@ -8,7 +8,6 @@ from compute_agent import error_text
 from compute_agent.transport import (
     bounded_adapter,
     protection,
-    retry_after,
 )
 from report_client import errors
 from report_client.http import codec, json_shapes
@@ -27,7 +26,7 @@ def _(_iter_content, self, *how, **named):
     return requests.Response.iter_content(self, *how, **named)
 
 
-@plant(retry_after.bound, 'a server decides how long the agent sleeps')
+@plant(protection.bound_wait, 'a server decides how long the agent sleeps')
 def _(_bound, _answer, **_how):
     return None
 

@@ -5,7 +5,7 @@ import pytest
 
 from compute_agent.tree import inventory, names, provider
 from report_client.candidates.answer import Allocation, Answer, Summary
-from report_client.candidates.why_not import certain_failures
+from report_client.candidates.why_not import search
 from report_client.candidates.why_not.neighbourhood import (
     NearProvider,
     Neighbourhood,
@@ -322,16 +322,13 @@ def test_a_condition_fails_for_certain_only_if_no_amount_could_help(
         Kind.NOT_MEMBER_OF: 'agg1',
     }
     one = part(kind, names_.get(kind, 'CUSTOM_A'))
-    assert (
-        certain_failures.certainly_fails(one, neighbourhood, {'VCPU': 99})
-        is certain
-    )
+    assert search.certainly_fails(one, neighbourhood, {'VCPU': 99}) is certain
 
 
 @pytest.mark.parametrize('kind', [Kind.REQUIRED, Kind.FORBIDDEN])
 def test_of_a_group_without_amounts_nothing_is_certain(kind):
     one = part(kind, 'CUSTOM_A')
-    assert not certain_failures.certainly_fails(one, near(LACKING), {})
+    assert not search.certainly_fails(one, near(LACKING), {})
 
 
 # --- who is a candidate, and who could be ------------------------------------

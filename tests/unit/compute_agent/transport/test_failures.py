@@ -3,7 +3,7 @@
 
 import pytest
 
-from compute_agent.transport import account, certificates
+from compute_agent.transport import account, failures
 
 OPTIONS = account.Account(section='placement', place='/etc/agent.conf')
 CLOUD = account.Account(
@@ -82,13 +82,13 @@ VERIFY = 'certificate verify failed: '
     ],
 )
 def test_the_advice_follows_from_the_cause(said, where, line):
-    assert line in certificates.refused(OSError(said), 'X', where)
+    assert line in failures.refused_certificate(OSError(said), 'X', where)
 
 
 def test_the_file_of_authorities_is_named_if_it_is_known():
     exc = OSError(f'{VERIFY}self-signed certificate (')
     for known, named in (('', 'not set'), ('/ca.pem', '/ca.pem')):
-        said = certificates.refused(exc, 'X', OPTIONS, known)
+        said = failures.refused_certificate(exc, 'X', OPTIONS, known)
         assert f'[placement] cafile is {named}; set it to' in said
 
 

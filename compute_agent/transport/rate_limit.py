@@ -2,21 +2,23 @@
 """Connections that delay requests to keep max_requests_per_second.
 
 Every request passes here each time it is sent, including keystoneauth's
-retries, redirects and requests for tokens. The report client's rate limit says
-how long a request must wait; this module waits. ``placement.py`` uses it.
+retries, redirects and requests for tokens. The limit is a token bucket that
+holds the requests of one second. Its only state is the moment at which the
+bucket will be full again; taking a token moves that moment on. Requests are
+served in the order in which they ask. ``cmd/wiring/placement.py`` uses it.
 """
 
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import requests
 from requests import adapters
 
-from report_client.http import rate_limit
-
 LOG = logging.getLogger(__name__)
 
+BURST = 1.0  # seconds whose requests may be sent at once
 LONG = 30.0  # seconds; a longer wait is logged
 
 #: Waits for some seconds; returns True early if the program must stop.
@@ -25,6 +27,38 @@ Wait = Callable[[float], bool]
 
 class Stopping(Exception):
     """The program stops; the request was not sent."""
+
+
+class RateLimit:
+    """Tells each request how long to wait; threads may share it.
+
+    :param rate: returns the current limit in requests per second; 0 for none
+    :param clock: monotonic seconds
+    """
+
+    def __init__(
+        self, rate: Callable[[], float], clock: Callable[[], float]
+    ) -> None:
+        self._rate = rate
+        self._clock = clock
+        self._taking = threading.Lock()
+        self._before = 0.0
+        self._full_at = 0.0
+
+    def reserve(self) -> float:
+        """Take a token; return the seconds to wait before the request."""
+        rate = self._rate()
+        if not rate:
+            return 0.0
+        each = 1 / rate
+        with self._taking:
+            now = self._clock()
+            # A new rate starts with a full bucket.
+            idle = rate != self._before or self._full_at < now
+            self._before = rate
+            self._full_at = (now if idle else self._full_at) + each
+            wait = self._full_at - max(BURST, each) - now
+        return max(0.0, round(wait, 6))  # float sums are not exact
 
 
 class ThrottledAdapter(adapters.BaseAdapter):
@@ -36,7 +70,7 @@ class ThrottledAdapter(adapters.BaseAdapter):
     def __init__(
         self,
         inner: adapters.BaseAdapter,
-        budget: rate_limit.RateLimit,
+        budget: RateLimit,
         wait: Wait,
     ) -> None:
         super().__init__()

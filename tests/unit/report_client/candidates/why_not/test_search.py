@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from report_client.candidates.why_not import minimal_sets
+from report_client.candidates.why_not import search
 
 PARTS = 'abcdefg'
 
@@ -24,9 +24,7 @@ class Judge:
 
 
 def found(judge, parts=PARTS):
-    return [
-        ''.join(some) for some in minimal_sets.minimal_sets(list(parts), judge)
-    ]
+    return [''.join(some) for some in search.minimal_sets(list(parts), judge)]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from report_client.http import rate_limit
+from compute_agent.transport import rate_limit
 
 
 class Station:

@@ -6,7 +6,7 @@ import pytest
 from compute_agent.tree import inventory, names, provider
 from report_client.candidates.answer import Allocation, Answer, Summary
 from report_client.candidates.query import Group, Request, TraitQuery
-from report_client.candidates.why_not import narrowed_requests
+from report_client.candidates.why_not import oracle
 from report_client.candidates.why_not.neighbourhood import (
     NearProvider,
     Neighbourhood,
@@ -89,7 +89,7 @@ def test_all_groups_that_name_no_tree_are_confined():
         group_policy='isolate',
         root_required=TraitQuery(required=('CUSTOM_A',)),
     )
-    assert narrowed_requests.limited_to_tree(request, ROOT) == Request(
+    assert oracle.limited_to_tree(request, ROOT) == Request(
         groups=(
             vcpu(in_tree=ROOT),
             vcpu('1', in_tree=OTHER),
@@ -107,7 +107,7 @@ def test_first_all_of_it_is_asked_with_somebody_beside():
         same_subtree=(('1', '_MORE'),),
     )
     ways = answer(['COMPUTE_NODE', 'CUSTOM_A'], ['COMPUTE_NODE'], [])
-    wider = next(narrowed_requests.with_more_ways(request, ways, near(NODE)))
+    wider = next(oracle.with_more_ways(request, ways, near(NODE)))
     somebody = TraitQuery(any_of=((SHARES, 'COMPUTE_NODE'),))
     assert wider == Request(
         groups=(
@@ -123,9 +123,7 @@ def test_first_all_of_it_is_asked_with_somebody_beside():
 
 def test_more_ways_are_wanted_than_there_were():
     ways = answer([], ways=1000)
-    wider = next(
-        narrowed_requests.with_more_ways(Request.of(vcpu()), ways, near(NODE))
-    )
+    wider = next(oracle.with_more_ways(Request.of(vcpu()), ways, near(NODE)))
     assert wider.limit == 1001
 
 
@@ -138,7 +136,7 @@ def test_then_the_least_of_each_class_that_is_free_is_asked_for():
         node, sharing=[SHARE, provider_with('b', DISK_GB={'total': 1})]
     )
     request = Request.of(vcpu())
-    _, *rest = narrowed_requests.with_more_ways(request, answer([]), around)
+    _, *rest = oracle.with_more_ways(request, answer([]), around)
     assert [one.groups[0].resources for one in rest] == [
         {'DISK_GB': 10},
         {'MEMORY_MB': 1},
@@ -148,7 +146,7 @@ def test_then_the_least_of_each_class_that_is_free_is_asked_for():
 
 def test_a_tree_of_many_classes_is_not_asked_for_each():
     classes = {f'CUSTOM_{n}': {'total': 1} for n in range(9)}
-    found = narrowed_requests.with_more_ways(
+    found = oracle.with_more_ways(
         Request.of(vcpu()), answer([]), near(provider_with('cn1', **classes))
     )
     assert len(list(found)) == 5
