@@ -29,6 +29,8 @@ class Wanted:
         them
     :ivar causes: why names and providers are removed
     :ivar moves: the allocations that move with their inventory
+    :ivar counted_as: a resource class → the class as which its amounts count
+        in these moves
     :ivar restored: the names that another writer took away or changed, and
         that are restored
     :ivar notes: lines for the operator: what will not be done, and why
@@ -42,6 +44,7 @@ class Wanted:
     )
     causes: removal.Causes = removal.NO_CAUSES
     moves: tuple[Move, ...] = ()
+    counted_as: Mapping[str, str] = dataclasses.field(default_factory=dict)
     restored: frozenset[Named] = frozenset()
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()

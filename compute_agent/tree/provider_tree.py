@@ -42,6 +42,8 @@ class ProviderTree(tree_contents.TreeContents):
     :ivar notes: lines for the operator
     :ivar faults: lines for the operator; a node with faults does not count as
         done
+    :ivar counted_as: a resource class → the class as which its amounts count
+        when allocations move
     """
 
     def __init__(self) -> None:
@@ -51,6 +53,7 @@ class ProviderTree(tree_contents.TreeContents):
         self.departed: set[str] = set()
         self.notes: list[str] = []
         self.faults: list[str] = []
+        self.counted_as: dict[str, str] = {}
         # The uuids given as detached, for ``discard_edits``.
         self._detached_from_start = frozenset[str]()
         # The tree that this one is a copy of.
@@ -103,6 +106,7 @@ class ProviderTree(tree_contents.TreeContents):
             departed=self.departed.copy(),
             notes=self.notes.copy(),
             faults=self.faults.copy(),
+            counted_as=self.counted_as.copy(),
             _hierarchy=self._hierarchy.copy(),
             _log=self._log.copy(),
             _untouched=self._untouched.copy(),
@@ -137,6 +141,16 @@ class ProviderTree(tree_contents.TreeContents):
         nevertheless, because they are the best description available.
         """
         self.faults.append(text)
+
+    # --- allocations ----------------------------------------------------------
+
+    def count_as(self, resource_class: str, other: str) -> None:
+        """Let the driver turn allocations of one class into another, and back.
+
+        Without this, each consumer has to keep its amount of each class when
+        allocations move.
+        """
+        self.counted_as[resource_class] = other
 
     # --- providers -----------------------------------------------------------
 

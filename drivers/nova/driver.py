@@ -173,6 +173,8 @@ class NovaDriver(virt.ComputeDriver):
         A driver that lacks the method is asked by those of older interfaces.
         """
         given = {} if allocations is None else {'allocations': allocations}
+        # Nova's driver for libvirt turns VCPU of pinned guests into PCPU.
+        provider_tree.count_as('PCPU', 'VCPU')
         with self._asking():
             self._identify(provider_tree.data(nodename).uuid)
             try:

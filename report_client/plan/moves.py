@@ -2,9 +2,10 @@
 """The check of a driver's moves of allocations, before placement sees them.
 
 Pure: no I/O, configuration, logging or clock. A driver may only move amounts
-between providers of its node's own tree, and turn VCPU into PCPU or back. No
-amount is lost or created, the allocations in other trees and from sharing
-providers stay, and every amount fits its new provider. ``plan_maker.py`` calls
+between providers of its node's own tree, and between resource classes that it
+declares to count as the same. No amount is lost or created, the allocations in
+other trees and from sharing providers stay, and every amount fits its new
+provider. ``plan_maker.py`` calls
 this before it plans.
 """
 
@@ -16,13 +17,14 @@ from compute_agent.plan import allocations as alloc
 from compute_agent.tree import inventory, provider
 
 Moves: TypeAlias = tuple[alloc.Move, ...]
-# A processor of a guest is VCPU or PCPU, by the configuration of its host.
-_COUNTED_AS = {'PCPU': 'VCPU'}
 _Used: TypeAlias = collections.Counter[tuple[str, str]]
 
 
 def problems(
-    moves: Moves, after: provider.Snapshot, own: frozenset[str]
+    moves: Moves,
+    after: provider.Snapshot,
+    own: frozenset[str],
+    counted_as: Mapping[str, str],
 ) -> list[str]:
     """Return a line for each move that cannot be carried out.
 
@@ -30,21 +32,24 @@ def problems(
         whose allocations stay
     :param after: the providers as they should be, including new ones
     :param own: the providers of the node's own tree, before and after
+    :param counted_as: a resource class → the class as which its amounts count
     """
     found: list[str] = []
     for move in moves:
-        found += _lost_or_made(move, own)
+        found += _lost_or_made(move, own, counted_as)
         found += _elsewhere(move, after, own)
     if not found:
         found += _misfits(moves, after, own)
     return found
 
 
-def _lost_or_made(move: alloc.Move, own: frozenset[str]) -> Iterator[str]:
+def _lost_or_made(
+    move: alloc.Move, own: frozenset[str], counted_as: Mapping[str, str]
+) -> Iterator[str]:
     total: collections.Counter[str] = collections.Counter()
     for uuid, rc, more in move.changes():
         if uuid in own:
-            total[_COUNTED_AS.get(rc, rc)] += more
+            total[counted_as.get(rc, rc)] += more
     for rc, more in sorted(total.items()):
         if more:
             yield (

@@ -109,6 +109,6 @@ def _check_moves(
     :raises errors.DriverError: the driver's moves cannot be carried out
     """
     own = seen.home | set(provider.descendants(after, seen.node_uuid))
-    problems = checking.problems(wanted.moves, after, own)
+    problems = checking.problems(wanted.moves, after, own, wanted.counted_as)
     if problems:
         raise alloc.refusal([*problems, *wanted.faults])

@@ -68,6 +68,7 @@ class WantedProviders:
             foreign=resolved.foreign,
             causes=self._with_earlier_causes(decides.node_uuid, resolved),
             moves=moves,
+            counted_as=tree.counted_as,
             restored=resolved.restored,
             notes=(
                 *seen.notes,

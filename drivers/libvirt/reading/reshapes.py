@@ -41,6 +41,8 @@ class Decision:
         :param tree: with the children
         :param root: the uuid of the host's own provider
         """
+        # A guest's processor is VCPU or PCPU, by the options of its host.
+        tree.count_as(moves.PCPU, moves.VCPU)
         child_moves.carry(self.shares, tree, root, allocations)
 
 

@@ -48,3 +48,18 @@ def test_lines_stay_when_what_they_are_about_is_removed(tree):
 def test_each_tree_has_its_own_lines(tree):
     tree.note('here')
     assert provider_tree.ProviderTree().notes == []
+
+
+def test_classes_that_count_as_another_are_a_trees_own(tree):
+    tree.count_as('PCPU', 'VCPU')
+    edited = tree.copy()
+    edited.count_as('CUSTOM_A', 'CUSTOM_B')
+    assert tree.counted_as == {'PCPU': 'VCPU'}
+    edited.discard_edits()
+    assert edited.counted_as == {'PCPU': 'VCPU'}
+    assert (
+        tree.description()
+        == provider_tree.ProviderTree.from_snapshot(
+            tree.baseline
+        ).description()
+    )

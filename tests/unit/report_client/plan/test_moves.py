@@ -12,6 +12,7 @@ ELSEWHERE = (
     "the driver's to change"
 )
 OWN = frozenset({'root', 'child', 'old'})
+SAME = {'PCPU': 'VCPU'}
 
 
 def one(uuid, **records):
@@ -53,8 +54,12 @@ def vgpu(amount, uuid='c1'):
     return move({'root': {'VGPU': amount}}, {'child': {'VGPU': amount}}, uuid)
 
 
+def problems(some, after=AFTER, counted_as=SAME):
+    return moves.problems(some, after, OWN, counted_as)
+
+
 def test_what_fits_is_no_problem():
-    assert moves.problems((vgpu(4), vgpu(4, 'c2')), AFTER, OWN) == []
+    assert problems((vgpu(4), vgpu(4, 'c2'))) == []
 
 
 @pytest.mark.parametrize(
@@ -121,20 +126,28 @@ def test_what_fits_is_no_problem():
     ],
 )
 def test_what_cannot_be_is_said(before, after, said):
-    problems = moves.problems((move(before, after),), AFTER, OWN)
-    assert '; '.join(problems) == said
+    found = problems((move(before, after),))
+    assert '; '.join(found) == said
 
 
 def test_a_processor_may_change_its_class():
     pinned = move({'root': {'VCPU': 4}}, {'root': {'VCPU': 1, 'PCPU': 3}})
     offering = one('root', VCPU={'total': 2}, PCPU={'total': 4})
     after = provider.snapshot([offering])
-    assert moves.problems((pinned,), after, OWN) == []
+    assert problems((pinned,), after) == []
+
+
+def test_a_class_becomes_another_only_if_the_driver_says_so():
+    pinned = move({'root': {'VCPU': 1}}, {'root': {'PCPU': 1}})
+    assert problems((pinned,), counted_as={}) == [
+        'consumer c1 would have 1 PCPU more than it has',
+        'consumer c1 would have 1 VCPU less than it has',
+    ]
 
 
 def test_what_is_allocated_already_counts():
     stays = move({'child': {'VGPU': 4}}, {'child': {'VGPU': 4}}, 'c2')
-    assert moves.problems((stays, vgpu(6)), AFTER, OWN) == [
+    assert problems((stays, vgpu(6))) == [
         'child-name (child): 10 VGPU would be allocated of 8'
     ]
 
@@ -146,13 +159,13 @@ def test_what_is_overfull_may_stay_so():
         {'root': {'VGPU': 2, 'VCPU': 1}},
         {'root': {'VCPU': 1}, 'child': {'VGPU': 2}},
     )
-    assert moves.problems((stays, both), AFTER, OWN) == []
+    assert problems((stays, both)) == []
 
 
 def test_what_does_not_move_is_not_looked_at():
     """Nor is it sent."""
     odd = move({'child': {'VGPU': 1}}, {'child': {'VGPU': 1}})
-    assert moves.problems((odd,), AFTER, OWN) == []
+    assert problems((odd,)) == []
 
 
 def test_other_trees_are_for_placement_to_judge():
@@ -160,7 +173,7 @@ def test_other_trees_are_for_placement_to_judge():
         {'root': {'VGPU': 2}, 'far': {'VGPU': 99}},
         {'child': {'VGPU': 2}, 'far': {'VGPU': 99}},
     )
-    assert moves.problems((both,), AFTER, OWN) == []
+    assert problems((both,)) == []
 
 
 def test_consumers_are_found_where_they_will_be():
