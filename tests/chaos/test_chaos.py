@@ -13,7 +13,7 @@ import cloud
 import pytest
 import verdict
 
-HERE = pathlib.Path(__file__).parent
+PLANTED = pathlib.Path(__file__).parents[1] / 'mutation/planted_daemon.py'
 SHORT = {
     'seconds': 12,
     'nodes': 4,
@@ -41,7 +41,7 @@ def test_what_is_wanted_is_there_after_churn_faults_and_kills(
 
 @pytest.mark.long
 def test_a_daemon_that_forgets_nodes_is_noticed(placement_server, tmp_path):
-    defect = (str(HERE / 'forgetful_daemon.py'),)
+    defect = (str(PLANTED), 'a node is not recorded before its first write')
     plan = chaos.Plan(**{**SHORT, 'seed': 2, 'program': defect})
     outcome = chaos.run(tmp_path, placement_server.url, plan)
     assert any('nobody wants it' in line for line in outcome.problems())

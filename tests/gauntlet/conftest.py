@@ -11,4 +11,4 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 pytest.register_assert_rewrite('agents', 'gauntlet')
 
 from agents import agent_factory, operator  # noqa: E402, F401 (fixtures)
-from gauntlet import bench  # noqa: E402, F401 (a fixture)
+from gauntlet import bench, only_the_verdict_counts  # noqa: E402, F401

@@ -4,11 +4,10 @@
 import sys
 import uuid as uuidlib
 
-from gauntlet import Plant, Variant, against, verdict
+import pytest
+from gauntlet import verdict
 
-from compute_agent import errors
-from compute_agent.tree import hierarchy, inventory_records, provider_tree
-from report_client import client
+from compute_agent.tree import provider_tree
 
 MANY = 200
 
@@ -23,7 +22,7 @@ def lines(work):
 
     def note(frame, event, _argument):
         package = frame.f_globals.get('__name__', '').partition('.')[0]
-        if package not in {'compute_agent', 'report_client', 'tests'}:
+        if package not in {'compute_agent', 'report_client', 'planted'}:
             return None
         nonlocal count
         count += event == 'line'
@@ -58,47 +57,15 @@ def contents(tree):
 # --- what it costs ------------------------------------------------------------
 
 
-def _searches(self, name_or_uuid):
-    """Look through all members, one by one."""
-    for member in self._members.values():
-        if name_or_uuid in (member.uuid, member.name):
-            return True
-    return False
-
-
-@against(
-    Variant(
-        'a provider is searched for',
-        Plant(hierarchy.Hierarchy.__contains__, _searches),
-    )
-)
-def test_twice_the_nodes_are_twice_the_work(bench):
+@pytest.mark.catches('a provider is searched for')
+def test_twice_the_nodes_are_twice_the_work():
     """Thousands of nodes must not be compared with each other."""
-    del bench
     half, whole = lines(lambda: roots(MANY)), lines(lambda: roots(2 * MANY))
     with verdict():
         assert whole < 2.1 * half
 
 
-class _BuildsAll(client.SchedulerReportClient):
-    """Builds every node's tree for each node."""
-
-    def observe(self, *args, **kwargs):
-        self._all = super().observe(*args, **kwargs)
-        return self._all
-
-    def plan(self, *args, **kwargs):
-        for seen in self._all.values():
-            seen.tree()
-        return super().plan(*args, **kwargs)
-
-
-@against(
-    Variant(
-        "a node's cycle copies all nodes",
-        Plant(client.SchedulerReportClient, _BuildsAll),
-    )
-)
+@pytest.mark.catches("a node's cycle copies all nodes")
 def test_twice_the_nodes_are_twice_the_work_of_a_cycle(bench):
     """What one node costs must not depend on how many others there are."""
 
@@ -118,41 +85,6 @@ def test_twice_the_nodes_are_twice_the_work_of_a_cycle(bench):
 # --- what it does not let in --------------------------------------------------
 
 
-def _takes_any_name(self, member):
-    """Insert a member, looking at uuids alone."""
-    if member.uuid in self._members:
-        raise errors.TreeError(f'Provider {member.uuid} already exists')
-    self._members[member.uuid] = member
-    self._uuids[member.name] = member.uuid
-    if member.parent is not None:
-        self._members[member.parent].children.append(member.uuid)
-
-
-def _half_at_a_time(self, given):
-    """Put members in as their parents are found; stop when none is."""
-    waiting = list(given)
-    while waiting:
-        ready = [
-            m for m in waiting if m.parent is None or m.parent in self._members
-        ]
-        if not ready:
-            raise errors.TreeError('would be in a cycle')
-        for member in ready:
-            waiting.remove(member)
-            self.insert(member)
-    return []
-
-
-TAKES_ANY_NAME = Variant(
-    'a name may be there twice',
-    Plant(hierarchy.Hierarchy.insert, _takes_any_name),
-)
-HALF_AT_A_TIME = Variant(
-    'what is right of a wrong input is taken over',
-    Plant(hierarchy.Hierarchy.replace, _half_at_a_time),
-)
-
-
 def refusal(edit):
     """Return what an edit is refused with, None if it is not."""
     try:
@@ -162,10 +94,9 @@ def refusal(edit):
     return None
 
 
-@against(TAKES_ANY_NAME)
-def test_two_roots_of_one_name_are_refused(bench):
+@pytest.mark.catches('a name may be there twice')
+def test_two_roots_of_one_name_are_refused():
     """One of them could not be found, nor removed, by its name."""
-    del bench
     tree = provider_tree.ProviderTree()
     tree.new_root('node', uuid_of(1))
     before = contents(tree)
@@ -178,10 +109,9 @@ def test_two_roots_of_one_name_are_refused(bench):
     assert tree.get_provider_uuids() == []
 
 
-@against(TAKES_ANY_NAME)
-def test_two_children_of_one_name_are_refused(bench):
+@pytest.mark.catches('a name may be there twice')
+def test_two_children_of_one_name_are_refused():
     """Also when they come with uuids of their own, and below two parents."""
-    del bench
     tree = roots(2)
     tree.new_child('numa0', 'node-0', uuid_of(11))
     before = contents(tree)
@@ -191,10 +121,9 @@ def test_two_children_of_one_name_are_refused(bench):
         assert contents(tree) == before
 
 
-@against(HALF_AT_A_TIME)
-def test_a_ring_changes_nothing(bench):
+@pytest.mark.catches('what is right of a wrong input is taken over')
+def test_a_ring_changes_nothing():
     """What else came with it must not be there, for the caller failed."""
-    del bench
     tree = roots(1)
     before = contents(tree)
     given = [
@@ -216,19 +145,9 @@ def test_a_ring_changes_nothing(bench):
         assert contents(tree) == before
 
 
-def _unchecked(records):
-    return {rc: dict(records[rc]) for rc in records or ()}
-
-
-@against(
-    Variant(
-        'no inventory at all is taken for an empty one',
-        Plant(inventory_records.check, _unchecked),
-    )
-)
-def test_an_inventory_that_is_none_is_refused(bench):
+@pytest.mark.catches('no inventory at all is taken for an empty one')
+def test_an_inventory_that_is_none_is_refused():
     """Unknown is not empty; and the driver is told what to give."""
-    del bench
     tree = roots(1)
     tree.update_inventory('node-0', {'VCPU': {'total': 8}})
     exc = refusal(lambda: tree.update_inventory('node-0', None))

@@ -9,9 +9,8 @@ import contextlib
 import shutil
 
 import agents
-from gauntlet import Plant, Variant, against, verdict
-
-from compute_agent.state import journal
+import pytest
+from gauntlet import verdict
 
 NODE = agents.NODE
 CHILD = '33333333-3333-4333-8333-333333333333'
@@ -64,27 +63,17 @@ def killed_after(bench, number, folder):
     return left
 
 
-def _intends_nothing(self, _node_uuid, _intents, _held):
-    """Write nothing down before it is sent."""
-
-
-@against(
-    Variant(
-        'nothing is written down before it is sent',
-        Plant(journal.Journal.begin, _intends_nothing),
-    )
-)
+@pytest.mark.catches('intents are not recorded before a write')
 def test_a_half_done_cycle_is_finished_and_its_work_is_still_ours(
-    bench,
+    bench, tmp_path
 ):
     """No cut may leave anything undone, written twice, or owned by nobody."""
-    folder = bench.fixture('tmp_path')
     bench.agent(full).done()
     goal, count = bench.operator.holdings(), len(bench.placement.writes)
     assert count == 8
     ends = []
     for number in range(1, count, 2):
-        left = killed_after(bench, number, folder / str(number))
+        left = killed_after(bench, number, tmp_path / str(number))
         agent = bench.agent(full, state=left)
         agent.sync()
         agent.sync()

@@ -9,15 +9,14 @@ import re
 from urllib import parse
 
 import ironic_agents
+import pytest
 import requests_mock
-from gauntlet import Constant, Plant, Variant, against, verdict
+from gauntlet import verdict
 
 from compute_agent import errors, extra_specs
-from drivers.ironic.nodes import describe, instance_info, node, staging
 
 URL = 'http://127.0.0.1:6385'
 UUID = '1be26c0b-03f2-4d2e-ae87-c02d7f33c123'
-HEAVY = ('properties', 'extra', 'driver_info', 'driver_internal_info')
 
 
 class Ironic:
@@ -87,12 +86,7 @@ def _query(request):
 # --- the listing --------------------------------------------------------------
 
 
-@against(
-    Variant(
-        'whole nodes are listed',
-        Constant(node, FIELDS=(*node.FIELDS, *HEAVY)),
-    )
-)
+@pytest.mark.catches('whole nodes are listed')
 def test_a_cycle_asks_ironic_for_what_it_needs_in_one_request(bench):
     """No node's properties are paid for, and no node is asked for alone."""
     with requests_mock.Mocker(real_http=True) as mock:
@@ -125,25 +119,7 @@ def _asked_fields(path):
 # --- traits -------------------------------------------------------------------
 
 
-def _late(tree, one, manner):
-    """Set the node's traits, but only those nobody has changed yet."""
-    there = tree.baseline.get(one.uuid)
-    wanted = node.reported(one)
-    if there is None or not set(wanted) <= there.traits:
-        tree.update_traits(one.uuid, wanted)
-
-
-def _stomps(tree, one, _manner):
-    """Set the node's traits, whatever was configured."""
-    tree.update_traits(one.uuid, node.reported(one))
-
-
-@against(
-    Variant(
-        'a trait too many is noticed later',
-        Plant(describe._set_traits, _late),
-    )
-)
+@pytest.mark.catches('a trait too many is noticed later')
 def test_ironic_decides_a_nodes_traits_in_the_next_cycle(bench):
     """Where Ironic is the only source, a stray trait must not live on."""
     with requests_mock.Mocker(real_http=True) as mock:
@@ -158,12 +134,7 @@ def test_ironic_decides_a_nodes_traits_in_the_next_cycle(bench):
     assert 'CUSTOM_NVME' in found
 
 
-@against(
-    Variant(
-        "Ironic's traits are a node's only ones",
-        Plant(describe._set_traits, _stomps),
-    )
-)
+@pytest.mark.catches("Ironic's traits are a node's only ones")
 def test_an_operators_trait_on_a_shared_node_stays(bench):
     """Where the traits are shared, Ironic's come and go beside others'."""
     with requests_mock.Mocker(real_http=True) as mock:
@@ -184,18 +155,7 @@ def test_an_operators_trait_on_a_shared_node_stays(bench):
 # --- the resource class -------------------------------------------------------
 
 
-def _keeps_the_old(tree, one, _there, _problem):
-    """Leave what placement has of a node without a class."""
-    tree.note(f'{one.called} has no resource class in Ironic')
-    tree.keep_inventory(one.uuid)
-
-
-@against(
-    Variant(
-        'a node without a class stays to be had',
-        Plant(describe._reserve, _keeps_the_old),
-    )
-)
+@pytest.mark.catches('a node without a class stays to be had')
 def test_a_node_that_lost_its_class_is_not_scheduled_to(bench):
     """Its old inventory must not stand open, and the operator is told."""
     with requests_mock.Mocker(real_http=True) as mock:
@@ -215,31 +175,9 @@ def test_a_node_that_lost_its_class_is_not_scheduled_to(bench):
 # --- requested traits ---------------------------------------------------------
 
 
-def _sends_all(target, wanted, instance_uuid=None, elsewhere=None):
-    """Tell the node all that is required, whether it has it or not."""
-    del instance_uuid, elsewhere
-    after = target.info.with_staged(
-        {
-            instance_info.TRAITS: dict.fromkeys(wanted.required),
-            instance_info.CAPABILITIES: {},
-        }
-    )
-    patch = target.info.patch(after)
-    report = staging._report_of_stage(
-        target, wanted, tuple(wanted.required), changed=True
-    )
-    return staging.Change(patch=patch, staging=report)
-
-
-@against(
-    Variant(
-        'a node is told traits that only placement has',
-        Plant(staging.stage, _sends_all),
-    )
-)
-def test_a_node_is_told_no_trait_that_ironic_would_refuse(bench):
+@pytest.mark.catches('a node is told traits that only placement has')
+def test_a_node_is_told_no_trait_that_ironic_would_refuse():
     """A trait that only placement has must not make the deployment fail."""
-    del bench
     wanted = extra_specs.parse(
         [
             ('trait:CUSTOM_NVME', 'required'),
@@ -256,15 +194,9 @@ def test_a_node_is_told_no_trait_that_ironic_would_refuse(bench):
         assert report.placement_only == ('COMPUTE_NODE',)
 
 
-@against(
-    Variant(
-        'a required trait that nobody has is not refused',
-        Plant(staging._check_required, lambda *_: None),
-    )
-)
-def test_a_trait_that_the_node_has_nowhere_is_refused(bench):
+@pytest.mark.catches('a trait that no source gives is staged')
+def test_a_trait_that_the_node_has_nowhere_is_refused():
     """The earlier staging stays, for the request was not carried out."""
-    del bench
     nvme, typo = (
         (f'trait:{name}', 'required')
         for name in ('CUSTOM_NVME', 'CUSTOM_TYPO')

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Others write to the same providers: look again, and lose nothing."""
 
-import dataclasses
 import itertools
 
 import agents
-from gauntlet import Constant, Plant, Variant, against, verdict
+import pytest
+from gauntlet import verdict
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.node import conflicts
-from compute_agent.plan.operations import operations
-from report_client import client
-from report_client import errors as placement_errors
-from report_client.http import placement
 
 NODE, NAME = agents.NODE, agents.NAME
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
@@ -50,67 +46,7 @@ def refused(bench):
     return [r for r in bench.placement.writes if r.status == 409]
 
 
-class _Stale(client.SchedulerReportClient):
-    """Writes under the generation it remembers, unless that was refused."""
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self._memory = {}
-
-    def observe(self, node_uuids):
-        for uuid, seen in super().observe(node_uuids).items():
-            parts = {(u, k) for u in seen.providers for k in _KINDS}
-            fresh = dataclasses.replace(seen, fresh=frozenset(parts))
-            self._memory.setdefault(uuid, fresh)
-        return {u: self._memory[u] for u in node_uuids}
-
-    def apply(self, given, *args, **kwargs):
-        if given.operations:
-            del self._memory[given.node_uuid]
-        return super().apply(given, *args, **kwargs)
-
-
-_KINDS = (
-    operations.SetTraits.kind,
-    operations.SetAggregates.kind,
-    operations.SetInventories.kind,
-)
-
-
-class _SendsAgain(placement.Placement):
-    """Repeats a write that conflicts, with only the generation read anew."""
-
-    def send(self, request, *args, **kwargs):
-        while True:
-            try:
-                return super().send(request, *args, **kwargs)
-            except placement_errors.Conflict:
-                if 'resource_provider_generation' not in (request.body or {}):
-                    raise
-                path = request.path.rpartition('/')[0]
-                now = self.get(path)['generation']
-                body = {**request.body, 'resource_provider_generation': now}
-                request = dataclasses.replace(request, body=body)
-
-
-class _FatalRace(placement.Placement):
-    """Takes the 500 of a race for a broken server."""
-
-    def send(self, request, *args, **kwargs):
-        try:
-            return super().send(request, *args, **kwargs)
-        except placement_errors.Conflict as exc:
-            if 'HTTP 500' not in str(exc):
-                raise
-            raise placement_errors.ServerFault(str(exc)) from exc
-
-
-@against(
-    Variant(
-        'a remembered generation is written under',
-        Plant(client.SchedulerReportClient, _Stale),
-    )
-)
+@pytest.mark.catches('a remembered generation is written under')
 def test_a_busy_host_costs_no_conflict(bench):
     """Each instance moves the generation; a change must not stumble on it."""
     agent = bench.agent(host)
@@ -131,12 +67,7 @@ def test_a_busy_host_costs_no_conflict(bench):
         ]
 
 
-@against(
-    Variant(
-        'a write that conflicts is sent again as it is',
-        Plant(placement.Placement, _SendsAgain),
-    )
-)
+@pytest.mark.catches('a refused write is repeated under the new generation')
 def test_a_conflict_is_met_with_a_new_look(bench):
     """What another wrote in between must be there in the end, and ours."""
     agent = bench.agent(host)
@@ -168,23 +99,14 @@ class _NoTime:
         self.waits.append(seconds)
 
 
-UNBOUNDED = Variant(
-    'a conflict is met with no end of looks',
-    Constant(conflicts, PLANS=9),
-)
-IMMEDIATE = Variant(
-    'a conflict is met with a new look at once',
-    Plant(conflicts.Conflicts.pause, lambda _self: None),
-)
-
-
-@against(UNBOUNDED, IMMEDIATE)
+@pytest.mark.catches('replanning after conflicts has no limit')
+@pytest.mark.catches('a conflict is met with a new look at once')
 def test_a_provider_that_never_holds_still_is_left_after_a_few_looks(
-    bench,
+    bench, monkeypatch
 ):
     """Five looks with waits between, spread at random; then the next cycle."""
     time = _NoTime()
-    bench.monkeypatch.setattr(conflicts, 'time', time)
+    monkeypatch.setattr(conflicts, 'time', time)
     agent = bench.agent(host)
     agent.done()
     agent.driver.describe = more
@@ -210,12 +132,7 @@ RACE = {
 }
 
 
-@against(
-    Variant(
-        'the 500 of a race is a broken server',
-        Plant(placement.Placement, _FatalRace),
-    )
-)
+@pytest.mark.catches('the 500 of a race is a broken server')
 def test_the_500_of_a_traits_race_is_a_conflict(bench):
     """Placement answers so when two writers meet; both must get through."""
     agent = bench.agent(host)

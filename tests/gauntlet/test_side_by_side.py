@@ -4,9 +4,8 @@
 import contextlib
 import threading
 
-from gauntlet import Plant, Variant, against, verdict
-
-from report_client import client
+import pytest
+from gauntlet import verdict
 
 MANY = {f'{n:08}-1111-4111-8111-111111111111': f'node-{n}' for n in range(6)}
 WORKERS = 3
@@ -14,16 +13,6 @@ WORKERS = 3
 
 def host(tree, node):
     tree.update_inventory(node, {'VCPU': {'total': 8}})
-
-
-class _OneAtATime(client.SchedulerReportClient):
-    """Holds a lock of all nodes while one of them is written."""
-
-    _lock = threading.Lock()
-
-    def apply(self, plan, *args, **kwargs):
-        with self._lock:
-            return super().apply(plan, *args, **kwargs)
 
 
 class _Meeting:
@@ -53,12 +42,7 @@ class _Meeting:
             self._now -= 1
 
 
-@against(
-    Variant(
-        'one lock is held over all requests',
-        Plant(client.SchedulerReportClient, _OneAtATime),
-    )
-)
+@pytest.mark.catches('one lock is held over all requests')
 def test_as_many_requests_are_on_their_way_as_there_are_workers(bench):
     """A pool of three must have three nodes' writes in flight, and no more."""
     meeting = _Meeting(WORKERS, bench.patience)

@@ -4,9 +4,8 @@
 import collections
 
 import agents
-from gauntlet import Plant, Variant, against, verdict
-
-from report_client import client
+import pytest
+from gauntlet import verdict
 
 NODE = agents.NODE
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
@@ -20,37 +19,7 @@ def host(tree, node):
 INTERVAL = 3600
 
 
-class _AllTogether(client.SchedulerReportClient):
-    """Reads all providers at once when the interval is over."""
-
-    def __init__(self, *args, clock, full_read_interval, **kwargs):
-        super().__init__(
-            *args,
-            clock=lambda: clock() // full_read_interval * full_read_interval,
-            full_read_interval=full_read_interval,
-            **kwargs,
-        )
-
-
-class _NeverGoesBack(client.SchedulerReportClient):
-    """Waits until a clock that was set back has caught up."""
-
-    def __init__(self, *args, clock, **kwargs):
-        latest = [clock()]
-
-        def latest_yet():
-            latest[0] = max(latest[0], clock())
-            return latest[0]
-
-        super().__init__(*args, clock=latest_yet, **kwargs)
-
-
-@against(
-    Variant(
-        'all providers are due at the same moment',
-        Plant(client.SchedulerReportClient, _AllTogether),
-    )
-)
+@pytest.mark.catches('all providers are due at the same moment')
 def test_the_slow_read_does_not_come_for_all_at_once(bench):
     """Nodes that started together must not stay together for ever."""
     clock = agents.Clock()
@@ -74,12 +43,7 @@ def test_the_slow_read_does_not_come_for_all_at_once(bench):
         assert max(read.values()) < len(MANY)
 
 
-@against(
-    Variant(
-        'a clock that is set back stops the slow read',
-        Plant(client.SchedulerReportClient, _NeverGoesBack),
-    )
-)
+@pytest.mark.catches('a clock that is set back stops the slow read')
 def test_a_clock_that_is_set_back_stops_no_healing(bench):
     """What moves no generation must be seen although "now" was earlier."""
     clock = agents.Clock()

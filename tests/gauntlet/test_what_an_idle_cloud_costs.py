@@ -1,17 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests are counted exactly: what is known already is not asked again."""
 
-import agents
-from gauntlet import Plant, Variant, against, verdict
+import pytest
+from gauntlet import verdict
 
-from compute_agent.ownership import in_use
-from compute_agent.plan.operations import operations
-from compute_agent.state import site, snapshot
 from compute_agent.tree import names
-from report_client import client
-from report_client.plan import diff
 
-NODE = agents.NODE
 MANY = {f'{n:08}-1111-4111-8111-111111111111': f'node-{n}' for n in range(6)}
 CONSUMERS = [f'cccccccc-cccc-4ccc-8ccc-{n:012}' for n in range(3)]
 SHARED = '55555555-5555-4555-8555-555555555555'
@@ -52,13 +46,8 @@ def lines(bench):
 
 # --- nothing happens ----------------------------------------------------------
 
-FORGETFUL = Variant(
-    'every provider is read in every cycle',
-    Plant(snapshot.Snapshot.readings, lambda _self, _uuids: {}),
-)
 
-
-@against(FORGETFUL)
+@pytest.mark.catches('every provider is read in every cycle')
 def test_an_idle_cloud_costs_one_request_whatever_its_size(bench):
     """Traffic must not grow with nodes of which nothing changes."""
     agent = bench.agent(host, nodes=MANY)
@@ -71,19 +60,18 @@ def test_an_idle_cloud_costs_one_request_whatever_its_size(bench):
         assert lines(bench) == ['GET /resource_providers']
 
 
-@against(FORGETFUL)
-def test_a_restart_costs_one_request(bench):
+@pytest.mark.catches('every provider is read in every cycle')
+def test_a_restart_costs_one_request(bench, tmp_path):
     """A new process must not read again what the last one knew."""
-    folder = bench.fixture('tmp_path')
-    bench.agent(host, nodes=MANY, state=folder).done()
-    again = bench.agent(host, nodes=MANY, state=folder)
+    bench.agent(host, nodes=MANY, state=tmp_path).done()
+    again = bench.agent(host, nodes=MANY, state=tmp_path)
     bench.placement.clear()
     again.done()
     with verdict():
         assert lines(bench) == ['GET /resource_providers']
 
 
-@against(FORGETFUL)
+@pytest.mark.catches('every provider is read in every cycle')
 def test_one_node_that_moved_costs_its_own_reads(bench):
     """What happens to one node must not make the others be read."""
     agent = bench.agent(host, nodes=MANY)
@@ -101,23 +89,8 @@ def test_one_node_that_moved_costs_its_own_reads(bench):
         ]
 
 
-class _SharedForEach(client.SchedulerReportClient):
-    """Looks for what is shared with each node by itself."""
-
-    def observe(self, node_uuids):
-        found = super().observe(node_uuids[:1])
-        for uuid in node_uuids[1:]:
-            found.update(super().observe([uuid]))
-        return found
-
-
-@against(
-    FORGETFUL,
-    Variant(
-        'what is shared is read for each node',
-        Plant(client.SchedulerReportClient, _SharedForEach),
-    ),
-)
+@pytest.mark.catches('every provider is read in every cycle')
+@pytest.mark.catches('what is shared is read for each node')
 def test_what_many_nodes_share_is_asked_for_once(bench):
     """A share of all nodes must not be read again for every one of them."""
     bench.operator.create(SHARED, 'nfs')
@@ -140,13 +113,8 @@ def test_what_many_nodes_share_is_asked_for_once(bench):
 
 # --- allocations --------------------------------------------------------------
 
-CURIOUS = Variant(
-    'allocations are asked for in every cycle',
-    Plant(in_use.at_stake, lambda before, _after: list(before.values())),
-)
 
-
-@against(CURIOUS)
+@pytest.mark.catches('allocations are asked for in every cycle')
 def test_allocations_are_asked_for_only_where_something_goes(bench):
     """A node's instances must not cost a request while nothing is removed."""
     agent = bench.agent(host)
@@ -165,49 +133,9 @@ def test_allocations_are_asked_for_only_where_something_goes(bench):
 # --- names --------------------------------------------------------------------
 
 
-class _AsksForEveryTrait(client.SchedulerReportClient):
-    """Asks for the names of each node's traits, by name."""
-
-    def __init__(self, service, *args, **kwargs):
-        super().__init__(service, *args, **kwargs)
-        self._service = service
-
-    def plan(self, seen, wanted):
-        traits = sorted(wanted.after[seen.node_uuid].traits)
-        if traits:
-            self._service.get(f'/traits?name=in:{",".join(traits)}')
-        return super().plan(seen, wanted)
-
-
-def _admit_all_anew(before, after, known):
-    """Create each custom class and trait again, whether known or not."""
-    nothing = type(known)(
-        traits=frozenset(t for t in known.traits if 'CUSTOM_' not in t),
-        resource_classes=frozenset(
-            c for c in known.resource_classes if 'CUSTOM_' not in c
-        ),
-        read_at=known.read_at,
-    )
-    return _admit({}, after, nothing)
-
-
-_admit = diff.admit
-ASKS_EVERY_TIME = Variant(
-    'known names are forgotten at once',
-    Plant(site.Site.known_names, lambda _self: None),
-)
-ASKS_BY_NAME = Variant(
-    'traits are asked for by name, for each node',
-    Plant(client.SchedulerReportClient, _AsksForEveryTrait),
-)
-CREATES_EVERY_TIME = Variant(
-    'custom names are created for each node anew',
-    Plant(diff.admit, _admit_all_anew),
-    Plant(operations.is_known, lambda _operation, _known: False),
-)
-
-
-@against(ASKS_EVERY_TIME, ASKS_BY_NAME, CREATES_EVERY_TIME)
+@pytest.mark.catches('known names are forgotten at once')
+@pytest.mark.catches('traits are asked for by name, for each node')
+@pytest.mark.catches('custom names are created for each node anew')
 def test_names_are_asked_for_once_and_created_once(bench):
     """Six nodes of three kinds must not ask six times for the names."""
     bench.agent(baremetal, nodes=MANY).done()
@@ -230,7 +158,7 @@ def test_names_are_asked_for_once_and_created_once(bench):
         ]
 
 
-@against(ASKS_BY_NAME)
+@pytest.mark.catches('traits are asked for by name, for each node')
 def test_no_request_line_grows_with_the_traits(bench):
     """Fifty traits of 255 characters must not make an address of 12 KiB."""
     long = [f'CUSTOM_{n:02}_'.ljust(255, 'X') for n in range(50)]
@@ -246,7 +174,7 @@ def test_no_request_line_grows_with_the_traits(bench):
     assert set(long) <= bench.operator.traits()
 
 
-@against(ASKS_EVERY_TIME)
+@pytest.mark.catches('known names are forgotten at once')
 def test_a_first_boot_costs_three_requests_a_node(bench):
     """Beside one list and the names: create, traits, inventories; no read."""
     bench.agent(baremetal, nodes=MANY).done()

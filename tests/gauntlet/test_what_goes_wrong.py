@@ -4,16 +4,12 @@
 import contextlib
 
 import agents
+import pytest
 import requests
-from gauntlet import Plant, Variant, against, verdict
+from gauntlet import verdict
 
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
-from compute_agent.plan.operations import operations
-from report_client import client
-from report_client.apply import executor
-from report_client.http import placement
-from report_client.plan import diff
 
 NODE, NAME = agents.NODE, agents.NAME
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
@@ -44,23 +40,7 @@ def nested(tree, node):
 # --- refusals -----------------------------------------------------------------
 
 
-class _FirstRefusalEnds(placement.Placement):
-    """Ends a node's cycle with the first refusal, and says no reason."""
-
-    def send(self, request, *args, **kwargs):
-        try:
-            return super().send(request, *args, **kwargs)
-        except errors.Refused as exc:
-            raise errors.UnknownState('not in step') from exc
-
-
-FIRST_REFUSAL_ENDS = Variant(
-    'the first refusal ends it, and its reason is lost',
-    Plant(placement.Placement, _FirstRefusalEnds),
-)
-
-
-@against(FIRST_REFUSAL_ENDS)
+@pytest.mark.catches('the first refusal ends it, and its reason is lost')
 def test_one_refused_provider_stops_none_beside_it(bench):
     """A child whose name is taken must not keep the rest from being done."""
     bench.operator.create(OTHER, 'numa0')
@@ -74,7 +54,7 @@ def test_one_refused_provider_stops_none_beside_it(bench):
     assert result.status is Status.FAILED
 
 
-@against(FIRST_REFUSAL_ENDS)
+@pytest.mark.catches('the first refusal ends it, and its reason is lost')
 def test_the_reason_of_a_refusal_reaches_the_operator(bench):
     """Who has the name, and who wanted it, must both be in the result."""
     bench.operator.create(OTHER, 'numa0')
@@ -87,37 +67,7 @@ def test_the_reason_of_a_refusal_reaches_the_operator(bench):
 # --- outages ------------------------------------------------------------------
 
 
-class _Swallows(client.SchedulerReportClient):
-    """Takes an outage for a reason to say nothing."""
-
-    def apply(self, given, *args, **kwargs):
-        try:
-            return super().apply(given, *args, **kwargs)
-        except errors.Unavailable:
-            return executor.Outcome(applied=())
-
-
-class _ForgetsAll(client.SchedulerReportClient):
-    """Takes an outage for a reason to forget what is known."""
-
-    def __init__(self, service, state, **kwargs):
-        super().__init__(service, state, **kwargs)
-        self._kept = state
-
-    def observe(self, node_uuids):
-        try:
-            return super().observe(node_uuids)
-        except errors.Unavailable:
-            self._kept.journal.forget(node_uuids)
-            raise
-
-
-@against(
-    Variant(
-        'an outage is swallowed',
-        Plant(client.SchedulerReportClient, _Swallows),
-    )
-)
+@pytest.mark.catches('an outage in mid-cycle is no error')
 def test_an_outage_just_at_the_traits_is_no_success(bench):
     """A cycle whose write was lost must not be reported as done."""
     agent = bench.agent(host)
@@ -132,12 +82,7 @@ def test_an_outage_just_at_the_traits_is_no_success(bench):
     assert 'HW_CPU_X86_AVX2' in bench.operator.traits()
 
 
-@against(
-    Variant(
-        'an outage wipes what is known',
-        Plant(client.SchedulerReportClient, _ForgetsAll),
-    )
-)
+@pytest.mark.catches('an outage wipes what is known')
 def test_an_outage_wipes_no_memory(bench):
     """After it the whole cloud must not be read again."""
     nodes = {NODE: NAME, SECOND: 'node-2'}
@@ -153,22 +98,7 @@ def test_an_outage_wipes_no_memory(bench):
         assert agents.sent(bench.placement) == ['GET /resource_providers']
 
 
-class _Untyped(placement.Placement):
-    """Takes an outage for a failure like any other."""
-
-    def reply(self, request, *args, **kwargs):
-        try:
-            return super().reply(request, *args, **kwargs)
-        except errors.Unavailable as exc:
-            raise errors.UnknownState(str(exc)) from exc
-
-
-@against(
-    Variant(
-        'an outage is a failure like any other',
-        Plant(placement.Placement, _Untyped),
-    )
-)
+@pytest.mark.catches('an outage is a failure like any other')
 def test_an_outage_that_one_node_finds_is_not_found_by_each(bench):
     """The others must not wait for the same service to time out again."""
     nodes = {NODE: NAME, SECOND: 'node-2', OTHER: 'node-3'}
@@ -187,27 +117,7 @@ def test_an_outage_that_one_node_finds_is_not_found_by_each(bench):
 # --- unknown names ------------------------------------------------------------
 
 
-def _admit_all(before, after, known):
-    """Create whatever name placement lacks, standard or not."""
-    _, create, _ = _admit(before, after, known)
-    wanted = {t for p in after.values() for t in p.traits}
-    strange = sorted(wanted - known.traits)
-    made = {one.name for one in create}
-    create += tuple(
-        operations.CreateTrait(name=t) for t in strange if t not in made
-    )
-    return after, create, []
-
-
-_admit = diff.admit
-
-
-@against(
-    Variant(
-        'an unknown standard trait is to be created',
-        Plant(diff.admit, _admit_all),
-    )
-)
+@pytest.mark.catches('an unknown standard trait is to be created')
 def test_a_trait_of_a_newer_release_blocks_no_other(bench):
     """What this placement cannot know is left out; the rest is reported."""
 

@@ -2,11 +2,11 @@
 """Allocated inventory that moves takes along its allocations, and no more."""
 
 import agents
-from gauntlet import Plant, Variant, against, verdict
+import pytest
+from gauntlet import verdict
 
 from compute_agent import errors
 from compute_agent.tree import names
-from report_client.http import placement
 
 NODE, NAME = agents.NODE, agents.NAME
 GPU = '33333333-3333-4333-8333-333333333333'
@@ -43,32 +43,6 @@ class Mover(agents.Driver):
             one['allocations'][GPU] = part
 
 
-class _EmptiesTheRest(placement.Placement):
-    """Sends a reshape that leaves nothing on the providers beside it."""
-
-    def send(self, request, *args, **kwargs):
-        if request.path == '/reshaper':
-            there = self.get('/resource_providers')['resource_providers']
-            for one in there:
-                empty = {
-                    'resource_provider_generation': one['generation'],
-                    'inventories': {},
-                }
-                request.body['inventories'].setdefault(one['uuid'], empty)
-        return super().send(request, *args, **kwargs)
-
-
-class _AsksAlways(placement.Placement):
-    """Asks for a tree's allocations whenever it is listed."""
-
-    def read(self, path, *args, **kwargs):
-        rows = super().read(path, *args, **kwargs)
-        if 'in_tree=' in path:
-            for one in rows:
-                self.get(f'/resource_providers/{one.uuid}/allocations')
-        return rows
-
-
 def cloud(bench, nodes):
     """Make a share, and nodes that have cards on their roots."""
     bench.operator.create(SHARED, 'nfs')
@@ -81,12 +55,7 @@ def cloud(bench, nodes):
     return bench.agent(Mover(nodes), state=agent.state)
 
 
-@against(
-    Variant(
-        'what is not of the tree is emptied with it',
-        Plant(placement.Placement, _EmptiesTheRest),
-    )
-)
+@pytest.mark.catches('what is not of the tree is emptied with it')
 def test_a_move_in_one_tree_touches_no_other_provider(bench):
     """Neither storage shared with the node, nor another node."""
     agent = cloud(bench, {NODE: NAME, SECOND: 'node-2'})
@@ -108,12 +77,7 @@ def test_a_move_in_one_tree_touches_no_other_provider(bench):
     }
 
 
-@against(
-    Variant(
-        'allocations are asked for in case they were needed',
-        Plant(placement.Placement, _AsksAlways),
-    )
-)
+@pytest.mark.catches('allocations are asked for in case they were needed')
 def test_allocations_are_read_when_a_driver_asks_for_them(bench):
     """Once for each provider and consumer of its tree, in that cycle alone."""
     agent = cloud(bench, {NODE: NAME})

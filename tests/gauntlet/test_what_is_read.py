@@ -2,18 +2,13 @@
 """What is read is whole and fresh, or it is unknown and writes nothing."""
 
 import agents
-from gauntlet import Plant, Variant, against, verdict
+import pytest
+from gauntlet import verdict
 
-from compute_agent import errors
 from compute_agent.tree import (
     allocation_ratios,
     names,
-    provider,
-    provider_tree,
 )
-from report_client import client
-from report_client.http import placement
-from report_client.observe import observation, reader
 
 NODE, NAME = agents.NODE, agents.NAME
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
@@ -44,32 +39,7 @@ def before_the_first(bench, match, act):
 # --- a read that fails --------------------------------------------------------
 
 
-class _FailedIsEmpty(placement.Placement):
-    """Takes inventories that cannot be read for none."""
-
-    def reply(self, request, *args, **kwargs):
-        try:
-            return super().reply(request, *args, **kwargs)
-        except errors.UnknownState:
-            path, _, what = request.path.rpartition('/')
-            if what != 'inventories':
-                raise
-            one = super().get(path)
-            generation = one['generation']
-            body = {
-                'resource_provider_generation': generation,
-                'inventories': {},
-            }
-            return placement.Reply(status=200, body=body)
-
-
-FAILED_IS_EMPTY = Variant(
-    'inventories that cannot be read are taken for none',
-    Plant(placement.Placement, _FailedIsEmpty),
-)
-
-
-@against(FAILED_IS_EMPTY)
+@pytest.mark.catches('a part that cannot be read counts as empty')
 def test_a_failed_read_of_inventories_overwrites_no_operators_ratio(
     bench,
 ):
@@ -87,7 +57,7 @@ def test_a_failed_read_of_inventories_overwrites_no_operators_ratio(
         assert bench.operator.inventories()['VCPU']['allocation_ratio'] == 2.5
 
 
-@against(FAILED_IS_EMPTY)
+@pytest.mark.catches('a part that cannot be read counts as empty')
 def test_a_failed_read_shrinks_nothing_that_others_added(bench):
     """What is not known to be there must not be written away."""
     agent = bench.agent(lambda tree, node: tree.declare_traits(node))
@@ -105,27 +75,7 @@ def test_a_failed_read_shrinks_nothing_that_others_added(bench):
 # --- three reads of one provider ----------------------------------------------
 
 
-def _mixture(self, row):
-    """Read a provider in three reads; keep the generation of the last."""
-    parts = {k: self.contents(row.uuid, k) for k in reader.FIELDS}
-    one = provider.Provider(
-        uuid=row.uuid,
-        name=row.name,
-        parent_uuid=row.parent_uuid,
-        generation=[generation for generation, _ in parts.values()][-1],
-        **{reader.FIELDS[k]: content for k, (_, content) in parts.items()},
-    )
-    return provider.Reading(
-        provider=one, root_uuid=row.root_uuid, read_at=self._clock()
-    )
-
-
-@against(
-    Variant(
-        'parts read at different generations are kept together',
-        Plant(reader.Reader.provider, _mixture),
-    )
-)
+@pytest.mark.catches('a snapshot mixes generations')
 def test_a_writer_between_two_of_our_reads_loses_nothing(bench):
     """A stale part under a current generation would pass as fresh."""
     agent = bench.agent(host)
@@ -146,19 +96,7 @@ def test_a_writer_between_two_of_our_reads_loses_nothing(bench):
 # --- sharing providers --------------------------------------------------------
 
 
-def _own_tree_alone(self):
-    """Return a tree without the sharing providers."""
-    return provider_tree.ProviderTree.from_providers(
-        one for one in self.providers.values() if one.uuid in self.home
-    )
-
-
-@against(
-    Variant(
-        'the driver sees the own tree alone',
-        Plant(observation.Observation.tree, _own_tree_alone),
-    )
-)
+@pytest.mark.catches('the driver sees the own tree alone')
 def test_a_driver_sees_what_is_shared_with_its_node(bench):
     """Storage that the node has from outside must be there to be seen."""
     bench.operator.create(SHARED, 'nfs')
@@ -183,32 +121,7 @@ def test_a_driver_sees_what_is_shared_with_its_node(bench):
 # --- memory -------------------------------------------------------------------
 
 
-class _Remembers(client.SchedulerReportClient):
-    """Looks at a node once, and trusts its memory until a write fails."""
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self._memory = {}
-
-    def observe(self, node_uuids, *args, **kwargs):
-        unknown = [u for u in node_uuids if u not in self._memory]
-        if unknown:
-            self._memory.update(super().observe(unknown, *args, **kwargs))
-        return {u: self._memory[u] for u in node_uuids}
-
-    def apply(self, plan, *args, **kwargs):
-        if plan.operations:
-            self._memory.pop(plan.node_uuid, None)
-        return super().apply(plan, *args, **kwargs)
-
-
-REMEMBERS = Variant(
-    'what was seen once is not looked at again',
-    Plant(client.SchedulerReportClient, _Remembers),
-)
-
-
-@against(REMEMBERS)
+@pytest.mark.catches('what was seen once is not looked at again')
 def test_a_provider_deleted_behind_our_back_is_made_again(bench):
     """The cycle that sees it gone waits; the next one must bring it back."""
     agent = bench.agent(host)
@@ -222,7 +135,7 @@ def test_a_provider_deleted_behind_our_back_is_made_again(bench):
         assert bench.operator.inventories()['VCPU']['total'] == 8
 
 
-@against(REMEMBERS)
+@pytest.mark.catches('what was seen once is not looked at again')
 def test_what_an_operator_undoes_is_done_again(bench):
     """Drift of what is ours must be seen in the very next cycle."""
     agent = bench.agent(host_with_traits)

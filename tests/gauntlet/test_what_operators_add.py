@@ -4,12 +4,11 @@
 import logging
 
 import agents
-from gauntlet import Plant, Variant, against, verdict
+import pytest
+from gauntlet import verdict
 
-from compute_agent import errors
 from compute_agent.cycle import resource_tracker
-from compute_agent.provider_config import files, merge
-from compute_agent.tree import assertion
+from compute_agent.provider_config import files
 
 NODE, NAME = agents.NODE, agents.NAME
 CHILD = '33333333-3333-4333-8333-333333333333'
@@ -49,43 +48,13 @@ def files_of(folder):
 # --- removal, and reading again -----------------------------------------------
 
 
-def _lets_nothing_go(tree, node_uuid, record, *args, **how):
-    """Merge, and keep what any file ever gave."""
-    found = _merge(tree, node_uuid, record, *args, **how)
-    for (uuid, kind), held in record.claims.items():
-        for source in held:
-            here = source.startswith('file:') and tree.exists(uuid)
-            if here and kind is assertion.Kind.TRAIT:
-                with tree.asserting(source):
-                    tree.keep_traits(uuid)
-    return found
-
-
-def _reads_once(self, *args):
-    """Read the files, unless that was done before."""
-    if not self._tried:
-        _reload(self, *args)
-
-
-_merge = merge.merge
-_reload = files.ProviderConfigFiles.reload
-NOTHING_GOES = Variant(
-    'what a file once gave is never taken back',
-    Plant(merge.merge, _lets_nothing_go),
-)
-READS_ONCE = Variant(
-    'files are read at the start alone',
-    Plant(files.ProviderConfigFiles.reload, _reads_once),
-)
-
-
-@against(NOTHING_GOES, READS_ONCE)
-def test_a_trait_that_leaves_a_file_leaves_the_provider(bench):
+@pytest.mark.catches('what a file once gave is never taken back')
+@pytest.mark.catches('files are read at the start alone')
+def test_a_trait_that_leaves_a_file_leaves_the_provider(bench, tmp_path):
     """It must go without a restart, and nothing else with it."""
-    folder = bench.fixture('tmp_path')
-    file = folder / 'rack.yaml'
+    file = tmp_path / 'rack.yaml'
     file.write_text(ROOT_FILE % 'CUSTOM_RACK_7, CUSTOM_LIQUID')
-    files = files_of(folder)
+    files = files_of(tmp_path)
     files.reload()
     agent = bench.agent(host, files=files)
     agent.done()
@@ -100,11 +69,10 @@ def test_a_trait_that_leaves_a_file_leaves_the_provider(bench):
         assert {'CUSTOM_RACK_7', 'CUSTOM_OPERATOR'} <= found
 
 
-@against(NOTHING_GOES)
-def test_a_file_that_is_gone_leaves_nothing_behind(bench):
+@pytest.mark.catches('what a file once gave is never taken back')
+def test_a_file_that_is_gone_leaves_nothing_behind(bench, tmp_path):
     """Also when it goes while no agent runs."""
-    folder = bench.fixture('tmp_path')
-    place, state = folder / 'files', folder / 'state'
+    place, state = tmp_path / 'files', tmp_path / 'state'
     place.mkdir()
     (place / 'rack.yaml').write_text(ROOT_FILE % 'CUSTOM_RACK_7')
     files = files_of(place)
@@ -121,26 +89,13 @@ def test_a_file_that_is_gone_leaves_nothing_behind(bench):
 # --- others' providers --------------------------------------------------------
 
 
-def _owned_if_there(tree, *args, **how):
-    """Take a class that is there for the driver's, whoever put it there."""
-    if tree.exists(CHILD) and 'CUSTOM_FPGA' in tree.data(CHILD).inventory:
-        raise errors.DriverError('CUSTOM_FPGA is owned by the driver')
-    return _merge(tree, *args, **how)
-
-
-@against(
-    Variant(
-        "a class that is there is the driver's",
-        Plant(merge.merge, _owned_if_there),
-    )
-)
+@pytest.mark.catches("a class that is there is the driver's")
 def test_a_card_that_another_agent_made_is_described_in_every_cycle(
-    bench,
+    bench, tmp_path
 ):
     """What the first cycle wrote must not make the second one fail."""
-    folder = bench.fixture('tmp_path')
-    (folder / 'card.yaml').write_text(CHILD_FILE)
-    files = files_of(folder)
+    (tmp_path / 'card.yaml').write_text(CHILD_FILE)
+    files = files_of(tmp_path)
     files.reload()
     agent = bench.agent(host, files=files)
     agent.done()
@@ -152,29 +107,13 @@ def test_a_card_that_another_agent_made_is_described_in_every_cycle(
         assert 'CUSTOM_FPGA_CARD' in bench.operator.traits(CHILD)
 
 
-def _warns_per_node(tree, *args, **how):
-    """Warn of each entry that is not of this very node."""
-    if not tree.exists('node-2'):
-        LOG.warning('there is no provider node-2')
-    return _merge(tree, *args, **how)
-
-
-LOG = logging.getLogger('compute_agent.variant')
-
-
-@against(
-    Variant(
-        'each node warns of what is of another',
-        Plant(merge.merge, _warns_per_node),
-    )
-)
+@pytest.mark.catches('each node warns of what is of another')
 def test_an_entry_for_one_of_many_nodes_is_no_news_for_the_others(
-    bench,
+    bench, tmp_path, caplog
 ):
     """Three nodes, four cycles, one right entry: no warning at all."""
-    folder = bench.fixture('tmp_path')
-    (folder / 'second.yaml').write_text(SECOND_FILE)
-    files = files_of(folder)
+    (tmp_path / 'second.yaml').write_text(SECOND_FILE)
+    files = files_of(tmp_path)
     files.reload()
     agent = bench.agent(host, nodes=MANY, files=files)
     for _ in range(4):
@@ -184,7 +123,7 @@ def test_an_entry_for_one_of_many_nodes_is_no_news_for_the_others(
     with verdict():
         said = [
             record.getMessage()
-            for record in bench.fixture('caplog').records
+            for record in caplog.records
             if record.levelno >= logging.WARNING
         ]
         assert said == []

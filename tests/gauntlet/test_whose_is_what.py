@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Others' things stay, ours go when they are over, and what is used is kept."""
 
-import dataclasses
-
 import agents
-from gauntlet import Plant, Variant, against, verdict
+import pytest
+from gauntlet import verdict
 
 from compute_agent.cycle import resource_tracker
-from compute_agent.ownership import claims, in_use
-from compute_agent.plan.operations import operations
-from compute_agent.state import records
-from compute_agent.tree import allocation_ratios, inventory, provider_tree
-from report_client import errors as placement_errors
-from report_client.plan import diff
+from compute_agent.tree import allocation_ratios
 
 NODE, NAME = agents.NODE, agents.NAME
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
@@ -35,25 +29,7 @@ def without_the_trait(tree, node):
 # --- traits -------------------------------------------------------------------
 
 
-def _replace(self, name_or_uuid, *traits):
-    """Set a provider's whole set of traits, whoever added the others."""
-    self.update_traits(name_or_uuid, traits)
-
-
-def _remembers_no_name(self, *which):
-    """Return the record without the names that were added."""
-    return dataclasses.replace(_record(self, *which), ours={})
-
-
-_record = records.Records.record
-
-
-@against(
-    Variant(
-        'the driver is taken to own every trait',
-        Plant(provider_tree.ProviderTree.declare_traits, _replace),
-    )
-)
+@pytest.mark.catches("the driver's traits replace other writers' traits")
 def test_a_trait_of_an_operators_stays(bench):
     """A cycle must not take away what somebody else put there."""
     agent = bench.agent(host)
@@ -70,37 +46,17 @@ def test_a_trait_of_an_operators_stays(bench):
         }
 
 
-@against(
-    Variant(
-        'nobody remembers who added a trait',
-        Plant(records.Records.record, _remembers_no_name),
-    )
-)
-def test_a_trait_of_ours_goes_when_the_driver_drops_it(bench):
+@pytest.mark.catches('nobody remembers who added a trait')
+def test_a_trait_of_ours_goes_when_the_driver_drops_it(bench, tmp_path):
     """In the very cycle that drops it, and by a new process as well."""
-    folder = bench.fixture('tmp_path')
-    bench.agent(host, state=folder).done()
+    bench.agent(host, state=tmp_path).done()
     bench.operator.add_traits('CUSTOM_OPERATOR')
-    bench.agent(without_the_trait, state=folder).sync()
+    bench.agent(without_the_trait, state=tmp_path).sync()
     with verdict():
         assert bench.operator.traits() == {*OWN, 'CUSTOM_OPERATOR'}
 
 
-def _claims_what_is_said(source, inputs):
-    """Let a source claim only the names of this cycle."""
-    said = inputs.assertions.get(source)
-    return said.names if said else _claims_of(source, inputs)
-
-
-_claims_of = claims._claims_of
-
-
-@against(
-    Variant(
-        'what a driver added is dropped once it adds other names alone',
-        Plant(claims._claims_of, _claims_what_is_said),
-    )
-)
+@pytest.mark.catches('adding a name ends the claims on all others')
 def test_a_trait_that_is_added_where_it_is_missing_is_written_once(bench):
     """The body of a nova driver must not write in each cycle."""
 
@@ -123,23 +79,7 @@ def test_a_trait_that_is_added_where_it_is_missing_is_written_once(bench):
 # --- inventories --------------------------------------------------------------
 
 
-def _fills_from_before(self, rc, record, held):
-    """Let what a source left out be what it was."""
-    known = held.to_record() if held is not None else {}
-    return inventory.Inventory.from_record({**known, **record})
-
-
-def _fills_from_defaults(self, rc, record, held):
-    """Let what a source left out be placement's default, the ratio too."""
-    return inventory.Inventory.from_record(record)
-
-
-@against(
-    Variant(
-        'a field that is left out stays what it was',
-        Plant(allocation_ratios.Ratios.complete, _fills_from_before),
-    )
-)
+@pytest.mark.catches('a field that is left out stays what it was')
 def test_what_a_driver_reserves_no_more_is_free_again(bench):
     """A record without ``reserved`` must not leave the old one standing."""
 
@@ -154,12 +94,7 @@ def test_what_a_driver_reserves_no_more_is_free_again(bench):
         assert bench.operator.inventories()['VCPU']['reserved'] == 0
 
 
-@against(
-    Variant(
-        'a ratio that is left out is 1.0',
-        Plant(allocation_ratios.Ratios.complete, _fills_from_defaults),
-    )
-)
+@pytest.mark.catches('an omitted allocation ratio means 1.0')
 def test_a_new_total_leaves_the_operators_ratio(bench):
     """A driver without an opinion must not bring the ratio back to 1.0."""
 
@@ -179,12 +114,7 @@ def test_a_new_total_leaves_the_operators_ratio(bench):
         assert record['allocation_ratio'] == 2.5
 
 
-@against(
-    Variant(
-        'what goes is removed whoever uses it',
-        Plant(in_use.keep_used, lambda _before, after, *_others: (after, [])),
-    )
-)
+@pytest.mark.catches('inventory in use is removed')
 def test_a_class_that_goes_while_it_is_used_is_not_to_be_had_again(
     bench,
 ):
@@ -213,22 +143,6 @@ def test_a_class_that_goes_while_it_is_used_is_not_to_be_had_again(
 # --- names and places ---------------------------------------------------------
 
 
-def _leaves_shapes(*args, **kwargs):
-    """Plan without renames and moves."""
-    return tuple(
-        op
-        for op in _operations(*args, **kwargs)
-        if not isinstance(op, operations.UpdateProvider)
-    )
-
-
-_operations = diff.operations
-LEAVES_SHAPES = Variant(
-    'a provider keeps its name and its parent for ever',
-    Plant(diff.operations, _leaves_shapes),
-)
-
-
 def numa(tree, node):
     host(tree, node)
     tree.new_child('numa0', node, OTHER) if not tree.exists(OTHER) else None
@@ -245,7 +159,7 @@ def moved(tree, node):
     tree.update_inventory(CHILD, {'VGPU': {'total': 4}})
 
 
-@against(LEAVES_SHAPES)
+@pytest.mark.catches('a provider keeps its name and its parent for ever')
 def test_a_child_is_renamed_and_moved_with_all_it_has(bench):
     """Its allocations must come along: it is not deleted and made anew."""
     agent = bench.agent(numa)
@@ -265,17 +179,7 @@ def test_a_child_is_renamed_and_moved_with_all_it_has(bench):
     assert set(used['allocations']) == {CHILD}
 
 
-def _nobodys(cls, _other, name, _uuid):
-    """Say only that the name is taken."""
-    return cls(f'Conflicting resource provider name: {name} already exists.')
-
-
-@against(
-    Variant(
-        'a name that is taken is said, but not by whom',
-        Plant(placement_errors.NameTaken.by, _nobodys),
-    )
-)
+@pytest.mark.catches('a name that is taken is said, but not by whom')
 def test_a_host_installed_anew_is_told_who_has_its_name(bench):
     """Its old provider must be named with what to do, and nothing written."""
     bench.operator.create(OTHER, NAME)

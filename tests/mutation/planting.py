@@ -4,7 +4,8 @@
 ``pytest --planted`` registers them. They keep the tests that are marked
 ``catches('a defect')``. Each of those runs once as it is, when it must pass,
 and once for each defect that it names, when it must fail. Only a failure of
-the test itself counts: no error of a fixture, and none of a substitute.
+the test itself counts: no error of a fixture, and none of a substitute; for a
+check of ``tests/gauntlet``, only that of its verdict.
 """
 
 import collections.abc
@@ -76,6 +77,12 @@ def pytest_runtest_makereport(
         _fail(report, f'the substitute of "{defect.says}" failed: {why}')
     elif report.passed:
         _fail(report, f'"{defect.says}" was planted and not noticed')
+    elif not isinstance(
+        typing.cast(pytest.ExceptionInfo[BaseException], call.excinfo).value,
+        item.stash.get(variants.NOTICES_BY, BaseException),
+    ):
+        why = f'"{defect.says}" ended the test before its verdict'
+        report.longrepr = f'{why}:\n{report.longreprtext}'
     else:
         report.outcome, report.longrepr = 'passed', None
     return report

@@ -78,6 +78,47 @@ ENDINGS = {
     'test_that_always_fails[as it is]': 'FAILED',
     'test_that_always_fails[any name is custom]': 'PASSED',
 }
+CHECKS = """
+import logging
+
+import pytest
+from compute_agent.tree import names
+from gauntlet import only_the_verdict_counts, verdict
+
+@pytest.mark.catches('any name is custom')
+def test_whose_verdict_notices():
+    with verdict():
+        assert not names.is_custom('VCPU')
+
+@pytest.mark.catches('any name is custom')
+def test_with_an_accident_before_the_verdict():
+    assert not names.is_custom('VCPU')
+
+@pytest.mark.catches('any name is custom')
+def test_with_a_part_that_breaks():
+    try:
+        assert not names.is_custom('VCPU')
+    except AssertionError:
+        logging.getLogger('compute_agent').debug('failed', exc_info=True)
+    with verdict():
+        assert not names.is_custom('VCPU')
+
+@pytest.mark.catches('any name is custom')
+def test_that_the_agent_itself_fails():
+    with verdict():
+        assert names.is_custom('VCPU') == 'always'
+"""
+CHECKED = [
+    ('PASSED', 'test_whose_verdict_notices[as it is]'),
+    ('PASSED', 'test_whose_verdict_notices[any name is custom]'),
+    ('PASSED', 'test_with_an_accident_before_the_verdict[as it is]'),
+    ('FAILED', 'test_with_an_accident_before_the_verdict[any name is custom]'),
+    ('PASSED', 'test_with_a_part_that_breaks[as it is]'),
+    ('PASSED', 'test_with_a_part_that_breaks[any name is custom]'),
+    ('ERROR', 'test_with_a_part_that_breaks[any name is custom]'),
+    ('FAILED', 'test_that_the_agent_itself_fails[as it is]'),
+    ('PASSED', 'test_that_the_agent_itself_fails[any name is custom]'),
+]
 
 
 def run(folder, tests, *options):
@@ -85,7 +126,8 @@ def run(folder, tests, *options):
     (folder / 'planted.py').write_text(DEFECTS)
     (folder / 'test_marked.py').write_text(tests)
     given = os.environ.get('PYTHONPATH', '')
-    path = [folder, HERE, HERE.parent / 'support', HERE.parents[1], given]
+    tools = [HERE, HERE.parent / 'support', HERE.parent / 'gauntlet']
+    path = [folder, *tools, HERE.parents[1], given]
     done = subprocess.run(
         [
             *(sys.executable, '-m', 'pytest', '-p', 'planting', '-q', '-rA'),
@@ -101,14 +143,24 @@ def run(folder, tests, *options):
     return done.stdout + done.stderr
 
 
-def test_only_a_failure_of_the_test_itself_catches_a_defect(tmp_path):
-    shown = run(tmp_path, TESTS)
-    found = re.findall(
+def endings(shown):
+    return re.findall(
         r'^(PASSED|FAILED|ERROR) test_marked.py::(.*?\])', shown, re.MULTILINE
     )
+
+
+def test_only_a_failure_of_the_test_itself_catches_a_defect(tmp_path):
+    shown = run(tmp_path, TESTS)
+    found = endings(shown)
     assert {name: ending for ending, name in found} == ENDINGS, shown
     assert '"any name is custom" was planted and not noticed' in shown
     assert 'the substitute of "broken" failed: AttributeError' in shown
+
+
+def test_of_a_check_only_its_verdict_counts(tmp_path):
+    """A part that breaks would end a node's cycle, and look like a defect."""
+    shown = run(tmp_path, CHECKS, '-k', 'test')
+    assert sorted(endings(shown)) == sorted(CHECKED), shown
 
 
 def test_a_defect_that_no_test_is_marked_for_is_refused(tmp_path):
@@ -163,4 +215,4 @@ def test_each_of_the_twenty_faults_of_nova_is_planted_and_caught():
 
 
 def test_there_are_as_many_defects_as_ever():
-    assert len(planted.VARIANTS) >= 45
+    assert len(planted.VARIANTS) >= 181

@@ -9,7 +9,7 @@ double of placement, and now and then on both (test_stateful.py).
 
 ``run.py --planted``, or ``make test-stateful PLANTED=1``, plants each of the
 faults that this agent once had, and prints after how many sequences the runs
-found it (``former_faults.py``). ``run.py --planted 'NAME' …`` plants these
+found it (``FORMER_FAULTS.md``). ``run.py --planted 'NAME' …`` plants these
 defects of ``tests/mutation/planted``.
 """
 
@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from typing import Any
 
 import tally as tallies
 
@@ -56,17 +57,14 @@ def plant(names: Sequence[str]) -> int:
     """
     folders = (TESTS.parent, TESTS / 'mutation', TESTS / 'support')
     sys.path[:0] = map(str, folders)
-    faults = importlib.import_module('former_faults')
-    most = int(ASKED) if ASKED else faults.MOST
+    planted = importlib.import_module('planted').VARIANTS
+    former = [says for says, defect in planted.items() if defect.in_runs]
+    wanted = ['', *(names or former)]
     wrong = 0
     with concurrent.futures.ProcessPoolExecutor(
         PROCESSES, initializer=logging.disable
     ) as pool:
-        wanted = ['', *(names or faults.FOUND)]
-        searches = {
-            pool.submit(faults.search, says, most=most, seed=SEED): says
-            for says in wanted
-        }
+        searches = {pool.submit(_search, says): says for says in wanted}
         for done in concurrent.futures.as_completed(searches):
             found, says = done.result(), searches[done]
             wrong += bool(found.failure) is not bool(says)
@@ -77,6 +75,14 @@ def plant(names: Sequence[str]) -> int:
             sys.stdout.flush()
     sys.stdout.write(f'{len(wanted) - wrong} of {len(wanted)} as expected\n')
     return int(wrong > 0)
+
+
+def _search(says: str) -> Any:
+    """Return the outcome of a search; '' is the agent as it is."""
+    planted = importlib.import_module('planted').VARIANTS
+    sequences = importlib.import_module('sequences')
+    most = int(ASKED) if ASKED else sequences.MOST
+    return sequences.search(planted.get(says), most=most, seed=SEED)
 
 
 def _start(number: int, file: pathlib.Path) -> 'subprocess.Popen[bytes]':

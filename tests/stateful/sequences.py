@@ -1,18 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of sequences: a seed and a batch's number give the same ones again."""
+"""Batches of sequences: a seed and a batch's number give the same ones again.
+
+``search`` runs the sequences of an agent with a planted defect until one fails.
+"""
 
 import collections.abc
 import dataclasses
+import pathlib
+import sys
+import traceback
 
+import booting
 import hypothesis
 import machine
+import pytest
 import tally as tallies
+import variants
 from hypothesis import stateful
 from hypothesis.errors import Flaky
+from placement_double import service
+
+HERE = pathlib.Path(__file__).parent
 
 # Hypothesis varies what it drew before rather than draw anew, after ten.
 AT_A_TIME = 10
 MOST_FAILURES = 5  # batches that fail before a run is ended
+MOST = 200  # sequences of a search
+LENGTH = 160  # of what a failure says
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,3 +103,90 @@ def run_many(
         tally.keep()
     if failures:
         raise ExceptionGroup('batches failed', failures)
+
+
+# --- the agent with a defect --------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The outcome of a search.
+
+    :ivar sequences: the number of sequences that ran, the failing one included
+    :ivar failure: where and why it failed; '' if none did
+    """
+
+    sequences: int
+    failure: str = ''
+
+
+def search(
+    defect: variants.Variant | None, *, most: int = MOST, seed: int = 1
+) -> Found:
+    """Run sequences of the agent with a defect, until one of them fails.
+
+    :param defect: None for the agent as it is
+    """
+    tally = tallies.Tally()
+    # It begins with what an agent without the defect left.
+    acting = booting.machine_on(service.Double(), tally)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr('time.sleep', lambda _: None)
+        if defect is not None:
+            defect.plant(monkeypatch)
+        found = _first_failure(acting, tally, most, seed)
+    if defect is not None:
+        defect.check()
+    return found
+
+
+def _first_failure(acting, tally, most, seed):
+    failures: list[Found] = []
+    watched = _watched(acting, tally, failures)
+    how = How(seed=seed, prints=False)
+    batch = 0
+    while tally.sequences < most and not failures:
+        try:
+            run(watched, batch, how)
+        except Exception:
+            if not failures:
+                raise
+        batch += 1
+    return failures[0] if failures else Found(sequences=tally.sequences)
+
+
+def _watched(acting, tally, failures):
+    """Return a machine that notes its first failure."""
+
+    class Watched(acting):
+        def teardown(self):
+            exc = sys.exc_info()[1]
+            try:
+                super().teardown()
+            except Exception as failure:
+                exc = exc or failure
+                raise
+            finally:
+                if isinstance(exc, Exception) and not failures:
+                    failures.append(
+                        Found(sequences=tally.sequences, failure=_brief(exc))
+                    )
+
+    return Watched
+
+
+def _brief(exc):
+    """Return where a failure was found, and its first words."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(exc.__traceback__)
+        if pathlib.Path(frame.filename).parent == HERE
+        and not frame.filename.endswith(pathlib.Path(__file__).name)
+    ]
+    where = '.'.join(
+        (pathlib.Path(frames[-1].filename).stem, frames[-1].name)
+        if frames
+        else ('agent',)
+    )
+    text = ' '.join(str(exc).split()) or type(exc).__name__
+    return f'{where}: {text}'[:LENGTH]

@@ -4,9 +4,9 @@
 A test that passes for the agent and fails for a variant is known to notice
 that defect. A ``Variant`` names the parts it replaces as Python objects, never
 by a string of their names or their source, so a tool that renames a part
-renames it here too, and a part that is gone is an error at import. The
-gauntlet and the planted defects (``tests/gauntlet``, ``tests/mutation``) use
-it; both say in their own way when a variant counts as found out.
+renames it here too, and a part that is gone is an error at import. The two
+catalogues use it: the planted defects (``tests/mutation/planted``) and the bad
+drivers (``tests/contract/bad_drivers``).
 """
 
 import collections.abc
@@ -22,7 +22,11 @@ import pytest
 PACKAGES = frozenset({'compute_agent', 'drivers', 'report_client'})
 
 _Function: typing.TypeAlias = collections.abc.Callable[..., typing.Any]
+_Class = typing.TypeVar('_Class', bound=type)
 _Place: typing.TypeAlias = tuple[object, str]
+
+# The exception with which alone a test may notice a defect, in its stash.
+NOTICES_BY = pytest.StashKey[type[BaseException]]()
 
 
 class BrokenPlantError(AssertionError):
@@ -74,11 +78,15 @@ class Variant:
     """This agent with a defect planted.
 
     :ivar says: the defect in a few words
+    :ivar in_runs: True if the random runs of ``tests/stateful`` must find it
     :ivar broken: errors of the substitutes themselves, which prove nothing
     """
 
-    def __init__(self, says: str, *plants: Plant | Constant) -> None:
+    def __init__(
+        self, says: str, *plants: Plant | Constant, in_runs: bool = False
+    ) -> None:
         self.says = says
+        self.in_runs = in_runs
         self.broken: list[Exception] = []
         self._plants = plants
 
@@ -105,13 +113,13 @@ class Variant:
 
 
 class Catalogue:
-    """Variants that are written as wrappers of the parts they replace."""
+    """Variants by what they say, each said once."""
 
     def __init__(self) -> None:
         self.variants: dict[str, Variant] = {}
 
     def plant(
-        self, part: object, says: str
+        self, part: object, says: str, *, in_runs: bool = False
     ) -> collections.abc.Callable[[_Function], _Function]:
         """Make the decorated function a variant's substitute for a part.
 
@@ -119,15 +127,31 @@ class Catalogue:
         """
 
         def take(substitute: _Function) -> _Function:
-            if says in self.variants:
-                raise ValueError(f'two variants are called {says!r}')
             wrapper, broken = _wrapped(original_of(part), substitute)
-            variant = Variant(says, Plant(part, wrapper))
-            variant.broken = broken
-            self.variants[says] = variant
+            self.together(says, Plant(part, wrapper), in_runs=in_runs)
+            self.variants[says].broken = broken
             return substitute
 
         return take
+
+    def stand_in(
+        self, part: type, says: str
+    ) -> collections.abc.Callable[[_Class], _Class]:
+        """Make the decorated class a variant's substitute for a class."""
+
+        def take(substitute: _Class) -> _Class:
+            self.together(says, Plant(part, substitute))
+            return substitute
+
+        return take
+
+    def together(
+        self, says: str, *plants: Plant | Constant, in_runs: bool = False
+    ) -> None:
+        """Enter a variant that replaces several parts."""
+        if says in self.variants:
+            raise ValueError(f'two variants are called {says!r}')
+        self.variants[says] = Variant(says, *plants, in_runs=in_runs)
 
 
 def original_of(part: object) -> _Function:

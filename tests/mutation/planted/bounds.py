@@ -44,7 +44,7 @@ def _(_beyond_budget, _cases, _budget):
     return frozenset()
 
 
-@plant(capacity.exceeded, 'totals may fall as far as they like')
+@plant(capacity.exceeded, 'totals may fall as far as they like', in_runs=True)
 def _(_exceeded, _changes, _before, _percent):
     return {}
 
@@ -107,6 +107,14 @@ def _(_drop, _self, _subjects):
 )
 def _(allow_replan, self, met):
     return allow_replan(self, met) or self._replans < 9
+
+
+@plant(
+    conflicts.Conflicts.pause,
+    'a conflict is met with a new look at once',
+)
+def _(_pause, _self):
+    return None
 
 
 @plant(

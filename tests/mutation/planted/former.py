@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What this agent once did, and the random runs must notice again.
 
-The other modules have the defects of a single part that are of this kind, too;
-``tests/stateful/former_faults.py`` lists all of them.
+The other modules have the defects of a single part that are of this kind, too:
+all of them have ``in_runs=True``.
 """
 
 import variants
-from planted.catalogue import VARIANTS, plant
+from planted.catalogue import plant, together
 
 from compute_agent.cycle.departures import departed_cycles, departed_nodes
 from compute_agent.cycle.node import node_cycle
@@ -22,14 +22,14 @@ from report_client.observe import fallen
 TEN_CYCLES = 600.0  # seconds, at a cycle a minute
 
 
-def _plant_together(says: str, *parts: variants.Plant) -> None:
-    VARIANTS[says] = variants.Variant(says, *parts)
-
-
 # --- the tree's verbs ---------------------------------------------------------
 
 
-@plant(claims._claims_of, 'removing a name ends the claims on all others')
+@plant(
+    claims._claims_of,
+    'removing a name ends the claims on all others',
+    in_runs=True,
+)
 def _(claims_of, source, inputs):
     said = inputs.assertions.get(source)
     if said is None or not said.removed or said.ends_claims or said.keep:
@@ -40,6 +40,7 @@ def _(claims_of, source, inputs):
 @plant(
     provider_tree.ProviderTree.discard_edits,
     'edits stay although the driver then lacks the method',
+    in_runs=True,
 )
 def _(_discard_edits, _self):
     return None
@@ -48,15 +49,18 @@ def _(_discard_edits, _self):
 # --- what waits ---------------------------------------------------------------
 
 
-VARIANTS['contention counts undos within ten cycles'] = variants.Variant(
+together(
     'contention counts undos within ten cycles',
     variants.Constant(item_history, WITHIN=TEN_CYCLES),
     variants.Constant(contention, WITHIN=TEN_CYCLES),
+    in_runs=True,
 )
 
 
 @plant(
-    judgement._beyond_budget, 'a cycle above its limit removes nothing at all'
+    judgement._beyond_budget,
+    'a cycle above its limit removes nothing at all',
+    in_runs=True,
 )
 def _(_beyond_budget, cases, budget):
     every = list(cases)
@@ -69,6 +73,7 @@ def _(_beyond_budget, cases, budget):
 @plant(
     fallen.Fallen.is_recent,
     'a lower generation is believed when it is seen again',
+    in_runs=True,
 )
 def _(_is_recent, _self, reading):
     return not reading.suspect
@@ -77,6 +82,7 @@ def _(_is_recent, _self, reading):
 @plant(
     earlier_contents.is_lone_root,
     'a pool that another agent made again counts as restored',
+    in_runs=True,
 )
 def _(_is_lone_root, _db, _seen):
     return False
@@ -116,14 +122,15 @@ _NOTES_OUTAGES = (
     variants.Plant(node_planner.NodePlanner.begin, _begin_without_outage),
     variants.Plant(node_cycle.NodeCycle._end, _note_outage),
 )
-_plant_together(
+together(
     "an outage of one node's writes postpones all departures",
     *_NOTES_OUTAGES,
     variants.Plant(
         departed_cycles.DepartedCycles.begin, _depart_after_no_outage
     ),
+    in_runs=True,
 )
-_plant_together(
+together(
     'nodes are recorded at the end of a cycle without an outage',
     *_NOTES_OUTAGES,
     variants.Plant(
@@ -135,6 +142,7 @@ _plant_together(
     variants.Plant(
         departed_cycles.DepartedCycles.begin, _record_after_no_outage
     ),
+    in_runs=True,
 )
 
 # --- conflicts ----------------------------------------------------------------
@@ -156,10 +164,11 @@ def _stop_all(self, step, exc):
     raise exc
 
 
-_plant_together(
+together(
     'all parts are read before the first write, and a conflict drops the plan',
     variants.Plant(executor.Executor._create_names, _verify_all_first),
     variants.Plant(progress.Progress.stop, _stop_all),
+    in_runs=True,
 )
 
 # --- crashes ------------------------------------------------------------------
@@ -178,6 +187,7 @@ def _at_its_generation(given, seen):
 @plant(
     intents._reconcile_chain,
     'an interrupted write counts at its exact generation only',
+    in_runs=True,
 )
 def _(reconcile_chain, given, seen, *, in_own_tree):
     if seen is None or any(i.kind is None for i in given):
@@ -188,6 +198,7 @@ def _(reconcile_chain, given, seen, *, in_own_tree):
 @plant(
     intents._reconcile_chain,
     "an interrupted creation counts as another's once somebody allocated",
+    in_runs=True,
 )
 def _(reconcile_chain, given, seen, *, in_own_tree):
     is_creation = any(i.kind is None for i in given)

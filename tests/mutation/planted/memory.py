@@ -22,7 +22,11 @@ def _(confirm, self, progress):
         confirm(self, progress)
 
 
-@plant(undos.Undos.load, 'a restart forgets what other writers undid')
+@plant(
+    undos.Undos.load,
+    'a restart forgets what other writers undid',
+    in_runs=True,
+)
 def _(_load, _self):
     return {}
 

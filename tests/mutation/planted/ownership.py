@@ -15,7 +15,8 @@ from compute_agent.ownership import (
     undeletable,
 )
 from compute_agent.plan import intents
-from compute_agent.tree import allocation_ratios, assertion, names
+from compute_agent.state import records
+from compute_agent.tree import allocation_ratios, assertion, inventory, names
 
 
 @plant(claims.decide, "the driver's traits replace other writers' traits")
@@ -46,7 +47,11 @@ def _(causes, inputs, rules, _claimed, masked):
     return causes(inputs, rules, frozenset(), masked)
 
 
-@plant(claims._claims_of, 'adding a name ends the claims on all others')
+@plant(
+    claims._claims_of,
+    'adding a name ends the claims on all others',
+    in_runs=True,
+)
 def _(claims_of, source, inputs):
     said = inputs.assertions.get(source)
     adjusts = said is not None and not said.declared and not said.exclusive
@@ -78,6 +83,7 @@ def _(reconcile_chain, given, seen, *, in_own_tree):
 @plant(
     intents._reconcile_chain,
     'a shared root is claimed after a crash, whoever created it',
+    in_runs=True,
 )
 def _(reconcile_chain, given, seen, *, in_own_tree):
     del in_own_tree
@@ -92,14 +98,18 @@ def _(complete, self, rc, record, _current):
 
 
 @plant(
-    undeletable.stranded, 'a provider that cannot be deleted is still offered'
+    undeletable.stranded,
+    'a provider that cannot be deleted is still offered',
+    in_runs=True,
 )
 def _(_stranded, _before, _staying, _created):
     return {}, []
 
 
 @plant(
-    node_plan.NodePlan.waiting, "a first write to another's root asks nobody"
+    node_plan.NodePlan.waiting,
+    "a first write to another's root asks nobody",
+    in_runs=True,
 )
 def _(_waiting, _self):
     return ()
@@ -115,6 +125,7 @@ def _(_maybe_cloned, node, root, _agreed, _file):
 @plant(
     lost_roots.reason_to_wait,
     'a root that another deleted is created again at once',
+    in_runs=True,
 )
 def _(_reason_to_wait, _uuid, **_what):
     return ''
@@ -143,3 +154,17 @@ def _(decides, self, _source, trait):
 )
 def _(_release, tree, record, _node_uuid, sources, _only=None):
     absent_drivers.keep(tree, record, sources)
+
+
+@plant(records.Records.record, 'nobody remembers who added a trait')
+def _(record, self, *which):
+    return dataclasses.replace(record(self, *which), ours={})
+
+
+@plant(
+    allocation_ratios.Ratios.complete,
+    'a field that is left out stays what it was',
+)
+def _(_complete, _self, _rc, record, held):
+    known = held.to_record() if held is not None else {}
+    return inventory.Inventory.from_record({**known, **record})

@@ -9,6 +9,7 @@ from compute_agent.conf import misspelled
 from compute_agent.cycle import news
 from compute_agent.identity import host_name
 from drivers.ironic.nodes import staging
+from report_client import errors as placement_errors
 
 
 @plant(
@@ -46,3 +47,11 @@ def _(_check_required, _target, _wanted, _elsewhere):
 )
 def _(_settle, _self, node, _hypervisor):
     return node.name
+
+
+@plant(
+    placement_errors.NameTaken.by,
+    'a name that is taken is said, but not by whom',
+)
+def _(_by, cls, _other, name, _uuid):
+    return cls(f'Conflicting resource provider name: {name} already exists.')

@@ -41,12 +41,16 @@ def _(_printable, text):
     return text
 
 
-@plant(json_shapes._is_broken, 'half of a character passes for a name')
+@plant(
+    json_shapes._is_broken,
+    'half of a character passes for a name',
+    in_runs=True,
+)
 def _(_is_broken, _text):
     return False
 
 
-@plant(json_shapes.count, 'a number may be of any size')
+@plant(json_shapes.count, 'a number may be of any size', in_runs=True)
 def _(count, value):
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return value if is_number and value > json_shapes.MOST else count(value)

@@ -4,7 +4,7 @@
 import dataclasses
 
 import variants
-from planted.catalogue import plant
+from planted.catalogue import plant, stand_in
 
 from compute_agent import errors
 from compute_agent.cycle.departures import departed_nodes, questions
@@ -13,7 +13,10 @@ from compute_agent.ownership.explanations import older_record
 from compute_agent.state import journal
 from compute_agent.tree import assertion, provider
 from compute_agent.virt import driver as virt
+from report_client import client
+from report_client import errors as placement_errors
 from report_client.apply import executor
+from report_client.http import placement
 from report_client.observe import fallen, reader
 
 
@@ -94,7 +97,11 @@ def _(_record, _self, _nodes):
     return None
 
 
-@plant(fallen.Fallen.is_recent, 'a lower generation is believed at once')
+@plant(
+    fallen.Fallen.is_recent,
+    'a lower generation is believed at once',
+    in_runs=True,
+)
 def _(_is_recent, _self, _reading):
     return False
 
@@ -107,6 +114,55 @@ def _(_line, _tree, _record, _node_uuid):
 @plant(
     fallen.Fallen._restored,
     'a restored placement counts as providers that were created again',
+    in_runs=True,
 )
 def _(_restored, _self, _found):
     return []
+
+
+# --- what placement answers ---------------------------------------------------
+
+
+@stand_in(
+    placement.Placement, 'the first refusal ends it, and its reason is lost'
+)
+class _FirstRefusalEnds(placement.Placement):
+    def send(self, request, *args, **kwargs):
+        try:
+            return super().send(request, *args, **kwargs)
+        except errors.Refused as exc:
+            raise errors.UnknownState('not in step') from exc
+
+
+@stand_in(placement.Placement, 'the 500 of a race is a broken server')
+class _FatalRace(placement.Placement):
+    def send(self, request, *args, **kwargs):
+        try:
+            return super().send(request, *args, **kwargs)
+        except placement_errors.Conflict as exc:
+            if 'HTTP 500' not in str(exc):
+                raise
+            raise placement_errors.ServerFault(str(exc)) from exc
+
+
+@stand_in(placement.Placement, 'an outage is a failure like any other')
+class _Untyped(placement.Placement):
+    def reply(self, request, *args, **kwargs):
+        try:
+            return super().reply(request, *args, **kwargs)
+        except errors.Unavailable as exc:
+            raise errors.UnknownState(str(exc)) from exc
+
+
+@stand_in(client.SchedulerReportClient, 'an outage wipes what is known')
+class _ForgetsAll(client.SchedulerReportClient):
+    def __init__(self, service, state, **kwargs):
+        super().__init__(service, state, **kwargs)
+        self._kept = state
+
+    def observe(self, node_uuids):
+        try:
+            return super().observe(node_uuids)
+        except errors.Unavailable:
+            self._kept.journal.forget(node_uuids)
+            raise

@@ -4,7 +4,7 @@
 import dataclasses
 
 import variants
-from planted.catalogue import plant
+from planted.catalogue import plant, stand_in
 
 from compute_agent.cycle.planning import describe
 from compute_agent.ownership import in_use
@@ -13,9 +13,9 @@ from compute_agent.provider_config import files
 from compute_agent.tree import inventory
 from report_client import errors
 from report_client.apply import executor, progress
-from report_client.http import codec, codec_writes, paths
+from report_client.http import codec, codec_writes, paths, placement
 from report_client.observe import reader, sharing, verify
-from report_client.plan import contents, hierarchy
+from report_client.plan import contents, diff, hierarchy
 
 # --- what is read before a write ----------------------------------------------
 
@@ -131,6 +131,57 @@ def _(allocations, self, seen):
 
     with variants.replaced(reader.Reader.consumer, of_own_tree):
         return allocations(self, seen)
+
+
+_TRAITS_FIRST = (ops.SetTraits, ops.SetAggregates, ops.SetInventories)
+
+
+@plant(diff.operations, 'traits are always written first')
+def _(operations, *args, **kwargs):
+    found = list(operations(*args, **kwargs))
+    places = [n for n, o in enumerate(found) if isinstance(o, _TRAITS_FIRST)]
+    wanted = sorted(
+        (found[n] for n in places),
+        key=lambda op: _TRAITS_FIRST.index(type(op)),
+    )
+    for place, operation in zip(places, wanted, strict=True):
+        found[place] = operation
+    return tuple(found)
+
+
+@plant(diff.operations, 'a provider keeps its name and its parent for ever')
+def _(operations, *args, **kwargs):
+    return tuple(
+        op
+        for op in operations(*args, **kwargs)
+        if not isinstance(op, ops.UpdateProvider)
+    )
+
+
+@plant(diff.admit, 'an unknown standard trait is to be created')
+def _(admit, before, after, known):
+    _, create, _ = admit(before, after, known)
+    wanted = {t for p in after.values() for t in p.traits}
+    strange = sorted(wanted - known.traits)
+    made = {one.name for one in create}
+    create += tuple(ops.CreateTrait(name=t) for t in strange if t not in made)
+    return after, create, []
+
+
+@stand_in(placement.Placement, 'what is not of the tree is emptied with it')
+class _EmptiesTheRest(placement.Placement):
+    """Sends a reshape that leaves nothing on the providers beside it."""
+
+    def send(self, request, *args, **kwargs):
+        if request.path == '/reshaper':
+            there = self.get('/resource_providers')['resource_providers']
+            for one in there:
+                empty = {
+                    'resource_provider_generation': one['generation'],
+                    'inventories': {},
+                }
+                request.body['inventories'].setdefault(one['uuid'], empty)
+        return super().send(request, *args, **kwargs)
 
 
 # --- what is not asked for, or written, again ---------------------------------

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is read, how often, and what that costs."""
+
+import dataclasses
+import threading
+
+from planted.catalogue import plant, stand_in, together
+from variants import Plant
+
+from compute_agent.ownership import in_use
+from compute_agent.plan.operations import operations as ops
+from compute_agent.state import site, snapshot
+from compute_agent.tree import hierarchy, provider_tree
+from report_client import client
+from report_client.http import placement
+from report_client.observe import observation
+from report_client.plan import diff
+
+# --- what an idle cloud costs -------------------------------------------------
+
+
+@plant(snapshot.Snapshot.readings, 'every provider is read in every cycle')
+def _(_readings, _self, _uuids):
+    return {}
+
+
+@stand_in(client.SchedulerReportClient, 'what is shared is read for each node')
+class _SharedForEach(client.SchedulerReportClient):
+    def observe(self, node_uuids):
+        found = super().observe(node_uuids[:1])
+        for uuid in node_uuids[1:]:
+            found.update(super().observe([uuid]))
+        return found
+
+
+@plant(in_use.at_stake, 'allocations are asked for in every cycle')
+def _(_at_stake, before, _after):
+    return list(before.values())
+
+
+@stand_in(
+    placement.Placement, 'allocations are asked for in case they were needed'
+)
+class _AsksAlways(placement.Placement):
+    """Asks for a tree's allocations whenever it is listed."""
+
+    def read(self, path, *args, **kwargs):
+        rows = super().read(path, *args, **kwargs)
+        if 'in_tree=' in path:
+            for one in rows:
+                self.get(f'/resource_providers/{one.uuid}/allocations')
+        return rows
+
+
+@plant(site.Site.known_names, 'known names are forgotten at once')
+def _(_known_names, _self):
+    return None
+
+
+@stand_in(
+    client.SchedulerReportClient,
+    'traits are asked for by name, for each node',
+)
+class _AsksForEveryTrait(client.SchedulerReportClient):
+    def __init__(self, service, *args, **kwargs):
+        super().__init__(service, *args, **kwargs)
+        self._service = service
+
+    def plan(self, seen, wanted):
+        traits = sorted(wanted.after[seen.node_uuid].traits)
+        if traits:
+            self._service.get(f'/traits?name=in:{",".join(traits)}')
+        return super().plan(seen, wanted)
+
+
+_admit = diff.admit
+
+
+def _admit_all_anew(before, after, known):
+    """Create each custom class and trait again, whether known or not."""
+    del before
+    nothing = type(known)(
+        traits=frozenset(t for t in known.traits if 'CUSTOM_' not in t),
+        resource_classes=frozenset(
+            c for c in known.resource_classes if 'CUSTOM_' not in c
+        ),
+        read_at=known.read_at,
+    )
+    return _admit({}, after, nothing)
+
+
+together(
+    'custom names are created for each node anew',
+    Plant(diff.admit, _admit_all_anew),
+    Plant(ops.is_known, lambda _operation, _known: False),
+)
+
+# --- what is fresh ------------------------------------------------------------
+
+
+@plant(observation.Observation.tree, 'the driver sees the own tree alone')
+def _(_tree, self):
+    return provider_tree.ProviderTree.from_providers(
+        one for one in self.providers.values() if one.uuid in self.home
+    )
+
+
+class _Remembers(client.SchedulerReportClient):
+    """Looks at a node once, and trusts its memory until it has to write."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._memory = {}
+
+    def apply(self, given, *args, **kwargs):
+        if given.operations:
+            self._memory.pop(given.node_uuid, None)
+        return super().apply(given, *args, **kwargs)
+
+
+@stand_in(
+    client.SchedulerReportClient, 'what was seen once is not looked at again'
+)
+class _LooksOnce(_Remembers):
+    def observe(self, node_uuids, *args, **kwargs):
+        unknown = [u for u in node_uuids if u not in self._memory]
+        if unknown:
+            self._memory.update(super().observe(unknown, *args, **kwargs))
+        return {u: self._memory[u] for u in node_uuids}
+
+
+@stand_in(
+    client.SchedulerReportClient, 'a remembered generation is written under'
+)
+class _Stale(_Remembers):
+    _kinds = (ops.SetTraits.kind, ops.SetAggregates.kind)
+    _kinds += (ops.SetInventories.kind,)
+
+    def observe(self, node_uuids):
+        for uuid, seen in super().observe(node_uuids).items():
+            parts = {(u, k) for u in seen.providers for k in self._kinds}
+            fresh = dataclasses.replace(seen, fresh=frozenset(parts))
+            self._memory.setdefault(uuid, fresh)
+        return {u: self._memory[u] for u in node_uuids}
+
+
+# --- the slow read ------------------------------------------------------------
+
+
+@stand_in(
+    client.SchedulerReportClient, 'all providers are due at the same moment'
+)
+class _AllTogether(client.SchedulerReportClient):
+    def __init__(self, *args, clock, full_read_interval, **kwargs):
+        super().__init__(
+            *args,
+            clock=lambda: clock() // full_read_interval * full_read_interval,
+            full_read_interval=full_read_interval,
+            **kwargs,
+        )
+
+
+@stand_in(
+    client.SchedulerReportClient,
+    'a clock that is set back stops the slow read',
+)
+class _NeverGoesBack(client.SchedulerReportClient):
+    """Waits until a clock that was set back has caught up."""
+
+    def __init__(self, *args, clock, **kwargs):
+        latest = [clock()]
+
+        def latest_yet():
+            latest[0] = max(latest[0], clock())
+            return latest[0]
+
+        super().__init__(*args, clock=latest_yet, **kwargs)
+
+
+# --- the work of many nodes ---------------------------------------------------
+
+
+@plant(hierarchy.Hierarchy.__contains__, 'a provider is searched for')
+def _(_contains, self, name_or_uuid):
+    for member in self._members.values():
+        if name_or_uuid in (member.uuid, member.name):
+            return True
+    return False
+
+
+@stand_in(client.SchedulerReportClient, "a node's cycle copies all nodes")
+class _BuildsAll(client.SchedulerReportClient):
+    def observe(self, *args, **kwargs):
+        self._all = super().observe(*args, **kwargs)
+        return self._all
+
+    def plan(self, *args, **kwargs):
+        for seen in self._all.values():
+            seen.tree()
+        return super().plan(*args, **kwargs)
+
+
+@stand_in(client.SchedulerReportClient, 'one lock is held over all requests')
+class _OneAtATime(client.SchedulerReportClient):
+    """Holds a lock of all nodes while one of them is written."""
+
+    _lock = threading.Lock()
+
+    def apply(self, plan, *args, **kwargs):
+        with self._lock:
+            return super().apply(plan, *args, **kwargs)
