@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema
 import yaml
 
-from . import errors, yaml_places, yaml_problems
+from . import errors, yaml_problems
 
 Step = yaml_problems.Step
 Schema = yaml_problems.Schema
@@ -63,11 +63,11 @@ class Document:
 
     def line(self, *path: Step) -> int:
         """Return the line on which the value at this place begins."""
-        return yaml_places.line(self._find(path)[1])
+        return _line(self._find(path)[1])
 
     def key_line(self, *path: Step) -> int:
         """Return the line of this place's key, or of the item of a list."""
-        return yaml_places.line(self._find(path)[0])
+        return _line(self._find(path)[0])
 
     def error(self, problem: str, *path: Step) -> FileError:
         """Return an error to raise about the value at this place."""
@@ -80,7 +80,7 @@ class Document:
     def _find(self, path: tuple[Step, ...]) -> tuple[yaml.Node, yaml.Node]:
         key = value = self.root
         for step in path:
-            entry = yaml_places.entry(value, step)
+            entry = _child(value, step)
             if entry is None:
                 break
             key, value = entry
@@ -109,7 +109,7 @@ def read_text(path: str) -> str:
             raise FileError(path, 1, 'it is a pipe; write a regular file')
         content = pathlib.Path(path).read_bytes()
     except OSError as exc:
-        raise FileError(path, 1, yaml_problems.of_reading(exc)) from exc
+        raise FileError(path, 1, yaml_problems.reading_problem(exc)) from exc
     try:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError as exc:
@@ -126,7 +126,7 @@ def parse(text: str, path: str, schema: Schema) -> Document:
     try:
         document = _compose(text, path)
     except yaml.YAMLError as exc:
-        raise FileError(path, *yaml_problems.of_parser(exc)) from exc
+        raise FileError(path, *yaml_problems.parser_problem(exc)) from exc
     if document.data is None:
         advice = yaml_problems.advice_of(schema)
         raise FileError(path, 1, f'the file is empty{advice}')
@@ -169,7 +169,7 @@ def _refuse_deep(text: str, path: str) -> None:
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         if depth > MAX_DEPTH:
-            raise _too_deep(path, yaml_places.line(event))
+            raise _too_deep(path, _line(event))
 
 
 def _too_deep(path: str, line: int) -> FileError:
@@ -215,7 +215,7 @@ class _Inspection:
             problem = 'an alias in this value refers to the value itself'
             raise self._error(node, f'{problem}; write the content out')
         if len(self._above) > MAX_DEPTH:
-            raise _too_deep(self._path, yaml_places.line(node))
+            raise _too_deep(self._path, _line(node))
         self._repeated += id(node) in self._seen
         if self._repeated > MAX_REPEATED:
             problem = f'aliases repeat more than {MAX_REPEATED} values so far'
@@ -246,10 +246,10 @@ class _Inspection:
                 first = f'first on line {lines[key.value]}'
                 problem = f'the key {shown} is given twice, {first}'
                 raise self._error(key, f'{problem}; keep one of them')
-            lines[key.value] = yaml_places.line(key)
+            lines[key.value] = _line(key)
 
     def _error(self, node: yaml.Node, problem: str) -> FileError:
-        return FileError(self._path, yaml_places.line(node), problem)
+        return FileError(self._path, _line(node), problem)
 
 
 def _violation(document: Document, schema: Schema) -> FileError | None:
@@ -274,9 +274,30 @@ def _error_of(
     document: Document, error: jsonschema.ValidationError, others: int
 ) -> FileError:
     path = tuple(error.absolute_path)
-    key, problem = yaml_problems.of_schema(error)
+    key, problem = yaml_problems.schema_problem(error)
     more = f' (and {others} more error{"s"[: others - 1]})' if others else ''
     text = yaml_problems.place(path) + problem + more
     if key is not None:
         return document.key_error(text, *path, key)
     return document.error(text, *path)
+
+
+def _line(place: yaml.Node | yaml.Event) -> int:
+    """Return the line on which a node or an event begins."""
+    return place.start_mark.line + 1 if place.start_mark is not None else 1
+
+
+def _child(
+    node: yaml.Node, step: yaml_problems.Step
+) -> tuple[yaml.Node, yaml.Node] | None:
+    """Return the key and value nodes of one step; an item is its own key."""
+    if isinstance(node, yaml.MappingNode):
+        # Merged pairs (<<) come before the mapping's own pairs, which win.
+        for key, value in reversed(node.value):
+            if key.value == step:
+                return key, value
+    elif isinstance(node, yaml.SequenceNode) and step in range(
+        len(node.value)
+    ):
+        return node.value[step], node.value[step]
+    return None

@@ -36,7 +36,9 @@ _REMEDIES = (
 _REMEDY = 'fix the indentation or the punctuation here'
 
 
-def of_schema(error: jsonschema.ValidationError) -> tuple[str | None, str]:
+def schema_problem(
+    error: jsonschema.ValidationError,
+) -> tuple[str | None, str]:
     """Return the key that violates the schema (if it is a key), and why."""
     instance: Any = error.instance
     schema = _schema(error)
@@ -48,7 +50,7 @@ def of_schema(error: jsonschema.ValidationError) -> tuple[str | None, str]:
     return None, _wrong(error)
 
 
-def of_parser(exc: Exception) -> tuple[int, str]:
+def parser_problem(exc: Exception) -> tuple[int, str]:
     """Return the line of an error of the YAML parser, and the problem."""
     problem = str(getattr(exc, 'problem', None) or exc)
     mark = getattr(exc, 'problem_mark', None)
@@ -61,7 +63,7 @@ def of_parser(exc: Exception) -> tuple[int, str]:
     return line, short(f'not YAML: {problem}; {remedy}')
 
 
-def of_reading(exc: OSError) -> str:
+def reading_problem(exc: OSError) -> str:
     """Return why a file could not be read, and what to do."""
     match exc:
         case FileNotFoundError():

@@ -14,7 +14,7 @@ from compute_agent.plan import allocations as alloc
 from compute_agent.plan.observation import Observation
 from compute_agent.plan.plan import Outcome, Plan, Wanted
 from compute_agent.tree import provider, provider_tree
-from compute_agent.tree.allocation_ratios import Ratios
+from compute_agent.tree.inventory import Ratios
 
 from .apply import executor as applying
 from .http import placement

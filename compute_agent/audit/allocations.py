@@ -8,7 +8,7 @@ otherwise the consumer is unknown.
 
 from collections.abc import Iterator
 
-from . import cloud, finding, repairs
+from . import cloud, finding
 
 Kind = finding.Kind
 
@@ -56,7 +56,7 @@ def _consumer(
         subject=subject,
         why='nova has no server and no migration of this uuid',
         advice='audit --repair deletes these allocations',
-        repair=repairs.DeleteAllocations(consumer=consumer, providers=titles),
+        repair=finding.DeleteAllocations(consumer=consumer, providers=titles),
     )
 
 

@@ -4,28 +4,89 @@
 Pure: no I/O, configuration, logging or clock. ``suspects`` says which
 contents must be read before ``findings`` can judge: an audit of thousands of
 providers reads those of a few.
+
+The check of custom names is here, too. A trait that a flavor requires is in
+use, even if no provider has it. A trait that a flavor forbids must stay,
+because placement refuses requests with a trait that it does not know. So only
+nova's flavors tell that a trait is unused, and only the inventories of all
+providers that a resource class is.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from . import (
-    allocations,
-    children,
-    cloud,
-    custom_names,
-    finding,
-    hosts,
-    identities,
-    repairs,
-)
+from . import allocations, children, cloud, finding, hosts, identities
+
+Kind = finding.Kind
+
+
+def _custom_name_findings(known: cloud.Cloud) -> Iterator[finding.Finding]:
+    """Yield the names that nobody uses, or that nobody can use."""
+    for name in sorted(known.placement.unused_traits - known.nova.forbidden):
+        yield _unused_trait(known.nova, name)
+    yield from _classes(known.placement)
+    for name in sorted(known.placement.missing_traits):
+        yield finding.Finding(
+            kind=Kind.MISSING_TRAIT,
+            level=finding.Level.NOTE,
+            subject=name,
+            why='the os-traits library of placement is older than the one '
+            'here, and lacks this trait',
+            advice='upgrade os-traits there, and restart placement',
+        )
+
+
+def _unused_trait(nova: cloud.Nova, name: str) -> finding.Finding:
+    flavors = nova.flavors.get(name)
+    if flavors:
+        return finding.Finding(
+            kind=Kind.WANTED_TRAIT,
+            subject=name,
+            why='no provider has it, but a flavor requires it: '
+            + ', '.join(flavors),
+            advice='no host can meet this flavor: give the trait to a '
+            'provider, or change the flavor',
+        )
+    if nova.problem:
+        return finding.Finding(
+            kind=Kind.UNUSED_TRAIT,
+            level=finding.Level.UNKNOWN,
+            subject=name,
+            why='no provider has it, but a flavor may need it: nova did not '
+            'answer for its flavors',
+            advice='if no flavor needs it: compute-agent trait remove NAME',
+        )
+    return finding.Finding(
+        kind=Kind.UNUSED_TRAIT,
+        subject=name,
+        why='no provider has it, and no flavor requires it',
+        advice='audit --repair deletes it',
+        repair=finding.DeleteTrait(name=name),
+    )
+
+
+def _classes(placement: cloud.Placement) -> Iterator[finding.Finding]:
+    if not placement.is_complete or placement.changing:
+        return
+    used = {
+        rc for one in placement.contents.values() for rc in one.inventories
+    }
+    for name in sorted(placement.custom_classes - used):
+        yield finding.Finding(
+            kind=Kind.UNUSED_CLASS,
+            subject=name,
+            why='no provider has an inventory of this resource class',
+            advice='if no flavor and no agent needs it: compute-agent '
+            'resource class remove NAME',
+        )
+
 
 _CHECKS = (
     hosts.findings,
     identities.findings,
     children.findings,
     allocations.findings,
-    custom_names.findings,
+    _custom_name_findings,
 )
 
 
@@ -60,6 +121,6 @@ def findings(known: cloud.Cloud) -> list[finding.Finding]:
     return [found for check in _CHECKS for found in check(known)]
 
 
-def planned(found: Sequence[finding.Finding]) -> list[repairs.Repair]:
+def planned(found: Sequence[finding.Finding]) -> list[finding.Repair]:
     """Return the repairs of the findings, in the order of the findings."""
     return [one.repair for one in found if one.repair is not None]

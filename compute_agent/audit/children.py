@@ -9,7 +9,7 @@ above others that have some is a group, such as a NUMA node.
 
 from collections.abc import Collection, Iterator, Sequence
 
-from . import cloud, finding, hosts, repairs
+from . import cloud, finding, hosts
 
 Kind = finding.Kind
 
@@ -84,7 +84,7 @@ def _tops(
                 why='it has no inventory, no traits, no aggregates and no '
                 'allocations',
                 advice='audit --repair deletes it',
-                repair=repairs.DeleteProviders(
+                repair=finding.DeleteProviders(
                     providers=hosts.leaves_first(part)
                 ),
             )

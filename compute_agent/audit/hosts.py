@@ -5,15 +5,64 @@ Pure: no I/O, configuration, logging or clock. A host is gone only if nova was
 asked completely and knows it neither by uuid nor by a similar name, and, for a
 provider that may be an Ironic node's, Ironic was asked completely, too. A root
 that is not marked as a compute node may be another service's.
+
+A host has several names: with its domain and without, in upper and lower case.
+Such names are similar. Two names with different domains are two hosts.
 """
 
 import dataclasses
 import enum
-from collections.abc import Iterator, Sequence
+import ipaddress
+from collections.abc import Iterable, Iterator, Sequence
 
 from .. import error_text
 from ..tree import names
-from . import cloud, finding, repairs, similar_names
+from . import cloud, finding
+
+
+def key(name: str) -> str:
+    """Return the host name in lower case without its domain.
+
+    Similar names have the same key. An address and a uuid are their own keys.
+    """
+    plain = _plain(name)
+    if names.is_uuid(plain) or _is_address(plain):
+        return plain
+    return plain.partition('.')[0] or plain
+
+
+def are_similar(one: str, other: str) -> bool:
+    """Return True if both names may be names of the same host."""
+    if key(one) != key(other):
+        return False
+    one, other = _plain(one), _plain(other)
+    return one == other or '.' not in one or '.' not in other
+
+
+class Index:
+    """A collection of names, to look up those similar to another name."""
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._by_key: dict[str, list[str]] = {}
+        for name in known:
+            self._by_key.setdefault(key(name), []).append(name)
+
+    def similar(self, name: str) -> list[str]:
+        """Return the names that may be names of the same host."""
+        found = self._by_key.get(key(name), ())
+        return [other for other in found if are_similar(name, other)]
+
+
+def _plain(name: str) -> str:
+    return name.rstrip('.').casefold()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 class Life(enum.Enum):
@@ -45,9 +94,7 @@ class Hosts:
     def __init__(self, known: cloud.Cloud) -> None:
         self._known = known
         nova = known.nova
-        self._names = similar_names.Index(
-            {*nova.hypervisors.values(), *nova.services}
-        )
+        self._names = Index({*nova.hypervisors.values(), *nova.services})
 
     def verdict(self, root: cloud.ListedProvider) -> Verdict:
         """Return the state of a root's host, by all that was read."""
@@ -149,7 +196,7 @@ def _dead(
         advice=obstacle or 'audit --repair deletes it',
         repair=None
         if obstacle
-        else repairs.DeleteProviders(providers=leaves_first(tree)),
+        else finding.DeleteProviders(providers=leaves_first(tree)),
     )
 
 

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator
 
 from ..tree import names
-from . import cloud, finding, similar_names
+from . import cloud, finding, hosts
 
 Kind = finding.Kind
 
@@ -30,10 +30,10 @@ def _similar(known: cloud.Cloud) -> Iterator[finding.Finding]:
     by_key: dict[str, list[cloud.ListedProvider]] = {}
     for root in known.placement.roots():
         if not root.is_like_ironic:
-            by_key.setdefault(similar_names.key(root.name), []).append(root)
+            by_key.setdefault(hosts.key(root.name), []).append(root)
     for same in by_key.values():
         for one, other in itertools.combinations(same, 2):
-            if similar_names.are_similar(one.name, other.name):
+            if hosts.are_similar(one.name, other.name):
                 yield finding.Finding(
                     kind=Kind.SIMILAR_NAMES,
                     subject=f'{one} and {other}',

@@ -3,7 +3,7 @@
 
 Options have the names of nova.conf if nova has them, so that the agent can use
 an existing file. Begin with ``default.py``. ``cmd/`` makes the ``ConfigOpts``.
-It may import ``ownership/``, ``tree/`` and ``monitoring/address.py``, which
+It may import ``ownership/``, ``tree/`` and ``monitoring/values/``, which
 check values, and ``transport/``, which has keystoneauth's options.
 """
 

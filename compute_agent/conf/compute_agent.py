@@ -1,11 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of ``[compute_agent]``, which nova does not have."""
+"""Options of ``[compute_agent]``, which nova does not have.
 
+The types of options that oslo.config does not have return a value, a text or a
+number, or raise a ``ValueError`` that says what to write instead.
+"""
+
+import math
 from typing import Any
 
-from oslo_config import cfg
+from oslo_config import cfg, types
 
-from . import default, option_types
+from ..monitoring.values import address
+from ..ownership import policy
+from . import default
+
+# Requests per second; the least keeps a wait within the range of timers.
+LEAST_RATE = 0.01
+LARGEST_RATE = 10_000
+
+
+class Mask(types.String):
+    """A pattern of trait names, with the wildcards * and ?."""
+
+    def __call__(self, value: Any) -> str:
+        """Return the mask."""
+        return policy.check_mask(super().__call__(value))
+
+
+class Bind(types.String):
+    """An IP address with a port, or the path of a unix socket."""
+
+    def __call__(self, value: Any) -> str:
+        """Return the address as it is written."""
+        text: str = super().__call__(value)
+        return text and str(address.parse(text))
+
+
+class TextFile(types.String):
+    """The absolute path of a file that node_exporter would read."""
+
+    def __call__(self, value: Any) -> str:
+        """Return the path."""
+        path: str = super().__call__(value)
+        if path and not (path.startswith('/') and path.endswith('.prom')):
+            raise ValueError(
+                f'{path} is no absolute path that ends in ".prom", and '
+                'node_exporter reads no other file'
+            )
+        return path
+
+
+class Rate(types.Float):
+    """A number of requests per second; 0 means no limit."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0.0, max=LARGEST_RATE)
+
+    def __call__(self, value: Any) -> float | None:
+        """Return the number, or None for an empty text."""
+        rate: float | None = super().__call__(value)
+        if rate is not None and not (
+            rate == 0 or LEAST_RATE <= rate < math.inf
+        ):
+            raise ValueError(f'Should be 0, or {LEAST_RATE} at least')
+        return rate
+
 
 GROUP = 'compute_agent'
 _OWNER = (
@@ -165,7 +224,7 @@ _OPTS: list[cfg.Opt] = [
     ),
     cfg.Opt(
         'max_requests_per_second',
-        type=option_types.Rate(),
+        type=Rate(),
         default=0.0,
         mutable=True,
         help='The largest number of requests per second that this agent sends '
@@ -215,7 +274,7 @@ _OPTS: list[cfg.Opt] = [
     ),
     cfg.Opt(
         'metrics_bind',
-        type=option_types.Bind(),
+        type=Bind(),
         sample_default='127.0.0.1:9733',
         help='The address at which the daemon answers requests for its '
         'metrics (/metrics) and its health (/healthz, /livez, /readyz): '
@@ -226,7 +285,7 @@ _OPTS: list[cfg.Opt] = [
     ),
     cfg.Opt(
         'metrics_textfile',
-        type=option_types.TextFile(),
+        type=TextFile(),
         sample_default='/var/lib/prometheus/node-exporter/compute-agent.prom',
         help='The file into which the daemon writes its metrics at its start, '
         'and when a cycle begins or ends, for the textfile collector of '
@@ -246,7 +305,7 @@ _OPTS: list[cfg.Opt] = [
     ),
     cfg.ListOpt(
         'masked_traits',
-        item_type=option_types.Mask(),
+        item_type=Mask(),
         default=[],
         mutable=True,
         help='Traits that the agent never reports, whichever source asserts '

@@ -9,7 +9,7 @@ cycle. Each operation lists its own changes, and this module adds them up.
 import dataclasses
 from collections.abc import Iterable
 
-from ..limits import blast_radius, capacity, contention
+from ..limits import blast_radius, contention
 from ..plan.change import Change
 from ..plan.operations.operations import Operation
 from ..plan.plan import Plan
@@ -61,7 +61,7 @@ def losses(plan: Plan, sent: Iterable[Operation]) -> blast_radius.Removals:
     return dataclasses.replace(removals(part.operations), totals=totals(part))
 
 
-def totals(plan: Plan) -> dict[capacity.Total, tuple[int, int]]:
+def totals(plan: Plan) -> dict[blast_radius.Total, tuple[int, int]]:
     """Return the totals of resource classes that a node's plan changes.
 
     A class that leaves a provider of the node's own tree, and that the node
@@ -94,7 +94,7 @@ def totals(plan: Plan) -> dict[capacity.Total, tuple[int, int]]:
     }
 
 
-def totals_of(providers: provider.Snapshot) -> dict[capacity.Total, int]:
+def totals_of(providers: provider.Snapshot) -> dict[blast_radius.Total, int]:
     """Return the total of each class of each provider."""
     return {
         (uuid, rc): record.total

@@ -19,14 +19,7 @@ from collections.abc import (
     Sequence,
 )
 
-from ..limits import (
-    approval,
-    blast_radius,
-    capacity,
-    judgement,
-    removal_case,
-    removal_subjects,
-)
+from ..limits import approval, blast_radius, judgement
 from ..state.approvals import Approvals
 from ..tree import provider
 from . import effects
@@ -60,7 +53,7 @@ class Nodes:
     """
 
     cycles: Sequence[NodeCycle]
-    batches: Mapping[str, removal_case.Batch] = dataclasses.field(
+    batches: Mapping[str, blast_radius.Batch] = dataclasses.field(
         default_factory=dict
     )
     others: Callable[[], Mapping[str, provider.Snapshot]] = dict
@@ -116,7 +109,7 @@ class Judge:
         made = {
             subject
             for cycle in cycles
-            for subject in removal_subjects.subjects(
+            for subject in approval.removal_subjects(
                 cycle.removed(), departed=cycle.departed
             )
         }
@@ -183,11 +176,11 @@ class Judge:
     def _case(
         self,
         cycle: NodeCycle,
-        batches: Mapping[str, removal_case.Batch],
-    ) -> removal_case.Case:
+        batches: Mapping[str, blast_radius.Batch],
+    ) -> blast_radius.Case:
         uuid = cycle.node.uuid
         batch = batches.get(uuid) if cycle.departed else None
-        return removal_case.Case(
+        return blast_radius.Case(
             node_uuid=uuid,
             removals=cycle.removals,
             since=batch.left_at
@@ -209,14 +202,14 @@ def _by_words(
         yield _WORDS[kind], approval.persons(by_kind[kind])
 
 
-def _seen(before: Mapping[str, provider.Snapshot]) -> removal_case.Seen:
+def _seen(before: Mapping[str, provider.Snapshot]) -> blast_radius.Seen:
     """Return what the listed nodes see in placement.
 
     :param before: the providers of each node
     """
-    names, totals = dict[str, int](), dict[capacity.Total, int]()
+    names, totals = dict[str, int](), dict[blast_radius.Total, int]()
     for uuid, providers in before.items():
         names |= blast_radius.name_counts(providers)
         home = provider.descendants(providers, uuid)
         totals |= effects.totals_of({u: providers[u] for u in home})
-    return removal_case.Seen(names=names, totals=totals, is_empty=not before)
+    return blast_radius.Seen(names=names, totals=totals, is_empty=not before)

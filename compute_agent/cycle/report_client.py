@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from .. import errors
-from ..limits.item import ItemKey
-from ..limits.item_history import ItemHistory
+from ..limits.item_history import ItemHistory, ItemKey
 from ..ownership.record import Record
 from ..plan.allocations import Allocations, Consumers
 from ..plan.observation import Observation
@@ -146,7 +145,7 @@ class Files(Protocol):
 class AgreedNames(Protocol):
     """The names under which the agent and placement last agreed on nodes."""
 
-    def of(self, uuid: str) -> str | None:
+    def agreed_name(self, uuid: str) -> str | None:
         """Return the agreed name of a node, None if there never was one."""
 
     def agree(self, uuid: str, name: str) -> None:

@@ -2,9 +2,9 @@
 """The reasons why a planned change is not sent now.
 
 Begin with ``judgement.py``: large removals wait for a person's approval
-(``approval.py``); it counts with ``blast_radius.py`` and ``capacity.py``.
-``backoff.py`` delays operations that placement refused, and ``contention.py``
-finds changes that another writer keeps undoing. ``alternation.py`` finds
-changes that the driver itself keeps undoing. Pure, except for the clock that
-the backoff is given. It may import ``tree/`` only.
+(``approval.py``); it counts with ``blast_radius.py``. ``backoff.py`` delays
+operations that placement refused, and ``contention.py`` finds changes that
+another writer keeps undoing. ``alternation.py`` finds changes that the driver
+itself keeps undoing. Pure, except for the clock that the backoff is given. It
+may import ``tree/`` only.
 """

@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 
 from ..tree import provider
-from .item import Item, ItemKey
+from .item_history import Item, ItemKey
 
 UNDONE = 3  # writes in a row that the next cycle undid
 

@@ -6,13 +6,19 @@ shown. So an approval covers any subset of these and nothing else: the rest of
 a mass, which waits for another reason, can follow later. An approval lasts
 until its change was made.
 ``state/approvals.py`` keeps approvals.
+
+A removal is approved as it was shown: a total that falls to another amount is
+another change. ``judgement.py`` asks for approvals; ``cycle/judging.py`` drops
+those of removals that were made.
 """
 
 import dataclasses
 import enum
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
+
+from . import blast_radius
 
 # A thing is described by texts, such as the uuid of a provider and a name.
 Thing = tuple[str, ...]
@@ -65,3 +71,58 @@ def is_valid(given_at: float, now: float) -> bool:
     does not hold.
     """
     return 0 <= now - given_at < LIFETIME
+
+
+def removal_subjects(
+    removals: blast_radius.Removals, *, departed: bool
+) -> Iterator[Subject]:
+    """Yield the subjects of all these removals.
+
+    :param departed: True for the removals of a departed node
+    """
+    yield from (deletion(uuid, departed=departed) for uuid in removals.deleted)
+    yield from map(name_removal, removals.names)
+    for total, (before, after) in removals.totals.items():
+        if after < before:
+            yield capacity_fall(total, after)
+
+
+def without_approved(
+    removals: blast_radius.Removals,
+    approved: Collection[Subject],
+    *,
+    departed: bool,
+) -> blast_radius.Removals:
+    """Return the removals that are not approved."""
+    return blast_radius.Removals(
+        deleted=frozenset(
+            uuid
+            for uuid in removals.deleted
+            if deletion(uuid, departed=departed) not in approved
+        ),
+        names=frozenset(
+            n for n in removals.names if name_removal(n) not in approved
+        ),
+        totals={
+            total: (before, after)
+            for total, (before, after) in removals.totals.items()
+            if after > before or capacity_fall(total, after) not in approved
+        },
+    )
+
+
+def deletion(uuid: str, *, departed: bool) -> Subject:
+    """Return the deletion of a provider as a subject."""
+    kind = Kind.DEPARTURES if departed else Kind.DELETIONS
+    return subject(kind, (uuid,))
+
+
+def name_removal(removed: blast_radius.Name) -> Subject:
+    """Return the removal of a name as a subject."""
+    uuid, kind, text = removed
+    return subject(Kind.NAMES, (uuid, kind.value, text))
+
+
+def capacity_fall(total: blast_radius.Total, after: int) -> Subject:
+    """Return the fall of a total to this amount as a subject."""
+    return subject(Kind.CAPACITY, (*total, str(after)))

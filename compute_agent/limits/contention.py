@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contended items: changes that another writer keeps undoing.
 
-Pure, except for the clock that it is given. An item (``item.py``) is one name of a provider
+Pure, except for the clock that it is given. An item (``item_history.py``) is one name of a provider
 and the state that the agent gave it. If the agent gives it the same state
 again, and gave it no other state in between, another writer undid the change.
 If this happens three times within a day, the item is contended, however many
@@ -16,8 +16,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from . import item_history
-from .item import Item, ItemKey
-from .item_history import WITHIN, ItemHistory
+from .item_history import WITHIN, Item, ItemHistory, ItemKey
 
 __all__ = ['Contention', 'Item', 'NodeOutcome']
 

@@ -3,12 +3,44 @@
 
 Pure: no I/O, configuration, logging or clock. ``contention.py`` has the
 histories of all names; ``state/undos.py`` keeps them over restarts.
+
+An item is one name of a provider, with the state that the agent gives it.
 """
 
 import dataclasses
 from collections.abc import Collection, Mapping
+from typing import TypeAlias
 
-from .item import Item
+from ..tree import assertion, inventory
+
+ItemKey: TypeAlias = tuple[str, assertion.Kind | None, str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One name of a provider, and the state that the agent gives it.
+
+    :ivar kind: None for the provider itself
+    :ivar there: True if the provider gets the name, False if it loses it
+    :ivar record: the inventory record, if the name is a resource class
+    :ivar nodes: the nodes of this agent that undo each other's changes,
+        because they want different states
+    :ivar suspect: the other writer, as far as it is known
+    """
+
+    uuid: str
+    kind: assertion.Kind | None
+    name: str = ''
+    there: bool = True
+    record: inventory.Inventory | None = None
+    nodes: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+    suspect: str = dataclasses.field(default='', compare=False)
+
+    @property
+    def key(self) -> ItemKey:
+        """The name itself, whatever its state."""
+        return self.uuid, self.kind, self.name
+
 
 UNDONE = 3  # this many times ...
 WITHIN = 86_400.0  # ... in this many seconds, an item is contended

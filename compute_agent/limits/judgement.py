@@ -19,9 +19,9 @@ from collections.abc import (
     Sequence,
 )
 
-from . import blast_radius, capacity, removal_subjects
+from . import approval, blast_radius
 from .approval import Kind, Subject
-from .removal_case import Batch, Case, Seen
+from .blast_radius import Batch, Case, Seen
 
 # Returns the approved ones of these removals.
 Approved = Callable[[Collection[Subject]], Collection[Subject]]
@@ -140,7 +140,7 @@ def _names(
             _EXCEEDED.format(what, 'max_removed_percent'),
             Kind.NAMES,
             {
-                c.node_uuid: map(removal_subjects.name, c.removals.names)
+                c.node_uuid: map(approval.name_removal, c.removals.names)
                 for c in cases
             },
         )
@@ -151,7 +151,7 @@ def _capacity(
 ) -> Iterator[Held]:
     percent = limits.capacity_percent
     changes = [case.removals.totals for case in cases]
-    found = capacity.exceeded(changes, seen.totals, percent)
+    found = blast_radius.exceeded_classes(changes, seen.totals, percent)
     if found:
         yield from _held(
             _EXCEEDED.format(
@@ -163,13 +163,13 @@ def _capacity(
 
 
 def _falls(
-    changes: capacity.Changes, classes: Collection[str]
+    changes: blast_radius.Changes, classes: Collection[str]
 ) -> Iterator[Subject]:
     """Yield the totals that fall, of the classes that the node loses."""
-    lost = capacity.losses(changes).keys() & classes
+    lost = blast_radius.losses(changes).keys() & classes
     for (uuid, rc), (before, after) in changes.items():
         if rc in lost and after < before:
-            yield removal_subjects.fall((uuid, rc), after)
+            yield approval.capacity_fall((uuid, rc), after)
 
 
 def _deletions(
@@ -238,7 +238,7 @@ def _deletions_of(
 ) -> dict[str, list[Subject]]:
     return {
         case.node_uuid: [
-            removal_subjects.deletion(uuid, departed=departed)
+            approval.deletion(uuid, departed=departed)
             for uuid in case.removals.deleted
         ]
         for case in cases
@@ -247,7 +247,7 @@ def _deletions_of(
 
 def _without(case: Case, approved: Collection[Subject]) -> Case:
     """Return a case without the removals that a person approved."""
-    rest = removal_subjects.without(
+    rest = approval.without_approved(
         case.removals, approved, departed=case.batch is not None
     )
     return dataclasses.replace(case, removals=rest)

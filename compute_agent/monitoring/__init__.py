@@ -2,12 +2,9 @@
 """The daemon's metrics and its health, for Prometheus and for probes.
 
 Begin with ``metrics.py``, which hears of each cycle, request and call of a
-driver. ``declared_metrics.py`` declares each metric (a ``family.py``).
-``current.py`` has the values of the last cycle, ``tally.py`` counts what a
-cycle did, and ``routes.py`` names the route of a request. ``health.py`` judges
-whether the daemon works. ``server.py`` answers HTTP at the address of
-``address.py``; ``textfile.py`` writes a file for node_exporter.
-``daemon_cycles.py`` says what is known of the daemon's cycles.
+driver. ``current.py`` has the values of the last cycle. ``server.py`` answers
+HTTP; ``textfile.py`` writes a file for node_exporter. ``values/`` is pure: it
+declares each metric and judges the daemon's health.
 ``cmd/run/monitors.py`` connects all of it. It may import ``cycle`` and what
 that imports, and prometheus-client.
 """

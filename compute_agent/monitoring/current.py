@@ -14,9 +14,9 @@ from prometheus_client import metrics_core, registry
 
 from ..cycle.node.node_result import Status
 from ..limits import approval, contention
-from . import declared_metrics, health
-from .daemon_cycles import Cycles, NodeResult
-from .family import Family
+from .values import declared_metrics, health
+from .values.daemon_cycles import Cycles, NodeResult
+from .values.declared_metrics import Family
 
 Gauge = metrics_core.GaugeMetricFamily
 

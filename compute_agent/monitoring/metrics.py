@@ -18,9 +18,10 @@ import prometheus_client
 from .. import errors
 from ..transport.watched import Sent
 from ..virt.driver_calls import Call
-from . import current, declared_metrics, routes, tally
-from .daemon_cycles import Cycles, NodeResult
-from .family import NAMESPACE, Family
+from . import current
+from .values import declared_metrics, routes, tally
+from .values.daemon_cycles import Cycles, NodeResult
+from .values.declared_metrics import NAMESPACE, Family
 
 _M = TypeVar('_M', bound=prometheus_client.metrics.MetricWrapperBase)
 

@@ -26,8 +26,8 @@ import prometheus_client
 from prometheus_client import exposition
 
 from .. import errors
-from .address import Address
-from .health import Health
+from .values.address import Address
+from .values.health import Health
 
 LOG = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class Answers:
             '/readyz': lambda: self._judged(lambda one: one.is_ready),
         }
 
-    def of(self, path: str, accepted: str) -> tuple[int, str, bytes]:
+    def answer(self, path: str, accepted: str) -> tuple[int, str, bytes]:
         """Return the answer to a request.
 
         :param path: with a query, which is ignored
@@ -218,7 +218,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _answer(self, *, has_body: bool) -> None:
         accepted = self.headers.get('Accept') or ''
-        status, kind, body = self.server.answers.of(self.path, accepted)
+        status, kind, body = self.server.answers.answer(self.path, accepted)
         self.send_response(status)
         self.send_header('Content-Type', kind)
         self.send_header('Content-Length', str(len(body)))

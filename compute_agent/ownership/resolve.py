@@ -133,7 +133,7 @@ class _Resolver:
     def _deletion(self, uuid: str) -> Cause:
         """Return why a provider is deleted.
 
-        Only ``orphans.py`` removes providers with the agent as the source.
+        Only ``leaving.py`` removes providers with the agent as the source.
         """
         source = self._tree.removed_by.get(uuid, assertion.DRIVER)
         if source == assertion.AGENT:

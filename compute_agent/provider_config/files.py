@@ -19,9 +19,9 @@ from .. import error_text, errors, yaml_file
 from ..ownership.record import Record
 from ..tree import provider_tree
 from ..virt import finding
-from . import merge, parse
-from .entries import Entries, Entry, combine
-from .schema import SCHEMA
+from .entries import merge, parse
+from .entries.entry import Entries, Entry, combine
+from .entries.parse import SCHEMA
 
 LOG = logging.getLogger(__name__)
 

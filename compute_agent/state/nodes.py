@@ -261,7 +261,7 @@ class AgreedNames:
         self._database = database
         self._names: dict[str, str] | None = None
 
-    def of(self, uuid: str) -> str | None:
+    def agreed_name(self, uuid: str) -> str | None:
         """Return the agreed name of a node, None if there never was one."""
         with self._database.reading() as db:
             if self._names is None:
@@ -275,7 +275,7 @@ class AgreedNames:
 
     def agree(self, uuid: str, name: str) -> None:
         """Record that placement and this agent call a node by this name."""
-        if self.of(uuid) == name:
+        if self.agreed_name(uuid) == name:
             return
         with self._database.writing() as db:
             db.execute('replace into agreed_name values (?, ?)', (uuid, name))

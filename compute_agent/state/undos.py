@@ -9,12 +9,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..limits.item import Item, ItemKey
-from ..limits.item_history import ItemHistory, Made, Rest
+from ..limits.item_history import Item, ItemHistory, ItemKey, Made, Rest
 from ..tree import assertion, inventory
 from .database.database import Database
-
-_Histories = Mapping[ItemKey, ItemHistory]
 
 
 class Undos:

@@ -326,7 +326,9 @@ def _parsed(path: str) -> typing.Any:
                 return json.load(file)
             return yaml.safe_load(file)
     except yaml.YAMLError as exc:
-        raise yaml_file.FileError(path, *yaml_problems.of_parser(exc)) from exc
+        raise yaml_file.FileError(
+            path, *yaml_problems.parser_problem(exc)
+        ) from exc
     except json.JSONDecodeError as exc:
         raise yaml_file.FileError(
             path, exc.lineno, f'not JSON: {exc.msg}; correct it here'

@@ -4,6 +4,6 @@
 Here are providers, inventories, names, assertions, and the tree that drivers
 edit. Begin with ``provider.py`` (one provider as placement shows it) and
 ``provider_tree.py`` (the tree). ``host_inventory.py`` makes a host's resource
-classes, ``allocation_ratios.py`` resolves their ratios. Pure; it may import only
+classes, ``inventory.py`` resolves their ratios. Pure; it may import only
 ``errors.py`` and ``error_text.py``.
 """

@@ -37,7 +37,9 @@ class Member:
     resources: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @classmethod
-    def of(cls, seen: provider.Provider, parent: str | None) -> 'Member':
+    def from_provider(
+        cls, seen: provider.Provider, parent: str | None
+    ) -> 'Member':
         """Return a member with the contents that placement shows."""
         return cls(
             uuid=seen.uuid,

@@ -4,7 +4,11 @@
 Pure: no I/O, configuration, logging or clock. Placement fills omitted fields
 with defaults and returns all six. An ``Inventory`` therefore always has all
 six, and "changed" is ``!=``. An omitted allocation ratio can mean 1.0 or "the
-operator's"; ``allocation_ratios.py`` decides this before the value is made.
+operator's"; ``Ratios`` decides this before the value is made.
+
+An operator's ratio in placement stays unless configuration or the source gives
+another. The order is: the forced ratio, else the source's own, else the one in
+placement, else the configured initial ratio, else 1.0.
 """
 
 import dataclasses
@@ -186,3 +190,40 @@ def _check_integer(field: str, value: object, low: int) -> None:
             f'{field} {error_text.excerpt(value)} must be a whole number from '
             f'{low} to {MAX_INT}{hint if field == "total" else ""}'
         )
+
+
+DEFAULT_RATIO = 1.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Ratios:
+    """The configured ratios by resource class.
+
+    :ivar forced: nova's ``*_allocation_ratio``
+    :ivar initial: nova's ``initial_*_allocation_ratio``
+    """
+
+    forced: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    initial: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+    def complete(
+        self,
+        rc: str,
+        record: Record,
+        current: Inventory | None,
+    ) -> Inventory:
+        """Return the complete record with its ratio resolved.
+
+        :param record: as the source gave it; a ratio in it is used unless
+            configuration forces another
+        :param current: placement's inventory of this class, if it has one
+        """
+        if rc in self.forced:
+            ratio = self.forced[rc]
+        elif 'allocation_ratio' in record:
+            return Inventory.from_record(record)
+        elif current is not None:
+            ratio = current.allocation_ratio
+        else:
+            ratio = self.initial.get(rc, DEFAULT_RATIO)
+        return Inventory.from_record({**record, 'allocation_ratio': ratio})

@@ -88,7 +88,9 @@ class ProviderTree(tree_contents.TreeContents):
             parent = seen.parent_uuid
             if uuid in detached or parent not in tree._hierarchy:
                 parent = None
-            tree._hierarchy.insert(hierarchy.Member.of(seen, parent))
+            tree._hierarchy.insert(
+                hierarchy.Member.from_provider(seen, parent)
+            )
             if parent is None and seen.parent_uuid is not None:
                 tree.detached.add(uuid)
         tree._detached_from_start = frozenset(tree.detached)

@@ -5,8 +5,8 @@ import pathlib
 import sys
 from collections.abc import Iterator
 
-from compute_agent.monitoring import declared_metrics
-from compute_agent.monitoring.family import Family, Kind
+from compute_agent.monitoring.values import declared_metrics
+from compute_agent.monitoring.values.declared_metrics import Family, Kind
 
 SOURCE = pathlib.Path(__file__).parents[1] / 'reference' / 'metrics.rst'
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 from wsgiref import types
 
-from compute_agent.dev import placement_app, placement_database, wsgi_thread
+from compute_agent.dev import embedded_placement, placement_app, wsgi_thread
 
 
 class Recorder:
@@ -64,7 +64,7 @@ def main(descriptor: str, database: str, record: str) -> None:
     listener = socket.socket(fileno=int(descriptor))
     path = pathlib.Path(database)
     with (
-        placement_database.lock(path),
+        embedded_placement.lock(path),
         pathlib.Path(record).open('a', buffering=1) as to,
     ):
         application = placement_app.create_app(placement_app.sqlite_url(path))

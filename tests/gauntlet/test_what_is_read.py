@@ -5,10 +5,7 @@ import agents
 import pytest
 from gauntlet import verdict
 
-from compute_agent.tree import (
-    allocation_ratios,
-    names,
-)
+from compute_agent.tree import inventory, names
 
 NODE, NAME = agents.NODE, agents.NAME
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
@@ -44,9 +41,7 @@ def test_a_failed_read_of_inventories_overwrites_no_operators_ratio(
     bench,
 ):
     """One 500 must not turn an operator's ratio into the initial one."""
-    agent = bench.agent(
-        host, ratios=allocation_ratios.Ratios(initial={'VCPU': 4.0})
-    )
+    agent = bench.agent(host, ratios=inventory.Ratios(initial={'VCPU': 4.0}))
     agent.done()
     bench.operator.change_inventory('VCPU', allocation_ratio=2.5)
     bench.placement.clear()

@@ -6,7 +6,7 @@ import pytest
 from gauntlet import verdict
 
 from compute_agent.cycle import resource_tracker
-from compute_agent.tree import allocation_ratios
+from compute_agent.tree import inventory
 
 NODE, NAME = agents.NODE, agents.NAME
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
@@ -101,9 +101,7 @@ def test_a_new_total_leaves_the_operators_ratio(bench):
     def larger(tree, node):
         tree.update_inventory(node, {'VCPU': {'total': 9}})
 
-    agent = bench.agent(
-        host, ratios=allocation_ratios.Ratios(initial={'VCPU': 4.0})
-    )
+    agent = bench.agent(host, ratios=inventory.Ratios(initial={'VCPU': 4.0}))
     agent.done()
     bench.operator.change_inventory('VCPU', allocation_ratio=2.5)
     agent.driver.describe = larger

@@ -8,7 +8,7 @@ notices an agent that lets one take what is the other's.
 import pytest
 import world
 
-from compute_agent.ownership import absent_drivers
+from compute_agent.ownership import several_drivers
 from drivers.host import driver as host
 from drivers.host import rule_files
 from drivers.host.facts import fact
@@ -76,12 +76,12 @@ def test_a_trait_that_both_give_goes_when_neither_does(ruled):
 
 def ends(tree, record, sources):
     """End the claims of drivers that are to be kept."""
-    absent_drivers.release(tree, record, world.N4, sources, None)
+    several_drivers.release(tree, record, world.N4, sources, None)
 
 
 def test_claims_of_a_driver_that_fails_must_not_end(ruled, monkeypatch):
     ruled.step(change=('second driver', 'raises'), then=IDLE)
-    monkeypatch.setattr(absent_drivers, 'keep', ends)
+    monkeypatch.setattr(several_drivers, 'keep', ends)
     monkeypatch.setattr(ruled, 'quiet', lambda: None)
     with pytest.raises(AssertionError, match='does not let it go'):
         ruled.step(change=('nothing',), then=CYCLE)

@@ -27,7 +27,7 @@ from compute_agent.plan import observation, plan
 from compute_agent.plan.plan import Plan
 from compute_agent.provider_config import files
 from compute_agent.state import state
-from compute_agent.tree import allocation_ratios, host_inventory, provider_tree
+from compute_agent.tree import host_inventory, inventory, provider_tree
 from compute_agent.virt import driver as virt
 from compute_agent.virt import drivers
 from report_client.http import placement
@@ -36,7 +36,7 @@ NODE = '11111111-1111-4111-8111-111111111111'
 NAME = 'node-1'
 # Drivers of tests know their nodes' uuids: no file of the host is read.
 NO_DIRECTORY = pathlib.Path(os.devnull)
-NO_RATIOS = allocation_ratios.Ratios()
+NO_RATIOS = inventory.Ratios()
 NOTHING_RESERVED = host_inventory.Reserved()
 
 Describe: typing.TypeAlias = collections.abc.Callable[
@@ -158,7 +158,7 @@ class AgentFactory:
         state: state.State | pathlib.Path | None = None,
         nodes: collections.abc.Mapping[str, str] | None = None,
         authority: collections.abc.Sequence[str] = (),
-        ratios: allocation_ratios.Ratios = NO_RATIOS,
+        ratios: inventory.Ratios = NO_RATIOS,
         reserved: host_inventory.Reserved = NOTHING_RESERVED,
         workers: int = 1,
         files: files.ProviderConfigFiles | None = None,

@@ -17,7 +17,8 @@ from prometheus_client import parser
 from compute_agent import errors
 from compute_agent.cmd.control.node_states import Moment
 from compute_agent.cmd.run import cycle_listeners, status
-from compute_agent.monitoring import current, health, metrics
+from compute_agent.monitoring import current, metrics
+from compute_agent.monitoring.values import health
 from compute_agent.plan.operations import operations
 from compute_agent.testing import Placement
 from compute_agent.transport import watched

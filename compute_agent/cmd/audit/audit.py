@@ -13,7 +13,7 @@ from ..app import command, confirm, progress
 if typing.TYPE_CHECKING:
     from oslo_config import cfg
 
-    from ...audit import cloud, finding, repairs
+    from ...audit import cloud, finding
     from . import gathering, mending
 
 
@@ -156,24 +156,24 @@ class _Run:
 
     def planned(
         self, found: 'Sequence[finding.Finding]'
-    ) -> 'list[repairs.Repair]':
+    ) -> 'list[finding.Repair]':
         """Return the repairs of the findings."""
         from ...audit import audit  # noqa: PLC0415 (quick --help)
 
         return audit.planned(found)
 
-    def too_much(self, planned: 'Sequence[repairs.Repair]') -> list[str]:
+    def too_much(self, planned: 'Sequence[finding.Repair]') -> list[str]:
         """Return a line for each limit that the repairs exceed."""
-        from ...audit import repairs  # noqa: PLC0415 (quick --help)
+        from ...audit import finding  # noqa: PLC0415 (quick --help)
 
         group = self._conf.compute_agent
-        limits = repairs.Limits(
+        limits = finding.Limits(
             deletions=group.max_deletions, percent=group.max_removed_percent
         )
-        return repairs.too_much(planned, limits, self.gathered.custom_traits)
+        return finding.too_much(planned, limits, self.gathered.custom_traits)
 
     def mend(
-        self, planned: 'Sequence[repairs.Repair]'
+        self, planned: 'Sequence[finding.Repair]'
     ) -> 'list[mending.Outcome]':
         """Carry out the repairs; return the outcome of each."""
         from report_client.api import providers, traits  # noqa: PLC0415 (quick --help)
@@ -257,7 +257,7 @@ def _agent(conf: 'cfg.ConfigOpts') -> 'cloud.Agent':
         )
 
 
-def _indented(planned: 'Sequence[repairs.Repair]') -> list[str]:
+def _indented(planned: 'Sequence[finding.Repair]') -> list[str]:
     return [f'  {repair}' for repair in planned]
 
 

@@ -16,7 +16,7 @@ from report_client.api import survey, traits
 from report_client.http import codec
 
 from ... import errors
-from ...audit import repairs
+from ...audit import finding
 from ...plan import allocations
 from ...plan.change import Change
 from ...plan.history_entry import Entry, What
@@ -30,7 +30,7 @@ class Outcome:
     :ivar problem: the reason why it was not carried out, '' if it was
     """
 
-    repair: repairs.Repair
+    repair: finding.Repair
     problem: str = ''
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class Mender:
     rows: gathering.Rows
     tell: Callable[[Sequence[Entry]], None]
 
-    def mend(self, planned: Sequence[repairs.Repair]) -> Iterator[Outcome]:
+    def mend(self, planned: Sequence[finding.Repair]) -> Iterator[Outcome]:
         """Carry out the repairs one by one; yield the outcome of each.
 
         After a failure that stops all requests, none of the others is tried.
@@ -73,20 +73,20 @@ class Mender:
             else:
                 yield Outcome(repair=repair)
 
-    def _step(self, repair: repairs.Repair) -> Callable[[], None]:
+    def _step(self, repair: finding.Repair) -> Callable[[], None]:
         match repair:
-            case repairs.DeleteTrait(name=name):
+            case finding.DeleteTrait(name=name):
                 return lambda: self._drop(name)
-            case repairs.DeleteProviders():
+            case finding.DeleteProviders():
                 return lambda: self._delete(repair)
-            case repairs.DeleteAllocations(consumer=consumer):
+            case finding.DeleteAllocations(consumer=consumer):
                 return lambda: self._free(consumer)
 
     def _drop(self, name: str) -> None:
         self.traits.remove(name)
         self.tell([_dropped_trait(name)])
 
-    def _delete(self, repair: repairs.DeleteProviders) -> None:
+    def _delete(self, repair: finding.DeleteProviders) -> None:
         """Delete a tree or a part of it, if it is as it was judged.
 
         :raises errors.AgentError: it is not, or placement refuses

@@ -8,8 +8,8 @@ does. The answer is also where a move from nova-compute to the agent stands
 
 from oslo_config import cfg
 
-from ...identity import nova_marker
-from ...identity.nova_marker import NovaState
+from ...identity import nova_compute
+from ...identity.nova_compute import NovaState
 from ...ownership.policy import Mode
 from ..wiring import agent_settings
 from . import finding
@@ -29,7 +29,7 @@ def check(conf: cfg.ConfigOpts) -> Finding:
             'this agent reports no host; the nova-compute of its nodes is not '
             f'looked for (mode: {mode.value if mode else "not set"})'
         )
-    sign = nova_marker.look(agent_settings.identity_directories(conf))
+    sign = nova_compute.look(agent_settings.identity_directories(conf))
     match mode:
         case None:
             return _without_mode(sign)
@@ -41,16 +41,16 @@ def check(conf: cfg.ConfigOpts) -> Finding:
             return _reporter(sign)
 
 
-def _without_mode(sign: nova_marker.Sign) -> Finding:
+def _without_mode(sign: nova_compute.Sign) -> Finding:
     if sign.state not in _IS_SEEN:
         return finding.ok('none is seen on this host')
     said = f'{sign}, and [compute_agent] mode is not set'
     if sign.state is NovaState.SILENT:
         return finding.warning(said, 'set mode = reporter')
-    return finding.warning(said, nova_marker.ADVICE)
+    return finding.warning(said, nova_compute.ADVICE)
 
 
-def _owner(sign: nova_marker.Sign) -> Finding:
+def _owner(sign: nova_compute.Sign) -> Finding:
     said = f'{sign}, and mode is owner'
     match sign.state:
         case NovaState.SILENT:
@@ -59,12 +59,12 @@ def _owner(sign: nova_marker.Sign) -> Finding:
             return finding.warning(said, _AGAIN)
         case NovaState.REPORTS:
             return finding.failed(
-                f'{said}: both report this host', nova_marker.ADVICE
+                f'{said}: both report this host', nova_compute.ADVICE
             )
     return finding.ok('none is seen on this host, and mode is owner')
 
 
-def _companion(sign: nova_marker.Sign) -> Finding:
+def _companion(sign: nova_compute.Sign) -> Finding:
     if sign.state is NovaState.SILENT:
         return finding.failed(
             f'{sign}, and mode is companion: nobody reports this host',
@@ -78,7 +78,7 @@ def _companion(sign: nova_marker.Sign) -> Finding:
     return finding.ok(f'{sign}, and mode is companion')
 
 
-def _reporter(sign: nova_marker.Sign) -> Finding:
+def _reporter(sign: nova_compute.Sign) -> Finding:
     said = f'{sign}, and mode is reporter'
     match sign.state:
         case NovaState.SILENT:
@@ -88,7 +88,7 @@ def _reporter(sign: nova_marker.Sign) -> Finding:
         case NovaState.REPORTS:
             return finding.failed(
                 f'{said}: the agent writes nothing of this host',
-                nova_marker.ADVICE,
+                nova_compute.ADVICE,
             )
         case NovaState.STOPPED:
             return finding.warning(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options ``--prune`` and ``--node`` of ``sync`` and ``plan``.
 
-``compute_agent/ownership/pruning.py`` has the rules; this module reads the
+``compute_agent/ownership/policy.py`` has the rules; this module reads the
 words, and reports the names that are removed from no provider.
 """
 
@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable, Iterable, Sequence
 
 from ...cycle.node import node_result
-from ...ownership.pruning import Prune
+from ...ownership.policy import Prune
 from ...tree import node as node_module
 from ...tree.node import Node
 
@@ -61,7 +61,7 @@ def unmet(prune: Prune, results: Iterable['NodeResult']) -> list[str]:
 
     A node that is not done may still have the name.
     """
-    selected = [result for result in results if prune.of(result.node)]
+    selected = [result for result in results if prune.names_for(result.node)]
     removed = {
         name
         for result in selected

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``compute-agent provider rename``: follow a host that has a new name.
 
-``compute_agent/identity/rename.py`` has the rules.
+``compute_agent/ownership/adoption.py`` has the rules.
 """
 
 import argparse
@@ -49,7 +49,7 @@ class ProviderRename(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Rename the provider; return its names."""
-        from ...identity import rename  # noqa: PLC0415
+        from ...ownership import adoption  # noqa: PLC0415
         from ...plan.history_entry import Entry, What  # noqa: PLC0415
         from ...state.database import lock  # noqa: PLC0415
         from ...tree import names  # noqa: PLC0415
@@ -64,12 +64,12 @@ class ProviderRename(command.Report):
             service = named_providers.providers_of(conf)
             provider = service.find(parsed_args.provider)
             provider_change.refuse_novas_root(agent, provider)
-            name = rename.new_name(
+            name = adoption.new_name(
                 provider, agent.tracker.nodes(), parsed_args.name
             )
             names.check_provider_name(name)
             created = agent.state.records.record([provider.uuid], '').created
-            rename.check_created(provider, name, created)
+            adoption.check_created(provider, name, created)
             data = {
                 'uuid': provider.uuid,
                 'old_name': provider.name,
@@ -79,7 +79,7 @@ class ProviderRename(command.Report):
                 return data, f'{provider} already has that name', 0
             service.check_free(name)
             plan = _plan(provider, name, service.tree(provider))
-            if provider.uuid in created and not rename.is_derived(
+            if provider.uuid in created and not adoption.is_derived(
                 provider, name
             ):
                 plan.append(_CREATED)

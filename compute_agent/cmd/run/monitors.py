@@ -17,8 +17,9 @@ from oslo_config import cfg
 
 from compute_agent.plan.operations import operations
 
-from ...monitoring import address, current, health, server, textfile
+from ...monitoring import current, server, textfile
 from ...monitoring.metrics import Metrics
+from ...monitoring.values import address, health
 from ...transport.watched import SENT
 from ...virt.driver_calls import CALLS
 from . import service_manager

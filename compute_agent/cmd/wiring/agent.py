@@ -26,17 +26,11 @@ from ...cycle import garbage, judging, node_list, resource_tracker
 from ...cycle.departures import departed_nodes
 from ...cycle.node import node_result
 from ...cycle.planning import node_planner, planner_settings
-from ...identity import (
-    compute_id,
-    identity,
-    nova_compute,
-    nova_marker,
-    nova_root,
-)
-from ...identity import host_name as host_names
+from ...identity import compute_id, identity, nova_compute, nova_root
+from ...identity import identity as host_names
 from ...limits import contention
 from ...ownership import policy
-from ...ownership.pruning import NOTHING, Prune
+from ...ownership.policy import NO_PRUNE, Prune
 from ...provider_config import files as provider_config
 from ...state.nodes import KnownNode
 from ...state.state import State
@@ -141,7 +135,7 @@ def build_agent(
                 compute_id.uuid_files, settings.identity_directories
             ),
             mode=settings.part,
-            marker=nova_marker.NovaMarker(
+            marker=nova_compute.NovaMarker(
                 settings.identity_directories,
                 lambda: root.known,
                 drivers=settings.drivers,
@@ -198,7 +192,7 @@ def open_agent(
     *,
     read_only: bool,
     unlimited: bool = False,
-    prune: Prune = NOTHING,
+    prune: Prune = NO_PRUNE,
     wait: rate_limit.Wait | None = None,
     describes: bool = True,
     by: str = '',
@@ -279,7 +273,7 @@ def _node_list(
             names, by_uuid, lambda: compute_id.host_uuid(own, others)
         )
         return [
-            host_name.of(node, by_nova.get(node.name) or node.name)
+            host_name.named(node, by_nova.get(node.name) or node.name)
             for node in nodes
         ]
 

@@ -16,10 +16,10 @@ from oslo_config import cfg
 from ...conf import default as default_conf
 from ...limits import blast_radius
 from ...ownership import policy
-from ...ownership.pruning import NOTHING, Prune
+from ...ownership.policy import NO_PRUNE, Prune
 from ...state.history import rotation
 from ...tree import host_inventory
-from ...tree.allocation_ratios import Ratios
+from ...tree.inventory import Ratios
 from ...tree.node import Node
 
 
@@ -61,7 +61,7 @@ class Settings:
     masked_traits: Collection[str] = ()
     takes_over: bool = False
     recreate_roots: bool = True
-    prune: Prune = NOTHING
+    prune: Prune = NO_PRUNE
     mode: policy.Mode | None = None
     drivers: Sequence[str] = ()
 
@@ -85,7 +85,7 @@ class Settings:
         if not self.prune.names:
             return lambda _node: masks
         return lambda node: dataclasses.replace(
-            masks, prune=self.prune.of(node)
+            masks, prune=self.prune.names_for(node)
         )
 
 
@@ -109,7 +109,7 @@ class CurrentSettings:
 
 
 def from_conf(
-    conf: cfg.ConfigOpts, *, unlimited: bool = False, prune: Prune = NOTHING
+    conf: cfg.ConfigOpts, *, unlimited: bool = False, prune: Prune = NO_PRUNE
 ) -> Settings:
     """Return the settings that the options give.
 

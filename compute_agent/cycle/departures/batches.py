@@ -10,7 +10,7 @@ a parameter.
 import dataclasses
 from collections.abc import Mapping
 
-from ...limits import removal_case
+from ...limits import blast_radius
 from ...state.nodes import KnownNode
 from ...virt import driver as virt
 
@@ -43,17 +43,17 @@ def newly_left(
     }
 
 
-def batches(missing: Mapping[str, KnownNode]) -> dict[str, removal_case.Batch]:
+def batches(missing: Mapping[str, KnownNode]) -> dict[str, blast_radius.Batch]:
     """Return for each departed node the batch that it left with."""
     together: dict[tuple[float, int], set[str]] = {}
     for uuid, node in missing.items():
         if node.left_at is not None:
             key = node.left_at, node.left_of
             together.setdefault(key, set()).add(uuid)
-    found: dict[str, removal_case.Batch] = {}
+    found: dict[str, blast_radius.Batch] = {}
     for (left_at, of), uuids in together.items():
         answers = [missing[uuid].answer for uuid in uuids]
-        batch = removal_case.Batch(
+        batch = blast_radius.Batch(
             left_at=left_at,
             nodes=frozenset(uuids),
             unasked=sum(answer is not virt.Existence.NO for answer in answers),

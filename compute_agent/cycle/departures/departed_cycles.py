@@ -12,8 +12,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from ... import errors
-from ...limits import removal_case
-from ...ownership import orphans
+from ...limits import blast_radius
+from ...ownership import leaving
 from ...plan.observation import Observation
 from ...tree.node import Node
 from ..node import node_result
@@ -35,7 +35,7 @@ class Begun:
 
     others: Sequence[NodeResult] = ()
     cycles: Sequence[NodeCycle] = ()
-    batches: Mapping[str, removal_case.Batch] = dataclasses.field(
+    batches: Mapping[str, blast_radius.Batch] = dataclasses.field(
         default_factory=dict
     )
 
@@ -113,7 +113,7 @@ class DepartedCycles:
         uuids = [node.uuid for node in gone]
 
         @functools.cache
-        def present() -> orphans.Others:
+        def present() -> leaving.Others:
             """Observe the listed nodes again, to find the providers in use."""
             self._invalidate()
             return self._observed(nodes)

@@ -19,8 +19,8 @@ from collections.abc import (
 from typing import Protocol
 
 from ... import errors
-from ...limits import removal_case
-from ...ownership import orphans
+from ...limits import blast_radius
+from ...ownership import leaving
 from ...state.nodes import KnownNode
 from ...tree import provider
 from ...tree.node import Node
@@ -68,7 +68,7 @@ class Departed:
     gone: Sequence[Node] = ()
     moved: Sequence[Node] = ()
     unknown: Sequence[tuple[Node, str]] = ()
-    batches: Mapping[str, removal_case.Batch] = dataclasses.field(
+    batches: Mapping[str, blast_radius.Batch] = dataclasses.field(
         default_factory=dict
     )
 
@@ -191,7 +191,7 @@ class Departures:
         self,
         node: Node,
         seen: provider.Snapshot,
-        others: Callable[[], orphans.Others],
+        others: Callable[[], leaving.Others],
         gone: Collection[str],
     ) -> bool:
         """Let the nodes that use a departed node's providers inherit them.
@@ -207,10 +207,10 @@ class Departures:
         """
         created = self._records.created_for([node.uuid]).get(node.uuid, ())
         stays = node.uuid in seen
-        for uuid in orphans.outside(node.uuid, seen, created):
+        for uuid in leaving.outside(node.uuid, seen, created):
             claims = self._records.record([uuid], node.uuid).others.values()
             claimants = {claimant for names in claims for _, claimant in names}
-            heir = orphans.heir(uuid, claimants, others(), gone)
+            heir = leaving.heir(uuid, claimants, others(), gone)
             if heir is None:
                 stays = True
             else:

@@ -9,7 +9,7 @@ its plan. Nothing else of the plan is among them.
 import dataclasses
 from collections.abc import Iterator
 
-from ...limits import blast_radius, removal_subjects
+from ...limits import approval, blast_radius
 from ...limits.approval import Subject
 from ...ownership import takeover
 from ...plan.plan import Plan
@@ -56,14 +56,14 @@ def _removals(plan: Plan) -> Iterator[HeldChange]:
     losses = effects.losses(plan, plan.operations)
     for uuid in sorted(losses.deleted | effects.written(plan.operations)):
         for departed in (True, False):
-            subject = removal_subjects.deletion(uuid, departed=departed)
+            subject = approval.deletion(uuid, departed=departed)
             yield HeldChange(
                 subject=subject, text=f'delete {_provider(plan, uuid)}'
             )
     yield from _names(plan, losses)
     for (uuid, rc), (before, after) in sorted(losses.totals.items()):
         yield HeldChange(
-            subject=removal_subjects.fall((uuid, rc), after),
+            subject=approval.capacity_fall((uuid, rc), after),
             text=f'lower {rc} of {_provider(plan, uuid)} from {before} to '
             f'{after}',
         )
@@ -78,7 +78,7 @@ def _names(plan: Plan, losses: blast_radius.Removals) -> Iterator[HeldChange]:
             else f'{kind.value} {name}'
         )
         yield HeldChange(
-            subject=removal_subjects.name(removed),
+            subject=approval.name_removal(removed),
             text=f'remove {what} from {_provider(plan, uuid)}',
         )
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
 from ... import errors
-from ...ownership import absent_drivers, moved_away, policy
+from ...ownership import policy, several_drivers, taken_away
 from ...ownership.beside_nova import companion, given_up, reporter
 from ...ownership.record import Record
 from ...plan import allocations as alloc
@@ -164,7 +164,7 @@ class Descriptions:
                     reporter.confine(tree, node.uuid)
                 case policy.Mode.OWNER:
                     describe.assert_own_traits(tree, node, record)
-            moved_away.leave(tree, node.uuid, record)
+            taken_away.leave(tree, node.uuid, record)
         return Described(
             tree=tree,
             allocations=turns.allocations,
@@ -192,5 +192,5 @@ class Descriptions:
         """Return True if a driver that does not list the node claims names."""
         if len(by.listing) == len(by.drivers):
             return False
-        claimants = absent_drivers.claimants(self._recorded(node, seen))
+        claimants = several_drivers.claimants(self._recorded(node, seen))
         return not claimants <= {one.source for one in by.listing}

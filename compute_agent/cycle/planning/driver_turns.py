@@ -11,7 +11,7 @@ drivers are made, and the node does not count as done.
 from collections.abc import Callable, Iterator, Sequence
 
 from ... import errors
-from ...ownership import absent_drivers, disputes, policy
+from ...ownership import policy, several_drivers
 from ...ownership.record import Record
 from ...plan import allocations as alloc
 from ...plan.observation import Observation
@@ -57,7 +57,7 @@ class DriverTurns:
         self._recorded = recorded
         self._ask = ask
         self._failed = dict(described_by.failed)
-        self._amounts = disputes.Amounts()
+        self._amounts = several_drivers.Amounts()
         self._tree: ProviderTree | None = None
         self.allocations: alloc.Allocations | None = None
         self.authority: dict[str, Sequence[str]] = {}
@@ -102,7 +102,7 @@ class DriverTurns:
         As a companion, the agent leaves the children of such a driver alone:
         nova-compute may have taken them over.
         """
-        absent = absent_drivers.claimants(record) - self.authority.keys()
+        absent = several_drivers.claimants(record) - self.authority.keys()
         if not absent:
             return
         departed = absent - self._drivers.drivers.sources
@@ -113,9 +113,9 @@ class DriverTurns:
             if one.source in absent - self._failed.keys()
             and describe.denies(one.driver, self._node)
         }
-        absent_drivers.keep(tree, record, absent - ended)
+        several_drivers.keep(tree, record, absent - ended)
         only = [self._node.uuid] if is_companion else None
-        absent_drivers.release(tree, record, self._node.uuid, ended, only)
+        several_drivers.release(tree, record, self._node.uuid, ended, only)
 
     # --- one turn -------------------------------------------------------------
 
@@ -166,7 +166,7 @@ class DriverTurns:
 
         :raises errors.DriverError: it did
         """
-        found = absent_drivers.removed_of_others(
+        found = several_drivers.removed_of_others(
             self._tree or self._seen.tree(),
             tree,
             driver.source,

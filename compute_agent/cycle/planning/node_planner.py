@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ... import errors
 from ...limits import contention
-from ...ownership import leaving, orphans, policy, takeover
+from ...ownership import leaving, policy, takeover
 from ...ownership.beside_nova import given_up
 from ...plan.observation import Observation
 from ...plan.removal import Reason
@@ -223,8 +223,8 @@ class NodePlanner:
         given = given_up.of_mode(self._mode, record, node.uuid, seen.providers)
         record = given_up.left(record, given)
         created = self._records.created_for([node.uuid]).get(node.uuid, ())
-        outside = orphans.outside(node.uuid, seen.providers, created)
-        orphans.describe_gone(
+        outside = leaving.outside(node.uuid, seen.providers, created)
+        leaving.describe_gone(
             tree,
             node,
             record.created,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from ...ownership import policy
 from ...ownership.explanations import notes
 from ...tree import host_inventory
-from ...tree.allocation_ratios import Ratios
+from ...tree.inventory import Ratios
 from ...tree.node import Node
 from .. import report_client
 

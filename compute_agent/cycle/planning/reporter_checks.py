@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checks of a reporter: a nova-compute may report the node after all.
 
-The sign on this host decides at once (``identity/nova_marker.py``). Where there
+The sign on this host decides at once (``identity/nova_compute.py``). Where there
 is none, because nova-compute runs elsewhere or in a container, placement tells:
 a nova-compute that reports undoes what the agent reports
 (``ownership/beside_nova/reporter.py``). ``node_planner.py`` makes these checks,

@@ -3,14 +3,14 @@
 
 The root must be the node's own (``identity/identity.py``), and a root that
 another writer deleted is not created again at once
-(``ownership/lost_roots.py``). ``node_planner.py`` makes these checks.
+(``ownership/taken_away.py``). ``node_planner.py`` makes these checks.
 """
 
 from collections.abc import Callable, Mapping
 
 from ... import errors
 from ...identity import identity, nova_root
-from ...ownership import lost_roots, policy
+from ...ownership import policy, taken_away
 from ...plan.observation import Observation
 from ...tree import provider_tree
 from ...tree.node import Node
@@ -70,7 +70,7 @@ class RootChecks:
         if file is None or self._names is None:
             identity.check(node, seen.providers)
             return
-        agreed = self._names.of(node.uuid)
+        agreed = self._names.agreed_name(node.uuid)
         identity.check(node, seen.providers, agreed, file)
         if node.uuid in seen.providers:
             self._names.agree(node.uuid, node.name)
@@ -93,7 +93,7 @@ class RootChecks:
             return
         if self._mode.is_beside_nova:
             raise errors.UnknownState(nova_root.missing(node.name))
-        why = lost_roots.reason_to_wait(
+        why = taken_away.reason_to_wait(
             node.uuid,
             lost=self._lost_now,
             lost_before=self._lost_before,

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from ...limits import contended as contended_items
 from ...limits import contention
 from ...ownership import policy, resolve
-from ...ownership.explanations import notes, older_record
+from ...ownership.explanations import notes
 from ...ownership.record import Record
 from ...plan import allocations as alloc
 from ...plan import removal
@@ -94,7 +94,9 @@ class WantedProviders:
         it, the record knows what placement has.
         """
         if node_uuid not in self._older:
-            self._older[node_uuid] = older_record.line(tree, record, node_uuid)
+            self._older[node_uuid] = notes.older_record(
+                tree, record, node_uuid
+            )
         found = self._older[node_uuid]
         return (found,) if found else ()
 

@@ -72,7 +72,7 @@ class _Confinement:
 
     def _refuse_inventory(self, root: str) -> None:
         """Drop the empty assertions; the files' others were faults before."""
-        for source, asserted in self._of(root, Kind.INVENTORY).items():
+        for source, asserted in self._assertions(root, Kind.INVENTORY).items():
             if _says(asserted) and not source.startswith(
                 assertion.FILE_PREFIX
             ):
@@ -89,7 +89,7 @@ class _Confinement:
     def _confine_root(self, root: str, kind: Kind) -> None:
         key = (root, kind)
         left: set[str] = set()
-        for source, asserted in self._of(*key).items():
+        for source, asserted in self._assertions(*key).items():
             novas = (
                 _novas(asserted.names) if kind is Kind.TRAIT else set[str]()
             )
@@ -114,7 +114,7 @@ class _Confinement:
         """
         key = (uuid, Kind.TRAIT)
         left: set[str] = set()
-        for source, asserted in self._of(*key).items():
+        for source, asserted in self._assertions(*key).items():
             novas = frozenset(filter(nova_traits.says_nova, asserted.names))
             left |= novas
             self._replace(
@@ -137,7 +137,7 @@ class _Confinement:
         asserted = [
             kind
             for kind in Kind
-            if any(map(_says, self._of(uuid, kind).values()))
+            if any(map(_says, self._assertions(uuid, kind).values()))
         ]
         self.tree.withdraw_assertions(uuid)
         if asserted:
@@ -148,7 +148,7 @@ class _Confinement:
                 f'file asserted its {", ".join(asserted)}'
             )
 
-    def _of(self, uuid: str, kind: Kind) -> Mapping[str, Assertion]:
+    def _assertions(self, uuid: str, kind: Kind) -> Mapping[str, Assertion]:
         return dict(self.tree.assertions.get((uuid, kind), {}))
 
     def _ours(self, key: Key) -> frozenset[str]:

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 
 from ... import error_text
-from ...limits import approval, removal_subjects
+from ...limits import approval
 from ...plan.change import Change
 from ...plan.history_entry import OTHERS, Entry, Result, What
 from ...tree import assertion, provider
@@ -129,17 +129,17 @@ def _subjects(entry: Entry) -> Iterator[tuple[str, approval.Subject]]:
             for departed in (True, False):
                 yield (
                     '',
-                    removal_subjects.deletion(change.uuid, departed=departed),
+                    approval.deletion(change.uuid, departed=departed),
                 )
         elif change.kind is not None and change.is_removal:
             yield (
                 change.name,
-                removal_subjects.name((change.uuid, change.kind, change.name)),
+                approval.name_removal((change.uuid, change.kind, change.name)),
             )
         if change.before is not None and _falls(change):
             total = change.after.total if change.after else 0
             place = change.uuid, change.name
-            yield change.name, removal_subjects.fall(place, total)
+            yield change.name, approval.capacity_fall(place, total)
 
 
 def _falls(change: Change) -> bool:

@@ -197,7 +197,7 @@ def from_data(given: Any) -> NodeRecord:
     validator = jsonschema.Draft202012Validator(SCHEMA)
     worst = jsonschema.exceptions.best_match(validator.iter_errors(given))
     if worst is not None:
-        _, problem = yaml_problems.of_schema(worst)
+        _, problem = yaml_problems.schema_problem(worst)
         where = yaml_problems.place(worst.absolute_path)
         raise errors.ConfigError(where + problem)
     return _record(given)

@@ -15,8 +15,8 @@ import local_nova
 import pytest
 import request_log
 
-from compute_agent.identity import nova_marker
-from compute_agent.identity.nova_marker import NovaState
+from compute_agent.identity import nova_compute
+from compute_agent.identity.nova_compute import NovaState
 
 pytestmark = pytest.mark.long
 
@@ -165,7 +165,7 @@ def of_host(host, folder):
     (nova / 'stat').symlink_to(f'/proc/{host.nova.number}/stat')
     (proc / 'sys').symlink_to('/proc/sys')
     (proc / 'uptime').write_text('99999999.0 1.0\n')  # no process is young
-    return nova_marker.look([host.nova.state_path], proc).state
+    return nova_compute.look([host.nova.state_path], proc).state
 
 
 def test_the_line_is_taken_out_and_put_back(reported, tmp_path):

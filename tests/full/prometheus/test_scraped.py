@@ -21,7 +21,8 @@ from keystoneauth1 import exceptions
 from monitored import samples
 from scrapes import Scrapes
 
-from compute_agent.monitoring import address, server, textfile
+from compute_agent.monitoring import server, textfile
+from compute_agent.monitoring.values import address
 from compute_agent.virt import driver_calls
 
 MINUTES = 20

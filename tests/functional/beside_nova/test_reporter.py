@@ -10,8 +10,8 @@ from agents import NAME, NODE, Clock
 
 from compute_agent import errors
 from compute_agent.cycle.resource_tracker import Status
-from compute_agent.identity import nova_marker
-from compute_agent.identity.nova_marker import NovaState
+from compute_agent.identity import nova_compute
+from compute_agent.identity.nova_compute import NovaState
 from compute_agent.ownership.policy import Mode
 from compute_agent.tree.assertion import Kind
 from compute_agent.tree.node import Node
@@ -54,8 +54,8 @@ def sign(monkeypatch):
     """A function that sets what the host shows of nova-compute."""
 
     def show(state):
-        shown = nova_marker.Sign(state=state, fact='process 7')
-        monkeypatch.setattr(nova_marker, 'look', lambda *_: shown)
+        shown = nova_compute.Sign(state=state, fact='process 7')
+        monkeypatch.setattr(nova_compute, 'look', lambda *_: shown)
 
     show(NovaState.UNKNOWN)
     return show

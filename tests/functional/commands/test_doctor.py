@@ -25,7 +25,7 @@ from compute_agent.cmd.doctor import (
     finding,
     state_checks,
 )
-from compute_agent.identity import nova_marker
+from compute_agent.identity import nova_compute
 from compute_agent.state.state import State
 
 OK, WARNING, FAILED, UNKNOWN = (o.value for o in finding.Outcome)
@@ -42,7 +42,7 @@ def examined(cli, code):
 @pytest.fixture(autouse=True)
 def no_nova(monkeypatch, tmp_path):
     """No nova-compute of this machine counts."""
-    monkeypatch.setattr(nova_marker.look, '__defaults__', (tmp_path,))
+    monkeypatch.setattr(nova_compute.look, '__defaults__', (tmp_path,))
 
 
 @pytest.fixture
@@ -269,10 +269,10 @@ def test_two_uuids_of_this_host_are_a_failure(cli):
 def test_a_nova_compute_beside_must_fit_the_mode(
     cli, monkeypatch, mode, state, outcome, words
 ):
-    sign = nova_marker.Sign(
-        state=nova_marker.NovaState[state], fact='process 123'
+    sign = nova_compute.Sign(
+        state=nova_compute.NovaState[state], fact='process 123'
     )
-    monkeypatch.setattr(nova_marker, 'look', lambda _directories: sign)
+    monkeypatch.setattr(nova_compute, 'look', lambda _directories: sign)
     cli.configure(agent={'mode': mode} if mode else None)
     row = examined(cli, int(outcome == FAILED))['nova-compute']
     assert row['outcome'] == outcome

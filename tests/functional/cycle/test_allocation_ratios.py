@@ -4,7 +4,7 @@
 import pytest
 from agents import NODE
 
-from compute_agent.tree import allocation_ratios
+from compute_agent.tree import inventory
 
 
 def cores(total=8, **more):
@@ -18,8 +18,8 @@ def ratio(operator):
     return operator.inventories()['VCPU']['allocation_ratio']
 
 
-INITIAL = allocation_ratios.Ratios(initial={'VCPU': 4.0})
-FORCED = allocation_ratios.Ratios(forced={'VCPU': 2.0}, initial={'VCPU': 4.0})
+INITIAL = inventory.Ratios(initial={'VCPU': 4.0})
+FORCED = inventory.Ratios(forced={'VCPU': 2.0}, initial={'VCPU': 4.0})
 
 
 def test_the_initial_ratio_is_where_a_class_starts(agent_factory, operator):

@@ -15,7 +15,7 @@ from compute_agent.cycle.resource_tracker import Status
 from compute_agent.limits import backoff
 from compute_agent.ownership import resolve as ownership
 from compute_agent.state.database import schema
-from compute_agent.tree import allocation_ratios
+from compute_agent.tree import inventory
 
 OTHER = '22222222-2222-4222-8222-222222222222'
 SHARED = '33333333-3333-4333-8333-333333333333'
@@ -229,7 +229,7 @@ def test_an_option_that_is_another_is_planned(
         describe,
         nodes=NODES,
         state=agent.state,
-        ratios=allocation_ratios.Ratios(forced={'VCPU': 2.0}, initial={}),
+        ratios=inventory.Ratios(forced={'VCPU': 2.0}, initial={}),
     )
     forced.done()
     assert sorted(planned) == sorted(NODES)

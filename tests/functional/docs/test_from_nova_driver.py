@@ -15,7 +15,7 @@ import pytest
 
 from compute_agent import errors
 from compute_agent.cycle import resource_tracker
-from compute_agent.tree import allocation_ratios
+from compute_agent.tree import inventory
 
 PAGE = pathlib.Path(__file__).parents[3] / 'docs' / 'from-nova-driver.md'
 PYTHON = re.compile(r'^```python\n(.*?)^```$', re.DOTALL | re.MULTILINE)
@@ -80,7 +80,7 @@ def after(agent_factory, controller):
     """An agent with our driver."""
     driver = _defined(AFTER, controller)['GpuHost'](HOST)
     driver.get_nodenames_by_uuid = lambda: {agents.NODE: HOST}
-    initial = allocation_ratios.Ratios(initial={'VCPU': RATIO})
+    initial = inventory.Ratios(initial={'VCPU': RATIO})
     return agent_factory(driver, ratios=initial)
 
 
@@ -129,7 +129,7 @@ def test_the_body_works_in_our_driver_without_the_ratio(
     driver = OfOurs()
     driver.init_host(HOST)
     driver.get_nodenames_by_uuid = lambda: {agents.NODE: HOST}
-    ratios = allocation_ratios.Ratios(initial={'VCPU': RATIO})
+    ratios = inventory.Ratios(initial={'VCPU': RATIO})
     agent_factory(driver, ratios=ratios).done()
     held = operator.holdings()
     assert held[HOST]['inventories']['VCPU']['allocation_ratio'] == RATIO

@@ -5,7 +5,7 @@ import scripted_server
 from connected import by_password, to_ironic, to_placement
 from scripted_server import answer, scripted
 
-from compute_agent.monitoring import routes
+from compute_agent.monitoring.values import routes
 from compute_agent.transport import watched
 
 

@@ -8,7 +8,7 @@ import pytest
 from agents import Clock
 from monitored import Monitored
 
-from compute_agent.monitoring import declared_metrics
+from compute_agent.monitoring.values import declared_metrics
 
 PAGE = pathlib.Path(__file__).parents[3] / 'docs/monitoring.md'
 

@@ -9,7 +9,7 @@ from keystoneauth1 import exceptions
 from monitored import Monitored
 
 from compute_agent import errors
-from compute_agent.monitoring import routes
+from compute_agent.monitoring.values import routes
 from compute_agent.transport import watched
 
 NODES = {

@@ -17,7 +17,8 @@ import pytest
 from compute_agent import errors
 from compute_agent.cmd.control.node_states import Moment
 from compute_agent.cmd.run import status
-from compute_agent.monitoring import address, health, server
+from compute_agent.monitoring import server
+from compute_agent.monitoring.values import address, health
 
 PATIENCE = 60.0  # seconds; only a hang takes as long
 NOON = 1769860800.0

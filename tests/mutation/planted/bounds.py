@@ -9,7 +9,7 @@ from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.departures import batches, departed_nodes
 from compute_agent.cycle.node import conflicts, node_cycle, refusals
 from compute_agent.cycle.planning import consumers
-from compute_agent.limits import backoff, blast_radius, capacity, judgement
+from compute_agent.limits import backoff, blast_radius, judgement
 from compute_agent.provider_config import files
 from compute_agent.state import approvals
 from report_client.apply import executor
@@ -44,7 +44,11 @@ def _(_beyond_budget, _cases, _budget):
     return frozenset()
 
 
-@plant(capacity.exceeded, 'totals may fall as far as they like', in_runs=True)
+@plant(
+    blast_radius.exceeded_classes,
+    'totals may fall as far as they like',
+    in_runs=True,
+)
 def _(_exceeded, _changes, _before, _percent):
     return {}
 

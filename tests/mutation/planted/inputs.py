@@ -7,7 +7,8 @@ from planted.catalogue import plant, together
 from variants import Constant
 
 from compute_agent import errors
-from compute_agent.provider_config import files, merge
+from compute_agent.provider_config import files
+from compute_agent.provider_config.entries import merge
 from compute_agent.tree import assertion, hierarchy, inventory_records
 from drivers.ironic.nodes import describe, instance_info, node, staging
 

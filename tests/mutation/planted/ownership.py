@@ -8,15 +8,15 @@ from planted.catalogue import plant
 from compute_agent.cycle.planning import node_plan
 from compute_agent.identity import identity
 from compute_agent.ownership import (
-    absent_drivers,
     claims,
-    lost_roots,
     policy,
+    several_drivers,
+    taken_away,
     undeletable,
 )
 from compute_agent.plan import intents
 from compute_agent.state import records
-from compute_agent.tree import allocation_ratios, assertion, inventory, names
+from compute_agent.tree import assertion, inventory, names
 
 
 @plant(claims.decide, "the driver's traits replace other writers' traits")
@@ -90,9 +90,7 @@ def _(reconcile_chain, given, seen, *, in_own_tree):
     return reconcile_chain(given, seen, in_own_tree=True)
 
 
-@plant(
-    allocation_ratios.Ratios.complete, 'an omitted allocation ratio means 1.0'
-)
+@plant(inventory.Ratios.complete, 'an omitted allocation ratio means 1.0')
 def _(complete, self, rc, record, _current):
     return complete(self, rc, record, None)
 
@@ -123,7 +121,7 @@ def _(_maybe_cloned, node, root, _agreed, _file):
 
 
 @plant(
-    lost_roots.reason_to_wait,
+    taken_away.reason_to_wait,
     'a root that another deleted is created again at once',
     in_runs=True,
 )
@@ -131,7 +129,7 @@ def _(_reason_to_wait, _uuid, **_what):
     return ''
 
 
-@plant(absent_drivers.keep, "a failing driver's names are removed")
+@plant(several_drivers.keep, "a failing driver's names are removed")
 def _(_keep, tree, record, sources):
     for (uuid, kind), by_source in record.claims.items():
         for source in by_source.keys() & sources:
@@ -149,11 +147,11 @@ def _(decides, self, _source, trait):
 
 
 @plant(
-    absent_drivers.release,
+    several_drivers.release,
     'the claims of a driver that was removed stay for ever',
 )
 def _(_release, tree, record, _node_uuid, sources, _only=None):
-    absent_drivers.keep(tree, record, sources)
+    several_drivers.keep(tree, record, sources)
 
 
 @plant(records.Records.record, 'nobody remembers who added a trait')
@@ -162,7 +160,7 @@ def _(record, self, *which):
 
 
 @plant(
-    allocation_ratios.Ratios.complete,
+    inventory.Ratios.complete,
     'a field that is left out stays what it was',
 )
 def _(_complete, _self, _rc, record, held):

@@ -7,7 +7,7 @@ from compute_agent import error_text
 from compute_agent.cmd.plan import masks
 from compute_agent.conf import misspelled
 from compute_agent.cycle import news
-from compute_agent.identity import host_name
+from compute_agent.identity import identity
 from drivers.ironic.nodes import staging
 from report_client import errors as placement_errors
 
@@ -42,7 +42,7 @@ def _(_check_required, _target, _wanted, _elsewhere):
 
 
 @plant(
-    host_name.HostName._settle,
+    identity.HostName._settle,
     "the name of nova's service becomes the node's name",
 )
 def _(_settle, _self, node, _hypervisor):

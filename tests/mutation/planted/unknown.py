@@ -9,7 +9,7 @@ from planted.catalogue import plant, stand_in
 from compute_agent import errors
 from compute_agent.cycle.departures import departed_nodes, questions
 from compute_agent.limits import judgement
-from compute_agent.ownership.explanations import older_record
+from compute_agent.ownership.explanations import notes
 from compute_agent.state import journal
 from compute_agent.tree import assertion, provider
 from compute_agent.virt import driver as virt
@@ -106,7 +106,7 @@ def _(_is_recent, _self, _reading):
     return False
 
 
-@plant(older_record.line, 'an older state database is not named')
+@plant(notes.older_record, 'an older state database is not named')
 def _(_line, _tree, _record, _node_uuid):
     return None
 

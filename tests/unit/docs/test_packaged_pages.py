@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from compute_agent.monitoring import declared_metrics
+from compute_agent.monitoring.values import declared_metrics
 
 ROOT = pathlib.Path(__file__).parents[3]
 LINK = re.compile(r'\]\(([^)#:\s]+)(?:#[^)]*)?\)')

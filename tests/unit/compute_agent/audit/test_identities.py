@@ -4,7 +4,7 @@
 import pytest
 from audited_cloud import Cloud, Kind, uuid_of
 
-from compute_agent.audit import similar_names
+from compute_agent.audit import hosts
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def some():
     ],
 )
 def test_names_of_one_host(one, other, similar):
-    assert similar_names.are_similar(one, other) is similar
-    assert bool(similar_names.Index([one]).similar(other)) is similar
+    assert hosts.are_similar(one, other) is similar
+    assert bool(hosts.Index([one]).similar(other)) is similar
 
 
 def test_two_names_of_a_host_are_shown_with_the_one_that_nova_knows(some):

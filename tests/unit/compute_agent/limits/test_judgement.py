@@ -3,12 +3,7 @@
 
 import pytest
 
-from compute_agent.limits import (
-    approval,
-    blast_radius,
-    judgement,
-    removal_case,
-)
+from compute_agent.limits import approval, blast_radius, judgement
 from compute_agent.tree import assertion
 
 LIMITS = blast_radius.Limits()
@@ -16,7 +11,7 @@ Kind = approval.Kind
 
 
 def case(uuid, *, deleted=0, names=0, totals=None, since=0.0, batch=None):
-    return removal_case.Case(
+    return blast_radius.Case(
         node_uuid=uuid,
         removals=blast_radius.Removals(
             deleted=frozenset(f'{uuid}-{n}' for n in range(deleted)),
@@ -32,7 +27,7 @@ def case(uuid, *, deleted=0, names=0, totals=None, since=0.0, batch=None):
 
 
 def batch(count, of, left_at=1.0, unasked=0):
-    return removal_case.Batch(
+    return blast_radius.Batch(
         left_at=left_at,
         nodes=frozenset(f'gone-{left_at}-{n}' for n in range(count)),
         unasked=unasked,
@@ -49,7 +44,7 @@ def departed(together, deleted=1):
 
 def seen(providers=100, names=1000, **more):
     count = {str(n): 0 for n in range(providers)}
-    return removal_case.Seen(names={**count, '0': names}, **more)
+    return blast_radius.Seen(names={**count, '0': names}, **more)
 
 
 def judge(cases, view=None, limits=LIMITS, approved=()):

@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from compute_agent.monitoring import declared_metrics
+from compute_agent.monitoring.values import declared_metrics
 
 ROOT = pathlib.Path(__file__).parents[4]
 FILE = ROOT / 'etc/prometheus/compute-agent.rules.yaml'

@@ -3,7 +3,7 @@
 
 import pytest
 
-from compute_agent.ownership import orphans, policy
+from compute_agent.ownership import leaving, policy
 from compute_agent.ownership import resolve as ownership
 from compute_agent.ownership.policy import Policy
 from compute_agent.ownership.record import Record
@@ -163,7 +163,7 @@ def test_a_provider_that_the_driver_removed_says_so():
 def test_the_providers_of_a_departed_node_say_so():
     def edit(tree):
         node = Node(uuid=ROOT, name='root')
-        orphans.describe_gone(tree, node, CREATED.created)
+        leaving.describe_gone(tree, node, CREATED.created)
 
     causes = resolve(edit, CREATED).causes
     gone = Cause(reason=Reason.NODE_GONE)

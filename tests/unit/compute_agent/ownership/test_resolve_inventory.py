@@ -7,8 +7,8 @@ from compute_agent.ownership import resolve as ownership
 from compute_agent.ownership.policy import Policy
 from compute_agent.ownership.record import Record
 from compute_agent.tree import inventory, provider, provider_tree
-from compute_agent.tree.allocation_ratios import Ratios
 from compute_agent.tree.assertion import Kind
+from compute_agent.tree.inventory import Ratios
 
 ROOT = '00000000-0000-0000-0000-000000000001'
 MINE = '00000000-0000-0000-0000-000000000002'

@@ -139,7 +139,7 @@ def test_a_member_holds_what_placement_holds():
         traits=frozenset({'A'}),
         aggregates=frozenset({'g'}),
     )
-    assert hierarchy.Member.of(held, 'p') == hierarchy.Member(
+    assert hierarchy.Member.from_provider(held, 'p') == hierarchy.Member(
         uuid='u',
         name='n',
         generation=3,

@@ -12,7 +12,7 @@ import re
 import pytest
 import yaml
 
-from compute_agent.monitoring import declared_metrics
+from compute_agent.monitoring.values import declared_metrics
 from docs.generators import board
 
 BOARD = board.read()

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from compute_agent.monitoring import declared_metrics
-from compute_agent.monitoring.family import Family
+from compute_agent.monitoring.values import declared_metrics
+from compute_agent.monitoring.values.declared_metrics import Family
 from docs.generators import metrics_page
 
 ROOT = pathlib.Path(__file__).parents[4]

@@ -5,7 +5,7 @@ import pytest
 
 from compute_agent.cmd.plan import pruning
 from compute_agent.cycle.node import node_result
-from compute_agent.ownership.pruning import Prune
+from compute_agent.ownership.policy import Prune
 from compute_agent.plan.operations import operations
 from compute_agent.plan.plan import Plan
 from compute_agent.tree.node import Node
