@@ -19,10 +19,9 @@ from collections.abc import (
     Sequence,
 )
 
-from ..limits import approval, blast_radius, judgement
+from ..limits import approval, blast_radius, effects, judgement
 from ..state.approvals import Approvals
 from ..tree import provider
-from . import effects
 from .node.node_cycle import NodeCycle
 
 LOG = logging.getLogger(__name__)

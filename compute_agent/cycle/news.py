@@ -12,10 +12,9 @@ import logging
 from collections.abc import Iterator, Sequence
 
 from .. import error_text
-from ..limits import alternation
+from ..limits import alternation, effects
 from ..ownership import takeover
 from ..tree.node import Node
-from . import effects
 from .node import node_result
 from .node.node_result import NodeResult
 

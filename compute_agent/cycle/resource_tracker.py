@@ -16,17 +16,16 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from .. import errors, parallel
-from ..limits import blast_radius
+from ..limits import blast_radius, effects
 from ..limits.backoff import Backoff
 from ..limits.contention import Contention, NodeOutcome
 from ..plan.observation import Observation
 from ..tree import node as node_module
 from ..tree import provider
 from ..tree.node import Node
-from . import effects, judging, node_list, report_client
+from . import judging, node_list, report_client
 from .departures import departed_cycles, departed_nodes
-from .node.cycle_context import CycleContext
-from .node.node_cycle import NodeCycle
+from .node.node_cycle import CycleContext, NodeCycle
 from .node.node_result import NodeResult, Status
 from .planning.node_planner import NodePlanner
 

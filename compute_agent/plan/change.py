@@ -3,7 +3,7 @@
 
 Pure: no I/O, configuration, logging or clock. Each operation of a plan returns
 its changes as these values; the agent counts removals and contended items with
-them (``cycle/effects.py``).
+them (``limits/effects.py``).
 """
 
 import dataclasses

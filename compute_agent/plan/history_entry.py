@@ -8,10 +8,11 @@ the commands those of the daemon. ``state/history/`` keeps them.
 
 import dataclasses
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from ..tree import assertion
+from ..tree import assertion, provider
 from .change import Change
+from .intents import Intent
 
 #: The actor of every change that neither this agent nor its commands made.
 OTHERS = 'another writer'
@@ -48,6 +49,8 @@ class What(enum.StrEnum):
     STARTED = 'daemon started'
     STOPPED = 'daemon stopped'
 
+
+_LOST = 'the answer was lost; placement shows that it was carried out'
 
 #: What is removed besides the names of a provider, and providers.
 _DELETIONS = frozenset({What.DROPPED_TRAIT, What.DROPPED_CLASS, What.FREED})
@@ -112,3 +115,53 @@ class PastEntry:
 
     at: float
     entry: Entry
+
+
+def of_lost_answers(
+    done: Sequence[Intent],
+    last: provider.Provider | None,
+    seen: provider.Provider,
+) -> Iterator[Entry]:
+    """Yield the entries about writes whose answers were lost.
+
+    The provider shows that they took place. Without these entries, the history
+    would call them another writer's.
+
+    :param last: the provider as it was read before them, if it was
+    """
+    before = last or provider.Provider(uuid=seen.uuid, name=seen.name)
+    for intent in {i.kind: i for i in done}.values():
+        changes = tuple(_changes(before, intent, seen))
+        if intent.kind is not None and not changes:
+            continue
+        yield Entry(
+            what=What.CREATED if intent.kind is None else OF_KIND[intent.kind],
+            node_uuid=intent.node_uuid,
+            uuid=seen.uuid,
+            provider=seen.name,
+            changes=changes,
+            text=_LOST,
+        )
+
+
+def _changes(
+    before: provider.Provider, intent: Intent, seen: provider.Provider
+) -> Iterator[Change]:
+    """Yield the names that a write added and removed.
+
+    An intent has no amounts, so a class that stays is no change: its amounts
+    may be another writer's.
+    """
+    if intent.kind is None:
+        return
+    old = before.names_of(intent.kind)
+    for name in sorted(old ^ intent.names):
+        yield Change(
+            uuid=seen.uuid,
+            kind=intent.kind,
+            name=name,
+            existed=name in old,
+            exists=name in intent.names,
+            before=before.inventories.get(name),
+            after=seen.inventories.get(name),
+        )

@@ -3,7 +3,7 @@
 
 Begin with ``observer.py``. ``list_strategy.py`` chooses the list requests,
 ``cached_reader.py`` decides which providers are read again, ``sharing.py``
-finds sharing providers, ``name_cache.py`` has the names that placement knows,
-and ``verify.py`` reads again the parts that a plan would write. It may import
+finds sharing providers, and ``verify.py`` reads again the parts that a plan
+would write. It may import
 ``http/``; from the agent ``tree/``, ``plan/`` and errors.
 """

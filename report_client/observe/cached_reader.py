@@ -12,11 +12,11 @@ import logging
 import zlib
 from collections.abc import Callable, Container, Mapping, Sequence
 
-from compute_agent.plan import intents
+from compute_agent.plan import history_entry, intents
 from compute_agent.tree import assertion, provider
 
 from ..http import codec
-from . import fallen, lost_answers, observation, reader, store
+from . import fallen, observation, reader, store
 
 LOG = logging.getLogger(__name__)
 
@@ -200,7 +200,7 @@ class CachedReader:
         self._store.journal.record_outcome(
             outcome.done,
             outcome.dropped,
-            entries=[*lost_answers.entries(outcome.done, last, seen)],
+            entries=[*history_entry.of_lost_answers(outcome.done, last, seen)],
         )
         return outcome.notes
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The observation of one node while ``observer.py`` makes it.
+"""A node's observation while ``observer.py`` makes it, and the last one.
 
 Pure: no I/O, configuration, logging or clock. The finished value is the
-agent's ``plan/observation.py``.
+agent's ``plan/observation.py``. If nothing changed, ``LastObservations``
+returns the last one again: a caller that compares two observations then finds
+the same object, and need not compare their contents.
 """
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from compute_agent import errors
 from compute_agent.plan.intents import Intent
@@ -96,3 +98,47 @@ class ObservationBuilder:
                 note for notes in self.notes.values() for note in notes
             ),
         )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Finished:
+    """An observation, and the readings in it."""
+
+    result: Observation
+    readings: Mapping[str, provider.Reading]
+
+    def is_same(self, builder: ObservationBuilder) -> bool:
+        """Return True if a builder has these readings, all from the store."""
+        readings = builder.readings
+        return (
+            not builder.fresh
+            and builder.home == self.result.home
+            and readings.keys() == self.readings.keys()
+            and all(readings[u] is r for u, r in self.readings.items())
+        )
+
+
+class LastObservations:
+    """The last observation of each node, and the readings behind it."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, _Finished] = {}
+
+    def finish(self, builder: ObservationBuilder) -> Observation:
+        """Return the observation; the previous object if nothing changed."""
+        last = self._last.get(builder.node_uuid)
+        if last is not None and last.is_same(builder):
+            return last.result
+        finished = builder.build()
+        if builder.readings and not builder.fresh:
+            self._last[builder.node_uuid] = _Finished(
+                finished, builder.readings
+            )
+        else:
+            self._last.pop(builder.node_uuid, None)
+        return finished
+
+    def keep_only(self, node_uuids: Collection[str]) -> None:
+        """Forget the observations of other nodes."""
+        for uuid in self._last.keys() - set(node_uuids):
+            del self._last[uuid]

@@ -9,9 +9,11 @@ failed read ever counts as empty. This module writes nothing to placement;
 ``client.py``, ``plan/plan_maker.py`` and ``apply/executor.py`` call it.
 """
 
+import dataclasses
 import functools
 import itertools
 import logging
+import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from compute_agent import errors, parallel
@@ -23,9 +25,7 @@ from ..http import codec, paths, placement
 from . import (
     cached_reader,
     fallen,
-    last_observations,
     list_strategy,
-    name_cache,
     observation,
     reader,
     sharing,
@@ -79,11 +79,9 @@ class Observer:
             interval=sharing_interval,
         )
         self._workers = workers
-        self.names = name_cache.NameCache(
-            self._reader, state, self._providers.is_overdue
-        )
+        self.names = NameCache(self._reader, state, self._providers.is_overdue)
         self._watched: dict[str, set[str]] = {}
-        self._last = last_observations.LastObservations()
+        self._last = observation.LastObservations()
 
     def observe(
         self, node_uuids: Sequence[str]
@@ -297,3 +295,66 @@ def _with_descendants(
         before = len(found)
         found |= {row.uuid for row in rows if row.parent_uuid in found}
     return [row for row in rows if row.uuid in found]
+
+
+class NameCache:
+    """The traits and classes that one placement service knows, read seldom.
+
+    They are kept in the store. They are read again with the slow full read,
+    and after the service was unavailable, because it may have been upgraded.
+    The plans of several nodes are made in several threads.
+
+    :param is_overdue: returns True if a reading of that time is too old
+    """
+
+    def __init__(
+        self,
+        read: reader.Reader,
+        state: store.State,
+        is_overdue: Callable[[float], bool],
+    ) -> None:
+        self._reader = read
+        self._store = state
+        self._is_overdue = is_overdue
+        self._is_outdated = False
+        self._lock = threading.Lock()
+
+    def known(self) -> names.KnownNames:
+        """Return the traits and classes that placement knows."""
+        with self._lock:  # one thread reads for all others
+            known = self.remembered()
+            if (
+                known is None
+                or self._is_outdated
+                or self._is_overdue(known.read_at)
+            ):
+                known = self._reader.known_names()
+                self._store.site.save_known_names(known)
+                self._is_outdated = False
+        return known
+
+    def remembered(self) -> names.KnownNames | None:
+        """Return the cached traits and classes, None if there are none."""
+        return self._store.site.known_names()
+
+    def learn(
+        self, traits: frozenset[str], resource_classes: frozenset[str]
+    ) -> None:
+        """Add created names to the cached ones."""
+        known = self.remembered()
+        if known is not None:
+            self._store.site.save_known_names(
+                dataclasses.replace(
+                    known,
+                    traits=known.traits | traits,
+                    resource_classes=known.resource_classes | resource_classes,
+                )
+            )
+
+    def mark_outdated(self) -> None:
+        """Have the names read again when all of them are needed next."""
+        self._is_outdated = True
+
+    def forget(self) -> None:
+        """Drop the cached names; they are read when they are needed next."""
+        self._store.site.save_known_names(None)

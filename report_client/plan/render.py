@@ -7,15 +7,16 @@ removal follows the name, in parentheses.
 """
 
 import collections
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, assert_never
 
 from compute_agent import error_text
+from compute_agent.plan import allocations as alloc
+from compute_agent.plan import removal
 from compute_agent.plan.operations import operations as ops
 from compute_agent.plan.plan import Plan
-from compute_agent.tree import provider
-
-from . import render_inventory, render_reshape
+from compute_agent.tree import inventory, provider
 
 NOTHING = 'nothing to do'
 
@@ -107,9 +108,9 @@ def operation_data(operation: ops.Operation) -> dict[str, Any]:
         case ops.SetAggregates():
             verb, more = 'set_aggregates', _set_data(operation)
         case ops.SetInventories():
-            verb, more = 'set_inventories', render_inventory.data(operation)
+            verb, more = 'set_inventories', _inventory_data(operation)
         case ops.Reshape():
-            verb, more = 'reshape', render_reshape.data(operation)
+            verb, more = 'reshape', _reshape_data(operation)
         case _:
             assert_never(operation)
     return {
@@ -137,9 +138,7 @@ def _parts(  # noqa: PLR0911 (a case for each kind)
             return f'update provider {old}', moves(operation)
         case ops.DeleteProvider():
             head = f'delete provider {_provider(operation)}'
-            return head, [
-                render_inventory.shown(operation.cause)
-            ] if operation.cause else []
+            return head, [_cause(operation.cause)] if operation.cause else []
         case ops.SetTraits():
             return f'set traits of {_provider(operation)}', _names(operation)
         case ops.SetAggregates():
@@ -148,10 +147,10 @@ def _parts(  # noqa: PLR0911 (a case for each kind)
             )
         case ops.SetInventories():
             head = f'set inventories of {_provider(operation)}'
-            return head, render_inventory.marks(operation)
+            return head, _inventory_marks(operation)
         case ops.Reshape():
             head = f'reshape {_provider(operation)}'
-            return head, render_reshape.marks(operation, error_text.printable)
+            return head, _reshape_marks(operation)
         case _:
             assert_never(operation)
 
@@ -176,7 +175,7 @@ def moves(operation: ops.UpdateProvider) -> list[str]:
 
 def _names(operation: ops.SetTraits | ops.SetAggregates) -> list[str]:
     return [f'+{n}' for n in sorted(operation.added)] + [
-        render_inventory.gone(n, operation) for n in sorted(operation.removed)
+        _removed(n, operation) for n in sorted(operation.removed)
     ]
 
 
@@ -201,5 +200,143 @@ def _set_data(
         'added': sorted(operation.added),
         'removed': sorted(operation.removed),
         'foreign': sorted(operation.foreign),
-        'causes': render_inventory.causes_data(operation),
+        'causes': _causes_data(operation),
     }
+
+
+def _inventory_marks(operation: ops.SetInventories) -> list[str]:
+    """Return a mark for each added, changed or removed resource class."""
+    now, before = operation.inventories, operation.before
+    return [
+        *(f'+{rc} {record(now[rc])}' for rc in sorted(operation.added)),
+        *(
+            f'~{rc} {difference(before[rc], now[rc])}'
+            for rc in sorted(operation.changed)
+        ),
+        *(_removed(rc, operation) for rc in sorted(operation.removed)),
+    ]
+
+
+def _removed(name: str, operation: ops.SetOperation) -> str:
+    """Return the mark of a removed name, with the cause."""
+    mark = f"-{name} !another's" if name in operation.foreign else f'-{name}'
+    cause = operation.causes.get(name)
+    return mark if cause is None else f'{mark} ({_cause(cause)})'
+
+
+def _cause(cause: removal.Cause) -> str:
+    """Return a cause in printable characters; file names may have others."""
+    return error_text.printable(str(cause))
+
+
+def _causes_data(operation: ops.SetOperation) -> dict[str, Any]:
+    """Return the causes of removed names, as data."""
+    return {
+        name: cause.data() for name, cause in sorted(operation.causes.items())
+    }
+
+
+def record(new: inventory.Inventory) -> str:
+    """Return a record as text: the total, then all but the defaults."""
+    usual = inventory.Inventory(total=new.total).to_record()
+    if new.max_unit == new.total:
+        usual['max_unit'] = new.total
+    fields = [
+        f'{field}={value:.10g}'
+        for field, value in new.to_record().items()
+        if value != usual[field]
+    ]
+    return ' '.join([str(new.total), *fields])
+
+
+def difference(before: inventory.Inventory, now: inventory.Inventory) -> str:
+    """Return the changed fields; a database's rounding does not count."""
+    old = before.to_record()
+    return ' '.join(
+        f'{field}={old[field]:.10g}→{value:.10g}'
+        for field, value in now.to_record().items()
+        if not _same(field, old[field], value)
+    )
+
+
+def _same(field: str, old: float, new: float) -> bool:
+    if field == 'allocation_ratio':
+        return math.isclose(old, new, rel_tol=inventory.RATIO_TOLERANCE)
+    return old == new
+
+
+def _inventory_data(operation: ops.SetInventories) -> dict[str, Any]:
+    """Return the inventories that are set, and the changes, as data.
+
+    The key ``before`` has the old records of what is changed or removed.
+    """
+    return {
+        'inventories': {
+            rc: record.to_record()
+            for rc, record in sorted(operation.inventories.items())
+        },
+        'before': {
+            rc: operation.before[rc].to_record()
+            for rc in sorted(operation.changed | operation.removed)
+        },
+        'added': sorted(operation.added),
+        'changed': sorted(operation.changed),
+        'removed': sorted(operation.removed),
+        'foreign': sorted(operation.foreign),
+        'causes': _causes_data(operation),
+    }
+
+
+def _reshape_marks(operation: ops.Reshape) -> list[str]:
+    """Return the sums of moved amounts, and the marks of the new inventories."""
+    names = {
+        part.uuid: error_text.printable(part.name)
+        for part in operation.inventories
+    }
+    changes: dict[tuple[bool, str, str], list[int]]
+    changes = collections.defaultdict(list)
+    for move in operation.moves:
+        for uuid, rc, more in move.changes():
+            changes[more > 0, names.get(uuid, uuid), rc].append(abs(more))
+    return [
+        *(
+            f'{sum(amounts)} {rc} {"to" if comes else "from"} {name} '
+            f'({_consumers(len(amounts))})'
+            for (comes, name, rc), amounts in sorted(changes.items())
+        ),
+        *(
+            f'{names[part.uuid]}: {mark}'
+            for part in operation.inventories
+            for mark in _inventory_marks(part)
+        ),
+    ]
+
+
+def _reshape_data(operation: ops.Reshape) -> dict[str, Any]:
+    """Return the whole inventories, and each consumer's allocations."""
+    return {
+        'inventories': [
+            {
+                'provider': part.name,
+                'uuid': part.uuid,
+                **_inventory_data(part),
+            }
+            for part in operation.inventories
+        ],
+        'consumers': [
+            {
+                'consumer': move.consumer.uuid,
+                'before': _allocations(move.consumer.allocations),
+                'after': _allocations(move.allocations),
+            }
+            for move in operation.moves
+        ],
+    }
+
+
+def _consumers(count: int) -> str:
+    return f'{count} consumer{"" if count == 1 else "s"}'
+
+
+def _allocations(parts: alloc.Parts) -> dict[str, dict[str, int]]:
+    return {uuid: dict(amounts) for uuid, amounts in sorted(parts.items())}

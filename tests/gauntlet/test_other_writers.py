@@ -8,7 +8,7 @@ import pytest
 from gauntlet import verdict
 
 from compute_agent.cycle import resource_tracker
-from compute_agent.cycle.node import conflicts
+from compute_agent.cycle.node import setbacks
 
 NODE, NAME = agents.NODE, agents.NAME
 OWN = {'COMPUTE_NODE', 'OWNER_NOVA'}
@@ -106,7 +106,7 @@ def test_a_provider_that_never_holds_still_is_left_after_a_few_looks(
 ):
     """Five looks with waits between, spread at random; then the next cycle."""
     time = _NoTime()
-    monkeypatch.setattr(conflicts, 'time', time)
+    monkeypatch.setattr(setbacks, 'time', time)
     agent = bench.agent(host)
     agent.done()
     agent.driver.describe = more

@@ -12,7 +12,7 @@ import typing
 from collections.abc import Callable, Iterable, Sequence
 
 from ... import error_text
-from ...cycle.node import held_changes
+from ...cycle.node import node_result
 from ...cycle.node.node_result import Status
 from ...limits import contended
 from ...tree import node
@@ -182,7 +182,8 @@ def _details(state: NodeState) -> Data:
         'notes': list(result.notes),
         'contended_items': [contended.line(each, before) for each in items],
         'held_changes': [
-            each.text for each in (held_changes.of(planned) if planned else ())
+            each.text
+            for each in (node_result.held_changes(planned) if planned else ())
         ],
         'operations': [render.line(op) for op in result.applied],
         'not_made': [

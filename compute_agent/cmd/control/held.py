@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...cycle.node import held_changes
+from ...cycle.node import node_result
 from ...limits.approval import Subject
 from ...tree import node
 from .node_states import Moment, NodeState
@@ -73,7 +73,7 @@ def _choices(nodes: Sequence[HeldNode]) -> Iterator[list[HeldNode]]:
 
 def _held(state: NodeState) -> HeldNode:
     """Return the changes of a node; an approval covers those with a line."""
-    found = held_changes.of(state.planned) if state.planned else ()
+    found = node_result.held_changes(state.planned) if state.planned else ()
     return HeldNode(
         node=state.result.node,
         lines=tuple(change.text for change in found),

@@ -64,7 +64,7 @@ def data(node: Node, found: Sequence[Drift]) -> dict[str, Any]:
 
 
 def _mark(one: Drift) -> str:
-    from report_client.plan import render_inventory  # noqa: PLC0415 (quick --help)
+    from report_client.plan import render  # noqa: PLC0415 (quick --help)
 
     change = one.change
     if change.kind is None:
@@ -77,8 +77,8 @@ def _mark(one: Drift) -> str:
     if change.after is None:
         return mark
     if change.before is None:
-        return f'{mark} {render_inventory.record(change.after)}'
-    changed = render_inventory.difference(change.before, change.after)
+        return f'{mark} {render.record(change.after)}'
+    changed = render.difference(change.before, change.after)
     return f'{mark} {changed}'
 
 

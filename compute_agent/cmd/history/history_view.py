@@ -46,7 +46,7 @@ def rows(past: Iterable[PastEntry], nodes: Mapping[str, str]) -> list[Row]:
 
 def marks(entry: Entry) -> Iterator[str]:
     """Yield a mark for each name that changed."""
-    from report_client.plan import render_inventory  # noqa: PLC0415 (quick --help)
+    from report_client.plan import render  # noqa: PLC0415 (quick --help)
 
     for change in entry.changes:
         if change.kind is None:
@@ -54,9 +54,9 @@ def marks(entry: Entry) -> Iterator[str]:
         text = f'{_sign(change)}{change.name}'
         if change.exists and change.after is not None:
             text += ' ' + (
-                render_inventory.record(change.after)
+                render.record(change.after)
                 if change.before is None
-                else render_inventory.difference(change.before, change.after)
+                else render.difference(change.before, change.after)
             )
         if change.name in entry.restored:
             text += ' (restored)'

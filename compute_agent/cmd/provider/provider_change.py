@@ -93,7 +93,7 @@ class ProviderChange(ProviderItem):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Change the provider; return the operation that did it."""
-        from report_client.apply import history_entries  # noqa: PLC0415 (quick --help)
+        from report_client.plan import history_entries  # noqa: PLC0415 (quick --help)
 
         done = self.change(self._service, parsed_args.found, parsed_args)
         if done.is_change:

@@ -17,8 +17,7 @@ from ...ownership import leaving
 from ...plan.observation import Observation
 from ...tree.node import Node
 from ..node import node_result
-from ..node.cycle_context import CycleContext
-from ..node.node_cycle import NodeCycle
+from ..node.node_cycle import CycleContext, NodeCycle
 from ..node.node_result import NodeResult, Status
 from ..planning.node_planner import NodePlanner
 from . import departed_nodes

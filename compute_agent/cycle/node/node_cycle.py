@@ -11,20 +11,23 @@ each node and runs them in several threads.
 
 import dataclasses
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from ... import errors
-from ...limits import blast_radius, judgement
+from ...limits import approval, backoff, blast_radius, contention, judgement
+from ...ownership import takeover
 from ...plan.observation import Observation
 from ...plan.operations.operations import Operation
 from ...plan.plan import Conflict, Plan
+from ...state.approvals import Approvals
 from ...tree import provider
 from ...tree.node import Node
+from .. import report_client
 from ..planning.node_plan import NodePlan
-from . import conflicts, first_writes, node_result, removals
-from .cycle_context import CycleContext
+from ..planning.node_planner import NodePlanner
+from . import node_result
 from .node_result import NodeResult, Status
-from .refusals import Refusals
+from .setbacks import Conflicts, Refusals
 
 LOG = logging.getLogger(__name__)
 
@@ -32,6 +35,34 @@ MORE = (
     'placement changed meanwhile, and the plan would now remove more than was '
     'judged in this cycle; it waits for the next cycle'
 )
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class CycleContext:
+    """The collaborators of one cycle, and what its nodes learn together.
+
+    :ivar writing: False in a cycle that only plans
+    :ivar judged: True if removals wait until those of all nodes are judged
+    :ivar confirm_departure: asks the driver again about a node that left;
+        raises ``UnknownState`` unless it is gone
+    :ivar contended: the items that this cycle leaves as they are
+    :ivar approvals: the changes that a person approved
+    :ivar outage: the error of the first node that found the service away
+    :ivar removals: what each node's plan removes, to be judged together
+    """
+
+    client: report_client.ReportClient
+    planner: NodePlanner
+    confirm_departure: Callable[[Node], None]
+    back_off: backoff.Backoff
+    contended: Collection[contention.Item]
+    writing: bool
+    judged: bool
+    approvals: Approvals
+    outage: errors.Unavailable | None = None
+    removals: dict[str, blast_radius.Removals] = dataclasses.field(
+        default_factory=dict
+    )
 
 
 class NodeCycle:
@@ -65,7 +96,7 @@ class NodeCycle:
         self._is_judged = not context.judged
         self._planned: NodePlan | None = None
         self._before: provider.Snapshot = {}
-        self._conflicts = conflicts.Conflicts(node)
+        self._conflicts = Conflicts(node)
         self._applied: list[Operation] = []
         self._approved: list[str] = []
         self._has_sent = False
@@ -79,7 +110,7 @@ class NodeCycle:
         """Return the removals that placement carried out in this cycle."""
         if self._planned is None or not self._applied:
             return blast_radius.NOTHING
-        return removals.carried_out(
+        return node_result.removals_carried_out(
             self._planned, self._applied, departed=self.departed
         )
 
@@ -233,9 +264,7 @@ class NodeCycle:
         if not self._context.writing:
             # A cycle that writes verifies each part before its write.
             self._context.client.verify(planned.plan)
-        planned, who = first_writes.with_approved(
-            self.node, planned, self._context
-        )
+        planned, who = _with_approved(self.node, planned, self._context)
         if who and not self._context.writing:
             self._approved.append(f'the first write is approved by {who}')
         return planned
@@ -252,7 +281,7 @@ class NodeCycle:
             return False
         if context.writing and self._is_backed_off(plan):
             return False
-        removed = removals.planned(planned, departed=self.departed)
+        removed = node_result.planned_removals(planned, departed=self.departed)
         if not context.judged:
             return context.writing
         if not self._is_judged:
@@ -354,3 +383,26 @@ class NodeCycle:
             no_server=isinstance(outage, errors.NoServer),
             again_in=self._refusals.back_off(self._applied),
         )
+
+
+def _with_approved(
+    node: Node, planned: NodePlan, context: CycleContext
+) -> tuple[NodePlan, str]:
+    """Return the plan with the first writes that persons approved, and who.
+
+    ``ownership/takeover.py`` tells which operations are the first write to
+    another writer's provider; these wait for a person.
+    A cycle that writes records them at once, so they hold even if something
+    else keeps the plan from being applied in this cycle.
+    """
+    waiting = {takeover.subject(one): one for one in planned.waiting()}
+    persons = context.approvals.approved(waiting)
+    if not persons:
+        return planned, ''
+    who = approval.persons(persons.values())
+    if context.writing:
+        context.planner.take_over([waiting[s] for s in persons])
+        context.approvals.drop(persons)
+        LOG.info('%s: the first write goes on, as approved by %s', node, who)
+    rest = tuple(one for s, one in waiting.items() if s not in persons)
+    return dataclasses.replace(planned, takeovers=rest), who

@@ -1,20 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The result of a node's cycle, as a value.
+"""The result of a node's cycle, as a value, and what is read from it.
 
 Pure: no I/O, configuration, logging or clock. The node's cycle makes it; the
-service and the command line report it.
+service and the command line report it. ``held_changes`` finds in its plan the
+changes that wait for a person. ``planned_removals`` and
+``removals_carried_out`` count what ``limits/`` judges.
 """
 
 import dataclasses
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from ...limits import approval, contention
+from ...limits import (
+    approval,
+    blast_radius,
+    contention,
+    effects,
+)
 from ...limits import contended as contended_items
+from ...limits.approval import Subject
 from ...ownership import takeover
 from ...plan.operations.operations import Operation
 from ...plan.plan import Plan
+from ...tree import assertion
 from ...tree.node import Node
+from ..planning.node_plan import NodePlan
 
 
 class Status(enum.Enum):
@@ -119,4 +129,104 @@ def not_applied(result: NodeResult, status: Status, why: str) -> NodeResult:
     reasons = [reason for reason in (why, result.reason) if reason]
     return dataclasses.replace(
         result, status=status, reason='; '.join(reasons)
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HeldChange:
+    """One change that waits for a person.
+
+    :ivar text: the change, as a line
+    """
+
+    subject: Subject
+    text: str
+
+
+def held_changes(result: NodeResult) -> tuple[HeldChange, ...]:
+    """Return the changes of a node that wait for a person, in order."""
+    if not result.held or result.plan is None:
+        return ()
+    found = {
+        change.subject: change
+        for change in (
+            *_first_writes(result),
+            *_held_removals(result.plan),
+        )
+        if change.subject in result.held
+    }
+    return tuple(found.values())
+
+
+def _first_writes(result: NodeResult) -> Iterator[HeldChange]:
+    for waiting in result.takeovers:
+        yield HeldChange(
+            subject=takeover.subject(waiting), text=waiting.brief()
+        )
+
+
+def _held_removals(plan: Plan) -> Iterator[HeldChange]:
+    """Yield each removal of a plan; a deletion as either kind of it."""
+    losses = effects.losses(plan, plan.operations)
+    for uuid in sorted(losses.deleted | effects.written(plan.operations)):
+        for departed in (True, False):
+            subject = approval.deletion(uuid, departed=departed)
+            yield HeldChange(
+                subject=subject, text=f'delete {_provider(plan, uuid)}'
+            )
+    yield from _names(plan, losses)
+    for (uuid, rc), (before, after) in sorted(losses.totals.items()):
+        yield HeldChange(
+            subject=approval.capacity_fall((uuid, rc), after),
+            text=f'lower {rc} of {_provider(plan, uuid)} from {before} to '
+            f'{after}',
+        )
+
+
+def _names(plan: Plan, losses: blast_radius.Removals) -> Iterator[HeldChange]:
+    for removed in sorted(losses.names):
+        uuid, kind, name = removed
+        what = (
+            f'the capacity of {name}'
+            if kind is assertion.Kind.INVENTORY
+            else f'{kind.value} {name}'
+        )
+        yield HeldChange(
+            subject=approval.name_removal(removed),
+            text=f'remove {what} from {_provider(plan, uuid)}',
+        )
+
+
+def _provider(plan: Plan, uuid: str) -> str:
+    return str(plan.before.get(uuid, uuid))
+
+
+def planned_removals(
+    made: NodePlan, *, departed: bool
+) -> blast_radius.Removals:
+    """Return what a plan removes, without the operations that wait.
+
+    A provider of a departed node that cannot be deleted becomes reserved,
+    which removes its capacity just as a deletion would. So each provider to
+    which such a node's plan writes counts as deleted.
+    """
+    held = made.held()
+    sent = [op for op in made.plan.operations if op not in held]
+    if departed:
+        return blast_radius.Removals(deleted=effects.written(sent))
+    return effects.losses(made.plan, sent)
+
+
+def removals_carried_out(
+    made: NodePlan, done: Sequence[Operation], *, departed: bool
+) -> blast_radius.Removals:
+    """Return what placement removed.
+
+    :param done: the operations that were applied
+    """
+    if not departed:
+        return effects.losses(made.plan, done)
+    left = [op for op in made.plan.operations if op not in done]
+    return blast_radius.Removals(
+        deleted=effects.written(done) - effects.written(left)
     )

@@ -12,7 +12,7 @@ import pytest
 from agents import Driver
 
 from compute_agent.cycle.resource_tracker import Status
-from report_client.apply import circuit_breaker
+from report_client.apply import executor
 
 NODES = {
     f'{number}{number * 7}-1111-4111-8111-111111111111': f'node-{number}'
@@ -49,7 +49,7 @@ def world():
 @pytest.fixture
 def opened(monkeypatch):
     """Set when the breaker has opened."""
-    event, real = threading.Event(), circuit_breaker.CircuitBreaker._counted
+    event, real = threading.Event(), executor.CircuitBreaker._counted
 
     def counted(self, subject, exc):
         why = real(self, subject, exc)
@@ -57,7 +57,7 @@ def opened(monkeypatch):
             event.set()
         return why
 
-    monkeypatch.setattr(circuit_breaker.CircuitBreaker, '_counted', counted)
+    monkeypatch.setattr(executor.CircuitBreaker, '_counted', counted)
     return event
 
 

@@ -7,7 +7,7 @@ from planted.catalogue import plant
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.cycle.departures import batches, departed_nodes
-from compute_agent.cycle.node import conflicts, node_cycle, refusals
+from compute_agent.cycle.node import node_cycle, setbacks
 from compute_agent.cycle.planning import consumers
 from compute_agent.limits import backoff, blast_radius, judgement
 from compute_agent.provider_config import files
@@ -106,7 +106,7 @@ def _(_drop, _self, _subjects):
 
 
 @plant(
-    conflicts.Conflicts.allow_replan,
+    setbacks.Conflicts.allow_replan,
     'replanning after conflicts has no limit',
 )
 def _(allow_replan, self, met):
@@ -114,7 +114,7 @@ def _(allow_replan, self, met):
 
 
 @plant(
-    conflicts.Conflicts.pause,
+    setbacks.Conflicts.pause,
     'a conflict is met with a new look at once',
 )
 def _(_pause, _self):
@@ -122,7 +122,7 @@ def _(_pause, _self):
 
 
 @plant(
-    refusals.Refusals.delayed,
+    setbacks.Refusals.delayed,
     'a refused write is sent in every cycle',
 )
 def _(_delayed, _self, _planned):

@@ -16,8 +16,9 @@ from compute_agent.ownership import claims
 from compute_agent.plan import intents
 from compute_agent.state import earlier_contents
 from compute_agent.tree import provider_tree
-from report_client.apply import executor, progress
+from report_client.apply import executor
 from report_client.observe import fallen
+from report_client.plan import progress
 
 TEN_CYCLES = 600.0  # seconds, at a cycle a minute
 

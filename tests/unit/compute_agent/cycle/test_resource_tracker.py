@@ -12,7 +12,7 @@ import threads
 from compute_agent import errors
 from compute_agent.cycle import judging, node_list, resource_tracker
 from compute_agent.cycle.departures import departed_nodes
-from compute_agent.cycle.node import conflicts
+from compute_agent.cycle.node import setbacks
 from compute_agent.cycle.planning import node_planner, planner_settings
 from compute_agent.identity import identity
 from compute_agent.limits import backoff, blast_radius, contention
@@ -414,7 +414,7 @@ def test_conflicts_without_end_wait_for_the_next_cycle(client, tracker):
     client.planned = raising(errors.Replan('moved'))
     results = tracker().sync()
     assert ends(results) == [('a', 'done'), ('b', 'waiting'), ('c', 'done')]
-    assert client.calls.count(('plan', B)) == conflicts.PLANS
+    assert client.calls.count(('plan', B)) == setbacks.PLANS
 
 
 def test_an_outage_spares_the_nodes_that_are_left(client, tracker):
@@ -708,7 +708,7 @@ def test_looks_before_and_after_the_judgement_are_counted_together(
     client.applying = raising(errors.Replan('moved'))
     result = tracker().sync()[1]
     assert result.status is Status.WAITING
-    assert client.calls.count(('plan', B)) == conflicts.PLANS
+    assert client.calls.count(('plan', B)) == setbacks.PLANS
 
 
 def test_an_outage_between_planning_and_applying_ends_what_was_held(

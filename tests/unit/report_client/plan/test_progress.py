@@ -11,8 +11,7 @@ from compute_agent.plan.operations import operations as ops
 from compute_agent.plan.plan import Plan
 from compute_agent.tree import inventory, provider
 from report_client import errors
-from report_client.apply import progress
-from report_client.plan import diff
+from report_client.plan import diff, progress
 
 TWO, FOUR = inventory.Inventory(total=2), inventory.Inventory(total=4)
 NO = errors.BadRequest('no')

@@ -7,14 +7,14 @@ import pytest
 
 from compute_agent import errors
 from report_client import errors as placement_errors
-from report_client.apply import circuit_breaker
+from report_client.apply import executor
 
 FAULT = placement_errors.ServerFault('HTTP 500')
 
 
 @pytest.fixture
 def watched():
-    return circuit_breaker.CircuitBreaker()
+    return executor.CircuitBreaker()
 
 
 def ends(watched, *subjects):

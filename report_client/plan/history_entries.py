@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The entries of the history about operations, and about lost answers.
+"""The entries of the history about operations.
 
-Pure: no I/O, configuration, logging or clock. ``executor.py`` has the entries
-recorded in the transaction of the outcome, ``cached_reader.py`` those of writes
-that a later reading shows.
+Pure: no I/O, configuration, logging or clock. ``apply/executor.py`` has the
+entries recorded in the transaction of the outcome.
 """
 
 import dataclasses
@@ -13,7 +12,7 @@ from typing import assert_never
 from compute_agent.plan.history_entry import OF_KIND, Entry, Result, What
 from compute_agent.plan.operations import operations as ops
 
-from ..plan import render
+from . import render
 from .progress import Progress
 
 

@@ -9,11 +9,11 @@ cycle. Each operation lists its own changes, and this module adds them up.
 import dataclasses
 from collections.abc import Iterable
 
-from ..limits import blast_radius, contention
 from ..plan.change import Change
 from ..plan.operations.operations import Operation
 from ..plan.plan import Plan
 from ..tree import assertion, provider
+from . import blast_radius, contention
 
 _NO_ITEMS = frozenset[contention.Item]()
 

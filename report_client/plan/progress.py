@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The progress of one plan: its steps, the ledger, refusals and conflicts.
+"""The progress of a plan that is sent: its steps, refusals, conflicts, intents.
 
 Pure: no I/O, configuration, logging or clock. The ledger maps a provider to
 its generation: the observation fills it, and each answer advances it.
-``executor.py`` keeps one ``Progress`` for each plan that it sends.
+``apply/executor.py`` keeps one ``Progress`` for each plan that it sends. It
+records the intents before it sends anything; after a crash they tell which
+writes were carried out. Each operation tells how far it raises a provider's
+generation (``advances``), and ``expected_intents`` adds these up in the plan's
+order.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from compute_agent import errors
 from compute_agent.plan.intents import Intent
@@ -17,11 +21,29 @@ from compute_agent.plan.plan import Conflict, Outcome, Plan
 from compute_agent.tree import assertion, provider, working_copy
 
 from ..http import codec_writes
-from ..plan import render
-from . import expected_intents
-from .step import Step
+from . import render
+
+Intents = tuple[Intent, ...]
 
 _BLOCKED = 'not sent, because an operation that it depends on was refused'
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Step:
+    """One operation and its state so far.
+
+    :ivar intents: the intents that are recorded before it is sent
+    :ivar unsure: it was sent, and no answer tells the outcome
+    :ivar done: placement carried it out
+    :ivar failed: it was refused or met a conflict, or it depends on such an
+        operation
+    """
+
+    operation: ops.Operation
+    intents: tuple[Intent, ...] = ()
+    unsure: bool = False
+    done: bool = False
+    failed: bool = False
 
 
 class Progress:
@@ -178,7 +200,7 @@ class Progress:
         """
         ahead = [step for step in self.steps if self._is_ahead(step)]
         now = {uuid: self._now(p) for uuid, p in self.providers.items()}
-        expected = expected_intents.intents(
+        expected = expected_intents(
             self.node_uuid,
             [step.operation for step in ahead],
             now,
@@ -286,3 +308,65 @@ class Progress:
             elif step.done:
                 sure |= step.operation.providers
         return sure - unsure - self._stopped
+
+
+def expected_intents(
+    node_uuid: str,
+    operations: Iterable[ops.Operation],
+    before: provider.Snapshot,
+    written: Collection[str] = (),
+) -> Iterator[tuple[ops.Operation, Intents]]:
+    """Yield each operation of a node's plan with its intents, in order.
+
+    :param before: the providers as they are when the first operation is sent
+    :param written: the providers that the plan has written to by then
+    """
+    expected = _Expected(node_uuid, before, written)
+    for operation in operations:
+        yield operation, tuple(expected.after(operation))
+
+
+class _Expected:
+    """The providers' generations and classes after each step of the plan."""
+
+    def __init__(
+        self,
+        node_uuid: str,
+        before: provider.Snapshot,
+        written: Collection[str],
+    ) -> None:
+        self._node_uuid = node_uuid
+        self._generations = {
+            uuid: one.generation or 0 for uuid, one in before.items()
+        }
+        self._classes = {
+            uuid: frozenset(one.inventories) for uuid, one in before.items()
+        }
+        self._written = set(written)
+
+    def after(self, operation: ops.Operation) -> Iterator[Intent]:
+        """Yield the intents of the next operation."""
+        for advance in operation.advances():
+            uuid = advance.uuid
+            if advance.names is None and uuid not in self._written:
+                continue
+            yield self._intent(advance)
+            self._written.add(uuid)
+
+    def _intent(self, advance: write.Advance) -> Intent:
+        uuid = advance.uuid
+        generation = self._generations.get(uuid, 0) + advance.raises
+        self._generations[uuid] = generation
+        names = advance.names
+        if names is None:
+            names = self._classes.get(uuid, frozenset())
+        elif advance.kind is assertion.Kind.INVENTORY:
+            self._classes[uuid] = names
+        return Intent(
+            node_uuid=self._node_uuid,
+            uuid=uuid,
+            kind=advance.kind,
+            generation=generation,
+            names=names,
+            added=advance.added,
+        )

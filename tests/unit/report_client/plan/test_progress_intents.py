@@ -9,7 +9,7 @@ from compute_agent.plan import allocations as alloc
 from compute_agent.plan import intents
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, inventory, provider
-from report_client.apply import expected_intents
+from report_client.plan import progress
 
 RECORD = inventory.Inventory(total=2)
 INVENTORY = assertion.Kind.INVENTORY
@@ -33,7 +33,7 @@ def planned(*operations):
             ),
         ]
     )
-    intents = expected_intents.intents('root', operations, before)
+    intents = progress.expected_intents('root', operations, before)
     return [sent for _, sent in intents]
 
 

@@ -5,8 +5,7 @@ import dataclasses
 
 import pytest
 
-from compute_agent.cycle import effects
-from compute_agent.limits import contention
+from compute_agent.limits import contention, effects
 from compute_agent.plan import allocations
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, inventory, provider
