@@ -20,7 +20,7 @@ import tenacity
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
 from compute_agent.plan.operations import operations as ops
-from compute_agent.tree import assertion, inventory, names, provider
+from compute_agent.tree import assertion, inventory, names
 
 from .. import errors
 from ..http import codec, codec_writes, paths, placement
@@ -217,8 +217,8 @@ class ProviderContents:
             )
         except errors.InUse as exc:
             raise errors.InUse(
-                f'{provider.title(target.name, target.uuid)}: nothing was '
-                f'removed: {self._holders(target, unwanted)}'
+                f'{target}: nothing was removed: '
+                f'{self._holders(target, unwanted)}'
             ) from exc
 
     def set_inventory(
@@ -393,9 +393,9 @@ class ProviderContents:
             return self._retrying(attempt)
         except (errors.Conflict, errors.UnknownName) as exc:
             raise errors.Conflict(
-                f'{provider.title(target.name, target.uuid)}: nothing was '
-                'written, because other writers changed it during each of '
-                f'{ATTEMPTS} attempts; try again ({exc})'
+                f'{target}: nothing was written, because other writers '
+                f'changed it during each of {ATTEMPTS} attempts; try again '
+                f'({exc})'
             ) from exc
 
     def _send(
@@ -468,16 +468,15 @@ def naming_provider(target: codec.ListedProvider) -> Iterator[None]:
     except errors.UnknownName:
         raise  # the provider exists
     except errors.NotFound as exc:
-        title = provider.title(target.name, target.uuid)
-        raise errors.NotFound(f'{title} is gone') from exc
+        raise errors.NotFound(f'{target} is gone') from exc
 
 
 def _outdated(
     target: codec.ListedProvider, expected: int | None, why: str
 ) -> errors.Outdated:
     return errors.Outdated(
-        f'{provider.title(target.name, target.uuid)} {why}: nothing was '
-        f'written under generation {expected}; read the provider again'
+        f'{target} {why}: nothing was written under generation {expected}; '
+        'read the provider again'
     )
 
 

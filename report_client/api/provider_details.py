@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from compute_agent.tree import assertion, inventory, provider
+from compute_agent.tree import assertion, inventory
 
 from .. import errors
 from ..http import codec, paths
@@ -115,6 +115,6 @@ def _together(
             return newest, {name: part for name, (_, part) in found.items()}
         found.update({name: reads[name]() for name in older})
     raise errors.Conflict(
-        f'{provider.title(target.name, target.uuid)}: other writers changed '
-        'it during each attempt to read it; try again'
+        f'{target}: other writers changed it during each attempt to read it; '
+        'try again'
     )

@@ -178,12 +178,10 @@ class Providers(provider_details.ProviderDetails):
         try:
             self._service.send(codec_writes.request(operation, {}))
         except errors.NotFound as exc:
-            raise errors.DoesNotExist(
-                f'{provider.title(target.name, target.uuid)} is gone already'
-            ) from exc
+            raise errors.DoesNotExist(f'{target} is gone already') from exc
         except errors.InUse as exc:
             raise errors.InUse(
-                f'{provider.title(target.name, target.uuid)} was not deleted: {self._users(target)}'
+                f'{target} was not deleted: {self._users(target)}'
             ) from exc
 
     def rename(
@@ -213,8 +211,7 @@ class Providers(provider_details.ProviderDetails):
                 f'the name {name} was taken a moment ago: try again'
             ) from exc
         except errors.NotFound as exc:
-            title = provider.title(target.name, target.uuid)
-            raise errors.DoesNotExist(f'{title} is gone') from exc
+            raise errors.DoesNotExist(f'{target} is gone') from exc
         return operation
 
     def check_free(self, name: str) -> None:
@@ -224,9 +221,8 @@ class Providers(provider_details.ProviderDetails):
         """
         rows = self.list_providers(provider_query.ProviderQuery(name=name))
         if rows:
-            holder = provider.title(rows[0].name, rows[0].uuid)
             raise errors.NameTaken(
-                f'the name {name} is taken: provider {holder} has it; rename '
+                f'the name {name} is taken: provider {rows[0]} has it; rename '
                 'or delete that provider first'
             )
 
@@ -247,9 +243,8 @@ class Providers(provider_details.ProviderDetails):
         ):
             rows = self._rows(path)
             if rows:
-                holder = provider.title(rows[0].name, rows[0].uuid)
                 return errors.NameTaken(
-                    f'the {taken} is taken: provider {holder} has it'
+                    f'the {taken} is taken: provider {rows[0]} has it'
                 )
         return errors.NameTaken(
             f'the name {wanted.name} or the uuid {wanted.uuid} was taken a '
@@ -259,7 +254,7 @@ class Providers(provider_details.ProviderDetails):
     def _users(self, target: codec.ListedProvider) -> str:
         """Return the children or consumers that prevent a deletion."""
         children = [
-            provider.title(row.name, row.uuid)
+            str(row)
             for row in self._rows(paths.in_tree(target.uuid))
             if row.parent_uuid == target.uuid
         ]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
 from compute_agent.plan.operations import operations as ops
-from compute_agent.tree import names, provider
+from compute_agent.tree import names
 
 from .. import errors
 from ..http import codec, codec_writes, list_stream, paths
@@ -90,9 +90,7 @@ class ResourceClasses(placement_names.PlacementNames):
         )
         if not rows:
             return 'providers have inventory of it; remove that first'
-        titles = error_text.listed(
-            provider.title(row.name, row.uuid) for row in rows
-        )
+        titles = error_text.listed(map(str, rows))
         verb = 'has' if len(rows) == 1 else 'have'
         return f'{titles} {verb} inventory of it; remove that first'
 

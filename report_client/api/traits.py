@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from compute_agent import error_text
 from compute_agent import errors as agent_errors
 from compute_agent.plan.operations import operations as ops
-from compute_agent.tree import names, provider
+from compute_agent.tree import names
 
 from .. import errors
 from ..http import codec, codec_writes, paths
@@ -186,7 +186,7 @@ class Traits(placement_names.PlacementNames):
             holders = []
         if not holders:
             return 'a provider had it a moment ago; try again'
-        titles = [provider.title(r.name, r.uuid) for r in holders[:_SHOWN]]
+        titles = [str(r) for r in holders[:_SHOWN]]
         more = len(holders) - len(titles)
         titles += [f'{more} more'] if more else []
         verb = 'has' if len(holders) == 1 else 'have'

@@ -2,6 +2,5 @@
 """The command ``candidates``: allocation candidates for a flavor or a request.
 
 Begin with ``candidates.py``. The modules ``*_options.py`` and ``flavor_file.py``
-read the request, ``candidates_view.py`` prints the answer.
-``report_client/candidates/`` sends the requests to placement.
+read the request; ``report_client/candidates/`` sends it to placement.
 """

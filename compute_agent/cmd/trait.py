@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``compute-agent trait``: the traits that placement knows."""
+"""``compute-agent trait``: the traits that placement knows.
 
+A trait that cannot be changed does not stop a command that changes several. If
+placement cannot be reached, the command stops.
+"""
+
+import abc
 import argparse
+import dataclasses
 import importlib.metadata
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
-from ..app import command, confirm, listing
-from . import trait_change
+from .. import errors
+from .app import bulk, command, confirm, listing, progress, stdin_lines
 
 if typing.TYPE_CHECKING:
     from report_client.api import traits as traits_api
@@ -54,7 +60,7 @@ class TraitList(listing.Listing):
             listed = (name for text in wanted for name in text.split(','))
             wanted = {name.strip() for name in listed}
         associated = parsed_args.associated
-        found = trait_change.traits(self).names(
+        found = _traits(self).names(
             starts_with=parsed_args.starts_with,
             name_in=wanted,
             associated=None if associated is None else YES_NO[associated],
@@ -79,9 +85,9 @@ class TraitShow(command.Report):
         """Return the kind of the trait and its providers."""
         from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
 
-        from ...tree import names, provider  # noqa: PLC0415
+        from ..tree import names  # noqa: PLC0415
 
-        name, service = parsed_args.name, trait_change.traits(self)
+        name, service = parsed_args.name, _traits(self)
         if not service.exists(name):
             raise service.does_not_exist([name])
         holders = service.holders(name)
@@ -92,9 +98,7 @@ class TraitShow(command.Report):
             else ', which the os-traits library installed here does not know'
         )
         lines = [f'{name}: a {kind} trait{here}']
-        lines += [
-            f'  {provider.title(r.name, r.uuid)} has it' for r in holders
-        ]
+        lines += [f'  {r} has it' for r in holders]
         if not holders:
             lines.append('  no provider has it')
         data = {
@@ -105,7 +109,94 @@ class TraitShow(command.Report):
         return data, '\n'.join(lines), 0
 
 
-class TraitAdd(trait_change.TraitChange):
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    """The outcome for each trait.
+
+    :ivar done: trait → the result of the change
+    :ivar kept: trait → the reason why placement refused the change
+    :ivar failed: trait → the error that prevented the change, or left its
+        outcome unknown
+    """
+
+    done: dict[str, typing.Any]
+    kept: dict[str, str]
+    failed: dict[str, str]
+
+    @property
+    def not_done(self) -> dict[str, str]:
+        """Trait → reason, for every trait that was not changed."""
+        return {**self.kept, **self.failed}
+
+
+class _TraitChange(command.Report):
+    """A command that changes each of several custom traits."""
+
+    VERB: typing.ClassVar[str]
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser with the names."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'names',
+            nargs='+',
+            metavar='NAME',
+            help='The name of a custom trait, such as CUSTOM_GOLD. "-" reads '
+            'names from standard input, one or more on each line.',
+        )
+        return command.take_words(parser, 'names')
+
+    def report(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[typing.Any, str | None, int]:
+        """Change the traits; change none if one of the names is invalid."""
+        wanted = _wanted(self, parsed_args.names)
+        self._check(wanted)
+        act = self.act(_traits(self))
+        with progress.bar(self.app.stderr, f'trait {self.VERB}') as advance:
+
+            def counted(name: str) -> typing.Any:
+                try:
+                    return act(name)
+                finally:
+                    advance(len(wanted))
+
+            found = _of_each(counted, list(wanted))
+        for name, why in found.not_done.items():
+            self.say(f'{wanted[name]}{why}')
+        _tell(self, found)
+        data, lines = self.told(found)
+        text = '\n'.join(lines) if wanted else bulk.NO_LINES
+        return data, text or None, 1 if found.not_done else 0
+
+    def _check(self, wanted: Mapping[str, str]) -> None:
+        """Check the names.
+
+        :param wanted: name → its line, for messages, or ''
+        :raises errors.AgentError: some are invalid
+        """
+        from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
+
+        mistakes = []
+        for name, line in wanted.items():
+            try:
+                trait_names.check_custom(name, self.VERB)
+            except errors.InvalidName as exc:
+                if not line:
+                    raise
+                mistakes.append(f'{line}{exc}')
+        stdin_lines.refuse(mistakes)
+
+    @abc.abstractmethod
+    def act(self, service: 'traits_api.Traits') -> Callable[[str], typing.Any]:
+        """Return the function that changes a trait."""
+
+    @abc.abstractmethod
+    def told(self, found: _Outcome) -> tuple[typing.Any, list[str]]:
+        """Return the outcome as data, and a line for each changed trait."""
+
+
+class TraitAdd(_TraitChange):
     """Create custom traits; existing ones are reported and kept.
 
     If a trait cannot be created, the command prints a line on stderr, goes on
@@ -118,9 +209,7 @@ class TraitAdd(trait_change.TraitChange):
         """Return the function that creates a trait."""
         return service.add
 
-    def told(
-        self, found: trait_change.Outcome
-    ) -> tuple[typing.Any, list[str]]:
+    def told(self, found: _Outcome) -> tuple[typing.Any, list[str]]:
         """Return the added and the existing traits."""
         lines = [
             f'added {name}' if new else f'{name} already exists'
@@ -136,7 +225,7 @@ class TraitAdd(trait_change.TraitChange):
         return data, lines
 
 
-class TraitRemove(trait_change.TraitChange):
+class TraitRemove(_TraitChange):
     """Remove custom traits that no provider has.
 
     If a trait cannot be removed, the command prints a line on stderr, goes on
@@ -149,9 +238,7 @@ class TraitRemove(trait_change.TraitChange):
         """Return the function that deletes a trait."""
         return service.remove
 
-    def told(
-        self, found: trait_change.Outcome
-    ) -> tuple[typing.Any, list[str]]:
+    def told(self, found: _Outcome) -> tuple[typing.Any, list[str]]:
         """Return the removed and the kept traits."""
         lines = [f'removed {name}' for name in found.done]
         return {'removed': list(found.done), 'kept': found.not_done}, lines
@@ -174,9 +261,9 @@ class TraitPrune(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Delete them after confirmation; return the deleted ones."""
-        from ...tree import names  # noqa: PLC0415 (quick --help)
+        from ..tree import names  # noqa: PLC0415 (quick --help)
 
-        service = trait_change.traits(self)
+        service = _traits(self)
         unused = service.names(names.CUSTOM_PREFIX, associated=False)
         if not unused:
             return _pruned(unused), 'every custom trait is in use', 0
@@ -184,10 +271,10 @@ class TraitPrune(command.Report):
         refused = confirm.refused(self, plan, yes=parsed_args.yes)
         if refused:
             return _pruned(unused), *refused
-        found = trait_change.of_each(service.remove, unused)
+        found = _of_each(service.remove, unused)
         for why in found.failed.values():
             self.say(why)
-        trait_change.tell(self, found)
+        _tell(self, found)
         lines = [f'removed {name}' for name in found.done]
         lines += found.kept.values()
         data = _pruned(unused, list(found.done), found.not_done)
@@ -212,9 +299,9 @@ class TraitSyncCheck(listing.Listing):
         """Return one row for each trait that differs."""
         from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
 
-        from ...tree import names  # noqa: PLC0415
+        from ..tree import names  # noqa: PLC0415
 
-        known = trait_change.traits(self).names()
+        known = _traits(self).names()
         there = {name for name in known if not names.is_custom(name)}
         here = trait_names.standard()
         rows = [(name, 'placement') for name in sorted(here - there)]
@@ -239,3 +326,67 @@ def _pruned(
         'removed': list(removed),
         'kept': dict(kept),
     }
+
+
+def _traits(asking: command.AgentCommand) -> 'traits_api.Traits':
+    """Return the API for traits; it sends no request yet."""
+    from report_client.api import traits as traits_api  # noqa: PLC0415 (quick --help)
+
+    from .wiring import placement  # noqa: PLC0415
+
+    service = placement.placement_service(asking.conf())
+    return traits_api.Traits(service)
+
+
+def _wanted(
+    asking: command.AgentCommand, words: Sequence[str]
+) -> dict[str, str]:
+    """Return the names, each with its line of standard input, or ''."""
+    wanted = {word: '' for word in words if word != stdin_lines.STDIN}
+    if stdin_lines.STDIN in words:
+        for line in stdin_lines.read(asking):
+            for name in line.words:
+                wanted.setdefault(name, line.mistake(''))
+    return wanted
+
+
+def _tell(asking: command.AgentCommand, found: _Outcome) -> None:
+    """Add to the history on this host which traits a command changed.
+
+    A new trait has the outcome True, a removed one None; a trait that existed
+    before has False.
+    """
+    from ..plan.history_entry import Entry, What  # noqa: PLC0415 (quick --help)
+    from .wiring import host_history  # noqa: PLC0415
+
+    entries = [
+        Entry(
+            what=What.NEW_TRAIT if outcome else What.DROPPED_TRAIT, text=name
+        )
+        for name, outcome in found.done.items()
+        if outcome is not False
+    ]
+    if entries:
+        host_history.add(asking.conf(), asking.actor, entries)
+
+
+def _of_each(
+    act: Callable[[str], typing.Any], names: Sequence[str]
+) -> _Outcome:
+    """Change each trait; stop if placement cannot be reached."""
+    from report_client import errors as placement_errors  # noqa: PLC0415 (quick --help)
+
+    found = _Outcome(done={}, kept={}, failed={})
+    for number, name in enumerate(names, 1):
+        try:
+            found.done[name] = act(name)
+        except (placement_errors.InUse, placement_errors.DoesNotExist) as exc:
+            found.kept[name] = str(exc)
+        except (errors.Unavailable, errors.ConfigError) as exc:
+            found.failed[name] = f'{name}: {exc}'
+            for later in names[number:]:
+                found.failed[later] = f'{later}: not tried'
+            break
+        except errors.AgentError as exc:
+            found.failed[name] = f'{name}: {exc}'
+    return found
