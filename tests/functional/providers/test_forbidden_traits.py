@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seed 001, forbidden traits, on ``GET /resource_providers``.
+"""Seed 001, forbidden traits: of providers, and of allocation candidates.
 
 Each test is named after the seed's line; ``in:`` and repetition came later
-(1.39). The same rules for allocation candidates are tested beside this.
+(1.39). ``GET /resource_providers`` and ``GET /allocation_candidates`` take the
+same words, so most tests ask both.
 """
 
 import itertools
@@ -12,85 +13,120 @@ from agents import NODE
 from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from small_cloud import Made, build, uuid
 
 from compute_agent import errors as agent_errors
+from compute_agent import extra_specs
 from report_client import errors
 from report_client.api import provider_query, trait_query
+from report_client.candidates import candidates, flavor
+from report_client.candidates.query import Group, Request
 
 NAMES = ('CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C')
+SETS = [
+    frozenset(some)
+    for count in range(len(NAMES) + 1)
+    for some in itertools.combinations(NAMES, count)
+]
+CANDIDATES = '/allocation_candidates?resources=VCPU:1&required='
+PROVIDERS = '/resource_providers?required='
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
 OTHER = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'
-
-
-@pytest.fixture
-def every(operator):
-    """A provider for each set of three traits, called like that set."""
-    sets = [
-        frozenset(some)
-        for count in range(len(NAMES) + 1)
-        for some in itertools.combinations(NAMES, count)
-    ]
-    for number, some in enumerate(sets):
-        uuid = f'11111111-1111-4111-8111-11111111111{number}'
-        operator.create(uuid, called(some))
-        operator.add_traits(*some, uuid=uuid)
-    return sets
 
 
 def called(some):
     return ''.join(sorted(name[-1] for name in some)) or 'none'
 
 
-def asked(*texts, **more):
-    return provider_query.ProviderQuery(
-        traits=trait_query.TraitQuery.parse(texts), **more
-    )
+@pytest.fixture
+def every(placement):
+    """A provider for each set of three traits, called like that set."""
+    cloud = [
+        Made(
+            name=called(some),
+            uuid=uuid(number),
+            inventories={'VCPU': 8},
+            traits=some,
+        )
+        for number, some in enumerate(SETS)
+    ]
+    build(placement.operate, cloud)
+    placement.clear()
+    return cloud
 
 
 def listed(providers, *texts, **more):
-    return [
-        row.name for row in providers.list_providers(asked(*texts, **more))
-    ]
+    query = provider_query.ProviderQuery(
+        traits=trait_query.TraitQuery.parse(texts), **more
+    )
+    return [row.name for row in providers.list_providers(query)]
 
 
 @pytest.fixture
-def storage(operator):
+def candidates_of(service, placement):
+    """Return who is a candidate for what is asked."""
+
+    def ask(*texts, rc='VCPU', group=''):
+        one = Group(
+            name=group,
+            resources={rc: 1},
+            traits=trait_query.TraitQuery.parse(texts),
+        )
+        answer = candidates.Candidates(service).ask(Request.of(one))
+        given = answer.classes_by_provider()
+        rows = placement.get('/resource_providers')['resource_providers']
+        return sorted(row['name'] for row in rows if row['uuid'] in given)
+
+    return ask
+
+
+@pytest.fixture(params=['providers', 'candidates'])
+def found(request, providers, candidates_of):
+    """Return who is found for what is asked, by one of the two requests."""
+    if request.param == 'candidates':
+        return candidates_of
+    return lambda *texts: listed(providers, *texts)
+
+
+@pytest.fixture
+def storage(placement):
     """Three disks: a fast one, one of the golden kind, a slow one."""
-    for number, (name, traits) in enumerate(
-        {
-            'fast': ['STORAGE_DISK_SSD'],
-            'golden': ['STORAGE_DISK_SSD', 'CUSTOM_GOLDEN_RAID'],
-            'slow': ['STORAGE_DISK_HDD'],
-        }.items()
-    ):
-        uuid = f'22222222-2222-4222-8222-22222222222{number}'
-        operator.create(uuid, name)
-        operator.add_traits(*traits, uuid=uuid)
-        operator.change_inventory('DISK_GB', uuid=uuid, total=100)
+    traits = {
+        'fast': ['STORAGE_DISK_SSD'],
+        'golden': ['STORAGE_DISK_SSD', 'CUSTOM_GOLDEN_RAID'],
+        'slow': ['STORAGE_DISK_HDD'],
+    }
+    cloud = [
+        Made(
+            name=name,
+            uuid=uuid(number),
+            inventories={'DISK_GB': 100},
+            traits=frozenset(some),
+        )
+        for number, (name, some) in enumerate(traits.items())
+    ]
+    build(placement.operate, cloud)
+    placement.clear()
 
 
 @pytest.mark.usefixtures('storage')
 def test_we_require_storage_disk_ssd_and_not_custom_golden_raid(
-    placement, providers
+    placement, providers, candidates_of
 ):
-    found = listed(
-        providers,
-        'STORAGE_DISK_SSD,!CUSTOM_GOLDEN_RAID',
-        resources={'DISK_GB': 5},
-    )
-    assert found == ['fast']
-    (request,) = placement.requests
-    assert request.path == (
-        '/resource_providers?required=STORAGE_DISK_SSD,!CUSTOM_GOLDEN_RAID'
-        '&resources=DISK_GB:5'
-    )
+    asked = 'STORAGE_DISK_SSD,!CUSTOM_GOLDEN_RAID'
+    assert listed(providers, asked, resources={'DISK_GB': 5}) == ['fast']
+    assert candidates_of(asked, rc='DISK_GB') == ['fast']
+    assert [request.path for request in placement.requests] == [
+        f'/resource_providers?required={asked}&resources=DISK_GB:5',
+        f'/allocation_candidates?resources=DISK_GB:1&required={asked}',
+    ]
 
 
 @pytest.mark.usefixtures('every')
-def test_the_prefixed_trait_is_required_to_be_not_present(providers):
-    assert listed(providers, '!CUSTOM_A') == ['B', 'BC', 'C', 'none']
-    assert listed(providers, '!CUSTOM_A', '!CUSTOM_B') == ['C', 'none']
-    assert listed(providers, 'CUSTOM_A,!CUSTOM_B') == ['A', 'AC']
+def test_the_prefixed_trait_is_required_to_be_not_present(found):
+    assert found('!CUSTOM_A') == ['B', 'BC', 'C', 'none']
+    assert found('!CUSTOM_A', '!CUSTOM_B') == ['C', 'none']
+    assert found('CUSTOM_A,!CUSTOM_B') == ['A', 'AC']
 
 
 @pytest.mark.parametrize(
@@ -104,77 +140,78 @@ def test_the_prefixed_trait_is_required_to_be_not_present(providers):
 )
 @pytest.mark.usefixtures('every')
 def test_a_duplicate_of_a_trait_listed_elsewhere_is_an_error(
-    placement, providers, texts
+    placement, found, texts
 ):
     with pytest.raises(agent_errors.InvalidName, match='at once'):
-        listed(providers, *texts)
+        found(*texts)
     assert placement.requests == []
 
 
 @pytest.mark.usefixtures('every')
 def test_where_placement_gives_no_400_for_it_any_more(raw):
     # Of providers placement lists none, and says nothing.
-    answer = raw('GET', '/resource_providers?required=CUSTOM_A,!CUSTOM_A')
+    answer = raw('GET', f'{PROVIDERS}CUSTOM_A,!CUSTOM_A')
     assert answer.status_code == 200
     assert answer.json() == {'resource_providers': []}
 
 
+@pytest.mark.parametrize('path', [PROVIDERS, CANDIDATES])
 @pytest.mark.usefixtures('every')
-def test_no_whitespace_is_allowed_between_the_mark_and_the_trait(
-    placement, providers, raw
-):
-    answer = raw('GET', '/resource_providers?required=!%20CUSTOM_A')
-    assert answer.status_code == 400
-    placement.clear()
+def test_no_whitespace_is_allowed_between_the_mark_and_the_trait(raw, path):
+    assert raw('GET', f'{path}!%20CUSTOM_A').status_code == 400
+
+
+@pytest.mark.usefixtures('every')
+def test_such_whitespace_is_refused_before_a_request(placement, found):
     with pytest.raises(agent_errors.InvalidName, match='a space after "!"'):
-        listed(providers, '! CUSTOM_A')
+        found('! CUSTOM_A')
     assert placement.requests == []
 
 
 @pytest.mark.usefixtures('every')
 def test_whitespace_before_or_after_the_phrase_is_allowed_and_stripped(
-    placement, providers
+    placement, found
 ):
-    assert listed(providers, ' CUSTOM_A , !CUSTOM_B ') == ['A', 'AC']
+    assert found(' CUSTOM_A , !CUSTOM_B ') == ['A', 'AC']
     (request,) = placement.requests
-    assert request.path.endswith('?required=CUSTOM_A,!CUSTOM_B')
+    assert request.path.partition('required=')[2] == 'CUSTOM_A,!CUSTOM_B'
 
 
 @pytest.mark.parametrize('term', ['custom_a', '!', '', 'A-B', '!!CUSTOM_A'])
 @pytest.mark.usefixtures('every')
-def test_a_malformed_trait_is_an_error(placement, providers, term):
+def test_a_malformed_trait_is_an_error(placement, found, term):
     with pytest.raises(agent_errors.InvalidName):
-        listed(providers, f'CUSTOM_B,{term}')
+        found(f'CUSTOM_B,{term}')
     assert placement.requests == []
 
 
 @pytest.mark.parametrize('term', ['CUSTOM_D', '!CUSTOM_D', 'in:CUSTOM_D'])
 @pytest.mark.usefixtures('every')
 def test_a_trait_that_does_not_exist_is_an_error_that_names_it(
-    placement, providers, term
+    placement, found, term
 ):
     with pytest.raises(errors.DoesNotExist) as raised:
-        listed(providers, term)
+        found(term)
     assert 'placement knows no trait CUSTOM_D' in str(raised.value)
     assert placement.requests[0].status == 400
 
 
 @pytest.mark.usefixtures('every')
-def test_any_of_some_traits_since_1_39(providers):
-    assert listed(providers, 'in:CUSTOM_A,CUSTOM_B', '!CUSTOM_C') == [
-        'A',
-        'AB',
-        'B',
-    ]
-    assert listed(
-        providers, 'in:CUSTOM_A,CUSTOM_B', 'in:CUSTOM_B,CUSTOM_C'
-    ) == ['AB', 'ABC', 'AC', 'B', 'BC']
+def test_a_standard_trait_that_is_nearly_meant_is_named(found):
+    with pytest.raises(errors.DoesNotExist) as raised:
+        found('!HW_CPU_X86_AVX3')
+    assert str(raised.value) == (
+        'placement knows no trait HW_CPU_X86_AVX3; did you mean '
+        'HW_CPU_X86_AVX?'
+    )
 
 
-def queries():
-    some = st.lists(st.sampled_from(NAMES), max_size=2)
-    groups = st.lists(st.lists(st.sampled_from(NAMES), min_size=1), max_size=2)
-    return st.tuples(some, groups, some)
+@pytest.mark.usefixtures('every')
+def test_any_of_some_traits_since_1_39(found):
+    one = ('in:CUSTOM_A,CUSTOM_B', '!CUSTOM_C')
+    assert found(*one) == ['A', 'AB', 'B']
+    several = ('in:CUSTOM_A,CUSTOM_B', 'in:CUSTOM_B,CUSTOM_C')
+    assert found(*several) == ['AB', 'ABC', 'AC', 'B', 'BC']
 
 
 @settings(
@@ -182,27 +219,111 @@ def queries():
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(queries())
-def test_who_is_listed_is_who_meets_the_words_of_the_query(
-    every, providers, query
+@given(
+    terms=st.dictionaries(st.sampled_from(NAMES), st.sampled_from('+-±')),
+    several=st.lists(st.lists(st.sampled_from(NAMES), min_size=1), max_size=2),
+    group=st.sampled_from(('', '1')),
+)
+@pytest.mark.usefixtures('every')
+def test_who_is_found_is_who_meets_the_words_of_the_query(
+    providers, candidates_of, terms, several, group
 ):
-    required, groups, forbidden = query
+    required = {name for name, sign in terms.items() if sign in '+±'}
+    forbidden = {name for name, sign in terms.items() if sign in '-±'}
     texts = [
         *required,
-        *(f'in:{",".join(group)}' for group in groups),
         *(f'!{name}' for name in forbidden),
+        *(f'in:{",".join(some)}' for some in several),
     ]
-    wanted = [{name} for name in required] + [set(group) for group in groups]
-    if any(group <= set(forbidden) for group in wanted):
-        with pytest.raises(agent_errors.InvalidName):
-            listed(providers, *texts)
+    wanted = [{name} for name in required] + [set(some) for some in several]
+    if any(some <= forbidden for some in wanted):
+        for ask in (candidates_of, lambda *texts: listed(providers, *texts)):
+            with pytest.raises(agent_errors.InvalidName):
+                ask(*texts)
         return
-    meets = [
+    meets = sorted(
         called(some)
-        for some in every
-        if all(group & some for group in wanted) and not some & set(forbidden)
+        for some in SETS
+        if not forbidden & some and all(some & one for one in wanted)
+    )
+    assert candidates_of(*texts, group=group) == meets
+    assert listed(providers, *texts) == meets
+
+
+# --- candidates only ----------------------------------------------------------
+
+
+def test_to_preserve_my_expensive_gpu_loaded_hardware(placement, service):
+    rc = 'CUSTOM_BAREMETAL'
+    cloud = [
+        Made(name='plain', uuid=uuid(1), inventories={rc: 1}),
+        Made(
+            name='gpu',
+            uuid=uuid(2),
+            inventories={rc: 1},
+            traits=frozenset({'CUSTOM_MASSIVE_GPU'}),
+        ),
     ]
-    assert listed(providers, *texts) == sorted(meets)
+    build(placement.operate, cloud)
+    given = {}
+    for need in ('forbidden', 'required'):
+        # The format is the seed's: trait:$TRAIT_NAME=forbidden.
+        wanted = extra_specs.parse(
+            [
+                (f'resources:{rc}', '1'),
+                ('trait:CUSTOM_MASSIVE_GPU', need),
+            ]
+        )
+        request = Request(groups=flavor.groups(wanted))
+        answer = candidates.Candidates(service).ask(request)
+        given[need] = set(answer.summaries)
+    assert given == {'forbidden': {uuid(1)}, 'required': {uuid(2)}}
+
+
+@pytest.mark.parametrize('group', ['', '1'])
+def test_a_branch_of_a_tree_is_not_that_group(placement, candidates_of, group):
+    cloud = [
+        Made(name='cn1', uuid=uuid(1)),
+        Made(
+            name='numa0',
+            uuid=uuid(2),
+            parent='cn1',
+            inventories={'VCPU': 8},
+            traits=frozenset({'CUSTOM_PURPOSE'}),
+        ),
+        Made(
+            name='numa1', uuid=uuid(3), parent='cn1', inventories={'VCPU': 8}
+        ),
+    ]
+    build(placement.operate, cloud)
+    assert candidates_of(group=group) == ['numa0', 'numa1']
+    assert candidates_of('!CUSTOM_PURPOSE', group=group) == ['numa1']
+    assert candidates_of('CUSTOM_PURPOSE', group=group) == ['numa0']
+
+
+@pytest.mark.usefixtures('every')
+def test_a_new_microversion_accepts_the_prefix(raw):
+    path = f'{CANDIDATES}!CUSTOM_A'
+    assert raw('GET', path, microversion='1.21').status_code == 400
+    assert raw('GET', path, microversion='1.22').status_code == 200
+    path = f'{CANDIDATES}in:CUSTOM_A'
+    assert raw('GET', path, microversion='1.38').status_code == 400
+
+
+@pytest.mark.usefixtures('every')
+def test_placement_answers_400_for_it_as_the_seed_says(raw):
+    for query in ('required=CUSTOM_A,!CUSTOM_A', 'root_required=!X,X'):
+        answer = raw('GET', f'/allocation_candidates?resources=VCPU:1&{query}')
+        assert answer.status_code == 400
+        assert 'Conflicting required and forbidden' in answer.text
+
+
+@pytest.mark.usefixtures('every')
+def test_a_duplicate_in_the_extra_specs_is_an_error_too():
+    with pytest.raises(agent_errors.ConfigError, match='keep one'):
+        extra_specs.parse(
+            [('trait:CUSTOM_A', 'required'), ('trait:CUSTOM_A', 'forbidden')]
+        )
 
 
 # --- older servers ------------------------------------------------------------
