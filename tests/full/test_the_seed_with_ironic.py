@@ -115,14 +115,14 @@ def test_a_node_with_an_instance_is_left_alone(ironic, driver):
 
 
 @pytest.mark.usefixtures('agent')
-def test_a_locked_node_is_tried_again_within_bounds(ironic, sent_to_ironic):
+def test_a_locked_node_is_tried_again_within_bounds(ironic, sent):
     driver = ironic_driver(ironic.url, api_max_retries=2, api_retry_interval=0)
     wanted = extra_specs.parse(list(REQUEST.items()), [])
     ironic.force('x', reservation='another-conductor')
-    sent_to_ironic.clear()
+    sent.clear()
     with pytest.raises(errors.Refused, match='locked'):
         driver.stage('x', wanted)
-    patches = [r for r in sent_to_ironic if r.startswith('PATCH')]
+    patches = [r for r in sent if r.startswith('PATCH')]
     assert len(patches) == 3
     ironic.force('x', reservation=None)
     assert driver.stage('x', wanted).changed

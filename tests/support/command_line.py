@@ -8,6 +8,7 @@ its own behind a port, ``daemon`` starts one that runs on.
 import collections.abc
 import contextlib
 import dataclasses
+import io
 import json
 import logging
 import os
@@ -21,10 +22,11 @@ import typing
 
 import placement_fixture
 import pytest
+import requests
 import yaml
 
 from compute_agent.cmd.app import main
-from compute_agent.testing.fixtures import in_process
+from compute_agent.testing.fixtures import in_process, other_writer
 
 Options: typing.TypeAlias = dict[str, object]
 
@@ -122,7 +124,10 @@ class Result:
 
 
 class CommandLine:
-    """Configuration files in a folder, and commands that read them."""
+    """Configuration files in a folder, and commands that read them.
+
+    :ivar others: another writer on the same placement
+    """
 
     def __init__(
         self,
@@ -135,6 +140,7 @@ class CommandLine:
         self.serve_placement = server.listen
         self.stop_placement = server.stop
         self._operator = server.operator
+        self.others = other_writer.OtherWriter(self)
         self._capsys = capsys
         self.fake_file = folder / 'fake.yaml'
         self.state_path = folder / 'state'
@@ -222,6 +228,17 @@ class CommandLine:
         )
         answer.raise_for_status()
         return answer.json() if answer.content else None
+
+    def operate(
+        self, method: str, path: str, body: object = None
+    ) -> typing.Any:
+        """Ask placement, as ``others`` does it."""
+        return self.placement(path, method, body)
+
+    def providers(self) -> dict[str, str]:
+        """Return the providers in placement: name → uuid."""
+        listed = self.placement('/resource_providers')['resource_providers']
+        return {one['name']: one['uuid'] for one in listed}
 
 
 class Daemon:
@@ -350,6 +367,64 @@ def unused_port() -> collections.abc.Iterator[int]:
     """A port as ``kept_port`` gives it."""
     with kept_port() as port:
         yield port
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Each request over a real connection, as method and path.
+
+    Those of the program and of a daemon in this process; what the test itself
+    asks the placement of this process needs no connection.
+    """
+    seen: list[str] = []
+    send = requests.adapters.HTTPAdapter.send
+
+    def note(
+        self: requests.adapters.HTTPAdapter,
+        request: requests.PreparedRequest,
+        *args: typing.Any,
+        **kwargs: typing.Any,
+    ) -> requests.Response:
+        seen.append(f'{request.method} {request.path_url}')
+        return send(self, request, *args, **kwargs)
+
+    monkeypatch.setattr(requests.adapters.HTTPAdapter, 'send', note)
+    return seen
+
+
+class Typing(io.StringIO):
+    """A terminal at which a person types a text.
+
+    :param meanwhile: what happens before the text is read
+    """
+
+    def __init__(
+        self, text: str, meanwhile: collections.abc.Callable[[], object]
+    ) -> None:
+        super().__init__(text)
+        self._meanwhile = meanwhile
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]
+        self._meanwhile()
+        return super().readline(-1 if size is None else size)
+
+
+@pytest.fixture
+def answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> collections.abc.Callable[..., None]:
+    """Put a person at the terminal, who types this: ``answers('y')``."""
+
+    def typed(
+        text: str,
+        meanwhile: collections.abc.Callable[[], object] = lambda: None,
+    ) -> None:
+        monkeypatch.setattr(sys, 'stdin', Typing(text, meanwhile))
+
+    return typed
 
 
 def pseudo_terminal() -> tuple[int, int]:

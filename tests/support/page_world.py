@@ -17,6 +17,8 @@ import small_cloud
 import yaml
 from small_cloud import Made
 
+from compute_agent.testing.fixtures import other_writer
+
 CN1 = '11111111-1111-4111-8111-111111111111'
 
 
@@ -37,45 +39,18 @@ class World:
         """Have the driver describe these nodes from now on."""
         self.cli.fake_file.write_text(yaml.safe_dump({'nodes': list(nodes)}))
 
+    @property
+    def others(self) -> other_writer.OtherWriter:
+        """Another writer on the placement."""
+        return self.cli.others
+
     def sync(self) -> None:
         """Run a cycle, here or in the daemon."""
         self.cli.run('sync')
 
     def build(self, *cloud: Made) -> None:
         """Make providers as other writers do."""
-        small_cloud.build(self.send, cloud)
-
-    def send(self, method: str, path: str, body: typing.Any) -> typing.Any:
-        """Send placement a request of another writer."""
-        return self.cli.placement(path, method, body)
-
-    def add_trait(self, uuid: str, *names: str) -> None:
-        """Add traits as another writer does."""
-        path = f'/resource_providers/{uuid}/traits'
-        seen = self.send('GET', path, None)
-        for name in names:
-            if name.startswith('CUSTOM_'):
-                self.send('PUT', f'/traits/{name}', None)
-        seen['traits'] = [*seen['traits'], *names]
-        self.send('PUT', path, seen)
-
-    def remove_trait(self, uuid: str, name: str) -> None:
-        """Remove a trait as another writer does."""
-        path = f'/resource_providers/{uuid}/traits'
-        seen = self.send('GET', path, None)
-        seen['traits'].remove(name)
-        self.send('PUT', path, seen)
-
-    def allocate(self, consumer: str, provider: str, **amounts: int) -> None:
-        """Give a consumer something of a provider."""
-        body = {
-            'allocations': {provider: {'resources': amounts}},
-            'project_id': 'p',
-            'user_id': 'u',
-            'consumer_generation': None,
-            'consumer_type': 'INSTANCE',
-        }
-        self.send('PUT', f'/allocations/{consumer}', body)
+        small_cloud.build(self.others, cloud)
 
     def daemon(self, **agent: typing.Any) -> typing.Any:
         """Start a daemon whose first cycle is done."""

@@ -44,9 +44,9 @@ def _audit(world: World) -> None:
         Made(name='cn3', uuid=gone, inventories=cpus, traits=host),
         Made(name=rack, uuid=rack, traits=host),
     )
-    world.allocate(INSTANCE, CN1, VCPU=1)
+    world.others.allocate(CN1, INSTANCE, {'VCPU': 1})
     for trait in ('CUSTOM_OLD', 'CUSTOM_GOLD'):
-        world.send('PUT', f'/traits/{trait}', None)
+        world.cli.placement(f'/traits/{trait}', 'PUT')
     nova.hypervisor('cn1', CN1)
     nova.hypervisor('cn3', instance)
     nova.hypervisor('cn4', again)
@@ -130,9 +130,9 @@ def _gold(*more: str) -> dict[str, typing.Any]:
 def _drifted(world: World) -> None:
     world.describe(_gold())
     world.sync()
-    world.add_trait(CN1, 'CUSTOM_HAND')
+    world.others.add_traits(CN1, 'CUSTOM_HAND')
     world.sync()
-    world.remove_trait(CN1, 'CUSTOM_GOLD')
+    world.others.remove_traits(CN1, 'CUSTOM_GOLD')
     world.cli.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=2')
 
 
@@ -142,7 +142,7 @@ def _yesterday(world: World) -> None:
     world.describe(_gold('HW_NIC_SRIOV'))
     daemon = world.daemon()
     _let_pass(world, days=1)
-    world.remove_trait(CN1, 'CUSTOM_GOLD')
+    world.others.remove_traits(CN1, 'CUSTOM_GOLD')
     world.sync()
     world.cli.run('provider', 'inventory', 'set', 'cn1', 'VCPU:reserved=2')
     world.sync()
@@ -197,14 +197,14 @@ def _first_write(world: World) -> None:
 def _two_removals(world: World) -> None:
     world.describe(node('cn1', traits=['HW_NIC_SRIOV'], exclusive=True))
     world.sync()
-    world.add_trait(CN1, 'CUSTOM_HAND')
+    world.others.add_traits(CN1, 'CUSTOM_HAND')
     world.describe(node('cn1', traits=[], exclusive=True))
 
 
 @world('docs/ownership.md', 'compute-agent state show')
 def _a_record(world: World) -> None:
-    world.send('POST', '/resource_providers', {'name': 'cn1', 'uuid': CN1})
-    world.add_trait(CN1, 'CUSTOM_GOLD')
+    world.others.create(CN1, 'cn1')
+    world.others.add_traits(CN1, 'CUSTOM_GOLD')
     world.sync()
 
 
@@ -212,7 +212,7 @@ def _a_record(world: World) -> None:
 def _leftovers(world: World) -> None:
     world.describe(node('cn1'))
     world.sync()
-    world.add_trait(CN1, 'CUSTOM_GOLD', 'CUSTOM_SILVER')
+    world.others.add_traits(CN1, 'CUSTOM_GOLD', 'CUSTOM_SILVER')
 
 
 @world('docs/provider-commands.md', 'compute-agent provider show cn1\n')
@@ -229,13 +229,13 @@ def _a_guest(world: World) -> None:
         )
     )
     world.sync()
-    world.allocate(INSTANCE, CN1, MEMORY_MB=4096, VCPU=2)
+    world.others.allocate(CN1, INSTANCE, {'MEMORY_MB': 4096, 'VCPU': 2})
 
 
 @world('docs/provider-commands.md', 'compute-agent provider show cn1 -f json')
 def _a_reader(world: World) -> None:
     world.sync()
-    world.remove_trait(CN1, 'CUSTOM_GOLD')
+    world.others.remove_traits(CN1, 'CUSTOM_GOLD')
 
 
 @world('docs/provider-commands.md', 'cat gold.txt')
@@ -260,14 +260,9 @@ def _lists(world: World) -> None:
         ),
         Made(name='cn 2', uuid=CN2),
     )
-    world.send('PUT', '/traits/CUSTOM_GOLD', None)
-    path = f'/resource_providers/{CN2}'
-    seen = world.send('GET', path, None)
-    for generation in range(seen['generation'], 7):
-        world.send('PUT', f'{path}/inventories', {
-            'inventories': {'VCPU': {'total': generation + 1}},
-            'resource_provider_generation': generation,
-        })  # fmt: skip
+    world.cli.placement('/traits/CUSTOM_GOLD', 'PUT')
+    for generation in range(world.others.generation(CN2), 7):
+        world.others.set_inventories(CN2, {'VCPU': {'total': generation + 1}})
 
 
 @world('docs/provider-config.md', 'compute-agent explain')

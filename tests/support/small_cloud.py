@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small clouds for tests: providers as values, and how they are made.
 
-``build`` makes them through any function that sends a request to placement as
-its operator: the fixture's, or the command line's behind a port.
+``build`` has another writer make them: the fixture's, or the command line's.
 """
 
 import dataclasses
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
+from compute_agent.testing.fixtures.other_writer import OtherWriter
 from compute_agent.tree import names
 
 SHARES = names.MISC_SHARES_VIA_AGGREGATE
-
-Send: typing.TypeAlias = Callable[[str, str, typing.Any], typing.Any]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -46,57 +44,25 @@ def uuid(number: int) -> str:
     return f'{number:08}-0000-4000-8000-000000000000'
 
 
-def build(send: Send, cloud: Iterable[Made]) -> None:
+def build(others: OtherWriter, cloud: Iterable[Made]) -> None:
     """Make these providers, parents first, with all they hold."""
-    uuids = {}
+    uuids: dict[str | None, str] = {}
     for one in cloud:
         uuids[one.name] = one.uuid
-        body = {'uuid': one.uuid, 'name': one.name}
-        if one.parent:
-            body['parent_provider_uuid'] = uuids[one.parent]
-        send('POST', '/resource_providers', body)
-        _fill(send, one)
-
-
-def _fill(send: Send, one: Made) -> None:
-    for name in sorted(one.traits):
-        if name.startswith('CUSTOM_'):
-            send('PUT', f'/traits/{name}', None)
-    records = {
-        rc: given if isinstance(given, dict) else {'total': given}
-        for rc, given in one.inventories.items()
-    }
-    for rc in records:
-        if rc.startswith('CUSTOM_'):
-            send('PUT', f'/resource_classes/{rc}', None)
-    if one.used:
-        # As if it were allocated before the provider became what it is.
-        _put(send, one, 'inventories', {rc: {'total': 1000} for rc in records})
-        _allocate(send, one)
-    _put(send, one, 'inventories', records)
-    _put(send, one, 'traits', sorted(one.traits))
-    _put(send, one, 'aggregates', sorted(one.aggregates))
-
-
-def _put(send: Send, one: Made, what: str, content: typing.Any) -> None:
-    path = f'/resource_providers/{one.uuid}'
-    generation = send('GET', path, None)['generation']
-    body = {what: content, 'resource_provider_generation': generation}
-    send('PUT', f'{path}/{what}', body)
-
-
-def _allocate(send: Send, one: Made) -> None:
-    send(
-        'PUT',
-        f'/allocations/{one.uuid}',
-        {
-            'allocations': {one.uuid: {'resources': dict(one.used)}},
-            'project_id': 'project',
-            'user_id': 'user',
-            'consumer_generation': None,
-            'consumer_type': 'INSTANCE',
-        },
-    )
+        others.create(one.uuid, one.name, uuids.get(one.parent))
+        records = {
+            rc: given if isinstance(given, dict) else {'total': given}
+            for rc, given in one.inventories.items()
+        }
+        if one.used:
+            # As if it were allocated before the provider became what it is.
+            others.set_inventories(
+                one.uuid, {rc: {'total': 1000} for rc in records}
+            )
+            others.allocate(one.uuid, one.uuid, one.used)
+        others.set_inventories(one.uuid, records)
+        others.add_traits(one.uuid, *sorted(one.traits))
+        others.set_aggregates(one.uuid, *sorted(one.aggregates))
 
 
 # Two compute nodes, the first with two network cards of which one is used up,

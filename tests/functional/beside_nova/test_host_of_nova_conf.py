@@ -29,12 +29,11 @@ def nova(cli, monkeypatch):
 
 def create(cli, name, uuid=UUID):
     """Create a provider as nova-compute does."""
-    cli.placement('/resource_providers', 'POST', {'name': name, 'uuid': uuid})
+    cli.others.create(uuid, name)
 
 
 def names(cli):
-    found = cli.placement('/resource_providers')['resource_providers']
-    return [(one['name'], one['uuid']) for one in found]
+    return list(cli.providers().items())
 
 
 @pytest.mark.catches("the name of nova's service becomes the node's name")
@@ -120,11 +119,7 @@ def test_the_difference_costs_one_request(nova, requests_mock):
 
 def test_a_third_name_is_refused_and_nova_s_name_is_advised_first(nova):
     create(nova, 'cn1-before')
-    nova.placement(
-        f'/resource_providers/{UUID}/traits',
-        'PUT',
-        {'traits': ['OWNER_NOVA'], 'resource_provider_generation': 0},
-    )
+    nova.others.add_traits(UUID, 'OWNER_NOVA')
     refused = nova.run('plan')
     assert refused.code == 1
     first, _, last = refused.line.partition('[DEFAULT] host = cn1-before')

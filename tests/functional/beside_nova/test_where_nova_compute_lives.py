@@ -30,8 +30,7 @@ def configure(cli, **agent):
 
 
 def names(cli):
-    found = cli.placement('/resource_providers')['resource_providers']
-    return [(one['name'], one['uuid']) for one in found]
+    return list(cli.providers().items())
 
 
 @pytest.mark.catches('an owner creates the root where nova-compute runs')

@@ -27,7 +27,7 @@ CN1, PF1, PF2, CN2, NFS = (uuid(number) for number in range(1, 6))
 @pytest.fixture
 def rack(placement):
     """The rack of two compute nodes and a share."""
-    build(placement.operate, RACK)
+    build(placement.others, RACK)
     placement.clear()
 
 

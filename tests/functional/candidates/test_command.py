@@ -17,7 +17,7 @@ WHY = ['Requirement', 'Nearest', 'Why']
 @pytest.fixture
 def rack(cli):
     """The rack of two compute nodes and a share."""
-    build(lambda method, path, body: cli.placement(path, method, body), RACK)
+    build(cli.others, RACK)
 
 
 @pytest.fixture
@@ -122,12 +122,11 @@ def test_every_format_has_the_same_columns(ask):
 
 def test_a_table_of_many_traits_has_those_that_matter(cli, ask):
     traits = sorted(cli.placement('/traits?name=startswith:HW_CPU')['traits'])
-    body = {'traits': traits, 'resource_provider_generation': 3}
-    cli.placement(f'/resource_providers/{CN2}/traits', 'PUT', body)
+    cli.others.add_traits(CN2, *traits)
     words = ('resources:VCPU=2', 'trait:HW_CPU_X86_AVX2=required')
     short = ask(*words).out
     assert 'HW_CPU_X86_AVX2 ' in short
-    assert f'and {len(traits) - 1} more (--long)' in short
+    assert f'and {len(traits)} more (--long)' in short
     assert traits[-1] not in short
     assert traits[-1] in ask(*words, '--long').out
     assert traits[-1] in ask(*words, '-f', 'json').out
@@ -275,7 +274,7 @@ def test_what_is_not_known_is_a_line_beside_the_rows(cli):
             **near,
         ),
     ]
-    build(lambda method, path, body: cli.placement(path, method, body), cloud)
+    build(cli.others, cloud)
     words = ('--resources=VCPU:99,DISK_GB:10', '--root-required=CUSTOM_GOLD')
     result = run(cli, *words, '--why-not', 'a', '-f', 'json')
     assert result.code == 0

@@ -25,7 +25,7 @@ FIRST, SECOND, FULL, PLAIN, BIG = (f'cn{number}' for number in range(1, 6))
 def nodes(placement):
     """Five nodes that share nothing: all gold, one is full and one is not."""
     build(
-        placement.operate,
+        placement.others,
         [
             node(1, VCPU=8),
             node(2, VCPU=8),
@@ -40,7 +40,7 @@ def nodes(placement):
 def shared(placement):
     """Nodes that have their disks of a share: the second one is full."""
     build(
-        placement.operate,
+        placement.others,
         [
             node(1, aggregates={AGGREGATE}, VCPU=8),
             node(
@@ -67,7 +67,7 @@ def child(placement):
         aggregates=frozenset({AGGREGATE}),
     )
     nodes = [node(n, aggregates={AGGREGATE}, VCPU=8) for n in (1, 2)]
-    build(placement.operate, [*nodes, node(4, traits=()), share])
+    build(placement.others, [*nodes, node(4, traits=()), share])
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_a_count_that_fails_proves_nothing(explain, placement, capped):
 def test_the_rack_s_amounts_are_not_known_where_one_answer_is_the_limit(
     placement, explain, capped
 ):
-    build(placement.operate, RACK)
+    build(placement.others, RACK)
     capped(1)
     with pytest.raises(agent_errors.UnknownState, match=CAPPED):
         explain('cn1', asked(VCPU=2, DISK_GB=10))

@@ -236,7 +236,7 @@ def build_anew(placement, cloud):
     placement.reset()
     for trait in TRAITS:
         placement.put(f'/traits/{trait}')
-    build(placement.operate, cloud)
+    build(placement.others, cloud)
 
 
 def rows_of(service):

@@ -19,7 +19,7 @@ FULL = 'VCPU: 2 | cn1 | 2 asked, 1 of 8 free (total 8, reserved 0, used 7, '
 @pytest.fixture
 def rack(placement):
     """The rack of two compute nodes and a share."""
-    build(placement.operate, RACK)
+    build(placement.others, RACK)
     placement.clear()
 
 
@@ -273,7 +273,7 @@ def test_a_limit_has_no_say(why):
 def test_a_node_in_maintenance_has_nothing_free(placement, why):
     gold = {'total': 1, 'reserved': 1, 'max_unit': 1}
     node = Made(name='n', uuid=uuid(1), inventories={'CUSTOM_GOLD': gold})
-    build(placement.operate, [node])
+    build(placement.others, [node])
     assert why('n', asked(CUSTOM_GOLD=1)) == [
         (
             'CUSTOM_GOLD: 1 | n | 1 asked, 0 of 0 free (total 1, reserved 1, used '
@@ -293,7 +293,7 @@ def test_who_shares_and_is_out_of_reach_does_not_help(placement, why):
             aggregates=frozenset({AGGREGATE}),
         ),
     ]
-    build(placement.operate, cloud)
+    build(placement.others, cloud)
     assert why('cn1', asked(VCPU=1, DISK_GB=10)) == [
         'DISK_GB: 10 | cn1 | 10 asked; cn1 has none'
     ]

@@ -2,7 +2,6 @@
 """``compute-agent audit`` on the real placement, with a nova and an Ironic."""
 
 import collections
-import io
 import os
 import pwd
 
@@ -45,46 +44,22 @@ class Cloud:
 
     def provider(self, name, uuid, parent=None, *, traits=(), **amounts):
         """Create a provider with traits and inventory totals."""
-        body = {'name': name, 'uuid': uuid}
-        if parent:
-            body['parent_provider_uuid'] = parent
-        self.cli.placement('/resource_providers', 'POST', body)
-        for number, (kind, content) in enumerate(
-            (
-                ('traits', list(traits)),
-                (
-                    'inventories',
-                    {rc: {'total': n} for rc, n in amounts.items()},
-                ),
-            )
-        ):
-            if content:
-                self.cli.placement(
-                    f'/resource_providers/{uuid}/{kind}',
-                    'PUT',
-                    {
-                        kind: content,
-                        'resource_provider_generation': number
-                        if traits
-                        else 0,
-                    },
-                )
+        self.cli.others.create(uuid, name, parent)
+        if traits:
+            self.cli.others.add_traits(uuid, *traits)
+        if amounts:
+            self.inventory(uuid, **amounts)
+
+    def inventory(self, uuid, **amounts):
+        """Give a provider these inventory totals."""
+        totals = {rc: {'total': n} for rc, n in amounts.items()}
+        self.cli.others.set_inventories(uuid, totals)
 
     def host(self, name, uuid, **amounts):
         self.provider(name, uuid, traits=['COMPUTE_NODE'], **amounts)
 
     def allocate(self, consumer, provider, **amounts):
-        self.cli.placement(
-            f'/allocations/{consumer}',
-            'PUT',
-            {
-                'allocations': {provider: {'resources': amounts}},
-                'project_id': 'p',
-                'user_id': 'u',
-                'consumer_generation': None,
-                'consumer_type': 'INSTANCE',
-            },
-        )
+        self.cli.others.allocate(provider, consumer, amounts)
 
     def audit(self, *words):
         return self.cli.run('audit', *NOW, *words)
@@ -101,8 +76,7 @@ class Cloud:
         return self.cli.run('history', '-f', 'json', *words).data
 
     def providers(self):
-        listed = self.cli.placement('/resource_providers')
-        return {one['name'] for one in listed['resource_providers']}
+        return set(self.cli.providers())
 
 
 @pytest.fixture
@@ -314,10 +288,7 @@ def test_use_above_the_capacity_is_found(cloud):
     cloud.nova.hypervisor('cn2', CN2)
     cloud.nova.servers = [VM]
     cloud.allocate(VM, CN1, VCPU=8)
-    path = f'/resource_providers/{CN1}/inventories'
-    now = cloud.cli.placement(path)
-    now['inventories']['VCPU']['total'] = 4
-    cloud.cli.placement(path, 'PUT', now)
+    cloud.inventory(CN1, VCPU=4)
     assert cloud.results('--allocations') == {
         'over-capacity': [f'cn1 ({CN1})']
     }
@@ -435,43 +406,20 @@ def test_without_a_terminal_and_yes_nothing_is_written(broken):
     assert broken.providers() == {'cn1', 'cn2', 'cn2_gpu', 'pci'}
 
 
-class Answering(io.StringIO):
-    """A terminal at which somebody answers, after something else happened."""
-
-    def __init__(self, text, meanwhile=lambda: None):
-        super().__init__(text)
-        self._meanwhile = meanwhile
-
-    def isatty(self):
-        return True
-
-    def readline(self, *args):
-        self._meanwhile()
-        return super().readline(*args)
-
-
-def test_a_no_changes_nothing(broken, monkeypatch):
-    monkeypatch.setattr('sys.stdin', Answering('n\n'))
+def test_a_no_changes_nothing(broken, answers):
+    answers('n\n')
     result = broken.audit('--repair')
     assert (result.code, result.out) == (0, 'nothing was changed\n')
     assert 'pci' in broken.providers()
 
 
-def test_what_changed_before_the_yes_is_left_alone(broken, monkeypatch):
+def test_what_changed_before_the_yes_is_left_alone(broken, answers):
     def meanwhile():
         broken.nova.hypervisor('cn2', CN2)  # the host is back
         broken.nova.servers.append(GHOST)
-        path = f'/resource_providers/{CHILD}/inventories'
-        broken.cli.placement(
-            path,
-            'PUT',
-            {
-                'inventories': {'PCI_DEVICE': {'total': 1}},
-                'resource_provider_generation': 0,
-            },
-        )
+        broken.inventory(CHILD, PCI_DEVICE=1)
 
-    monkeypatch.setattr('sys.stdin', Answering('y\n', meanwhile))
+    answers('y\n', meanwhile)
     result = broken.audit('--allocations', '--repair')
     assert result.code == 0
     assert broken.providers() == {'cn1', 'cn2', 'cn2_gpu', 'pci'}
@@ -480,10 +428,10 @@ def test_what_changed_before_the_yes_is_left_alone(broken, monkeypatch):
     assert 'done: delete trait CUSTOM_OLD' in result.out
 
 
-def test_more_deletions_than_the_limit_need_yes(broken, monkeypatch):
+def test_more_deletions_than_the_limit_need_yes(broken, answers):
     broken.cli.configure(agent={'max_deletions': 2})
     broken.ask_nova()
-    monkeypatch.setattr('sys.stdin', Answering('y\n'))
+    answers('y\n')
     result = broken.audit('--repair')
     assert result.code == 1
     assert '3 providers would be deleted, more than' in result.line
@@ -548,14 +496,7 @@ def test_a_child_that_changed_at_the_last_moment_stays(cloud, monkeypatch):
         cloud,
         monkeypatch,
         f'GET /resource_providers?in_tree={CHILD}',
-        lambda: cloud.cli.placement(
-            f'/resource_providers/{CHILD}/inventories',
-            'PUT',
-            {
-                'inventories': {'PCI_DEVICE': {'total': 1}},
-                'resource_provider_generation': 0,
-            },
-        ),
+        lambda: cloud.inventory(CHILD, PCI_DEVICE=1),
     )
     result = cloud.audit('--repair', '--yes')
     assert result.code == 1
@@ -615,14 +556,11 @@ def test_a_trait_that_a_provider_got_at_the_last_moment_stays(
 ):
     cloud.nova.hypervisor('cn2', CN2)
     cloud.cli.placement('/traits/CUSTOM_OLD', 'PUT')
-    path = f'/resource_providers/{CN1}/traits'
-    now = cloud.cli.placement(path)
-    now['traits'].append('CUSTOM_OLD')
     before(
         cloud,
         monkeypatch,
         'DELETE /traits/CUSTOM_OLD',
-        lambda: cloud.cli.placement(path, 'PUT', now),
+        lambda: cloud.cli.others.add_traits(CN1, 'CUSTOM_OLD'),
     )
     result = cloud.audit('--repair', '--yes')
     assert result.code == 1
@@ -642,20 +580,6 @@ def test_after_an_outage_no_other_repair_is_tried(broken, monkeypatch):
 
 
 # --- many ---------------------------------------------------------------------
-
-
-@pytest.fixture
-def sent(monkeypatch):
-    """The requests over real connections: how many to each path."""
-    seen = []
-    send = requests.adapters.HTTPAdapter.send
-
-    def record(self, request, *args, **how):
-        seen.append(f'{request.method} {request.path_url.partition("?")[0]}')
-        return send(self, request, *args, **how)
-
-    monkeypatch.setattr(requests.adapters.HTTPAdapter, 'send', record)
-    return seen
 
 
 def test_an_audit_of_4000_providers_takes_as_many_requests_as_of_400(

@@ -35,23 +35,8 @@ def typed(cli, monkeypatch):
 def known(cli):
     """Two providers."""
     for name, uuid in (('cn1', NODE), ('cn 2', TWO)):
-        body = {'name': name, 'uuid': uuid}
-        cli.placement('/resource_providers', 'POST', body)
+        cli.others.create(uuid, name)
     return cli
-
-
-@pytest.fixture
-def sent(monkeypatch):
-    """Each request of the program, as METHOD PATH."""
-    found = []
-    send = requests.Session.send
-
-    def noted(self, request, **kwargs):
-        found.append(f'{request.method} {request.path_url}')
-        return send(self, request, **kwargs)
-
-    monkeypatch.setattr(requests.Session, 'send', noted)
-    return found
 
 
 def written(sent):
@@ -59,8 +44,7 @@ def written(sent):
 
 
 def traits(cli, uuid):
-    path = f'/resource_providers/{uuid}/traits'
-    return sorted(cli.placement(path)['traits'])
+    return sorted(cli.others.traits(uuid))
 
 
 # --- what a line is -----------------------------------------------------------
@@ -124,8 +108,7 @@ def test_what_is_written_in_bulk_is_taken_back_in_bulk(known, typed):
         result = typed(text, 'provider', *words)
         assert (result.code, result.err) == (0, ''), words
         assert [said in line for line in result.out.splitlines()] == [True] * 2
-    listed = known.placement('/resource_providers')['resource_providers']
-    assert len(listed) == 2
+    assert len(known.providers()) == 2
 
 
 def test_traits_are_created_and_removed_in_bulk(known, typed):

@@ -56,11 +56,7 @@ ALL = ' '.join(NAMES.values())
 def named(cli):
     """A cloud whose node has a child of another with all such names."""
     assert cli.run('sync').code == 0
-    cli.placement(
-        '/resource_providers',
-        'POST',
-        {'name': ALL, 'uuid': CHILD, 'parent_provider_uuid': NODE},
-    )
+    cli.others.create(CHILD, ALL, NODE)
     return cli
 
 
@@ -126,7 +122,7 @@ def test_a_log_call_with_wrong_arguments_is_left_to_logging():
 def test_the_daemon_logs_it_escaped(named, daemon):
     """It says that a provider that it had seen is gone."""
     assert named.run('sync').code == 0
-    named.placement(f'/resource_providers/{CHILD}', 'DELETE')
+    named.others.delete(CHILD)
     started = daemon(named.config)
     started.wait_for('gone from placement: ')
     started.end()

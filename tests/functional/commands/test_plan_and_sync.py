@@ -19,7 +19,7 @@ def test_a_plan_on_a_new_placement_is_readable_and_exits_2(cli):
         '      +MEMORY_MB 4096 reserved=512  +VCPU 8 allocation_ratio=4',
         '  4 operations',
     ]
-    assert cli.placement('/resource_providers')['resource_providers'] == []
+    assert cli.providers() == {}
 
 
 def test_a_plan_as_data_is_the_same_plan(cli):
@@ -82,11 +82,7 @@ def test_the_tree_is_shown_as_placement_holds_it(cli):
 
 
 def test_a_refused_operation_fails_its_node_and_the_command(cli):
-    cli.placement(
-        '/resource_providers',
-        'POST',
-        {'name': 'cn1', 'uuid': 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'},
-    )
+    cli.others.create('aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa', 'cn1')
     result = cli.run('sync')
     assert result.code == 1
     assert 'the name cn1 belongs to provider aaaaaaaa' in result.out

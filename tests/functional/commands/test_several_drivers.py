@@ -23,7 +23,7 @@ def two(cli):
 def test_a_cycle_writes_what_both_report(two):
     assert two.run('plan').code == 2
     assert two.run('sync').code == 0
-    traits = two.placement(f'/resource_providers/{NODE}/traits')['traits']
+    traits = two.others.traits(NODE)
     assert {'HW_CPU_X86_SSE2', 'CUSTOM_GOLD'} <= set(traits)
     rows = two.run('state', 'show', '-f', 'json').data
     claimed = {row['Name']: row['Claimed by'] for row in rows if row['Name']}
@@ -72,7 +72,7 @@ def test_a_driver_that_leaves_the_option_takes_its_own_along(two):
         in two.run('plan').out
     )
     assert two.run('sync').code == 0
-    traits = two.placement(f'/resource_providers/{NODE}/traits')['traits']
+    traits = two.others.traits(NODE)
     assert 'CUSTOM_GOLD' not in traits
     rows = two.run('state', 'show', '-f', 'json').data
     claimed = {row['Name']: row['Claimed by'] for row in rows if row['Name']}
@@ -127,8 +127,7 @@ def test_the_drivers_libvirt_and_host_describe_this_machine_together(cli):
         config.write(f'\n[rules]\ndirectory = {rules}\n')
     result = cli.run('sync')
     assert result.code == 0, result.err
-    (root,) = cli.placement('/resource_providers')['resource_providers']
-    path = f'/resource_providers/{root["uuid"]}/traits'
-    traits = cli.placement(path)['traits']
-    assert {'HW_CPU_X86_SSE2', 'CUSTOM_HAS_A_THREAD'} <= set(traits)
+    (root,) = cli.providers().values()
+    traits = cli.others.traits(root)
+    assert {'HW_CPU_X86_SSE2', 'CUSTOM_HAS_A_THREAD'} <= traits
     assert cli.run('plan').code == 0

@@ -8,61 +8,10 @@ it anew meanwhile is not overwritten with what is older.
 
 import pytest
 from agents import NODE
+from overtaken import AGGREGATE, NODES, OTHER, SHARED, SHARES, Overtaken
 
 from compute_agent import errors
-from compute_agent.state import state
 from compute_agent.tree import assertion
-
-OTHER = '22222222-2222-4222-8222-222222222222'
-SHARED = '33333333-3333-4333-8333-333333333333'
-AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
-SHARES = 'MISC_SHARES_VIA_AGGREGATE'
-NODES = {NODE: 'node-1', OTHER: 'node-2'}
-
-
-class Part:
-    """A part of the state, one method of which is another.
-
-    :param method: its name, and what is called instead of it
-    """
-
-    def __init__(self, part, **method):
-        self._part = part
-        vars(self).update(method)
-
-    def __getattr__(self, name):
-        return getattr(self._part, name)
-
-
-class Overtaken(state.State):
-    """A state that another thread reaches first.
-
-    :ivar meanwhile: method → what that one does, once, when the shared
-        provider was asked for, or is about to be kept
-    """
-
-    def __init__(self, *given):
-        super().__init__(*given)
-        self.meanwhile = {}
-        readings, save = self.snapshot.readings, self.journal.save
-
-        def read(uuids):
-            wanted = list(uuids)
-            found = readings(wanted)
-            self._meet('readings', wanted)
-            return found
-
-        def keep(given, **how):
-            given = list(given)
-            self._meet('save', [r.provider.uuid for r in given])
-            save(given, **how)
-
-        self.snapshot = Part(self.snapshot, readings=read)
-        self.journal = Part(self.journal, save=keep)
-
-    def _meet(self, method, uuids):
-        if SHARED in uuids and method in self.meanwhile:
-            self.meanwhile.pop(method)()
 
 
 def describe(tree, node):
@@ -101,15 +50,15 @@ def recreate(operator):
     assert operator.generation(SHARED) == generation
 
 
-def write(agent, node, trait, meanwhile=None):
+def write(agent, node, trait, looked=lambda: None):
     """Add a trait to the shared provider, as the thread of a node does.
 
-    :param meanwhile: what the state is to meet once the node was looked at
+    :param looked: called once the node was looked at
     """
     seen = agent.client.observe([node])[node]
     tree = seen.tree()
     tree.declare_traits(SHARED, trait)
-    agent.state.meanwhile.update(meanwhile or {})
+    looked()
     plan = agent.plan_for(tree, seen)
     assert agent.client.apply(plan).completed().applied
 
@@ -117,9 +66,11 @@ def write(agent, node, trait, meanwhile=None):
 @pytest.mark.catches(
     'invalidating a reading overwrites what another thread wrote'
 )
-@pytest.mark.parametrize('point', ['readings', 'save'])
+@pytest.mark.parametrize(
+    ('when', 'point'), [('behind', 'readings'), ('ahead', 'save')]
+)
 def test_what_another_thread_wrote_meanwhile_stays_its_own(
-    agent, kept, operator, point
+    agent, kept, operator, when, point
 ):
     recreate(operator)
 
@@ -129,8 +80,13 @@ def test_what_another_thread_wrote_meanwhile_stays_its_own(
         write(agent, NODE, 'CUSTOM_X')
 
     with pytest.raises(errors.Replan, match='changed without'):
-        write(agent, OTHER, 'CUSTOM_Y', {point: overtake})
-    assert kept.meanwhile == {}
+        write(
+            agent,
+            OTHER,
+            'CUSTOM_Y',
+            lambda: getattr(kept, when).update({point: overtake}),
+        )
+    assert kept.ahead == kept.behind == {}
     ours = kept.records.record([SHARED], NODE).ours
     assert 'CUSTOM_X' in ours.get((SHARED, assertion.Kind.TRAIT), ())
     remembered = kept.snapshot.readings([SHARED])[SHARED].provider

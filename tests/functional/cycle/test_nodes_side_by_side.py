@@ -10,62 +10,14 @@ import uuid as uuidlib
 
 import pytest
 from agents import NODE, Clock
+from overtaken import AGGREGATE, NODES, OTHER, SHARED, SHARES, Overtaken
 
 from compute_agent import errors
 from compute_agent.cycle.resource_tracker import Status
 from compute_agent.plan import intents
-from compute_agent.state import state
 from compute_agent.tree import assertion
 
-OTHER = '22222222-2222-4222-8222-222222222222'
-SHARED = '33333333-3333-4333-8333-333333333333'
-AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'
-SHARES = 'MISC_SHARES_VIA_AGGREGATE'
 TRAIT = assertion.Kind.TRAIT
-NODES = {NODE: 'node-1', OTHER: 'node-2'}
-
-
-class Part:
-    """A part of the state, one method of which is another.
-
-    :param method: its name, and what is called instead of it
-    """
-
-    def __init__(self, part, **method):
-        self._part = part
-        vars(self).update(method)
-
-    def __getattr__(self, name):
-        return getattr(self._part, name)
-
-
-class Overtaken(state.State):
-    """A state in which something happens just before it is asked.
-
-    :ivar ahead: method → what to do once before that, for the shared provider
-    """
-
-    def __init__(self, *given):
-        super().__init__(*given)
-        self.ahead = {}
-        readings, save = self.snapshot.readings, self.journal.save
-
-        def read(uuids):
-            wanted = list(uuids)
-            self._meet('readings', SHARED in wanted)
-            return readings(wanted)
-
-        def keep(given, **how):
-            given = list(given)
-            self._meet('save', SHARED in {r.provider.uuid for r in given})
-            save(given, **how)
-
-        self.snapshot = Part(self.snapshot, readings=read)
-        self.journal = Part(self.journal, save=keep)
-
-    def _meet(self, method, concerns):
-        if concerns and method in self.ahead:
-            self.ahead.pop(method)()
 
 
 def sharing(said=None):

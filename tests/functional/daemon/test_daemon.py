@@ -100,24 +100,13 @@ def test_run_again_writes_nothing(cli, daemon):
 @pytest.mark.long
 def test_a_dropped_trait_comes_back_and_one_set_by_hand_stays(cli, daemon):
     cli.run('sync')
-    cli.placement('/traits/CUSTOM_MINE', 'PUT')
-    held = cli.placement(TRAITS)
-    cli.placement(
-        TRAITS,
-        'PUT',
-        {
-            **held,
-            'traits': [
-                *(set(held['traits']) - {'HW_CPU_X86_AVX2'}),
-                'CUSTOM_MINE',
-            ],
-        },
-    )
+    held = cli.others.traits('cn1')
+    cli.others.remove_traits('cn1', 'HW_CPU_X86_AVX2')
+    cli.others.add_traits('cn1', 'CUSTOM_MINE')
     one = daemon(cli.config, '--show-tree')
     one.wait_for('in step with')
     one.end()
-    now = set(cli.placement(TRAITS)['traits'])
-    assert now == {*held['traits'], 'CUSTOM_MINE'}
+    assert cli.others.traits('cn1') == {*held, 'CUSTOM_MINE'}
 
 
 def test_a_hint_of_the_driver_begins_a_cycle(cli, daemon):

@@ -32,8 +32,7 @@ def test_a_signal_ends_the_wait_with_exit_0_and_nothing_done(
     assert waiting.end(number) == 0, waiting.said
     assert re.search(rf' INFO .*{WAITS}\d+\.\d s', waiting.said)
     assert 'cycle: ' not in waiting.said
-    listed = cli.placement('/resource_providers')
-    assert listed == {'resource_providers': []}
+    assert cli.providers() == {}
 
 
 def test_a_hang_up_leaves_the_wait_as_it_is(waiting):

@@ -100,11 +100,7 @@ def test_a_report_has_each_node_and_no_secret(cli, daemon):
         {'endpoint': f'http://agent:secret@{address}'},
         update_resources_interval=3600,
     )
-    cli.placement(
-        '/resource_providers',
-        'POST',
-        {'name': 'cn1', 'uuid': '99999999-9999-4999-8999-999999999999'},
-    )
+    cli.others.create('99999999-9999-4999-8999-999999999999', 'cn1')
     one = daemon(cli.config)
     one.wait_for('cycle: ')
     text = report(cli, one)

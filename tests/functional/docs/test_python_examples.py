@@ -15,7 +15,7 @@ PYTHON = re.compile(r'^```python\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 @pytest.fixture
 def example(placement):
     """Return what runs the examples of a page on a small cloud."""
-    build(placement.operate, RACK)
+    build(placement.others, RACK)
 
     def run(page):
         made = session.Session(

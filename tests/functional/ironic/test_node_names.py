@@ -87,8 +87,7 @@ def test_lines_of_standard_input_may_have_names(known, monkeypatch):
 
 def test_leave_takes_a_name(known):
     assert known.run('leave', 'rack1-node02', '--yes').code == 0
-    listed = known.placement('/resource_providers')['resource_providers']
-    assert [row['uuid'] for row in listed] == [ONE]
+    assert list(known.providers().values()) == [ONE]
 
 
 def test_the_driver_is_asked_where_no_state_has_the_name(known, tmp_path):
@@ -112,9 +111,7 @@ def test_a_driver_that_does_not_answer_is_said(known, tmp_path, monkeypatch):
 
 
 def test_a_name_of_a_node_and_of_another_provider_is_ambiguous(known):
-    known.placement(
-        '/resource_providers', 'POST', {'name': 'rack1-node02', 'uuid': OTHER}
-    )
+    known.others.create(OTHER, 'rack1-node02')
     for words in (('provider', 'delete'), ('tree', 'show')):
         result = known.run(*words, 'rack1-node02')
         assert (result.code, result.out) == (1, '')
@@ -122,8 +119,9 @@ def test_a_name_of_a_node_and_of_another_provider_is_ambiguous(known):
             'rack1-node02 is the name of several providers and nodes: give '
             f'the uuid of one, {TWO} or {OTHER}'
         )
-    listed = known.placement('/resource_providers')['resource_providers']
-    assert len(listed) == 3
+    assert (
+        len(known.placement('/resource_providers')['resource_providers']) == 3
+    )
     assert known.run('provider', 'show', OTHER).code == 0
 
 

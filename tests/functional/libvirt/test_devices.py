@@ -6,12 +6,9 @@ Each test changes a copy of a recorded host between the cycles.
 
 import shutil
 
-import pytest
-import recorded_hosts
 from agents import NODE
 
 from compute_agent.tree import provider_tree
-from drivers.libvirt import driver
 
 ROOT = 'compute1'
 DRIVES = (
@@ -24,37 +21,6 @@ CARDS = '[devices]\nenabled_mdev_types = nvidia-230\n'
 RC = 'CUSTOM_PCI_144D_A80A'
 FATAL = 'CUSTOM_RESERVED_AER_FATAL'
 CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
-
-
-class Driver(driver.LibvirtDriver):
-    """The libvirt driver of a host whose uuid is known."""
-
-    def get_nodenames_by_uuid(self):
-        return {NODE: ROOT}
-
-
-@pytest.fixture
-def host(tmp_path):
-    """Return a copier of recorded hosts."""
-
-    def copy(name):
-        return shutil.copytree(recorded_hosts.HOSTS / name, tmp_path / name)
-
-    return copy
-
-
-@pytest.fixture
-def agent_on(agent_factory, tmp_path):
-    """Return a maker of agents on a folder, with the options of a text."""
-
-    def make(folder, text, **options):
-        path = tmp_path / 'nova.conf'
-        path.write_text(text)
-        conf = recorded_hosts.configuration(path)
-        sources = recorded_hosts.sources_of(folder)
-        return agent_factory(Driver.on_host(conf, sources), **options)
-
-    return make
 
 
 def child(suffix):

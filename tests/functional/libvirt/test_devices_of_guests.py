@@ -8,13 +8,11 @@ libvirt tells which guest has which device; what it does not tell waits.
 import shutil
 
 import pytest
-import recorded_hosts
 from agents import NODE
 from vgpu_cloud import allocate, allocated
 
 from compute_agent.cycle import resource_tracker
 from compute_agent.tree import provider_tree
-from drivers.libvirt import driver
 
 ROOT = 'compute1'
 VGPU = 'VGPU'
@@ -31,30 +29,11 @@ SEV_ES = "<launchSecurity type='sev'><policy>0x0005</policy></launchSecurity>"
 SEV = "<launchSecurity type='sev'><policy>0x0003</policy></launchSecurity>"
 
 
-class Driver(driver.LibvirtDriver):
-    """The libvirt driver of a host whose uuid is known."""
-
-    def get_nodenames_by_uuid(self):
-        return {NODE: ROOT}
-
-
 def child(suffix):
     return provider_tree.derived_uuid(NODE, f'{ROOT}_{suffix}')
 
 
 CARD = child('pci_0000_3b_00_0')
-
-
-@pytest.fixture
-def host(tmp_path):
-    """Return a copier of recorded hosts, without guests."""
-
-    def copy(name):
-        copied = shutil.copytree(recorded_hosts.HOSTS / name, tmp_path / name)
-        (copied / 'libvirt/domains').mkdir()
-        return copied
-
-    return copy
 
 
 def guest(folder, uuid, content):
@@ -82,20 +61,6 @@ def reported_before(placement, agent_factory):
     return reported_before
 
 
-@pytest.fixture
-def agent_on(agent_factory, tmp_path):
-    """Return a maker of agents on a folder, with the options of a text."""
-
-    def make(folder, text, state):
-        path = tmp_path / 'nova.conf'
-        path.write_text(text)
-        conf = recorded_hosts.configuration(path)
-        sources = recorded_hosts.sources_of(folder)
-        return agent_factory(Driver.on_host(conf, sources), state=state)
-
-    return make
-
-
 def test_vgpus_go_to_the_card_of_each_guest(
     placement, operator, host, agent_on, reported_before
 ):
@@ -103,7 +68,7 @@ def test_vgpus_go_to_the_card_of_each_guest(
     folder = host('gpu-three-cards')
     guest(folder, ONE, MDEV.format(FIRST))
     guest(folder, OTHER, MDEV.format(SECOND))
-    agent = agent_on(folder, CARDS, state)
+    agent = agent_on(folder, CARDS, state=state)
     agent.done()
     assert allocated(placement, ONE, OTHER) == {
         ONE: {NODE: {'VCPU': 1}, CARD: {VGPU: 1}},
@@ -135,7 +100,7 @@ def test_a_device_that_is_not_known_waits(
     if content is not None:
         guest(folder, ONE, content)
     before = allocated(placement, ONE, OTHER)
-    agent = agent_on(folder, CARDS, state)
+    agent = agent_on(folder, CARDS, state=state)
     (result,) = agent.sync()
     assert result.status is not resource_tracker.Status.DONE
     assert line in result.reason
@@ -154,7 +119,7 @@ def test_the_class_stays_on_the_host_while_libvirt_is_away(
     state = reported_before(VGPU, one=1)
     folder = host('gpu-three-cards')
     shutil.rmtree(folder / 'libvirt/node_devices')
-    agent_on(folder, CARDS, state).sync()
+    agent_on(folder, CARDS, state=state).sync()
     record = operator.inventories()[VGPU]
     assert (record['total'], record['reserved']) == (40, 0)
 
@@ -166,7 +131,7 @@ def test_contexts_go_to_the_kind_of_each_guest(
     folder = host('encryption-sev-es')
     guest(folder, ONE, SEV)
     guest(folder, OTHER, SEV_ES)
-    agent_on(folder, '', state).done()
+    agent_on(folder, '', state=state).done()
     assert allocated(placement, ONE, OTHER) == {
         ONE: {NODE: {'VCPU': 1}, child('amd_sev'): {CONTEXT: 1}},
         OTHER: {NODE: {'VCPU': 1}, child('amd_sev_es'): {CONTEXT: 1}},
@@ -180,7 +145,7 @@ def test_a_context_of_another_kind_than_the_host_has_waits(
     state = reported_before(CONTEXT, one=1)
     folder = host('encryption-sev')
     guest(folder, ONE, SEV_ES)
-    (result,) = agent_on(folder, '', state).sync()
+    (result,) = agent_on(folder, '', state=state).sync()
     assert f'{ROOT}_amd_sev_es, which is not reported' in result.reason
     assert operator.inventories()[CONTEXT]['total'] == 40
     assert allocated(placement, ONE)[ONE] == {NODE: {CONTEXT: 1, 'VCPU': 1}}
@@ -192,6 +157,6 @@ def test_without_allocations_the_class_moves_at_once(
     state = reported_before(VGPU)
     folder = host('gpu-three-cards')
     shutil.rmtree(folder / 'libvirt/domains')
-    agent_on(folder, CARDS, state).done()
+    agent_on(folder, CARDS, state=state).done()
     assert VGPU not in operator.inventories()
     assert operator.inventories(CARD)[VGPU]['total'] == 16

@@ -5,15 +5,11 @@ The layout changes when no guest has allocations of the old one, so that
 placement never offers a processor twice.
 """
 
-import shutil
-
 import pytest
-import recorded_hosts
 from agents import NODE
 from vgpu_cloud import allocate
 
 from compute_agent.tree import provider_tree
-from drivers.libvirt import driver
 
 ROOT = 'compute1'
 CONSUMER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
@@ -25,45 +21,16 @@ ZERO, ONE = (
 )
 
 
-class Driver(driver.LibvirtDriver):
-    """The libvirt driver of a host whose uuid is known."""
-
-    def get_nodenames_by_uuid(self):
-        return {NODE: ROOT}
-
-    def get_available_nodes(self):
-        return [ROOT]
-
-    def get_hypervisor_hostnames(self):
-        return {}
-
-
 @pytest.fixture
-def folder(tmp_path):
+def folder(host):
     """A recorded host with two NUMA nodes."""
-    source = recorded_hosts.HOSTS / 'intel-sapphire-rapids'
-    copied = shutil.copytree(source, tmp_path / 'host')
-    (copied / 'libvirt/domains').mkdir(exist_ok=True)
-    return copied
+    return host('intel-sapphire-rapids')
 
 
 @pytest.fixture
-def configured(agent_factory, tmp_path, folder):
+def configured(restarted_on, folder):
     """Return a function: the agent of the host, with these options."""
-    agents = []
-
-    def configured(text):
-        path = tmp_path / 'nova.conf'
-        path.write_text(text)
-        conf = recorded_hosts.configuration(path)
-        sources = recorded_hosts.sources_of(folder)
-        state = agents[-1].state if agents else None
-        agents.append(
-            agent_factory(Driver.on_host(conf, sources), state=state)
-        )
-        return agents[-1]
-
-    return configured
+    return lambda text: restarted_on(folder, text)
 
 
 def totals(operator, uuid, rc='VCPU'):

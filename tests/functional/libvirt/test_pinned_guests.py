@@ -6,12 +6,10 @@ gives their processors away a second time.
 """
 
 import pytest
-import recorded_hosts
 from agents import NODE
 from vgpu_cloud import allocate, allocated
 
 from compute_agent.cycle import resource_tracker
-from drivers.libvirt import driver
 
 PINNED, FLOATING, MIXED = (
     f'cccccccc-cccc-4ccc-8ccc-ccccccccccc{n}' for n in range(3)
@@ -29,13 +27,6 @@ GUEST = """<domain type='kvm'>
   <cputune>{pins}</cputune>
 </domain>
 """
-
-
-class Host(driver.LibvirtDriver):
-    """The driver of a host whose uuid the test knows."""
-
-    def get_nodenames_by_uuid(self):
-        return {NODE: self.get_available_nodes()[0]}
 
 
 @pytest.fixture
@@ -61,19 +52,9 @@ def guest(host, uuid, *cpusets):
 
 
 @pytest.fixture
-def configured(host, agent_factory):
+def configured(restarted_on, host):
     """Return a function: the agent of the host, with these options."""
-    agents = []
-
-    def configured(text=''):
-        (host / 'nova.conf').write_text(text)
-        before = agents[-1].state if agents else None
-        conf = recorded_hosts.configuration(host / 'nova.conf')
-        libvirt = Host.on_host(conf, recorded_hosts.sources_of(host))
-        agents.append(agent_factory(libvirt, state=before))
-        return agents[-1]
-
-    return configured
+    return lambda text='': restarted_on(host, text)
 
 
 @pytest.fixture

@@ -20,8 +20,7 @@ HELD = 'confirm with "compute-agent sync --yes"'
 
 
 def traits(cli, uuid=ROOT):
-    found = cli.placement(f'/resource_providers/{uuid}/traits')['traits']
-    return {t for t in found if t.startswith('HW_')}
+    return {t for t in cli.others.traits(uuid) if t.startswith('HW_')}
 
 
 def hang_up(one, *, cycles):
@@ -214,19 +213,8 @@ ADVICE = 'run "compute-agent sync --yes"'
 
 def left_by_another(cli, name, total=64):
     """Create a root with inventory as another writer leaves it."""
-    root = {'name': name, 'uuid': NODES[name]}
-    cli.placement('/resource_providers', 'POST', root)
-    path = f'/resource_providers/{NODES[name]}'
-    generation = cli.placement(path)['generation']
-    inventories = {'VCPU': {'total': total}}
-    cli.placement(
-        f'{path}/inventories',
-        'PUT',
-        {
-            'inventories': inventories,
-            'resource_provider_generation': generation,
-        },
-    )
+    cli.others.create(NODES[name], name)
+    cli.others.set_inventories(NODES[name], {'VCPU': {'total': total}})
 
 
 def report(cli, *names, total=62):
@@ -239,8 +227,7 @@ def report(cli, *names, total=62):
 
 
 def total(cli, name):
-    path = f'/resource_providers/{NODES[name]}/inventories'
-    return cli.placement(path)['inventories']['VCPU']['total']
+    return cli.others.inventories(NODES[name])['VCPU']['total']
 
 
 @pytest.fixture

@@ -227,23 +227,14 @@ def test_a_provider_made_again_by_another_asks_again(
 @pytest.fixture
 def nova_root(cli):
     """The command line's node, as nova-compute left it."""
-    cli.placement('/resource_providers', 'POST', {'name': 'cn1', 'uuid': ROOT})
-    cli.placement(
-        f'/resource_providers/{ROOT}/inventories',
-        'PUT',
-        {
-            'inventories': {'VCPU': {'total': 8}, 'PCPU': {'total': 2}},
-            'resource_provider_generation': 0,
-        },
+    cli.others.create(NODE, 'cn1')
+    cli.others.set_inventories(
+        NODE, {'VCPU': {'total': 8}, 'PCPU': {'total': 2}}
     )
 
 
-ROOT = NODE
-
-
 def classes(cli):
-    found = cli.placement(f'/resource_providers/{ROOT}/inventories')
-    return set(found['inventories'])
+    return set(cli.others.inventories(NODE))
 
 
 def test_plan_and_sync_say_that_a_yes_is_missing(cli, nova_root):
@@ -253,7 +244,7 @@ def test_plan_and_sync_say_that_a_yes_is_missing(cli, nova_root):
     assert 'not done: the first write to its root provider' in planned.out
     synced = cli.run('sync')
     assert synced.code == 1
-    assert f'cn1 ({ROOT}): waiting: the first write to its root' in synced.out
+    assert f'cn1 ({NODE}): waiting: the first write to its root' in synced.out
     assert classes(cli) == {'VCPU', 'PCPU'}
 
 
@@ -274,6 +265,6 @@ def test_the_option_gives_it_for_all(cli, nova_root):
 
 
 def test_provider_adopt_gives_it(cli, nova_root):
-    assert cli.run('provider', 'adopt', ROOT, '--yes').code == 0
+    assert cli.run('provider', 'adopt', NODE, '--yes').code == 0
     assert cli.run('sync').code == 0
     assert classes(cli) == {'VCPU', 'MEMORY_MB'}

@@ -139,25 +139,24 @@ def test_a_root_that_this_agent_deleted_is_created_at_once(
 
 def test_plan_shows_the_wait_and_writes_nothing(cli):
     assert cli.run('sync').code == 0
-    (root,) = cli.placement('/resource_providers')['resource_providers']
-    cli.placement(f'/resource_providers/{root["uuid"]}', 'DELETE')
+    (root,) = cli.providers().values()
+    cli.others.delete(root)
     for _ in range(2):  # plan itself is no cycle in which it stays gone
         planned = cli.run('plan')
         assert planned.code == 1
         assert 'recreate_roots' in planned.out + planned.err
     assert cli.run('sync').code == 1
     assert cli.run('sync').code == 0
-    (again,) = cli.placement('/resource_providers')['resource_providers']
-    assert again['uuid'] == root['uuid']
+    assert list(cli.providers().values()) == [root]
 
 
 def test_the_option_keeps_a_deleted_root_gone(cli):
     assert cli.run('sync').code == 0
-    (root,) = cli.placement('/resource_providers')['resource_providers']
-    cli.placement(f'/resource_providers/{root["uuid"]}', 'DELETE')
+    (root,) = cli.providers().values()
+    cli.others.delete(root)
     cli.configure(agent={'recreate_roots': 'false'})
     assert cli.run('sync').code == 1
     assert cli.run('sync').code == 1
-    assert cli.placement('/resource_providers')['resource_providers'] == []
+    assert cli.providers() == {}
     cli.configure(agent={'recreate_roots': 'true'})
     assert cli.run('sync').code == 0

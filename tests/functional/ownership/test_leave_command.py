@@ -20,12 +20,9 @@ nodes:
 @pytest.fixture
 def companion(cli):
     """A companion that added a trait and a child to nova's root."""
-    post(cli, '/resource_providers', {'name': 'cn1', 'uuid': ROOT})
-    for path in ('COMPUTE_NODE', 'OWNER_NOVA', 'CUSTOM_THEIRS'):
-        if path.startswith('CUSTOM'):
-            cli.placement(f'/traits/{path}', 'PUT')
-    put(cli, 'inventories', {'VCPU': {'total': 8}}, 0)
-    put(cli, 'traits', ['COMPUTE_NODE', 'OWNER_NOVA', 'CUSTOM_THEIRS'], 1)
+    cli.others.create(ROOT, 'cn1')
+    cli.others.set_inventories(ROOT, {'VCPU': {'total': 8}})
+    cli.others.add_traits(ROOT, 'COMPUTE_NODE', 'OWNER_NOVA', 'CUSTOM_THEIRS')
     cli.fake_file.write_text(FAKE)
     cli.configure(agent={'mode': 'companion'})
     assert cli.run('sync').code == 0
@@ -33,22 +30,12 @@ def companion(cli):
     return cli
 
 
-def post(cli, path, body):
-    cli.placement(path, 'POST', body)
-
-
-def put(cli, what, content, generation):
-    body = {what: content, 'resource_provider_generation': generation}
-    cli.placement(f'/resource_providers/{ROOT}/{what}', 'PUT', body)
-
-
 def names(cli):
-    found = cli.placement('/resource_providers')['resource_providers']
-    return {one['name'] for one in found}
+    return set(cli.providers())
 
 
 def traits(cli):
-    return set(cli.placement(f'/resource_providers/{ROOT}/traits')['traits'])
+    return cli.others.traits(ROOT)
 
 
 def test_leaving_takes_off_the_child_and_the_agent_s_own_names(companion):
@@ -61,7 +48,7 @@ def test_leaving_takes_off_the_child_and_the_agent_s_own_names(companion):
     assert set(found['inventories']) == {'VCPU'}
     assert companion.run('state', 'show', '-f', 'json').data == []
     # As nova does after it.
-    companion.placement(f'/resource_providers/{ROOT}', 'DELETE')
+    companion.others.delete(ROOT)
 
 
 def test_without_a_yes_it_shows_the_plan_and_writes_nothing(companion):
@@ -76,21 +63,8 @@ def test_without_a_yes_it_shows_the_plan_and_writes_nothing(companion):
 
 
 def test_a_child_with_allocations_stays_and_one_line_says_so(companion):
-    (card,) = (
-        one['uuid']
-        for one in companion.placement('/resource_providers')[
-            'resource_providers'
-        ]
-        if one['name'] == 'card'
-    )
-    allocations = {
-        'allocations': {card: {'resources': {'CUSTOM_FPGA': 1}}},
-        'project_id': 'project',
-        'user_id': 'user',
-        'consumer_generation': None,
-        'consumer_type': 'INSTANCE',
-    }
-    companion.placement(f'/allocations/{CONSUMER}', 'PUT', allocations)
+    card = companion.providers()['card']
+    companion.others.allocate(card, CONSUMER, {'CUSTOM_FPGA': 1})
     left = companion.run('leave', '--yes')
     assert left.code == 1
     assert f'it is allocated to {CONSUMER}' in left.out
@@ -102,15 +76,8 @@ def test_a_child_with_allocations_stays_and_one_line_says_so(companion):
 
 
 def test_it_needs_neither_the_driver_s_answer_nor_a_root(companion):
-    card = next(
-        one['uuid']
-        for one in companion.placement('/resource_providers')[
-            'resource_providers'
-        ]
-        if one['name'] == 'card'
-    )
-    companion.placement(f'/resource_providers/{card}', 'DELETE')
-    companion.placement(f'/resource_providers/{ROOT}', 'DELETE')
+    companion.others.delete(companion.providers()['card'])
+    companion.others.delete(ROOT)
     left = companion.run('leave')
     assert (left.code, left.err) == (0, '')
     assert 'nothing of this agent is recorded' in left.out

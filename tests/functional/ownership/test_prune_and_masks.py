@@ -6,18 +6,15 @@ import signal
 import pytest
 
 ROOT = '11111111-1111-4111-8111-111111111111'
-TRAITS = f'/resource_providers/{ROOT}/traits'
 AVX2 = 'HW_CPU_X86_AVX2'
 
 
 def traits(cli):
-    return set(cli.placement(TRAITS)['traits'])
+    return cli.others.traits(ROOT)
 
 
 def add(cli, name):
-    cli.placement(f'/traits/{name}', 'PUT')
-    held = cli.placement(TRAITS)
-    cli.placement(TRAITS, 'PUT', {**held, 'traits': [*held['traits'], name]})
+    cli.others.add_traits(ROOT, name)
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@
 And a host that was installed anew takes the uuid back that its name has.
 """
 
-import io
-import sys
 import uuid
 
 import pytest
@@ -32,30 +30,8 @@ nodes:
 """
 
 
-def create(cli, name, uuid, parent=None):
-    body = {'name': name, 'uuid': uuid, 'parent_provider_uuid': parent}
-    body = {k: v for k, v in body.items() if v is not None}
-    cli.placement('/resource_providers', 'POST', body)
-
-
 def there(cli):
-    listed = cli.placement('/resource_providers')['resource_providers']
-    return {one['name'] for one in listed}
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.fixture
-def answers(monkeypatch):
-    """A terminal at which this is typed."""
-
-    def typed(text):
-        monkeypatch.setattr(sys, 'stdin', Terminal(text))
-
-    return typed
+    return set(cli.providers())
 
 
 # --- a provider that another created -----------------------------------------
@@ -66,7 +42,7 @@ def nested(cli):
     """The agent's node, and below its child a provider of another's."""
     cli.fake_file.write_text(NESTED)
     assert cli.run('sync').code == 0
-    create(cli, 'nic', NIC, NUMA)
+    cli.others.create(NIC, 'nic', NUMA)
     return cli
 
 
@@ -86,9 +62,9 @@ def test_a_child_of_another_s_keeps_what_is_above_it_until_it_is_adopted(
 
 def test_a_whole_subtree_may_be_adopted(cli):
     cli.fake_file.write_text(NESTED)
-    create(cli, 'cn1', ROOT)
-    create(cli, 'numa', NUMA, ROOT)
-    create(cli, 'nic', NIC, NUMA)
+    cli.others.create(ROOT, 'cn1')
+    cli.others.create(NUMA, 'numa', ROOT)
+    cli.others.create(NIC, 'nic', NUMA)
     words = ('provider', 'adopt', 'cn1', '-f', 'json', '--yes')
     assert cli.run(*words).data['adopted'] == [ROOT]
     data = cli.run(*words, '--subtree').data
@@ -106,7 +82,7 @@ def test_a_whole_subtree_may_be_adopted(cli):
 
 
 def test_one_that_stands_alone_belongs_to_the_only_node(cli):
-    create(cli, 'nfs', NIC)
+    cli.others.create(NIC, 'nfs')
     result = cli.run('provider', 'adopt', NIC, '--yes', '-f', 'json')
     assert result.data['node_uuid'] == ROOT
     shown = cli.run('state', 'show', '-f', 'json').data
@@ -114,7 +90,7 @@ def test_one_that_stands_alone_belongs_to_the_only_node(cli):
 
 
 def test_of_several_nodes_one_must_be_named_for_it(cli):
-    create(cli, 'nfs', NIC)
+    cli.others.create(NIC, 'nfs')
     other = f'  - {{name: cn2, uuid: {NUMA}, inventories: {{VCPU: 1}}}}\n'
     cli.fake_file.write_text(BARE + other)
     result = cli.run('provider', 'adopt', 'nfs', '--yes')
@@ -131,7 +107,7 @@ def test_one_made_anew_by_another_is_adopted_as_the_new_one(nested):
     """What was recorded of the old one is not taken for the new one's."""
     nested.placement(f'/resource_providers/{NIC}', 'DELETE')
     nested.placement(f'/resource_providers/{NUMA}', 'DELETE')
-    create(nested, 'numa', NUMA, ROOT)
+    nested.others.create(NUMA, 'numa', ROOT)
     asked = nested.run('provider', 'adopt', 'numa')
     assert 'another writer deleted and created it again' in asked.out
     adopted = nested.run('provider', 'adopt', 'numa', '--yes')
@@ -142,8 +118,8 @@ def test_one_made_anew_by_another_is_adopted_as_the_new_one(nested):
 
 
 def test_one_in_another_s_tree_is_refused(cli):
-    create(cli, 'elsewhere', ELSEWHERE)
-    create(cli, 'nic', NIC, ELSEWHERE)
+    cli.others.create(ELSEWHERE, 'elsewhere')
+    cli.others.create(NIC, 'nic', ELSEWHERE)
     result = cli.run('provider', 'adopt', 'nic', '--yes')
     assert result.code == 1
     assert f'in the tree of elsewhere ({ELSEWHERE})' in result.line
@@ -186,7 +162,7 @@ def test_it_is_not_done_beside_a_daemon(nested, daemon):
 def host(cli):
     """A host whose name placement has under the uuid it had before."""
     cli.configure(compute_driver='libvirt')
-    create(cli, 'cn1', ELSEWHERE)
+    cli.others.create(ELSEWHERE, 'cn1')
     return cli
 
 
@@ -243,7 +219,7 @@ def test_nova_s_file_is_replaced_where_it_lies(host):
 def test_a_host_that_placement_has_under_its_own_uuid_is_left(host):
     host.run('plan')
     own = (host.state_path / 'compute_id').read_text().strip()
-    create(host, 'cn1-of-old', own)
+    host.others.create(own, 'cn1-of-old')
     result = host.run('provider', 'adopt', 'cn1', '--yes')
     assert result.code == 1
     assert f'"compute-agent provider delete {own}"' in result.line
@@ -251,7 +227,7 @@ def test_a_host_that_placement_has_under_its_own_uuid_is_left(host):
 
 
 def test_a_child_is_no_host(host):
-    create(host, 'rack', ROOT)
+    host.others.create(ROOT, 'rack')
     host.placement(
         f'/resource_providers/{ELSEWHERE}',
         'PUT',
@@ -263,7 +239,7 @@ def test_a_child_is_no_host(host):
 
 
 def test_a_uuid_that_the_driver_says_is_not_in_a_file_to_change(cli):
-    create(cli, 'cn1', ELSEWHERE)
+    cli.others.create(ELSEWHERE, 'cn1')
     result = cli.run('provider', 'adopt', 'cn1', '--yes')
     assert result.code == 1
     assert f'the driver gives the uuid of node cn1 ({ROOT})' in result.line

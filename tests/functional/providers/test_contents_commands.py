@@ -2,7 +2,6 @@
 """The contents of a provider are shown and taken back, at a generation."""
 
 import pytest
-import requests
 import yaml
 
 from report_client.api import provider_contents, provider_details
@@ -17,24 +16,10 @@ USER = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc'
 NOT_WRITTEN = 'nothing was written under generation'
 
 
-def allocate(cli, **resources):
-    cli.placement(
-        f'/allocations/{USER}',
-        'PUT',
-        {
-            'allocations': {NODE: {'resources': resources}},
-            'project_id': 'p',
-            'user_id': 'u',
-            'consumer_generation': None,
-            'consumer_type': 'INSTANCE',
-        },
-    )
-
-
 @pytest.fixture
 def known(cli):
     """A cn1 with 8 VCPU (2 used) and memory, a trait, an aggregate, a child."""
-    cli.placement('/resource_providers', 'POST', {'name': 'cn1', 'uuid': NODE})
+    cli.others.create(NODE, 'cn1')
     for words in (
         ('create', 'numa0', '--uuid', CHILD, '--parent', 'cn1'),
         ('inventory', 'set', 'cn1', 'VCPU=8', 'VCPU:allocation_ratio=4'),
@@ -43,27 +28,12 @@ def known(cli):
         ('aggregate', 'add', 'cn1', AGG),
     ):
         assert cli.run('provider', *words).code == 0
-    allocate(cli, VCPU=2)
+    cli.others.allocate(NODE, USER, {'VCPU': 2})
     return cli
 
 
 def generation(cli, uuid=NODE):
-    listed = cli.placement(f'/resource_providers?uuid={uuid}')
-    return listed['resource_providers'][0]['generation']
-
-
-@pytest.fixture
-def sent(monkeypatch):
-    """Each request of the program, as METHOD PATH."""
-    found = []
-    send = requests.adapters.HTTPAdapter.send
-
-    def noted(self, request, *args, **kwargs):
-        found.append(f'{request.method} {request.path_url}')
-        return send(self, request, *args, **kwargs)
-
-    monkeypatch.setattr(requests.adapters.HTTPAdapter, 'send', noted)
-    return found
+    return cli.others.generation(uuid)
 
 
 # --- show ---------------------------------------------------------------------
@@ -139,17 +109,7 @@ def test_all_parts_that_are_shown_are_of_one_generation(known, monkeypatch):
 
     def after_a_start(self, target):
         if not known.placement(f'/allocations/{AGG}')['allocations']:
-            known.placement(
-                f'/allocations/{AGG}',
-                'PUT',
-                {
-                    'allocations': {NODE: {'resources': {'VCPU': 5}}},
-                    'project_id': 'p',
-                    'user_id': 'u',
-                    'consumer_generation': None,
-                    'consumer_type': 'INSTANCE',
-                },
-            )
+            known.others.allocate(NODE, AGG, {'VCPU': 5})
         return read(self, target)
 
     monkeypatch.setattr(
@@ -312,9 +272,7 @@ def test_a_generation_that_is_outdated_while_written_is_not_repeated(
 
 
 def allocate_more(cli):
-    path = f'/resource_providers/{NODE}/aggregates'
-    body = cli.placement(path)
-    cli.placement(path, 'PUT', {**body, 'aggregates': [AGG, OTHER_AGG]})
+    cli.others.set_aggregates(NODE, AGG, OTHER_AGG)
 
 
 def test_a_custom_trait_is_created_under_a_generation_too(known):

@@ -50,7 +50,7 @@ def every(placement):
         )
         for number, some in enumerate(SETS)
     ]
-    build(placement.operate, cloud)
+    build(placement.others, cloud)
     placement.clear()
     return cloud
 
@@ -105,7 +105,7 @@ def storage(placement):
         )
         for number, (name, some) in enumerate(traits.items())
     ]
-    build(placement.operate, cloud)
+    build(placement.others, cloud)
     placement.clear()
 
 
@@ -264,7 +264,7 @@ def test_to_preserve_my_expensive_gpu_loaded_hardware(placement, service):
             traits=frozenset({'CUSTOM_MASSIVE_GPU'}),
         ),
     ]
-    build(placement.operate, cloud)
+    build(placement.others, cloud)
     given = {}
     for need in ('forbidden', 'required'):
         # The format is the seed's: trait:$TRAIT_NAME=forbidden.
@@ -295,7 +295,7 @@ def test_a_branch_of_a_tree_is_not_that_group(placement, candidates_of, group):
             name='numa1', uuid=uuid(3), parent='cn1', inventories={'VCPU': 8}
         ),
     ]
-    build(placement.operate, cloud)
+    build(placement.others, cloud)
     assert candidates_of(group=group) == ['numa0', 'numa1']
     assert candidates_of('!CUSTOM_PURPOSE', group=group) == ['numa1']
     assert candidates_of('CUSTOM_PURPOSE', group=group) == ['numa0']

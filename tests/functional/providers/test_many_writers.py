@@ -59,13 +59,9 @@ for words in (
 @pytest.fixture
 def provider(cli):
     """A provider with a trait for each writer to remove, and one to keep."""
-    cli.placement('/resource_providers', 'POST', {'name': 'cn1', 'uuid': NODE})
+    cli.others.create(NODE, 'cn1')
     traits = [f'CUSTOM_OLD_{number}' for number in range(WRITERS)]
-    traits.append('CUSTOM_KEPT')
-    for name in traits:
-        cli.placement(f'/traits/{name}', 'PUT')
-    body = {'traits': traits, 'resource_provider_generation': 0}
-    cli.placement(PATH, 'PUT', body)
+    cli.others.add_traits(NODE, *traits, 'CUSTOM_KEPT')
     return cli
 
 

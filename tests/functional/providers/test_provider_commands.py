@@ -148,8 +148,7 @@ def test_a_provider_is_created_and_what_it_is_is_said(cli):
     assert result.out == (
         f'created provider share ({OTHER}), in aggregate {AGG1}, {AGG2}\n'
     )
-    held = cli.placement(f'/resource_providers/{OTHER}/aggregates')
-    assert sorted(held['aggregates']) == [AGG1, AGG2]
+    assert cli.others.aggregates(OTHER) == {AGG1, AGG2}
 
 
 def test_what_was_created_is_data(known):
@@ -178,8 +177,7 @@ def test_what_cannot_be_created_is_one_line(known, words, said):
     result = known.run('provider', 'create', *words)
     assert (result.code, result.out) == (1, '')
     assert said in result.line
-    listed = known.placement('/resource_providers')['resource_providers']
-    assert len(listed) == 3
+    assert len(known.providers()) == 3
 
 
 def test_a_provider_is_deleted_by_name_or_uuid(known):
@@ -195,17 +193,7 @@ def test_what_stands_against_a_deletion_is_one_line(known):
     result = known.run('provider', 'delete', 'cn1')
     assert (result.code, result.out) == (1, '')
     assert f'delete its children first: numa0 ({CHILD})' in result.line
-    known.placement(
-        f'/allocations/{AGG1}',
-        'PUT',
-        {
-            'allocations': {NODE: {'resources': {'VCPU': 1}}},
-            'project_id': 'p',
-            'user_id': 'u',
-            'consumer_generation': None,
-            'consumer_type': 'INSTANCE',
-        },
-    )
+    known.others.allocate(NODE, AGG1, {'VCPU': 1})
     assert known.run('provider', 'delete', 'numa0').code == 0
     result = known.run('provider', 'delete', 'cn1')
     assert f'its VCPU is allocated to {AGG1}' in result.line
@@ -215,9 +203,7 @@ def test_what_stands_against_a_deletion_is_one_line(known):
 
 
 def inventories(cli, uuid=NODE):
-    return cli.placement(f'/resource_providers/{uuid}/inventories')[
-        'inventories'
-    ]
+    return cli.others.inventories(uuid)
 
 
 def test_an_inventory_is_set_by_options_as_the_seed_has_them(known):

@@ -11,16 +11,8 @@ WHO = f'set traits of cn1 ({NODE})'
 @pytest.fixture
 def known(cli):
     """A provider cn1 with AVX2 and CUSTOM_GOLD."""
-    cli.placement('/resource_providers', 'POST', {'name': 'cn1', 'uuid': NODE})
-    cli.placement('/traits/CUSTOM_GOLD', 'PUT')
-    cli.placement(
-        PATH,
-        'PUT',
-        {
-            'traits': ['CUSTOM_GOLD', 'HW_CPU_X86_AVX2'],
-            'resource_provider_generation': 0,
-        },
-    )
+    cli.others.create(NODE, 'cn1')
+    cli.others.add_traits(NODE, 'CUSTOM_GOLD', 'HW_CPU_X86_AVX2')
     return cli
 
 
@@ -31,7 +23,7 @@ def run(known):
 
 
 def held(cli):
-    return sorted(cli.placement(PATH)['traits'])
+    return sorted(cli.others.traits(NODE))
 
 
 @pytest.mark.parametrize('word', ['cn1', NODE])

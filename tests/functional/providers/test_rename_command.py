@@ -18,13 +18,6 @@ def renamed(cli):
     return cli
 
 
-def create(cli, name, uuid, parent=None):
-    body = {'name': name, 'uuid': uuid}
-    if parent:
-        body['parent_provider_uuid'] = parent
-    cli.placement('/resource_providers', 'POST', body)
-
-
 def name(cli, uuid=ROOT):
     return cli.placement(f'/resource_providers/{uuid}')['name']
 
@@ -42,7 +35,7 @@ def test_a_node_is_called_what_its_driver_calls_it_and_goes_on(renamed):
 
 
 def test_the_plan_says_what_others_will_see(renamed):
-    create(renamed, 'cn1-nic', CHILD, ROOT)
+    renamed.others.create(CHILD, 'cn1-nic', ROOT)
     result = renamed.run('provider', 'rename', ROOT)
     assert result.code == 1
     assert '--yes' in result.line
@@ -52,7 +45,7 @@ def test_the_plan_says_what_others_will_see(renamed):
 
 
 def test_a_name_that_is_taken_is_refused_and_its_holder_named(renamed):
-    create(renamed, 'cn2', OTHER)
+    renamed.others.create(OTHER, 'cn2')
     result = renamed.run('provider', 'rename', 'cn1', '--yes')
     assert result.code == 1
     assert f'provider cn2 ({OTHER}) has it' in result.line
@@ -60,7 +53,7 @@ def test_a_name_that_is_taken_is_refused_and_its_holder_named(renamed):
 
 def test_a_child_keeps_its_parent(cli):
     cli.run('sync')
-    create(cli, 'nic', CHILD, ROOT)
+    cli.others.create(CHILD, 'nic', ROOT)
     data = cli.run(
         'provider', 'rename', 'nic', 'nic0', '--yes', '-f', 'json'
     ).data
@@ -70,14 +63,14 @@ def test_a_child_keeps_its_parent(cli):
 
 
 def test_another_s_provider_needs_a_name(cli):
-    create(cli, 'nfs', OTHER)
+    cli.others.create(OTHER, 'nfs')
     result = cli.run('provider', 'rename', 'nfs', '--yes')
     assert result.code == 1
     assert 'NEW_NAME' in result.line
 
 
 def test_a_name_moves_neither_cursor_nor_line(cli):
-    create(cli, 'nfs\n0', OTHER)
+    cli.others.create(OTHER, 'nfs\n0')
     words = ('provider', 'rename', OTHER, 'a\nb\x1b[31m')
     asked = cli.run(*words)
     assert 'a\\nb\\x1b[31m' in asked.out
@@ -122,12 +115,7 @@ def test_a_child_keeps_the_name_that_its_driver_gives_it(with_child):
 
 
 def test_a_child_that_was_renamed_may_get_its_name_again(with_child):
-    providers = with_child.placement('/resource_providers')
-    uuid = next(
-        p['uuid']
-        for p in providers['resource_providers']
-        if p['name'] == 'gpu'
-    )
+    uuid = with_child.providers()['gpu']
     with_child.placement(
         f'/resource_providers/{uuid}',
         'PUT',
@@ -146,6 +134,6 @@ def test_no_such_provider_and_no_such_name_are_said(cli):
         'no provider is called cn9'
         in cli.run('provider', 'rename', 'cn9', 'cn8').line
     )
-    create(cli, 'nfs', OTHER)
+    cli.others.create(OTHER, 'nfs')
     assert cli.run('provider', 'rename', 'nfs', 'x' * 300, '--yes').code == 1
     assert name(cli, OTHER) == 'nfs'

@@ -19,15 +19,10 @@ NODE = '11111111-1111-4111-8111-111111111111'
 @pytest.fixture
 def known(cli):
     """CUSTOM_GOLD is a provider's, CUSTOM_OLD and CUSTOM_SPARE nobody's."""
-    for name in ('CUSTOM_GOLD', 'CUSTOM_OLD', 'CUSTOM_SPARE'):
+    for name in ('CUSTOM_OLD', 'CUSTOM_SPARE'):
         cli.placement(f'/traits/{name}', 'PUT')
-    provider = {'name': 'cn1', 'uuid': NODE}
-    cli.placement('/resource_providers', 'POST', provider)
-    cli.placement(
-        f'/resource_providers/{NODE}/traits',
-        'PUT',
-        {'traits': ['CUSTOM_GOLD'], 'resource_provider_generation': 0},
-    )
+    cli.others.create(NODE, 'cn1')
+    cli.others.add_traits(NODE, 'CUSTOM_GOLD')
     return cli
 
 
@@ -38,13 +33,6 @@ def custom(cli):
 def values(result):
     assert result.code == 0, result.err
     return result.out.split()
-
-
-class Terminal(io.StringIO):
-    """What somebody types at a terminal."""
-
-    def isatty(self):
-        return True
 
 
 # --- list ---------------------------------------------------------------------
@@ -360,8 +348,8 @@ def test_prune_with_yes_removes_what_no_provider_has(known):
     ('typed', 'left'),
     [('y\n', 1), ('YES\n', 1), ('n\n', 3), ('\n', 3), ('', 3)],
 )
-def test_prune_at_a_terminal_asks(known, monkeypatch, typed, left):
-    monkeypatch.setattr(sys, 'stdin', Terminal(typed))
+def test_prune_at_a_terminal_asks(known, answers, typed, left):
+    answers(typed)
     result = known.run('trait', 'prune')
     assert result.code == 0
     assert result.err.splitlines() == [*PRUNED, 'go on? [y/N] ']

@@ -27,17 +27,7 @@ nodes:
 
 
 def allocate(cli, number, **resources):
-    cli.placement(
-        f'/allocations/{CONSUMER.format(number)}',
-        'PUT',
-        {
-            'allocations': {ROOT: {'resources': resources}},
-            'project_id': 'project',
-            'user_id': 'user',
-            'consumer_generation': None,
-            'consumer_type': 'INSTANCE',
-        },
-    )
+    cli.others.allocate(ROOT, CONSUMER.format(number), resources)
 
 
 def in_use(cli):
@@ -49,8 +39,7 @@ def in_use(cli):
 
 
 def has(cli, number):
-    providers = cli.placement('/resource_providers')['resource_providers']
-    names = {one['uuid']: one['name'] for one in providers}
+    names = {uuid: name for name, uuid in cli.providers().items()}
     path = f'/allocations/{CONSUMER.format(number)}'
     parts = cli.placement(path)['allocations']
     return {names[uuid]: part['resources'] for uuid, part in parts.items()}
@@ -97,8 +86,7 @@ def test_without_room_for_a_guest_nothing_is_done(cli):
     assert result.code == 1
     said = f'has room for the 2 VGPU of consumer {CONSUMER.format(1)}'
     assert said in result.out + result.err
-    providers = cli.placement('/resource_providers')['resource_providers']
-    assert [one['name'] for one in providers] == ['cn1']
+    assert list(cli.providers()) == ['cn1']
 
 
 def test_a_class_that_the_file_does_not_let_move_is_reserved(cli):

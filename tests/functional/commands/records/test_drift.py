@@ -4,7 +4,6 @@
 import contextlib
 
 import pytest
-import requests
 
 from compute_agent.cmd.drift import reading
 from compute_agent.plan import intents
@@ -25,35 +24,10 @@ def synced(cli):
     return cli
 
 
-@pytest.fixture
-def sent(synced, monkeypatch):
-    """The paths of the requests to placement, sent by whatever of its parts."""
-    paths = []
-    send = requests.Session.send
-
-    def note(self, request, **how):
-        paths.append(request.url.removeprefix(synced.url))
-        return send(self, request, **how)
-
-    monkeypatch.setattr(requests.Session, 'send', note)
-    return paths
-
-
 def set_traits(cli, *names):
     """Write the traits as another writer does."""
-    seen = cli.placement(TRAITS)
-    for name in (n for n in names if n.startswith('CUSTOM_')):
-        cli.placement(f'/traits/{name}', 'PUT')
-    cli.placement(
-        TRAITS,
-        'PUT',
-        {
-            'traits': [*names],
-            'resource_provider_generation': seen[
-                'resource_provider_generation'
-            ],
-        },
-    )
+    cli.others.remove_traits(ROOT, *cli.others.traits(ROOT))
+    cli.others.add_traits(ROOT, *names)
 
 
 def change_vcpu(cli, **fields):
@@ -75,7 +49,7 @@ def drift(cli, code, *words):
 def test_without_changes_there_is_none_and_one_request(synced, sent):
     result = synced.run('drift')
     assert (result.code, result.out) == (0, f'cn1 ({ROOT}): no drift\n')
-    assert sent == [f'/resource_providers?in_tree={ROOT}']
+    assert sent == [f'GET /resource_providers?in_tree={ROOT}']
 
 
 def test_a_changed_provider_costs_three_more_requests(synced, sent):
@@ -134,8 +108,8 @@ def test_providers_that_come_and_go_are_drift(synced):
     synced.placement('/resource_providers', 'POST', body)
     assert drift(synced, 2) == {('provider', ''): ('added', 'left alone')}
     assert 'the provider is new: left alone' in synced.run('drift').out
-    synced.placement(f'/resource_providers/{CHILD}', 'DELETE')
-    synced.placement(f'/resource_providers/{ROOT}', 'DELETE')
+    synced.others.delete(CHILD)
+    synced.others.delete(ROOT)
     assert drift(synced, 2) == {('provider', ''): ('removed', 'restored')}
     assert synced.run('sync').code == 1  # the node waits for one cycle
     assert drift(synced, 2) == {('provider', ''): ('removed', 'restored')}

@@ -22,11 +22,7 @@ def write(cli, *traits, child=()):
 
 
 def add_by_hand(cli, trait):
-    path = f'/resource_providers/{NODE}/traits'
-    body = cli.placement(path)
-    cli.placement(f'/traits/{trait}', 'PUT')
-    body['traits'].append(trait)
-    cli.placement(path, 'PUT', body)
+    cli.others.add_traits(NODE, trait)
 
 
 def states(cli, trait):
@@ -130,7 +126,7 @@ def test_a_driver_that_cannot_say_is_unknown(cli, monkeypatch):
 def test_nothing_is_written(cli):
     write(cli, 'CUSTOM_GOLD')
     cli.run('explain', 'CUSTOM_GOLD')
-    assert cli.placement('/resource_providers') == {'resource_providers': []}
+    assert cli.providers() == {}
 
 
 @pytest.mark.parametrize(
@@ -150,9 +146,7 @@ def test_a_mistake_is_one_line(cli, words, said):
 
 def test_a_node_that_cannot_be_planned_is_unknown(cli):
     write(cli, 'CUSTOM_GOLD')
-    cli.placement(
-        '/resource_providers', 'POST', {'uuid': NODE, 'name': 'another'}
-    )
+    cli.others.create(NODE, 'another')
     result = cli.run('explain', 'CUSTOM_GOLD')
     assert result.code == 1
     assert 'unknown: placement knows provider' in result.out

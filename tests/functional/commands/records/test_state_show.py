@@ -15,13 +15,8 @@ CHILD = '22222222-2222-4222-8222-222222222222'
 @pytest.fixture
 def synced(cli):
     """A node that another made with one trait, and one cycle of this agent."""
-    cli.placement('/resource_providers', 'POST', {'name': 'cn1', 'uuid': ROOT})
-    cli.placement('/traits/CUSTOM_GOLD', 'PUT')
-    cli.placement(
-        f'/resource_providers/{ROOT}/traits',
-        'PUT',
-        {'traits': ['CUSTOM_GOLD'], 'resource_provider_generation': 0},
-    )
+    cli.others.create(ROOT, 'cn1')
+    cli.others.add_traits(ROOT, 'CUSTOM_GOLD')
     assert cli.run('sync').code == 0
     return cli
 

@@ -124,9 +124,7 @@ def test_an_outage_and_its_age_are_told_and_the_nodes_stay(cli, daemon):
 def test_many_nodes_are_summed_up(cli, daemon):
     uuids = nodes(cli, 12)
     for name, uuid in (('cn3', uuids[0]), ('other', uuids[1])):
-        cli.placement(
-            '/resource_providers', 'POST', {'name': name, 'uuid': uuid}
-        )
+        cli.others.create(uuid, name)
     cli.configure(update_resources_interval=3600)
     one = daemon(cli.config)
     one.wait_for('cycle: ')
