@@ -43,8 +43,8 @@ _LONGEST_URL = 200  # characters
 def cause(exc: BaseException) -> str:
     """Return the innermost reason of a failed request.
 
-    The end of an iterator is none: Python's JSON has it as the context of its
-    errors.
+    The end of an iterator is no reason: Python's JSON module has it as the
+    context of its errors.
     """
     chain = [exc]
     while (inner := chain[-1].__cause__ or chain[-1].__context__) is not None:

@@ -3,7 +3,7 @@
 
 The agent's state, rules and local facts decide what it writes to placement, so
 nobody else may be able to change their files, or to put files into their
-folders. Pure but for the names of users. ``private_files.py`` and the drivers
+folders. Pure, except that it looks up names of users. ``private_files.py`` and the drivers
 call this.
 """
 

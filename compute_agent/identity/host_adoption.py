@@ -9,19 +9,12 @@ the new one. ``provider adopt`` shows a ``HostAdoption`` and carries it out.
 import dataclasses
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
 from .. import errors
 from ..ownership import adoption
+from ..state.handover import Handover
 from ..tree.node import Node
 from . import compute_id, identity
-
-
-class Handover(Protocol):
-    """The part of the state database that the adoption writes."""
-
-    def forget_with_record(self, uuid: str) -> None:
-        """Drop a node, and the record of its providers."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -225,7 +225,7 @@ class _Marker:
 def _unmarked(
     proc: pathlib.Path, started: Mapping[str, tuple[str, str]], unread: str
 ) -> Sign:
-    """Return the sign of processes of which none wrote the file."""
+    """Return the sign of processes if none of them wrote the file."""
     up = _number((_read(proc / 'uptime').split() or ['0'])[0])
     tick = os.sysconf('SC_CLK_TCK')
     age = {n: up - _number(at) / tick for n, (_, at) in started.items()}
@@ -243,7 +243,7 @@ def _unmarked(
 
 
 def _read_marker(path: pathlib.Path) -> _Marker | str | None:
-    """Return a file of nova-compute, why it is unread, None if there is none."""
+    """Return a file of nova-compute, why it is not read, or None without it."""
     try:
         opened = os.open(path, file_trust.READ_FLAGS)
     except FileNotFoundError:

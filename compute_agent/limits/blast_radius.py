@@ -44,7 +44,7 @@ def losses(changes: Changes) -> dict[str, int]:
 def exceeded_classes(
     changes: Iterable[Changes], before: Totals, percent: float
 ) -> dict[str, bool]:
-    """Return the classes of which a cycle takes away too much.
+    """Return the resource classes that lose too much in a cycle.
 
     The value is True if nothing is left of the class on any node.
 
@@ -208,17 +208,18 @@ class Batch:
     """Nodes that left the driver's list in the same cycle.
 
     :ivar left_at: when they left, in seconds since the epoch
-    :ivar nodes: those that are not back and that the driver does not confirm
-        to exist
-    :ivar unasked: the number of these that the driver does not deny either
-    :ivar of: the number of nodes that the agent had then; 0 if a person
+    :ivar nodes: the nodes that are not back and whose existence the driver
+        does not confirm
+    :ivar unasked: the number of these nodes whose existence the driver does
+        not deny either
+    :ivar agent_nodes: the number of nodes that the agent had then; 0 if a person
         approved the departures
     """
 
     left_at: float
     nodes: frozenset[str]
     unasked: int = 0
-    of: int
+    agent_nodes: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -184,7 +184,7 @@ class Contention:
                 self._changed.add(key)
 
     def _drop_older(self, oldest: float) -> None:
-        """Forget what is older than a day, and what is too much."""
+        """Forget changes older than a day, and the oldest beyond the limits."""
         for key in list(self._undone):
             history = self._histories[key]
             recent = item_history.since(history.undone, oldest)

@@ -188,7 +188,9 @@ def _departures(
     """Judge each batch; all of them together if no node is left."""
     by_batch: dict[Batch, list[Case]] = {}
     for case in cases:
-        if case.batch is not None and (case.batch.of or not limits.deletions):
+        if case.batch is not None and (
+            case.batch.agent_nodes or not limits.deletions
+        ):
             by_batch.setdefault(case.batch, []).append(case)
     every = [case for batch in by_batch.values() for case in batch]
     if seen.is_empty and len(every) > 1:
@@ -200,7 +202,9 @@ def _departures(
         held = _deletions_of(left, departed=True)
         going = sum(not case.removals.deleted for case in left)
         count = batch.unasked + sum(len(c.removals.deleted) for c in left)
-        if _is_sudden(count, len(batch.nodes) - going, batch.of, limits):
+        if _is_sudden(
+            count, len(batch.nodes) - going, batch.agent_nodes, limits
+        ):
             what = f'{too_many} of nodes that departed together'
             why = _EXCEEDED.format(what, 'max_deletions')
             yield from _held(why, Kind.DEPARTURES, held)
@@ -261,7 +265,7 @@ def _subjects(held: Iterable[Held]) -> frozenset[Subject]:
 def _is_sudden(
     providers: int, share: int, of: int, limits: blast_radius.Limits
 ) -> bool:
-    """Return True if so many deletions at once need a person.
+    """Return True if a person must approve this many deletions at once.
 
     A limit of 0 providers leaves every deletion to a person.
     """

@@ -15,8 +15,8 @@ from prometheus_client import metrics_core, registry
 from ..cycle.node.node_result import Status
 from ..limits import approval, contention
 from .values import declared_metrics, health
-from .values.daemon_cycles import Cycles, NodeResult
 from .values.declared_metrics import Family
+from .values.health import Cycles, NodeResult
 
 Gauge = metrics_core.GaugeMetricFamily
 

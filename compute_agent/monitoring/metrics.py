@@ -20,8 +20,8 @@ from ..transport.watched import Sent
 from ..virt.driver_calls import Call
 from . import current
 from .values import declared_metrics, routes, tally
-from .values.daemon_cycles import Cycles, NodeResult
 from .values.declared_metrics import NAMESPACE, Family
+from .values.health import Cycles, NodeResult
 
 _M = TypeVar('_M', bound=prometheus_client.metrics.MetricWrapperBase)
 

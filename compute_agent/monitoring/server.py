@@ -241,7 +241,10 @@ def _encoder(
     """Return the encoder of a format that the client accepts, and its type."""
     try:
         return exposition.choose_encoder(accepted)
-    except (TypeError, ValueError):  # it asks for a version that is none
+    except (
+        TypeError,
+        ValueError,
+    ):  # the request names a version that does not exist
         return exposition.choose_encoder('')
 
 

@@ -239,7 +239,7 @@ def _claims_of(source: str, inputs: Inputs) -> frozenset[str]:
 
 
 def _without(names: frozenset[str], others: frozenset[str]) -> frozenset[str]:
-    """Return the names without the others, as they are if there is none."""
+    """Return the names without the others; the same set if none are left out."""
     return names - others if others else names
 
 

@@ -15,9 +15,9 @@ describes the remaining ones.
 """
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from typing import Protocol
 
 from .. import errors
+from ..plan.observation import Observation
 from ..tree import assertion, provider, provider_tree
 from ..tree.assertion import Kind
 from ..tree.node import Node
@@ -101,15 +101,7 @@ def _give_up(
                 tree.declare_inventory(uuid, {})
 
 
-class Seen(Protocol):
-    """The observation of a node."""
-
-    @property
-    def providers(self) -> provider.Snapshot:
-        """The providers, parents first."""
-
-
-Others = Mapping[str, Seen | errors.AgentError]
+Others = Mapping[str, Observation | errors.AgentError]
 
 
 def outside(

@@ -42,6 +42,14 @@ class Change:
         """True if the name or the provider is removed."""
         return self.existed and not self.exists
 
+    def is_in(self, seen: provider.Provider) -> bool:
+        """Return True if a provider has a name as this change left it."""
+        if self.kind is None:
+            return False
+        if self.kind is assertion.Kind.INVENTORY:
+            return seen.inventories.get(self.name) == self.after
+        return (self.name in seen.names_of(self.kind)) is self.exists
+
 
 def between(
     old: provider.Provider, new: provider.Provider, kind: assertion.Kind

@@ -21,7 +21,7 @@ import typing
 from collections.abc import Collection
 
 from . import approvals, handover, journal, nodes, records, snapshot, undos
-from . import site as site_module
+from . import snapshot as site_module
 from .database import database
 from .history import history
 from .values import cache

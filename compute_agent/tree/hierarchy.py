@@ -7,6 +7,10 @@ break this, leave a member without its parent or form a cycle is refused before
 anything changes. A copy shares its members with the original: the first of the
 two that edits a member takes a copy of that member. Only the ProviderTree uses
 it: drivers get copies of members.
+
+A driver's record may omit fields, and an omitted allocation ratio means that
+the driver has no opinion on it. Therefore members keep the records as they were
+given; they become ``Inventory`` values when ownership is resolved.
 """
 
 import copy
@@ -15,8 +19,42 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import errors
-from . import provider
-from .inventory_records import Records
+from . import inventory, names, provider
+
+Records = Mapping[str, inventory.Record]
+
+
+def check_records(records: Records) -> dict[str, dict[str, int | float]]:
+    """Return copies of these records, each of them valid.
+
+    :raises errors.TreeError: a record that placement would refuse
+    :raises errors.InvalidName: a resource class outside the grammar of names
+    """
+    if not isinstance(records, Mapping):
+        raise errors.TreeError(
+            f'{records!r} is not an inventory: give resource class → record'
+        )
+    for rc, record in records.items():
+        names.check_symbol(rc, 'resource class')
+        try:
+            inventory.Inventory.from_record(record)
+        except errors.TreeError as exc:
+            raise errors.TreeError(f'inventory of {rc}: {exc}') from exc
+    return {rc: dict(record) for rc, record in records.items()}
+
+
+def records_differ(records: Records, others: Records) -> bool:
+    """Return True if two inventories differ once defaults are filled in."""
+    return records.keys() != others.keys() or (
+        _complete(records) != _complete(others)
+    )
+
+
+def _complete(records: Records) -> dict[str, inventory.Inventory]:
+    return {
+        rc: inventory.Inventory.from_record(record)
+        for rc, record in records.items()
+    }
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from typing import Any, Self
 
 from .. import errors
 from . import assertion, hierarchy, names, provider, tree_contents
-from .inventory_records import Records
+from .hierarchy import Records
 from .tree_queries import ProviderData
 
 __all__ = ('Description', 'ProviderData', 'ProviderTree', 'derived_uuid')

@@ -8,6 +8,9 @@ the given names and nothing else, or the provider's whole set.
 cannot tell. Each edit is recorded as an assertion of the current source.
 Several edits of one provider and kind apply in their order.
 ``provider_tree.py`` adds the edits that make and remove providers.
+
+The edits of names go into an ``AssertionLog``: each of them adds to the
+assertion of the source that is current.
 """
 
 import contextlib
@@ -15,16 +18,106 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
-from . import (
-    assertion,
-    assertion_log,
-    hierarchy,
-    inventory_records,
-    names,
-    provider,
-    tree_queries,
-)
-from .inventory_records import Records
+from . import assertion, hierarchy, names, provider, tree_queries
+from .hierarchy import Records
+
+Assertions = dict[assertion.Key, dict[str, assertion.Assertion]]
+
+_NONE = frozenset[str]()
+
+
+class AssertionLog:
+    """The assertions of each source, by provider and kind of name.
+
+    :ivar by_key: (provider uuid, kind) → source → assertion
+    :ivar current_source: the source whose edits are recorded now
+    """
+
+    def __init__(self) -> None:
+        self.by_key: Assertions = {}
+        self.current_source = assertion.DRIVER
+
+    def copy(self) -> 'AssertionLog':
+        """Return a log of the same assertions, to record others in."""
+        made = AssertionLog()
+        made.by_key = self.by_key.copy()
+        made.current_source = self.current_source
+        return made
+
+    def add(
+        self, uuid: str, kind: assertion.Kind, names: Iterable[str]
+    ) -> None:
+        """Record that the source asserts these names as well."""
+        self._record(uuid, kind, self._current(uuid, kind).adding(names))
+
+    def remove(
+        self, uuid: str, kind: assertion.Kind, names: Iterable[str]
+    ) -> None:
+        """Record that the source removes these names."""
+        self._record(uuid, kind, self._current(uuid, kind).removing(names))
+
+    def declare(
+        self, uuid: str, kind: assertion.Kind, names: Iterable[str]
+    ) -> None:
+        """Record that these are all names of the source."""
+        self._record(uuid, kind, self._current(uuid, kind).declaring(names))
+
+    def replace(
+        self, uuid: str, kind: assertion.Kind, names: Iterable[str]
+    ) -> None:
+        """Record that these are all names of the provider."""
+        self._record(uuid, kind, self._current(uuid, kind).setting(names))
+
+    def keep(self, uuid: str, kind: assertion.Kind) -> None:
+        """Record that the source cannot tell in this cycle."""
+        self._record(uuid, kind, self._current(uuid, kind).keeping())
+
+    def keep_only(self, uuid: str, kind: assertion.Kind) -> None:
+        """Record that the source says nothing else of this kind."""
+        self._record(uuid, kind, assertion.NOTHING.keeping())
+
+    def dispute(
+        self, uuid: str, kind: assertion.Kind, names: frozenset[str]
+    ) -> None:
+        """Take back what the source says of these names."""
+        self._record(uuid, kind, self._current(uuid, kind).disputing(names))
+
+    def put(
+        self,
+        uuid: str,
+        kind: assertion.Kind,
+        source: str,
+        asserted: assertion.Assertion,
+    ) -> None:
+        """Put an assertion in the place of a source's; copies keep theirs."""
+        others = self.by_key.get((uuid, kind), {})
+        self.by_key[uuid, kind] = {**others, source: asserted}
+
+    def names(self, uuid: str, kind: assertion.Kind) -> frozenset[str]:
+        """Return the names that the source asserted in this cycle."""
+        return self._current(uuid, kind).names
+
+    def names_of_others(
+        self, uuid: str, kind: assertion.Kind
+    ) -> frozenset[str]:
+        """Return the names that the other sources asserted in this cycle."""
+        by_source = self.by_key.get((uuid, kind), {})
+        others = by_source.keys() - {self.current_source}
+        return _NONE.union(*(by_source[o].names for o in others))
+
+    def forget(self, uuid: str) -> None:
+        """Drop all assertions about a provider, of every source."""
+        for kind in assertion.Kind:
+            self.by_key.pop((uuid, kind), None)
+
+    def _current(self, uuid: str, kind: assertion.Kind) -> assertion.Assertion:
+        by_source = self.by_key.get((uuid, kind), {})
+        return by_source.get(self.current_source, assertion.NOTHING)
+
+    def _record(
+        self, uuid: str, kind: assertion.Kind, asserted: assertion.Assertion
+    ) -> None:
+        self.put(uuid, kind, self.current_source, asserted)
 
 
 class TreeContents(tree_queries.TreeQueries):
@@ -33,7 +126,7 @@ class TreeContents(tree_queries.TreeQueries):
     def __init__(self) -> None:
         super().__init__()
         self.baseline: provider.Snapshot = {}
-        self._log = assertion_log.AssertionLog()
+        self._log = AssertionLog()
 
     @contextlib.contextmanager
     def asserting(self, source: str) -> Iterator[Self]:
@@ -45,7 +138,7 @@ class TreeContents(tree_queries.TreeQueries):
             self._log.current_source = before
 
     @property
-    def assertions(self) -> assertion_log.Assertions:
+    def assertions(self) -> Assertions:
         """(provider uuid, kind) → source → its assertion."""
         return self._log.by_key
 
@@ -63,8 +156,8 @@ class TreeContents(tree_queries.TreeQueries):
             means that the source has no opinion on it
         """
         member = self._hierarchy.to_edit(name_or_uuid)
-        records = inventory_records.check(inventory)
-        changed = inventory_records.differ(member.inventory, records)
+        records = hierarchy.check_records(inventory)
+        changed = hierarchy.records_differ(member.inventory, records)
         kind = assertion.Kind.INVENTORY
         others = self._log.names_of_others(member.uuid, kind)
         member.inventory = {
@@ -84,7 +177,7 @@ class TreeContents(tree_queries.TreeQueries):
         :param inventory: resource class → record, as in ``update_inventory``
         """
         member = self._hierarchy.to_edit(name_or_uuid)
-        records = inventory_records.check(inventory)
+        records = hierarchy.check_records(inventory)
         dropped = self._dropped(member, assertion.Kind.INVENTORY, records)
         kept = {
             rc: record

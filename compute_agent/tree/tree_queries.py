@@ -12,8 +12,8 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
-from . import hierarchy, inventory_records, names
-from .inventory_records import Records
+from . import hierarchy, names
+from .hierarchy import Records
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +83,8 @@ class TreeQueries:
         Fields that a record omits count with placement's defaults.
         """
         current = self._hierarchy[name_or_uuid].inventory
-        return inventory_records.differ(
-            current, inventory_records.check(inventory)
+        return hierarchy.records_differ(
+            current, hierarchy.check_records(inventory)
         )
 
     def has_sharing_provider(self, rc: str) -> bool:

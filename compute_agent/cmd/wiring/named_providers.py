@@ -50,7 +50,7 @@ class NamedProviders(providers.Providers):
         return found
 
     def find_all(self, words: Collection[str]) -> dict[str, providers.Found]:
-        """Return for each name or uuid its provider, or why there is none."""
+        """Return the provider of each name or uuid, or why it has none."""
         return self._settled(self.find_in_placement(words))
 
     def title(self, uuid: str) -> str:

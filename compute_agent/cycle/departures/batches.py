@@ -57,7 +57,7 @@ def batches(missing: Mapping[str, KnownNode]) -> dict[str, blast_radius.Batch]:
             left_at=left_at,
             nodes=frozenset(uuids),
             unasked=sum(answer is not virt.Existence.NO for answer in answers),
-            of=of,
+            agent_nodes=of,
         )
         found |= dict.fromkeys(uuids, batch)
     return found

@@ -17,8 +17,8 @@ from ... import errors
 from ...ownership.record import Record
 from ...tree import (
     assertion,
+    hierarchy,
     host_inventory,
-    inventory_records,
     names,
     provider,
     provider_tree,
@@ -201,7 +201,7 @@ def _inventory(
     driver: virt.ComputeDriver,
     node: Node,
     reserved: host_inventory.Reserved,
-) -> inventory_records.Records:
+) -> hierarchy.Records:
     try:
         return driver.get_inventory(node.name)
     except NotImplementedError:

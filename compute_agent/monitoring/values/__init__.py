@@ -4,6 +4,5 @@
 Pure: no I/O, configuration, logging or clock. Begin with
 ``declared_metrics.py``. ``tally.py`` counts what a cycle did, ``routes.py``
 names the route of a request, ``health.py`` judges whether the daemon works, and
-``address.py`` reads the option with the address. ``daemon_cycles.py`` says what
-is known of the daemon's cycles.
+``address.py`` reads the option with the address.
 """

@@ -49,7 +49,7 @@ class Address:
 def parse(text: str) -> Address:
     """Return the address.
 
-    :raises ValueError: it is none
+    :raises ValueError: the text is not an address
     """
     if text.startswith(_UNIX):
         return _of_path(text.removeprefix(_UNIX))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from ...plan.change import Change
 from ...plan.operations.operations import Operation
 from ...tree import assertion
-from .daemon_cycles import NodeResult
+from .health import NodeResult
 
 PROVIDER = 'provider'
 UNKNOWN = 'unknown'

@@ -146,7 +146,10 @@ def is_novas(trait: str) -> bool:
 
 
 def is_nova_computes(trait: str) -> bool:
-    """Return True if nova-compute decides it whatever its driver describes."""
+    """Return True if nova-compute decides this trait itself.
+
+    Its driver may describe the trait or not.
+    """
     return trait in _NOVA_COMPUTES or trait.startswith(_IMAGE_TYPES)
 
 

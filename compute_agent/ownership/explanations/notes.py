@@ -80,7 +80,10 @@ class Notes:
     def read_only(
         self, one: provider.Provider, kinds: Collection[Kind]
     ) -> None:
-        """Note the kinds of names that were asserted in vain."""
+        """Note the kinds of names that the agent does not write.
+
+        A driver or a file asserted them on a provider of another writer.
+        """
         if kinds:
             listed = ', '.join(kinds)
             self.lines.append(_READ_ONLY.format(one, listed, one.uuid))

@@ -15,7 +15,7 @@ from ... import error_text
 from ...limits import approval
 from ...plan.change import Change
 from ...plan.history_entry import OTHERS, Entry, Result, What
-from ...tree import assertion, provider
+from ...tree import provider
 from ..values import history_rows
 
 
@@ -80,17 +80,10 @@ def _restored(
     """
     if entry.what is What.CREATED and _was_deleted(db, entry.uuid):
         yield ''
-    for change in entry.changes if prior is not None else ():
-        if _is_back(change, prior):
-            yield change.name
-
-
-def _is_back(change: Change, prior: provider.Provider | None) -> bool:
-    if prior is None or change.kind is None or not change.exists:
-        return False
-    if change.kind is assertion.Kind.INVENTORY:
-        return prior.inventories.get(change.name) == change.after
-    return change.name in prior.names_of(change.kind)
+    if prior is not None:
+        for change in entry.changes:
+            if change.exists and change.is_in(prior):
+                yield change.name
 
 
 def _was_deleted(db: sqlite3.Connection, uuid: str) -> bool:

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ... import error_text, errors
-from ...plan.change import Change
 from ...plan.history_entry import OTHERS, Entry, PastEntry, Result, What
 from ...tree import provider
 from ...tree.assertion import Kind
@@ -197,9 +196,7 @@ class History:
                     continue
                 if past.entry.result is Result.REFUSED:
                     continue
-                if past.entry.by == OTHERS or not _is_so(
-                    changed, kind, change
-                ):
+                if past.entry.by == OTHERS or not change.is_in(changed):
                     return ''
                 at = error_text.moment(past.at)
                 return f'compute-agent {past.entry.by} at {at}'
@@ -306,10 +303,3 @@ class History:
                 *lost[0],
             )
         return found
-
-
-def _is_so(changed: provider.Provider, kind: Kind, change: Change) -> bool:
-    """Return True if a name is as the change left it."""
-    if kind is Kind.INVENTORY:
-        return changed.inventories.get(change.name) == change.after
-    return (change.name in changed.names_of(kind)) is change.exists

@@ -56,7 +56,7 @@ class Rotation:
     def turn(
         self, db: sqlite3.Connection, now: float, written: int, before: float
     ) -> None:
-        """Drop what is too old or too much, if it is time to look.
+        """Drop the entries that are too old or too many, if it is time to look.
 
         :param now: seconds since the epoch
         :param written: the bytes that were just written

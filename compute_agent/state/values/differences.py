@@ -106,17 +106,9 @@ def _done(
     for entry in entries:
         for made in entry.changes:
             if made.kind is not None and (
-                entry.result is Result.DONE or _shows(seen, made)
+                entry.result is Result.DONE or made.is_in(seen)
             ):
                 yield made
-
-
-def _shows(seen: provider.Provider, made: Change) -> bool:
-    if made.kind is assertion.Kind.INVENTORY:
-        return seen.inventories.get(made.name) == made.after
-    is_trait = made.kind is assertion.Kind.TRAIT
-    names = seen.traits if is_trait else seen.aggregates
-    return (made.name in names) is made.exists
 
 
 def _move(old: provider.Provider, new: provider.Provider) -> str:

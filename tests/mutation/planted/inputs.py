@@ -9,7 +9,7 @@ from variants import Constant
 from compute_agent import errors
 from compute_agent.provider_config import files
 from compute_agent.provider_config.entries import merge
-from compute_agent.tree import assertion, hierarchy, inventory_records
+from compute_agent.tree import assertion, hierarchy
 from drivers.ironic.nodes import describe, instance_info, node, staging
 
 LOG = logging.getLogger('compute_agent.variant')
@@ -47,7 +47,7 @@ def _(_replace, self, given):
 
 
 @plant(
-    inventory_records.check, 'no inventory at all is taken for an empty one'
+    hierarchy.check_records, 'no inventory at all is taken for an empty one'
 )
 def _(_check, records):
     return {rc: dict(records[rc]) for rc in records or ()}

@@ -6,7 +6,7 @@ import uuid as uuidlib
 
 from planted.catalogue import plant
 
-from compute_agent.state import journal, site, undos
+from compute_agent.state import journal, snapshot, undos
 from compute_agent.tree import provider_tree
 from report_client.apply import executor
 
@@ -48,7 +48,7 @@ def _(create_names, self, progress):
 
 
 @plant(
-    site.Site.save_known_names,
+    snapshot.Site.save_known_names,
     'known names are never read again',
 )
 def _(save_known_names, self, known):

@@ -9,7 +9,7 @@ from variants import Plant
 
 from compute_agent.ownership import in_use
 from compute_agent.plan.operations import operations as ops
-from compute_agent.state import site, snapshot
+from compute_agent.state import snapshot
 from compute_agent.tree import hierarchy, provider_tree
 from report_client import client
 from report_client.http import placement
@@ -52,7 +52,7 @@ class _AsksAlways(placement.Placement):
         return rows
 
 
-@plant(site.Site.known_names, 'known names are forgotten at once')
+@plant(snapshot.Site.known_names, 'known names are forgotten at once')
 def _(_known_names, _self):
     return None
 

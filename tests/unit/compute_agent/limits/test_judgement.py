@@ -31,7 +31,7 @@ def batch(count, of, left_at=1.0, unasked=0):
         left_at=left_at,
         nodes=frozenset(f'gone-{left_at}-{n}' for n in range(count)),
         unasked=unasked,
-        of=of,
+        agent_nodes=of,
     )
 
 
