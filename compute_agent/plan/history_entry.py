@@ -107,7 +107,7 @@ class Entry:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class PastEntry:
+class KeptEntry:
     """An entry that the history has kept.
 
     :ivar at: when it happened, in seconds since the epoch

@@ -18,7 +18,7 @@ from ..tree import assertion, provider
 from .database.database import packed
 
 KEPT = 20  # earlier contents of each provider
-KEPT_NAMES = 10_000  # names and providers of the past, of the whole agent
+KEPT_NAMES = 10_000  # lost names and providers, of the whole agent
 _PROVIDER = ''  # the kind of a provider itself; its name is the node's uuid
 
 
@@ -107,7 +107,7 @@ def lose_provider(
 
 
 def regain(db: sqlite3.Connection, intent: intents.Intent) -> None:
-    """Drop names from the past that this agent added again."""
+    """Drop the lost names that this agent added again."""
     if intent.kind is None:
         forget(db, intent.uuid)
     else:
@@ -204,7 +204,7 @@ def restore(
 
 
 def forget(db: sqlite3.Connection, uuid: str) -> None:
-    """Drop the past of a provider: another one has its uuid now."""
+    """Drop what is known of an earlier provider: another has its uuid now."""
     db.execute('delete from past_ours where uuid = ?', (uuid,))
     db.execute('delete from past_contents where uuid = ?', (uuid,))
 

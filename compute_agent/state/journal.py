@@ -176,7 +176,10 @@ class Journal:
                     self._snapshot.lose_root(db, uuid)
 
     def disown(self, uuids: Iterable[str]) -> None:
-        """Drop everything, also of the past: another writer's have the uuids."""
+        """Drop everything about uuids that are another writer's providers now.
+
+        Their earlier contents are dropped, too.
+        """
         with self._database.writing() as db:
             for uuid in uuids:
                 self._forget(db, uuid)
@@ -189,8 +192,8 @@ class Journal:
         with self._database.reading() as db:
             return earlier_contents.lost_providers(db, uuids)
 
-    def forget_past(self, uuids: Iterable[str]) -> None:
-        """Drop the past of providers whose uuids other providers have now."""
+    def forget_earlier_contents(self, uuids: Iterable[str]) -> None:
+        """Drop earlier contents: other providers have these uuids now."""
         with self._database.writing() as db:
             for uuid in uuids:
                 earlier_contents.forget(db, uuid)

@@ -113,7 +113,7 @@ class Fallen:
         anew = [row.uuid for row in fallen if row.uuid not in restored]
         self._disown(anew, stored)
         if remade := lost.keys() - set(restored):
-            self._store.journal.forget_past(remade)
+            self._store.journal.forget_earlier_contents(remade)
         others = [r for uuid, r in found.items() if uuid not in restored]
         if others:
             self._store.journal.save(others, since=since)

@@ -61,7 +61,10 @@ class Journal(Protocol):
         """
 
     def disown(self, uuids: Iterable[str]) -> None:
-        """Drop everything, also of the past: another writer's have the uuids."""
+        """Drop everything about uuids that are another writer's providers now.
+
+        Their earlier contents are dropped, too.
+        """
 
     def lost_providers(self, uuids: Iterable[str]) -> dict[str, int]:
         """Return the providers that this agent created and that were gone.
@@ -69,8 +72,8 @@ class Journal(Protocol):
         Each has the first generation at which it was gone.
         """
 
-    def forget_past(self, uuids: Iterable[str]) -> None:
-        """Drop the past of providers whose uuids other providers have now."""
+    def forget_earlier_contents(self, uuids: Iterable[str]) -> None:
+        """Drop earlier contents: other providers have these uuids now."""
 
     def earlier_states(
         self, seen: Iterable[provider.Provider]

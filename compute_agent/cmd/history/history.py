@@ -12,7 +12,7 @@ from ..app import configuration, listing
 from . import history_view, moments
 
 if typing.TYPE_CHECKING:
-    from ...plan.history_entry import PastEntry
+    from ...plan.history_entry import KeptEntry
     from ...tree.node import Node
 
 
@@ -74,10 +74,10 @@ class History(listing.Listing):
         conf = configuration.load(self.app.global_options, local=True)
         directory = agent_settings.state_path(conf)
         with contextlib.closing(state.State.open_copy(directory)) as opened:
-            past = opened.history.entries(begin, end)
+            kept = opened.history.entries(begin, end)
             nodes = opened.nodes.all()
-        found = _chosen(past, given, nodes)
-        rows = history_view.rows(found, _names(past, nodes))
+        found = _chosen(kept, given, nodes)
+        rows = history_view.rows(found, _names(kept, nodes))
         note = (
             None if rows else f'the history in {directory} has no such entry'
         )
@@ -85,29 +85,29 @@ class History(listing.Listing):
 
 
 def _chosen(
-    past: 'Sequence[PastEntry]',
+    kept: 'Sequence[KeptEntry]',
     given: argparse.Namespace,
     nodes: 'Sequence[Node]',
-) -> 'list[PastEntry]':
+) -> 'list[KeptEntry]':
     """Return the entries that the options ask for."""
     from ...plan.history_entry import OTHERS  # noqa: PLC0415 (quick --help)
 
     found = [
         one
-        for one in past
+        for one in kept
         if (one.entry.is_removal or not given.removals)
         and (one.entry.by == OTHERS or not given.by_others)
     ]
     if given.subject is None:
         return found
-    uuids = _uuids(given.subject, past, nodes)
+    uuids = _uuids(given.subject, kept, nodes)
     return [
         one for one in found if {one.entry.uuid, one.entry.node_uuid} & uuids
     ]
 
 
 def _uuids(
-    word: str, past: 'Sequence[PastEntry]', nodes: 'Sequence[Node]'
+    word: str, kept: 'Sequence[KeptEntry]', nodes: 'Sequence[Node]'
 ) -> set[str]:
     """Return the uuids of the nodes and providers that a word names.
 
@@ -115,7 +115,7 @@ def _uuids(
     """
     wanted = {word, word.lower()}
     found = {n.uuid for n in nodes if wanted & {n.uuid, n.name, n.called}}
-    for one in past:
+    for one in kept:
         entry = one.entry
         if wanted & {entry.uuid, entry.provider}:
             found.add(entry.uuid)
@@ -129,12 +129,12 @@ def _uuids(
 
 
 def _names(
-    past: 'Sequence[PastEntry]', nodes: 'Sequence[Node]'
+    kept: 'Sequence[KeptEntry]', nodes: 'Sequence[Node]'
 ) -> Mapping[str, str]:
     """Return the names of nodes, also of those that are gone."""
     gone = {
         one.entry.node_uuid: one.entry.provider
-        for one in past
+        for one in kept
         if one.entry.node_uuid == one.entry.uuid and one.entry.provider
     }
     return {**gone, **{node.uuid: node.called for node in nodes}}

@@ -8,7 +8,7 @@ Pure: no I/O, configuration, logging or clock. The marks are those of a plan:
 from collections.abc import Iterable, Iterator, Mapping
 
 from ...plan.change import Change
-from ...plan.history_entry import Entry, PastEntry
+from ...plan.history_entry import Entry, KeptEntry
 from . import moments
 
 COLUMNS = (
@@ -24,7 +24,7 @@ COLUMNS = (
 Row = tuple[object, ...]
 
 
-def rows(past: Iterable[PastEntry], nodes: Mapping[str, str]) -> list[Row]:
+def rows(kept: Iterable[KeptEntry], nodes: Mapping[str, str]) -> list[Row]:
     """Return a row for each entry.
 
     :param nodes: the names of nodes by uuid
@@ -40,7 +40,7 @@ def rows(past: Iterable[PastEntry], nodes: Mapping[str, str]) -> list[Row]:
             '; '.join(_why(one.entry)),
             one.entry.result.value,
         )
-        for one in past
+        for one in kept
     ]
 
 

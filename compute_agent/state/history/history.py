@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ... import error_text, errors
-from ...plan.history_entry import OTHERS, Entry, PastEntry, Result, What
+from ...plan.history_entry import OTHERS, Entry, KeptEntry, Result, What
 from ...tree import provider
 from ...tree.assertion import Kind
 from ..database.database import Database
@@ -140,8 +140,8 @@ class History:
         """
         with self._harmless():
             return [
-                past.entry
-                for past in self._read(
+                kept.entry
+                for kept in self._read(
                     db,
                     'where uuid = ? and at > ? and by != ? and result != ?'
                     ' order by id',
@@ -154,7 +154,7 @@ class History:
 
     def entries(
         self, since: float = 0.0, until: float | None = None
-    ) -> list[PastEntry]:
+    ) -> list[KeptEntry]:
         """Return the entries of a time, oldest first.
 
         :raises errors.ConfigError: they cannot be read
@@ -166,7 +166,7 @@ class History:
                 (since, until),
             )
 
-    def last(self, kinds: Sequence[What]) -> PastEntry | None:
+    def last(self, kinds: Sequence[What]) -> KeptEntry | None:
         """Return the last entry of one of these kinds, None without one."""
         marks = ', '.join('?' * len(kinds))
         condition = f'where what in ({marks}) order by id desc limit 1'
@@ -174,7 +174,7 @@ class History:
             return next(iter(self._read(db, condition, kinds)), None)
         return None
 
-    def about(self, uuid: str, most: int) -> Sequence[PastEntry]:
+    def about(self, uuid: str, most: int) -> Sequence[KeptEntry]:
         """Return the newest entries about a provider, the newest first."""
         condition = 'where uuid = ? order by id desc limit ?'
         with self._harmless(), self._database.reading() as db:
@@ -190,16 +190,16 @@ class History:
 
         :param changed: the provider as it is
         """
-        for past in self.about(changed.uuid, _MOST):
-            for change in past.entry.changes:
+        for kept in self.about(changed.uuid, _MOST):
+            for change in kept.entry.changes:
                 if (change.kind, change.name) != (kind, name):
                     continue
-                if past.entry.result is Result.REFUSED:
+                if kept.entry.result is Result.REFUSED:
                     continue
-                if past.entry.by == OTHERS or not change.is_in(changed):
+                if kept.entry.by == OTHERS or not change.is_in(changed):
                     return ''
-                at = error_text.moment(past.at)
-                return f'compute-agent {past.entry.by} at {at}'
+                at = error_text.moment(kept.at)
+                return f'compute-agent {kept.entry.by} at {at}'
         return ''
 
     # --- inside ---------------------------------------------------------------
@@ -284,7 +284,7 @@ class History:
 
     def _read(
         self, db: sqlite3.Connection, condition: str, values: Sequence[object]
-    ) -> list[PastEntry]:
+    ) -> list[KeptEntry]:
         """Return the entries that can be read, without the others."""
         found, lost = [], []
         for number, *values_read in db.execute(

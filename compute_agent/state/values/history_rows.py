@@ -13,7 +13,7 @@ from typing import Any
 from ... import error_text
 from ...plan import removal
 from ...plan.change import Change
-from ...plan.history_entry import LONGEST_TEXT, Entry, PastEntry, Result, What
+from ...plan.history_entry import LONGEST_TEXT, Entry, KeptEntry, Result, What
 from ...tree import assertion, inventory
 
 
@@ -40,13 +40,13 @@ def _cut(line: str) -> str:
     return f'{line[: LONGEST_TEXT - 1]}…'
 
 
-def entry(at: float, *texts: bytes) -> PastEntry:
+def entry(at: float, *texts: bytes) -> KeptEntry:
     """Return the entry in a row; any error says that it cannot be read."""
     dt.datetime.fromtimestamp(at, dt.UTC)  # raises if it is no moment
     node_uuid, uuid, by, what, result, content = (
         str(each, 'utf-8') for each in texts
     )
-    return PastEntry(
+    return KeptEntry(
         at=at,
         entry=Entry(
             what=What(what),
