@@ -5,6 +5,7 @@ import pathlib
 import pickle
 
 import pytest
+import wrong_files
 import yaml
 
 from compute_agent import errors, yaml_file
@@ -58,196 +59,14 @@ def said(text, schema=SCHEMA):
     return str(caught.value)
 
 
-SCHEMA_MISTAKES = [
-    (
-        'hosts: many',
-        "f.yaml:1: hosts: 'many' is wrong here; write a list of hosts",
-    ),
-    (
-        'hosts:\n- name: 7\n',
-        'f.yaml:2: hosts[0].name: 7 is wrong here; write a name',
-    ),
-    (
-        'hosts:\n- name: on\n',
-        'f.yaml:2: hosts[0].name: true is wrong here; write a name',
-    ),
-    (
-        'hosts:\n- name: a\n- name:\n  - b\n',
-        'f.yaml:4: hosts[1].name: a list is wrong here; write a name',
-    ),
-    (
-        'hosts:\n- name:\n  cores: 1\n',
-        'f.yaml:2: hosts[0].name: an empty value is wrong here; write a name',
-    ),
-    (
-        'hosts:\n  name: a\n',
-        'f.yaml:2: hosts: a mapping is wrong here; write a list of hosts',
-    ),
-    (
-        '# hosts\n\n- hosts\n',
-        'f.yaml:3: a list is wrong here; write a mapping with hosts',
-    ),
-    (
-        'hosts:\n- cores: 1\n',
-        'f.yaml:2: hosts[0]: the key name is missing; add it with a name',
-    ),
-    (
-        '{}',
-        'f.yaml:1: the key hosts is missing; add it with a list of hosts',
-    ),
-    (
-        'hosts:\n- name: a\n  corse: 1\n',
-        "f.yaml:3: hosts[0]: the key 'corse' is unknown here; write cores",
-    ),
-    (
-        'hosts: []\n\nstray:\n  deep: 1\n',
-        "f.yaml:3: the key 'stray' is unknown here; write one of hosts",
-    ),
-    (
-        'hosts:\n- name: a\n  labels: {x-a: 1, y: 2}\n',
-        "f.yaml:3: hosts[0].labels: the key 'y' is unknown here; remove it",
-    ),
-    (
-        'hosts:\n- name: a\n  size: large\n',
-        (
-            "f.yaml:3: hosts[0].size: 'large' is wrong here; write small, or a "
-            'number of disks'
-        ),
-    ),
-    (
-        'hosts:\n- name: a\n  limits:\n    mots: 5\n',
-        "f.yaml:4: hosts[0].limits: the key 'mots' is unknown here; write most",
-    ),
-    (
-        'hosts:\n- name: a\n  cores: 999\n',
-        'f.yaml:3: hosts[0].cores: 999 is greater than the maximum of 512',
-    ),
-    (
-        'hosts:\n- name: a\n  never: 1\n',
-        'f.yaml:2: hosts[0]: False schema does not allow 1',
-    ),
-    (
-        'hosts:\n- name: 1\n- name: 2\n',
-        (
-            'f.yaml:2: hosts[0].name: 1 is wrong here; write a name '
-            '(and 1 more error)'
-        ),
-    ),
-    (
-        'hosts:\n- cores: 1\n- name: 2\n- name: 3\n',
-        (
-            'f.yaml:2: hosts[0]: the key name is missing; add it with a name '
-            '(and 2 more errors)'
-        ),
-    ),
-    (
-        'hosts:\n- &a\n  name: 1\n- name: ok\n- *a\n',
-        (
-            'f.yaml:3: hosts[0].name: 1 is wrong here; write a name '
-            '(and 1 more error)'
-        ),
-    ),
-    (
-        f'hosts:\n  {"x" * 70}\n',
-        f"f.yaml:2: hosts: '{'x' * 59}... is wrong here; write a list of hosts",
-    ),
-    (
-        'hosts:\n  "a\\nb\\u2028"\n',
-        "f.yaml:2: hosts: 'a\\nb\\u2028' is wrong here; write a list of hosts",
-    ),
-]
-
-
-@pytest.mark.parametrize(('text', 'expected'), SCHEMA_MISTAKES)
+@wrong_files.cases('schema')
 def test_a_breach_of_the_schema_is_told_with_its_line_and_a_remedy(
     text, expected
 ):
     assert said(text) == expected
 
 
-UNUSABLE = [
-    ('', 'f.yaml:1: the file is empty; write a mapping with hosts'),
-    ('# no\n', 'f.yaml:1: the file is empty; write a mapping with hosts'),
-    ('---\n', 'f.yaml:1: the file is empty; write a mapping with hosts'),
-    (
-        'hosts: []\nother: 1\nhosts: []\n',
-        (
-            "f.yaml:3: the key 'hosts' is given twice, first on line 1; keep one "
-            'of them'
-        ),
-    ),
-    (
-        'hosts:\n- name: a\n  labels: {x-a: 1, x-a: 1}\n',
-        (
-            "f.yaml:3: the key 'x-a' is given twice, first on line 3; keep one of "
-            'them'
-        ),
-    ),
-    ('1: a\n', "f.yaml:1: the key '1' is not text; quote it"),
-    ('hosts: []\nno: a\n', "f.yaml:2: the key 'no' is not text; quote it"),
-    ('? [a]\n: b\n', 'f.yaml:1: the key a list is not text; quote it'),
-    (
-        'hosts:\n- name: 2024-99-99\n',
-        "f.yaml:2: '2024-99-99' looks like timestamp and is not valid; quote it",
-    ),
-    ('a: 0x_\n', "f.yaml:1: '0x_' looks like int and is not valid; quote it"),
-    (
-        'a: !!timestamp x\n',
-        "f.yaml:1: 'x' looks like timestamp and is not valid; quote it",
-    ),
-    (
-        'a: 1\nb: &x\n  c: *x\n',
-        (
-            'f.yaml:2: an alias in this value refers to the value itself; '
-            'write the content out'
-        ),
-    ),
-    (
-        '&x [1, [2, *x]]\n',
-        (
-            'f.yaml:1: an alias in this value refers to the value itself; '
-            'write the content out'
-        ),
-    ),
-    (
-        'a: 1\nb: "\x00"\n',
-        'f.yaml:2: YAML does not allow the character U+0000; remove it',
-    ),
-    (
-        'a:\n ' + '[' * 200 + ']' * 200,
-        'f.yaml:2: this is nested deeper than 100 levels; write it flatter',
-    ),
-    (
-        'a: [1, 2\n',
-        'f.yaml:2: not YAML: ',
-    ),
-    (
-        'hosts:\n- name: a: b\n',
-        'f.yaml:2: not YAML: mapping values are not allowed',
-    ),
-    (
-        'hosts:\n\t- name: a\n',
-        'f.yaml:2: not YAML: found character ',
-    ),
-    (
-        'hosts: *h\n',
-        'f.yaml:1: not YAML: found undefined alias',
-    ),
-    (
-        'hosts: []\n---\nhosts: []\n',
-        (
-            'f.yaml:2: not YAML: but found another document for what begins on '
-            'line 1; keep one document and no second "---" line'
-        ),
-    ),
-    (
-        'hosts:\n- name: !python/name:os.system x\n',
-        'f.yaml:2: not YAML: could not determine a constructor for the tag ',
-    ),
-]
-
-
-@pytest.mark.parametrize(('text', 'expected'), UNUSABLE)
+@wrong_files.cases('unusable')
 def test_what_is_no_usable_yaml_is_refused_with_its_line(text, expected):
     told = said(text)
     assert told.startswith(expected)

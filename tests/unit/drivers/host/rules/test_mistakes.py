@@ -4,114 +4,22 @@
 import textwrap
 
 import pytest
+import wrong_files
 
 from drivers.host.rules import positions
 
-WRONG = (
-    (
-        'when: "\'avx\' in cpu.flag"',
-        '2:19: rule one: there is no fact cpu.flag: did you mean cpu.flags?',
-    ),
-    (
-        'when: cpu.cores > 1 && (',
-        "2:27: rule one: Syntax error: mismatched input '<EOF>'",
-    ),
-    (
-        'when: "\'x\'"',
-        (
-            '2:10: rule one: a condition gives true or false, and this gives '
-            'string; write a comparison'
-        ),
-    ),
-    (
-        'when: |\n    cpu.cores > 1\n    && cpu.corse > 2',
-        '4:8: rule one: there is no fact cpu.corse: did you mean cpu.cores?',
-    ),
-    (
-        'when: device.speed > 1',
-        '2:9: rule one: there is no fact device.speed',
-    ),
-    (
-        'when: pci.map(p, p.vendor).size() > 0',
-        (
-            '2:9: rule one: map() is not allowed here; use exists, all, '
-            'exists_one or filter'
-        ),
-    ),
-    (
-        'when: has(cpu.cores)',
-        '2:9: rule one: has() asks for an entry of a fact that is a map',
-    ),
-    (
-        "when: cpu.model_name.matches('(a')",
-        '2:32: rule one: invalid regular expression: missing ): (a',
-    ),
-    (
-        "traits: ['CUSTOM_A_{cpu.coers}']",
-        '2:23: rule one: there is no fact cpu.coers: did you mean cpu.cores?',
-    ),
-    ('traits: [HW_CPU_X86_AVX3]', '2:12: rule one: '),
-    (
-        'traits: [CUSTOM_a]',
-        "2:12: rule one: 'CUSTOM_a' is no trait; write CUSTOM_A",
-    ),
-    (
-        "traits: ['HW_NIC_{cpu.cores}']",
-        (
-            "2:13: rule one: 'HW_NIC_{cpu.cores}' has an expression; begin it "
-            'with CUSTOM_'
-        ),
-    ),
-    (
-        'traits:\n  - CUSTOM_A: cpu.corez > 1',
-        '3:15: rule one: there is no fact cpu.corez: did you mean cpu.cores?',
-    ),
-    (
-        "traits: ['CUSTOM_{A']",
-        '2:20: rule one: { stands alone; write {expression}',
-    ),
-    (
-        'inventory: {VCPU: 4}',
-        (
-            '2:3: rule one: a rule gives no inventory to the root, which has the '
-            "hypervisor's own; add child: '{node}_NAME'"
-        ),
-    ),
-    (
-        "child: 'nvme'",
-        (
-            "2:11: rule one: the name 'nvme' would be the same on every host, "
-            'and names of providers are unique; write {node} in it'
-        ),
-    ),
-    (
-        "child: '{node}_a'\n  inventory: {VCPUS: 4}",
-        '3:15: rule one: VCPUS is no standard class: did you mean VCPU?',
-    ),
-    (
-        "child: '{node}_a'\n  inventory: {VCPU: 0}",
-        '3:21: rule one: 0 is too small; write 1 or more',
-    ),
-    (
-        "child: '{node}_a'\n  inventory: {VCPU: cpu.coers}",
-        '3:21: rule one: there is no fact cpu.coers: did you mean cpu.cores?',
-    ),
-    ('for_each: cpu', "2:1: rules[0].for_each: 'cpu' is wrong here; write"),
-    ('trait: [CUSTOM_A]', '2:1: rules[0]: the key '),
-)
 
-
-@pytest.mark.parametrize(('text', 'line'), WRONG)
-def test_a_mistake_says_where_it_is_and_what_to_write(folder, text, line):
+@wrong_files.cases('rules')
+def test_a_mistake_says_where_it_is_and_what_to_write(folder, text, expected):
     extra = '' if 'traits:' in text else '\n  traits: [CUSTOM_X]'
     path = folder.write(f'rules:\n- name: one\n  {text}{extra}\n')
     with pytest.raises(positions.WrongRules) as raised:
         folder.read()
-    first, _, rest = line.partition(':')
-    expected = f'{path}:{int(first) + 1}:{rest}'
+    first, _, rest = expected.partition(':')
+    line = f'{path}:{int(first) + 1}:{rest}'
     assert any(
-        str(found).startswith(expected) for found in raised.value.mistakes
-    ), (expected, str(raised.value))
+        str(found).startswith(line) for found in raised.value.mistakes
+    ), (line, str(raised.value))
 
 
 def test_all_mistakes_of_all_files_are_told_at_once(folder):
