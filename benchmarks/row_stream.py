@@ -22,7 +22,7 @@ import uuid
 from collections.abc import Iterator
 from typing import IO
 
-from report_client.http import codec, list_stream
+from report_client.http.messages import codec, list_stream
 
 ROOT = pathlib.Path(__file__).parents[1]
 PACKAGES = ROOT / '.servers' / 'ijson'

@@ -27,7 +27,7 @@ Refused
 ConfigError
 └── TooOld            placement lacks the microversion that the client needs
 
-``http/error_mapping.py`` raises them for answers. A missing provider is
+``http/messages/error_mapping.py`` raises them for answers. A missing provider is
 ``NotFound`` if the agent planned with it; the agent then plans again. It is
 ``DoesNotExist`` if a person named it; to repeat the request would not help.
 """

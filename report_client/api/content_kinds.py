@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, names
 
-from ..http import codec
+from ..http.messages import codec
 from . import placement_names, resource_classes, trait_names, traits
 
 _Content = TypeVar('_Content')

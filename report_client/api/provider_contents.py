@@ -23,7 +23,8 @@ from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, inventory, names
 
 from .. import errors
-from ..http import codec, codec_writes, paths, placement
+from ..http import placement
+from ..http.messages import codec, codec_writes, paths
 from .content_kinds import (
     AGGREGATES,
     INVENTORIES,

@@ -12,7 +12,7 @@ from typing import Any
 from compute_agent.tree import assertion, inventory
 
 from .. import errors
-from ..http import codec, paths
+from ..http.messages import codec, paths
 from . import provider_contents
 
 REREADS = 4  # times that outdated parts are read again

@@ -17,7 +17,7 @@ from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import names, provider
 
 from .. import errors
-from ..http import codec, codec_writes, list_stream, paths
+from ..http.messages import codec, codec_writes, list_stream, paths
 from . import (
     provider_contents,
     provider_details,

@@ -12,7 +12,7 @@ from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import names
 
 from .. import errors
-from ..http import codec, codec_writes, list_stream, paths
+from ..http.messages import codec, codec_writes, list_stream, paths
 from . import placement_names, trait_names
 
 

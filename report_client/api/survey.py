@@ -14,7 +14,8 @@ from compute_agent.plan import allocations as alloc
 from compute_agent.tree import assertion
 
 from .. import errors
-from ..http import codec, codec_allocations, paths, placement
+from ..http import placement
+from ..http.messages import codec, codec_allocations, paths
 from . import (
     provider_query,
     providers,

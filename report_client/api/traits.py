@@ -15,7 +15,7 @@ from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import names
 
 from .. import errors
-from ..http import codec, codec_writes, paths
+from ..http.messages import codec, codec_writes, paths
 from . import placement_names, trait_names
 
 _SHOWN = 5  # providers that a message names

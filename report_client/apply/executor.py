@@ -22,7 +22,8 @@ from compute_agent.plan.operations import operations as ops
 from compute_agent.plan.plan import Outcome, Plan
 
 from .. import errors as placement_errors
-from ..http import codec, codec_writes, paths, placement
+from ..http import placement
+from ..http.messages import codec, codec_writes, paths
 from ..observe import store
 from ..observe.observer import Observer
 from ..observe.verify import Verifier

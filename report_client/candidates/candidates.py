@@ -13,7 +13,8 @@ from compute_agent.tree import names
 
 from .. import errors
 from ..api import resource_classes, traits
-from ..http import codec, paths, placement
+from ..http import placement
+from ..http.messages import codec, paths
 from . import answer, query
 
 # Only lists of providers have names. Up to this many trees are listed one by

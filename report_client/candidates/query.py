@@ -21,7 +21,7 @@ from compute_agent import errors, extra_specs
 from compute_agent.tree import inventory, names
 
 from ..api import provider_query, trait_names, trait_query
-from ..http import codec
+from ..http.messages import codec
 
 CANDIDATES = '/allocation_candidates'
 TOGETHER, ISOLATE = POLICIES = ('none', 'isolate')

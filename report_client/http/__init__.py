@@ -2,7 +2,7 @@
 """The only folder that speaks HTTP to placement.
 
 Begin with ``placement.py``, which sends a request and returns its answer.
-``codec*.py`` turn operations into requests and answers into values, ``paths.py``
-has the routes, ``error_mapping.py`` turns statuses into errors, and
-``list_stream.py`` decodes long lists. It may import the agent's ``plan/`` only.
+``no_answer.py`` says what to change if no answer came. ``messages/`` has
+requests and answers as values. It may import the agent's ``plan/`` and
+``transport/`` only.
 """

@@ -14,7 +14,7 @@ from compute_agent import errors as agent_errors
 from compute_agent.transport import failures
 
 from .. import errors
-from .access import Access
+from .messages.error_mapping import Access
 
 _URL = re.compile(r'https?://[^\s\'"),]+')
 _ADDRESS = re.compile(r'https?://[^/\s]+')

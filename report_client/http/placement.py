@@ -21,8 +21,9 @@ from compute_agent import errors as agent_errors
 from compute_agent.transport import protection
 
 from .. import errors
-from . import codec, error_mapping, json_shapes, list_stream, no_answer
-from .access import Access
+from . import no_answer
+from .messages import codec, error_mapping, json_shapes, list_stream
+from .messages.error_mapping import Access
 
 _T = TypeVar('_T')
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from compute_agent.plan import history_entry, intents
 from compute_agent.tree import assertion, provider
 
-from ..http import codec
+from ..http.messages import codec
 from . import fallen, observation, reader, store
 
 LOG = logging.getLogger(__name__)

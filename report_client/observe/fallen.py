@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from compute_agent import errors
 from compute_agent.tree import provider
 
-from ..http import codec
+from ..http.messages import codec
 from . import reader, store
 
 LOG = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from compute_agent import errors, parallel
 from compute_agent.tree import provider
 
-from ..http import codec, paths
+from ..http.messages import codec, paths
 from . import reader, store
 
 # A list of one tree costs the server about 3.5 ms. The complete list costs it

@@ -15,7 +15,7 @@ from compute_agent.plan.intents import Intent
 from compute_agent.plan.observation import Observation, Part
 from compute_agent.tree import provider
 
-from ..http import codec
+from ..http.messages import codec
 
 # Errors that fail one node; all others mean that placement is unavailable.
 ONE_NODE = (errors.UnknownState, errors.Replan)

@@ -21,7 +21,8 @@ from compute_agent.plan import intents
 from compute_agent.plan.observation import Observation
 from compute_agent.tree import names, provider
 
-from ..http import codec, paths, placement
+from ..http import placement
+from ..http.messages import codec, paths
 from . import (
     cached_reader,
     fallen,

@@ -13,7 +13,8 @@ from compute_agent.plan import allocations as alloc
 from compute_agent.tree import assertion, names, provider
 
 from .. import errors as placement_errors
-from ..http import codec, codec_allocations, list_stream, paths, placement
+from ..http import placement
+from ..http.messages import codec, codec_allocations, list_stream, paths
 
 REREADS = 4  # times that outdated parts of a provider are read again
 

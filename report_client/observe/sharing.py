@@ -13,7 +13,7 @@ it is read again in each cycle. This module writes nothing to placement;
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
-from ..http import codec, paths
+from ..http.messages import codec, paths
 from . import cached_reader, observation, reader, store
 
 MAX_AGGREGATES = 50  # in one query, which are 2 KB of the request line

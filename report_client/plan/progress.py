@@ -20,7 +20,7 @@ from compute_agent.plan.operations import write
 from compute_agent.plan.plan import Conflict, Outcome, Plan
 from compute_agent.tree import assertion, provider, working_copy
 
-from ..http import codec_writes
+from ..http.messages import codec_writes
 from . import render
 
 Intents = tuple[Intent, ...]

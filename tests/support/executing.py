@@ -16,7 +16,7 @@ from compute_agent.tree import assertion, provider
 from compute_agent.tree.names import KnownNames
 from report_client import errors as placement_errors
 from report_client.apply.executor import Executor
-from report_client.http import codec
+from report_client.http.messages import codec
 from report_client.plan import diff
 
 NOW = 1_700_000_000.0

@@ -15,7 +15,7 @@ from compute_agent.plan.intents import Intent
 from compute_agent.plan.observation import Observation
 from compute_agent.state import state
 from compute_agent.tree import assertion, provider
-from report_client.http import codec
+from report_client.http.messages import codec
 from report_client.observe import (
     cached_reader,
     list_strategy,

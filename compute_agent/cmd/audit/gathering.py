@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 from report_client import errors as placement_errors
 from report_client.api import survey, trait_names
-from report_client.http import codec
+from report_client.http.messages import codec
 
 from ... import parallel
 from ...audit import audit, cloud

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from report_client.api import providers as providers_api
 from report_client.api import survey, traits
-from report_client.http import codec
+from report_client.http.messages import codec
 
 from ... import errors
 from ...audit import finding

@@ -13,8 +13,8 @@ from . import request_options
 
 if typing.TYPE_CHECKING:
     from report_client.candidates import answer, query
-    from report_client.http import codec
     from report_client.http import placement as placement_api
+    from report_client.http.messages import codec
 
 
 _STRUCTURED = {'json', 'yaml'}

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from oslo_config import cfg
 
 from report_client import errors
-from report_client.http import codec, no_answer, placement
+from report_client.http import no_answer, placement
+from report_client.http.messages import codec
 
 from ... import errors as agent_errors
 from ..wiring import placement as wiring

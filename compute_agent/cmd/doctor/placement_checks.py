@@ -14,7 +14,7 @@ from oslo_config import cfg
 
 from report_client import errors
 from report_client.api import trait_names, traits
-from report_client.http import codec
+from report_client.http.messages import codec
 
 from ... import error_text
 from ... import errors as agent_errors

@@ -17,7 +17,7 @@ from . import provider_change
 
 if typing.TYPE_CHECKING:
     from report_client.api import providers as providers_api
-    from report_client.http import codec
+    from report_client.http.messages import codec
 
     from ...identity import host_adoption
     from ...ownership import adoption

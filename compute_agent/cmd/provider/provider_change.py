@@ -14,7 +14,7 @@ from ..app import bulk, command
 if typing.TYPE_CHECKING:
     from report_client.api import content_kinds, provider_contents
     from report_client.api import providers as providers_api
-    from report_client.http import codec
+    from report_client.http.messages import codec
 
     from ...ownership import adoption
     from ...plan.history_entry import Entry

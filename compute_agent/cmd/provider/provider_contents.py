@@ -20,7 +20,7 @@ from . import provider_change
 if typing.TYPE_CHECKING:
     from report_client.api import content_kinds
     from report_client.api import providers as providers_api
-    from report_client.http import codec
+    from report_client.http.messages import codec
 
 # The names of a kind as arguments: the word in the usage, and the help.
 _ARGUMENTS = {

@@ -13,7 +13,7 @@ from ..app import command, confirm
 from . import provider_change
 
 if typing.TYPE_CHECKING:
-    from report_client.http import codec
+    from report_client.http.messages import codec
 
 _CREATED = (
     '  this agent created it under the name that its driver uses: if the '

@@ -13,7 +13,7 @@ from ..app import command
 if typing.TYPE_CHECKING:
     from oslo_config import cfg
 
-    from report_client.http import codec
+    from report_client.http.messages import codec
 
     from ...state.state import State
 

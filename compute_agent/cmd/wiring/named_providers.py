@@ -15,7 +15,8 @@ from oslo_config import cfg
 
 from report_client import errors as placement_errors
 from report_client.api import providers
-from report_client.http import codec, placement
+from report_client.http import placement
+from report_client.http.messages import codec
 
 from ... import errors
 from ...state.state import State

@@ -15,7 +15,7 @@ from keystoneauth1 import adapter, loading, session, token_endpoint
 from oslo_config import cfg
 
 from report_client.http import placement
-from report_client.http.access import Access
+from report_client.http.messages.error_mapping import Access
 
 from ... import error_text, errors
 from ...conf import placement as placement_conf

@@ -15,7 +15,8 @@ from compute_agent.tree import provider
 
 from ... import errors
 from ...api import provider_query
-from ...http import codec, paths, placement
+from ...http import placement
+from ...http.messages import codec, paths
 from ...observe import reader
 from .. import candidates, query
 from . import neighbourhood, requirements, search, wording

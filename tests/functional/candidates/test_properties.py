@@ -33,7 +33,7 @@ from report_client.candidates.why_not import (
     why_not,
 )
 from report_client.candidates.why_not.requirements import Kind
-from report_client.http import codec, paths
+from report_client.http.messages import codec, paths
 
 pytestmark = pytest.mark.long
 

@@ -7,7 +7,7 @@ import pytest
 from agents import NODE
 
 from compute_agent.plan.operations import operations as ops
-from report_client.http import codec_writes
+from report_client.http.messages import codec_writes
 from report_client.plan import render
 
 AGGREGATE = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'

@@ -14,7 +14,7 @@ from compute_agent import errors
 from compute_agent.transport import bounded_adapter
 from drivers.ironic.client import api as ironic_api
 from report_client import errors as placement_errors
-from report_client.http import codec, list_stream
+from report_client.http.messages import codec, list_stream
 
 LIST = '/resource_providers'
 SHORT = {'request_deadline': 0.2}  # seconds

@@ -16,7 +16,7 @@ from scripted_server import answer, scripted
 
 from compute_agent import errors
 from compute_agent.tree import assertion
-from report_client.http import codec, paths
+from report_client.http.messages import codec, paths
 from report_client.observe import reader
 
 SECRET = 'TOKEN-0'

@@ -4,7 +4,7 @@
 import pytest
 
 from report_client import errors
-from report_client.http import codec
+from report_client.http.messages import codec
 
 
 def test_the_newest_is_asked_for_and_an_older_one_is_learned_once(

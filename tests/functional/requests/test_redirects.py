@@ -8,7 +8,7 @@ from scripted_server import answer, scripted
 
 from compute_agent import errors
 from report_client import errors as placement_errors
-from report_client.http import codec
+from report_client.http.messages import codec
 
 STATUSES = (301, 302, 303, 305, 307, 308)
 GET = codec.Request(method='GET', path='/resource_providers')

@@ -18,8 +18,8 @@ from keystoneauth1 import adapter, plugin, session, token_endpoint
 
 from benchmarks import row_stream
 from report_client import errors
-from report_client.http import codec, list_stream, paths
 from report_client.http import placement as placement_api
+from report_client.http.messages import codec, list_stream, paths
 from report_client.observe import reader
 
 WAIT = 60  # seconds, for a machine at its limits

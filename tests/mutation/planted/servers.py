@@ -10,7 +10,7 @@ from compute_agent.transport import (
     protection,
 )
 from report_client import errors
-from report_client.http import codec, json_shapes
+from report_client.http.messages import codec, json_shapes
 
 
 @plant(protection.protect, 'a session follows redirects')

@@ -13,7 +13,8 @@ from compute_agent.provider_config import files
 from compute_agent.tree import inventory
 from report_client import errors
 from report_client.apply import executor
-from report_client.http import codec, codec_writes, paths, placement
+from report_client.http import placement
+from report_client.http.messages import codec, codec_writes, paths
 from report_client.observe import reader, sharing, verify
 from report_client.plan import contents, diff, hierarchy, progress
 

@@ -14,11 +14,11 @@ import requests
 
 from compute_agent import testing
 from compute_agent.testing.fixtures import in_process
-from report_client.http import access, codec, error_mapping
+from report_client.http.messages import codec, error_mapping
 
 from . import contents, service
 
-_NOWHERE = access.Access(where='')
+_NOWHERE = error_mapping.Access(where='')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmarks import row_stream
-from report_client.http import codec
+from report_client.http.messages import codec
 
 
 def body(count):

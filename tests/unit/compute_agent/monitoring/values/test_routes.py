@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from compute_agent.monitoring.values import routes
 from compute_agent.tree import assertion
-from report_client.http import paths
+from report_client.http.messages import paths
 
 UUID = '11111111-1111-4111-8111-111111111111'
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from compute_agent.tree.assertion import Kind
 from report_client import errors
-from report_client.http import codec
+from report_client.http.messages import codec
 
 scalars = (
     st.none()

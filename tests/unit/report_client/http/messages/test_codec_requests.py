@@ -7,7 +7,7 @@ import pytest
 
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import inventory
-from report_client.http import codec, codec_writes
+from report_client.http.messages import codec, codec_writes
 
 UUID = '00000000-0000-0000-0000-000000000001'
 PARENT = '00000000-0000-0000-0000-000000000002'

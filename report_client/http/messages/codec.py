@@ -17,7 +17,7 @@ from compute_agent import error_text
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import assertion, inventory, provider
 
-from .. import errors
+from ... import errors
 from . import json_shapes, paths
 
 Version = tuple[int, int]

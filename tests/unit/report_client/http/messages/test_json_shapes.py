@@ -9,7 +9,7 @@ from compute_agent import errors as agent_errors
 from compute_agent.tree.assertion import Kind
 from compute_agent.tree.inventory import Inventory
 from report_client import errors
-from report_client.http import codec
+from report_client.http.messages import codec
 
 ROOT = '00000000-0000-0000-0000-000000000001'
 CHILD = '00000000-0000-0000-0000-000000000002'

@@ -4,7 +4,7 @@
 import pytest
 
 from compute_agent.tree.assertion import Kind
-from report_client.http import paths
+from report_client.http.messages import paths
 
 UUID = '00000000-0000-0000-0000-000000000001'
 AGG1 = '00000000-0000-0000-0000-0000000000a1'

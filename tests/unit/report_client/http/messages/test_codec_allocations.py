@@ -7,7 +7,7 @@ from compute_agent.plan import allocations as alloc
 from compute_agent.plan.operations import operations as ops
 from compute_agent.tree import inventory
 from report_client import errors
-from report_client.http import codec_allocations
+from report_client.http.messages import codec_allocations
 
 ANSWER = {
     'allocations': {

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from report_client import errors
-from report_client.http import codec, list_stream
+from report_client.http.messages import codec, list_stream
 
 KEY = 'resource_providers'
 UUID = '11111111-1111-4111-8111-111111111111'

@@ -18,7 +18,7 @@ from typing import Any
 
 from compute_agent.tree import provider
 
-from .. import errors
+from ... import errors
 from . import codec, json_shapes
 
 # More than any placement has; a server that goes on is broken or hostile.

@@ -5,15 +5,16 @@ Pure: no I/O, configuration, logging or clock. ``placement.py`` calls it for
 every answer that is not 2xx.
 """
 
+import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from compute_agent import error_text
+from compute_agent.transport import account as accounts
 
-from .. import errors
+from ... import errors
 from . import codec, paths
-from .access import Access
 
 PARTIAL = 206
 _RACE = 'Another thread concurrently updated'
@@ -37,6 +38,33 @@ _BY_CODE: dict[str, type[Exception]] = {
     'placement.resource_provider.inuse': errors.InUse,
     'placement.resource_provider.not_found': errors.NotFound,
 }
+
+_OPTIONS = accounts.Account(section='placement')
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """The way to placement, for messages; without credentials.
+
+    :ivar where: placement's name and address
+    :ivar hint: advice for the case that it does not answer
+    :ivar keystone: the address of keystone; empty if there is none
+    :ivar cafile: the file with the certificates that are trusted; empty for
+        those of the system
+    :ivar has_scope: False if the options name no project for the token
+    :ivar account: the origin of the account
+    :ivar user: the user and project of the account
+    :ivar roles: returns the roles of the last token; empty if unknown
+    """
+
+    where: str
+    hint: str = 'is it up?'
+    keystone: str = ''
+    cafile: str = ''
+    has_scope: bool = True
+    account: accounts.Account = _OPTIONS
+    user: str = 'the user of this agent'
+    roles: Callable[[], Sequence[str]] = tuple
 
 
 def first_error(body: object, content: bytes) -> dict[str, Any]:

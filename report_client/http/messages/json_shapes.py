@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from compute_agent import error_text
 
-from .. import errors
+from ... import errors
 
 _T = TypeVar('_T')
 

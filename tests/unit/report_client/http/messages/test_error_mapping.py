@@ -6,11 +6,11 @@ import json
 import pytest
 
 from report_client import errors
-from report_client.http import access, codec, error_mapping
+from report_client.http.messages import codec, error_mapping
 
 UUID = '11111111-1111-4111-8111-111111111111'
 ONE = f'/resource_providers/{UUID}'
-ACCESS = access.Access(where='this placement')
+ACCESS = error_mapping.Access(where='this placement')
 RACE = 'Another thread concurrently updated the data.'
 
 
