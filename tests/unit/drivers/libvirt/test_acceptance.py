@@ -15,7 +15,7 @@ import yaml
 TESTS = pathlib.Path(__file__).parents[3]
 DEVICES = 'functional/libvirt/test_devices.py'
 LIBVIRT = 'unit/drivers/libvirt'
-CHILDREN = f'{LIBVIRT}/devices/test_recorded_children.py'
+CHILDREN = f'{LIBVIRT}/reading/test_recorded_children.py'
 COMPUTE = f'{LIBVIRT}/capabilities/test_compute_traits.py'
 GUEST_CPU = f'{LIBVIRT}/cpu/test_guest_cpu.py'
 LIBVIRTD = 'full/libvirt/test_cycles.py'
@@ -80,7 +80,7 @@ PROOFS = {
     'remote_managed with a serial number and without': [
         f'{NICS}: remote_managed needs the serial number of the card',
         (
-            f'{LIBVIRT}/test_remote_ports.py::'
+            f'{LIBVIRT}/reading/test_remote_ports.py::'
             'test_an_entry_has_to_select_a_device_with_a_serial_number'
         ),
     ],

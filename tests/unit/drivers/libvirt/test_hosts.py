@@ -5,7 +5,7 @@ libvirt-python is not installed there. Hosts without ``present`` are for
 ``test_host_inventories.py``. Keys: ``present`` and ``unknown`` are all HW_*
 traits found so, ``vetoed`` those that py-cpuinfo reports against the kernel, ``without_trait`` some of the words that
 have none; ``pycpuinfo`` is its answer, ``machine`` what ``uname -m`` says.
-Hosts with ``configurations`` are for ``devices/test_recorded_children.py``.
+Hosts with ``configurations`` are for ``reading/test_recorded_children.py``.
 """
 
 import pathlib

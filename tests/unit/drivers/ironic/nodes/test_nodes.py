@@ -17,7 +17,7 @@ from compute_agent.tree import assertion, inventory, provider, provider_tree
 from drivers.ironic.nodes import describe, node
 from drivers.ironic.nodes import node as ironic_inventory
 
-NODES = pathlib.Path(__file__).parents[3] / 'nodes'
+NODES = pathlib.Path(__file__).parents[4] / 'nodes'
 
 
 def cases():
