@@ -21,8 +21,7 @@ from collections.abc import Sequence
 from ...host_files import HostFiles
 from ..facts import parsing
 from ..facts.fact import Device, Fact
-from . import family as family_module
-from .family import Absent, Family
+from .family import Family, devices
 
 FAMILY = 'block'
 FOLDER = '/sys/block'
@@ -44,7 +43,7 @@ _TRANSPORTS = (
 
 def read(files: HostFiles) -> tuple[Device, ...] | Fact:
     """Return the disks."""
-    return family_module.devices(
+    return devices(
         FAMILY,
         FOLDER,
         files,
@@ -58,20 +57,18 @@ def _device(name: str, files: HostFiles) -> Device | None:
     if not files.names(f'{folder}/device') or _is_hidden(files, folder):
         return None
     controllers = _controllers(files, folder)
-    family = Family(FAMILY, files)
+    family = Family(FAMILY, files, folder)
     family.known('transport', _transport(name), folder)
     family.computed(
         'address', folder, lambda: _address(files, (folder, *controllers))
     )
     family.file(
-        'size_bytes',
-        f'{folder}/size',
-        lambda text: parsing.integer(text) * _SECTOR,
+        'size_bytes', 'size', lambda text: parsing.integer(text) * _SECTOR
     )
-    family.file('removable', f'{folder}/removable', parsing.switch)
-    family.file('read_only', f'{folder}/ro', parsing.switch)
-    _queue(family, f'{folder}/queue')
-    _make(family, folder)
+    family.file('removable', parse=parsing.switch)
+    family.file('read_only', 'ro', parsing.switch)
+    _queue(family)
+    _make(family)
     family.file('numa_node', _numa_path(folder, controllers), parsing.integer)
     family.computed(
         'multipath',
@@ -118,24 +115,23 @@ def _numa_path(folder: str, controllers: Sequence[str]) -> str:
     return f'{only}/numa_node'
 
 
-def _queue(family: Family, folder: str) -> None:
-    family.file('rotational', f'{folder}/rotational', parsing.switch)
+def _queue(family: Family) -> None:
+    family.file('rotational', 'queue/rotational', parsing.switch)
     # Linux 4.10 and later have the file for every disk.
-    family.file('zoned', f'{folder}/zoned')
-    family.file('zones', f'{folder}/nr_zones', parsing.integer)
-    family.file('scheduler', f'{folder}/scheduler', _scheduler)
-    family.file('write_cache', f'{folder}/write_cache')
-    family.file('dax', f'{folder}/dax', parsing.switch)
+    family.file('zoned', 'queue/zoned')
+    family.file('zones', 'queue/nr_zones', parsing.integer)
+    family.file('scheduler', 'queue/scheduler', _scheduler)
+    family.file('write_cache', 'queue/write_cache')
+    family.file('dax', 'queue/dax', parsing.switch)
     family.file(
         'discard',
-        f'{folder}/discard_max_bytes',
+        'queue/discard_max_bytes',
         lambda text: parsing.integer(text) > 0,
     )
-    for attribute, name in (
-        ('logical_block_bytes', 'logical_block_size'),
-        ('physical_block_bytes', 'physical_block_size'),
-    ):
-        family.file(attribute, f'{folder}/{name}', parsing.integer)
+    for kind in ('logical', 'physical'):
+        family.file(
+            f'{kind}_block_bytes', f'queue/{kind}_block_size', parsing.integer
+        )
 
 
 def _scheduler(text: str) -> str:
@@ -143,23 +139,20 @@ def _scheduler(text: str) -> str:
     return parsing.chosen(text) if '[' in text else parsing.line(text)
 
 
-def _make(family: Family, folder: str) -> None:
-    none = Absent(value='', given=f'{folder}/device')
+def _make(family: Family) -> None:
     for attribute, names in (
         ('model', ('device/model',)),
         ('vendor', ('device/vendor',)),
         ('firmware', ('device/firmware_rev', 'device/rev')),
         ('wwid', ('wwid', 'device/wwid')),
     ):
+        paths = [f'{family.folder}/{name}' for name in names]
         path = next(
-            (
-                f'{folder}/{name}'
-                for name in names
-                if family.files.changed(f'{folder}/{name}') is not None
-            ),
-            f'{folder}/{names[0]}',
+            (p for p in paths if family.files.changed(p) is not None), paths[0]
         )
-        family.file(attribute, path, absent=none)
+        family.file(
+            attribute, path, absent='', given=f'{family.folder}/device'
+        )
 
 
 def _is_path(files: HostFiles, folder: str) -> bool:

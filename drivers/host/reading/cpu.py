@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ...host_files import HostFiles
 from ..facts import parsing
 from ..facts.fact import Fact, Value
-from .family import Absent, Family
+from .family import Family, listed
 
 CPUINFO = '/proc/cpuinfo'
 CPUS = '/sys/devices/system/cpu'
@@ -44,32 +44,19 @@ def read(files: HostFiles) -> tuple[Fact, ...]:
     _identity(family)
     _topology(family)
     family.computed(
-        'cache_bytes', f'{CPUS}/cpu0/cache', lambda: _caches(files)
+        'cache_bytes', f'{CPUS}/cpu0/cache', lambda: _caches(family)
     )
     return family.facts
 
 
 def read_state(files: HostFiles) -> tuple[Fact, ...]:
     """Return the facts that an administrator changes on a running host."""
-    family = Family('cpu', files)
+    family = Family('cpu', files, CPUS)
     for attribute in ('present', 'online', 'offline'):
-        family.file(attribute, f'{CPUS}/{attribute}', parsing.numbers)
-    for attribute, name in (
-        ('isolated', 'isolated'),
-        ('tickless', 'nohz_full'),
-    ):
-        family.file(
-            attribute,
-            f'{CPUS}/{name}',
-            _isolated,
-            Absent(value=(), given=CPUS),
-        )
-    family.file(
-        'smt',
-        f'{CPUS}/smt/active',
-        parsing.switch,
-        Absent(value=False, given=CPUS),
-    )
+        family.file(attribute, parse=parsing.numbers)
+    family.file('isolated', parse=_isolated, absent=())
+    family.file('tickless', 'nohz_full', _isolated, absent=())
+    family.file('smt', 'smt/active', parsing.switch, absent=False)
     family.computed(
         'vulnerabilities', _WEAKNESSES, lambda: _vulnerabilities(files)
     )
@@ -117,9 +104,7 @@ def _identity(family: Family) -> None:
     family.computed('bugs', CPUINFO, lambda: _bugs(found()))
     for attribute, (keys, parse) in _IDENTITY.items():
         family.computed(
-            attribute,
-            CPUINFO,
-            functools.partial(first, keys, parse),
+            attribute, CPUINFO, functools.partial(first, keys, parse)
         )
 
 
@@ -162,28 +147,26 @@ def _topology(family: Family) -> None:
 
     @functools.cache
     def read_all(name: str) -> tuple[str, ...]:
-        online = parsing.numbers(files.read(ONLINE))
         return tuple(
-            files.read(f'{CPUS}/cpu{number}/topology/{name}').strip()
-            for number in online
+            family.text(f'{CPUS}/cpu{number}/topology/{name}')
+            for number in parsing.numbers(files.read(ONLINE))
         )
 
-    def count(name: str) -> int:
+    def different(name: str) -> int:
         return len(set(read_all(name)))
 
-    def threads() -> int:
+    def threads_per_core() -> int:
         siblings = read_all('thread_siblings_list')
         return max(len(parsing.numbers(text)) for text in siblings)
 
-    family.computed('threads', ONLINE, lambda: _size(files, ONLINE))
-    family.computed('cores', source, lambda: count('thread_siblings_list'))
-    family.computed('sockets', source, lambda: count('physical_package_id'))
-    family.computed('threads_per_core', source, threads)
+    family.file('threads', ONLINE, lambda text: len(parsing.numbers(text)))
+    for attribute, name in (
+        ('cores', 'thread_siblings_list'),
+        ('sockets', 'physical_package_id'),
+    ):
+        family.computed(attribute, source, functools.partial(different, name))
+    family.computed('threads_per_core', source, threads_per_core)
     family.computed('core_types', '/sys/devices', lambda: _core_types(files))
-
-
-def _size(files: HostFiles, path: str) -> int:
-    return len(parsing.numbers(files.read(path)))
 
 
 def _core_types(files: HostFiles) -> tuple[str, ...]:
@@ -197,29 +180,34 @@ def _core_types(files: HostFiles) -> tuple[str, ...]:
     )
 
 
-def _caches(files: HostFiles) -> dict[str, Value]:
+def _caches(family: Family) -> dict[str, Value]:
     """Return the size of each cache of the first processor, by level and kind."""
     folder = f'{CPUS}/cpu0/cache'
     found: dict[str, Value] = {}
-    for name in files.listed(folder):
-        if not name.startswith('index'):
-            continue
-        level = files.read(f'{folder}/{name}/level').strip()
-        kind = files.read(f'{folder}/{name}/type').strip()
-        suffix = {'Data': 'd', 'Instruction': 'i'}.get(kind, '')
-        size = parsing.size(files.read(f'{folder}/{name}/size').strip())
-        found[f'l{level}{suffix}'] = size
+    for name in family.files.listed(folder):
+        if name.startswith('index'):
+            level, kind, size = (
+                family.text(f'{folder}/{name}/{file}')
+                for file in ('level', 'type', 'size')
+            )
+            suffix = {'Data': 'd', 'Instruction': 'i'}.get(kind, '')
+            found[f'l{level}{suffix}'] = parsing.size(size)
     return found
 
 
 def _frequency(family: Family) -> None:
-    none = Absent(value='', given=CPUS)
-    policy = f'{CPUS}/cpufreq/policy0'
-    family.file('frequency_driver', f'{policy}/scaling_driver', absent=none)
+    files = family.files
+    policies = f'{CPUS}/cpufreq'
+    policy = 'cpufreq/policy0'
+    family.file('frequency_driver', f'{policy}/scaling_driver', absent='')
     family.computed(
         'frequency_governors',
-        f'{CPUS}/cpufreq/policy*/scaling_governor',
-        lambda: _governors(family.files),
+        f'{policies}/policy*/scaling_governor',
+        lambda: family.texts(
+            f'{policies}/{name}/scaling_governor'
+            for name in listed(files, policies, CPUS)
+            if name.startswith('policy')
+        ),
     )
     for attribute, name in (
         ('frequency_min_khz', 'cpuinfo_min_freq'),
@@ -227,58 +215,32 @@ def _frequency(family: Family) -> None:
         ('frequency_base_khz', 'base_frequency'),
     ):
         family.file(attribute, f'{policy}/{name}', parsing.integer)
-    family.file('pstate', f'{CPUS}/intel_pstate/status', absent=none)
-    family.computed('turbo', CPUS, lambda: _turbo(family.files))
+    family.file('pstate', 'intel_pstate/status', absent='')
+    family.computed('turbo', CPUS, lambda: _turbo(family))
     family.computed(
-        'idle_states',
-        f'{CPUS}/cpu0/cpuidle',
-        lambda: _idle_states(family.files),
+        'idle_states', f'{CPUS}/cpu0/cpuidle', lambda: _idle_states(family)
     )
-    family.file('idle_driver', f'{CPUS}/cpuidle/current_driver', absent=none)
+    family.file('idle_driver', 'cpuidle/current_driver', absent='')
 
 
-def _idle_states(files: HostFiles) -> tuple[str, ...]:
+def _idle_states(family: Family) -> tuple[str, ...]:
     """Return the idle states of the first processor, in the kernel's order."""
     folder = f'{CPUS}/cpu0/cpuidle'
     prefix = 'state'
-    try:
-        names = files.listed(folder)
-    except FileNotFoundError:
-        files.listed(CPUS)
-        return ()
     numbers = sorted(
         parsing.integer(name.removeprefix(prefix))
-        for name in names
+        for name in listed(family.files, folder, CPUS)
         if name.startswith(prefix)
     )
     return tuple(
-        files.read(f'{folder}/{prefix}{number}/name').strip()
-        for number in numbers
+        family.text(f'{folder}/{prefix}{number}/name') for number in numbers
     )
 
 
-def _governors(files: HostFiles) -> tuple[str, ...]:
-    folder = f'{CPUS}/cpufreq'
-    try:
-        policies = files.listed(folder)
-    except FileNotFoundError:
-        files.listed(CPUS)
-        return ()
-    return tuple(
-        sorted(
-            {
-                files.read(f'{folder}/{name}/scaling_governor').strip()
-                for name in policies
-                if name.startswith('policy')
-            }
-        )
-    )
-
-
-def _turbo(files: HostFiles) -> bool:
+def _turbo(family: Family) -> bool:
     """Return True if processors may exceed their base frequency."""
     try:
-        off = files.read(f'{CPUS}/intel_pstate/no_turbo').strip()
+        off = family.text(f'{CPUS}/intel_pstate/no_turbo')
     except FileNotFoundError:
-        return parsing.switch(files.read(f'{CPUS}/cpufreq/boost').strip())
+        return parsing.switch(family.text(f'{CPUS}/cpufreq/boost'))
     return not parsing.switch(off)

@@ -4,11 +4,10 @@
 It does I/O through ``HostFiles``. A value that cannot be read makes its fact
 unknown and nothing else. A file that does not exist makes a fact unknown, too,
 unless the kernel's interface says that a missing file means something; the
-modules of the families say so with ``Absent``.
+modules of the families say so with ``absent``.
 """
 
-import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ...host_files import HostFiles
 from ..facts import parsing
@@ -17,26 +16,22 @@ from ..facts.fact import Device, Fact, Value
 _SHOWN = 60  # characters of a text that cannot be parsed
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Absent:
-    """The value of a fact if its file does not exist.
+class Family:
+    """The facts of one family, or of one device, in the making.
 
-    :ivar value: the value
-    :ivar given: a folder that must exist for this: without it, the host shows
-        nothing of the kind at all (a container without /sys); empty if the
-        caller knows that it does
+    A path that does not begin with a slash is below ``folder``; without a path,
+    it is the name of the fact. ``absent`` is the value of a fact if its file
+    does not exist; if it is None, the fact is then unknown. Such a value counts
+    only if the folder ``given`` exists: without it, the host shows nothing of
+    the kind at all (a container without /sys).
+
+    :ivar folder: the folder of the device, or of the family
     """
 
-    value: Value
-    given: str = ''
-
-
-class Family:
-    """The facts of one family, in the making."""
-
-    def __init__(self, name: str, files: HostFiles) -> None:
+    def __init__(self, name: str, files: HostFiles, folder: str = '') -> None:
         self._name = name
         self.files = files
+        self.folder = folder
         self._facts: dict[str, Fact] = {}
 
     @property
@@ -61,6 +56,19 @@ class Family:
         """Add a fact that is unknown."""
         self._add(attribute, None, source, reason)
 
+    def is_any(
+        self, attribute: str, of: str, source: str, reason: str
+    ) -> None:
+        """Add if another fact has a value that is not empty.
+
+        :param reason: why this one is unknown while the other one is
+        """
+        value = self.value(of)
+        if value is None:
+            self.unknown(attribute, reason, source)
+        else:
+            self.known(attribute, bool(value), source)
+
     def computed(
         self, attribute: str, source: str, compute: Callable[[], Value]
     ) -> None:
@@ -73,41 +81,94 @@ class Family:
     def file(
         self,
         attribute: str,
-        path: str,
+        path: str = '',
         parse: Callable[[str], Value] = parsing.line,
-        absent: Absent | None = None,
+        absent: Value = None,
+        given: str = '',
     ) -> None:
         """Add the fact that a file of one value tells."""
-        files = self.files
-        self.computed(
-            attribute,
-            path,
-            lambda: or_absent(
-                files, absent, lambda: parse(files.read(path).strip())
-            ),
+        self._found(
+            attribute, path, lambda p: parse(self.text(p)), absent, given
         )
 
-    def link(self, attribute: str, path: str, absent: Absent) -> None:
+    def link(
+        self,
+        attribute: str,
+        path: str = '',
+        absent: Value = None,
+        given: str = '',
+    ) -> None:
         """Add the name that a symbolic link leads to."""
-        self.computed(
-            attribute,
-            path,
-            lambda: or_absent(
-                self.files, absent, lambda: self.files.link(path)
-            ),
-        )
+        self._found(attribute, path, self.files.link, absent, given)
 
     def names(
-        self, attribute: str, path: str, absent: Absent | None = None
+        self,
+        attribute: str,
+        path: str = '',
+        absent: Value = None,
+        given: str = '',
     ) -> None:
         """Add the names in a folder."""
-        self.computed(
+        self._found(
             attribute,
             path,
-            lambda: or_absent(
-                self.files, absent, lambda: tuple(self.files.listed(path))
-            ),
+            lambda p: tuple(self.files.listed(p)),
+            absent,
+            given,
         )
+
+    def counted(
+        self,
+        attribute: str,
+        path: str,
+        counts: Callable[[str], object] = bool,
+        absent: Value = None,
+        given: str = '',
+    ) -> None:
+        """Add the number of these names in a folder."""
+        self._found(
+            attribute,
+            path,
+            lambda p: sum(1 for name in self.files.listed(p) if counts(name)),
+            absent,
+            given,
+        )
+
+    def text(self, path: str) -> str:
+        """Return the content of a file, without blanks around it."""
+        return self.files.read(path).strip()
+
+    def texts(
+        self,
+        paths: Iterable[str],
+        parse: Callable[[str], str] = str,
+    ) -> tuple[str, ...]:
+        """Return the different contents of some files, sorted."""
+        return tuple(sorted({parse(self.text(path)) for path in paths}))
+
+    def _found(
+        self,
+        attribute: str,
+        path: str,
+        read: Callable[[str], Value],
+        absent: Value,
+        given: str,
+    ) -> None:
+        place = path or attribute
+        if not place.startswith('/'):
+            place = f'{self.folder}/{place}'
+
+        def found() -> Value:
+            try:
+                return read(place)
+            except FileNotFoundError:
+                if absent is None or not self.files.exists(
+                    given or self.folder
+                ):
+                    raise
+                return absent
+
+        self.computed(attribute, place, found)
 
     def _add(
         self, attribute: str, value: Value, source: str, unknown: str = ''
@@ -120,19 +181,17 @@ class Family:
         )
 
 
-def or_absent(
-    files: HostFiles, absent: Absent | None, read: Callable[[], Value]
-) -> Value:
-    """Return what is read, or the value of a file that does not exist.
+def listed(files: HostFiles, folder: str, given: str) -> list[str]:
+    """Return the names in a folder; there are none if it does not exist.
 
-    :raises OSError: it cannot be read, or nothing of the kind is there
+    :param given: a folder that the host has if it shows anything of the kind
+    :raises OSError: a folder cannot be read, or ``given`` does not exist
     """
     try:
-        return read()
+        return files.listed(folder)
     except FileNotFoundError:
-        if absent is None or (absent.given and not files.exists(absent.given)):
-            raise
-        return absent.value
+        files.listed(given)
+        return []
 
 
 def reason(exc: Exception) -> str:

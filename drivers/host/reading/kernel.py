@@ -14,12 +14,13 @@ import zlib
 from ...host_files import HostFiles
 from ..facts import parsing
 from ..facts.fact import Fact, Value
-from .family import Absent, Family
+from .family import Family
 
 RELEASE = '/proc/sys/kernel/osrelease'
 CONFIG_GZ = '/proc/config.gz'
 COMMAND_LINE = '/proc/cmdline'
 _MISC = '/sys/class/misc'
+_MODULES = '/sys/module'
 _LSM = '/sys/kernel/security/lsm'
 _LARGEST = 4 * 2**20  # bytes of a configuration; real ones have 300,000
 _OS_RELEASE = ('/etc/os-release', '/usr/lib/os-release')
@@ -29,11 +30,11 @@ def read(files: HostFiles) -> tuple[Fact, ...]:
     """Return the facts that may change while the kernel runs, and its name."""
     family = Family('kernel', files)
     family.file('release', RELEASE)
-    for position, attribute in enumerate(
-        ('version_major', 'version_minor', 'version_patch')
-    ):
+    for position, part in enumerate(('major', 'minor', 'patch')):
         family.file(
-            attribute, RELEASE, functools.partial(_part, position=position)
+            f'version_{part}',
+            RELEASE,
+            functools.partial(_part, position=position),
         )
     family.file('build', '/proc/sys/kernel/version')
     family.file('tainted', '/proc/sys/kernel/tainted', parsing.integer)
@@ -45,19 +46,26 @@ def read(files: HostFiles) -> tuple[Fact, ...]:
         'realtime',
         '/sys/kernel/realtime',
         parsing.switch,
-        Absent(value=False, given='/sys/kernel'),
+        False,
+        '/sys/kernel',
     )
     family.file(
         'clock_source',
         '/sys/devices/system/clocksource/clocksource0/current_clocksource',
     )
-    family.computed('kvm', _MISC, lambda: _has_kvm(files))
-    for module in ('kvm_intel', 'kvm_amd'):
+    # The kernel runs guests: KVM then has a device.
+    family.computed('kvm', _MISC, lambda: 'kvm' in files.listed(_MISC))
+    for attribute, parameter in (
+        ('kvm_intel_nested', 'kvm_intel/parameters/nested'),
+        ('kvm_amd_nested', 'kvm_amd/parameters/nested'),
+        ('apparmor', 'apparmor/parameters/enabled'),
+    ):
         family.file(
-            f'{module}_nested',
-            f'/sys/module/{module}/parameters/nested',
+            attribute,
+            f'{_MODULES}/{parameter}',
             parsing.switch,
-            Absent(value=False, given='/sys/module'),
+            False,
+            _MODULES,
         )
     return (*family.facts, *_distribution(files))
 
@@ -115,11 +123,6 @@ def options(text: str) -> dict[str, Value]:
     }
 
 
-def _has_kvm(files: HostFiles) -> bool:
-    """Return True if the kernel runs guests: KVM then has a device."""
-    return 'kvm' in files.listed(_MISC)
-
-
 def _words(text: str) -> list[str]:
     """Return the words; a space in double quotes separates none."""
     parts = text.split('"')
@@ -170,13 +173,8 @@ def _security_modules(family: Family) -> None:
         'selinux',
         '/sys/fs/selinux/enforce',
         lambda text: 'enforcing' if parsing.switch(text) else 'permissive',
-        Absent(value='disabled', given='/sys/fs'),
-    )
-    family.file(
-        'apparmor',
-        '/sys/module/apparmor/parameters/enabled',
-        parsing.switch,
-        Absent(value=False, given='/sys/module'),
+        'disabled',
+        '/sys/fs',
     )
 
 
@@ -186,13 +184,10 @@ def _distribution(files: HostFiles) -> tuple[Fact, ...]:
         (path for path in _OS_RELEASE if files.changed(path) is not None),
         _OS_RELEASE[0],
     )
-    for attribute, key in (
-        ('id', 'ID'),
-        ('id_like', 'ID_LIKE'),
-        ('name', 'NAME'),
-        ('version_id', 'VERSION_ID'),
-    ):
-        family.file(attribute, path, functools.partial(_of_os, key=key))
+    for attribute in ('id', 'id_like', 'name', 'version_id'):
+        family.file(
+            attribute, path, functools.partial(_of_os, key=attribute.upper())
+        )
     return family.facts
 
 

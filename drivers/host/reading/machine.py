@@ -12,11 +12,10 @@ IOMMU registers its units there.
 
 from ...host_files import HostFiles
 from ..facts.fact import Fact
-from .family import Absent, Family
+from .family import Family, listed
 
-_FOLDER = '/sys/class/dmi/id'
-
-#: The facts, which have the names of their files.
+_DMI = '/sys/class/dmi/id'
+#: The facts of the make, which have the names of their files.
 ATTRIBUTES = (
     'bios_date',
     'bios_release',
@@ -35,67 +34,41 @@ ATTRIBUTES = (
     'sys_vendor',
 )
 
-
-def read_dmi(files: HostFiles) -> tuple[Fact, ...]:
-    """Return the facts of the machine."""
-    family = Family('dmi', files)
-    for attribute in ATTRIBUTES:
-        family.file(
-            attribute,
-            f'{_FOLDER}/{attribute}',
-            absent=Absent(value='', given=_FOLDER),
-        )
-    return family.facts
-
-
 _UNITS = '/sys/class/iommu'
 _GROUPS = '/sys/kernel/iommu_groups'
+_DRIVERS = '/sys/bus/pci/drivers'
+
+
+def read_dmi(files: HostFiles) -> tuple[Fact, ...]:
+    """Return the make of the machine."""
+    family = Family('dmi', files, _DMI)
+    for attribute in ATTRIBUTES:
+        family.file(attribute, absent='')
+    return family.facts
 
 
 def read_iommu(files: HostFiles) -> tuple[Fact, ...]:
     """Return the facts of the IOMMU."""
     family = Family('iommu', files)
-    family.names('units', _UNITS, Absent(value=(), given='/sys/class'))
-    units = family.value('units')
-    if units is None:
-        family.unknown('enabled', 'the units cannot be listed', _UNITS)
-    else:
-        family.known('enabled', bool(units), _UNITS)
+    family.names('units', _UNITS, (), '/sys/class')
+    family.is_any('enabled', 'units', _UNITS, 'the units cannot be listed')
     family.computed('groups', _GROUPS, lambda: len(_groups(files)))
     family.computed(
         'types',
         f'{_GROUPS}/*/type',
-        lambda: tuple(
-            sorted(
-                {
-                    files.read(f'{_GROUPS}/{group}/type').strip()
-                    for group in _groups(files)
-                }
-            )
+        lambda: family.texts(
+            f'{_GROUPS}/{group}/type' for group in _groups(files)
         ),
     )
+    # With this driver, a PCI device can be given to a guest now.
     family.computed(
         'vfio',
-        '/sys/bus/pci/drivers/vfio-pci',
-        lambda: _has_vfio(files),
+        f'{_DRIVERS}/vfio-pci',
+        lambda: 'vfio-pci' in listed(files, _DRIVERS, '/sys/bus'),
     )
     return family.facts
 
 
 def _groups(files: HostFiles) -> list[str]:
     """Return the groups; without an IOMMU the kernel has no folder for them."""
-    try:
-        return files.listed(_GROUPS)
-    except FileNotFoundError:
-        files.listed('/sys/kernel')
-        return []
-
-
-def _has_vfio(files: HostFiles) -> bool:
-    """Return True if a PCI device can be given to a guest now."""
-    drivers = '/sys/bus/pci/drivers'
-    try:
-        return 'vfio-pci' in files.listed(drivers)
-    except FileNotFoundError:
-        files.listed('/sys/bus')
-        return False
+    return listed(files, _GROUPS, '/sys/kernel')

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from ...host_files import HostFiles
 from ..facts import parsing
 from ..facts.fact import Fact, Value
-from .family import Absent, Family
+from .family import Family, listed
 
 MEMINFO = '/proc/meminfo'
 _MM = '/sys/kernel/mm'
@@ -26,24 +26,28 @@ _NONE = ('None', 'Unknown')
 
 def read(files: HostFiles) -> tuple[Fact, ...]:
     """Return the facts of the memory."""
-    family = Family('memory', files)
+    family = Family('memory', files, _MM)
     _amounts(family)
     _huge_pages(family)
     _nodes(family)
     _edac(family)
-    devices = Absent(value=0, given='/sys/bus')
     for attribute, bus, prefix in (
         ('nvdimms', 'nd', 'nmem'),
         ('nvdimm_regions', 'nd', 'region'),
         ('cxl_devices', 'cxl', 'mem'),
     ):
-        folder = f'/sys/bus/{bus}/devices'
-        family.computed(
+        family.counted(
             attribute,
-            folder,
-            functools.partial(_count, files, folder, prefix, devices),
+            f'/sys/bus/{bus}/devices',
+            functools.partial(_is_numbered, prefix),
+            absent=0,
+            given='/sys/bus',
         )
     return family.facts
+
+
+def _is_numbered(prefix: str, name: str) -> bool:
+    return name.startswith(prefix) and name.removeprefix(prefix).isdigit()
 
 
 def _amounts(family: Family) -> None:
@@ -52,7 +56,9 @@ def _amounts(family: Family) -> None:
         return parsing.table(family.files.read(MEMINFO))
 
     def amount(key: str) -> int:
-        return _amount(found(), key)
+        if key not in found():
+            raise ValueError(f'it has no {key}')
+        return parsing.kibibytes(found()[key])
 
     for attribute, key in (
         ('bytes', 'MemTotal'),
@@ -62,42 +68,25 @@ def _amounts(family: Family) -> None:
         family.computed(attribute, MEMINFO, functools.partial(amount, key))
 
 
-def _amount(found: dict[str, str], key: str) -> int:
-    if key not in found:
-        raise ValueError(f'it has no {key}')
-    return parsing.kibibytes(found[key])
-
-
 def _huge_pages(family: Family) -> None:
-    files = family.files
-    family.computed('huge_pages', _HUGE, lambda: _pages(files, _HUGE))
+    family.computed('huge_pages', _HUGE, lambda: _pages(family, _HUGE))
     family.file(
         'transparent_huge_pages',
-        f'{_MM}/transparent_hugepage/enabled',
+        'transparent_hugepage/enabled',
         parsing.chosen,
-        Absent(value='never', given=_MM),
+        absent='never',
     )
-    family.file(
-        'ksm',
-        f'{_MM}/ksm/run',
-        lambda text: text == '1',
-        Absent(value=False, given=_MM),
-    )
+    family.file('ksm', 'ksm/run', lambda text: text == '1', absent=False)
 
 
-def _pages(files: HostFiles, folder: str) -> dict[str, Value]:
+def _pages(family: Family, folder: str) -> dict[str, Value]:
     """Return the size of a page in KiB, as text → the pages of this size."""
     prefix, suffix = 'hugepages-', 'kB'
-    try:
-        names = files.listed(folder)
-    except FileNotFoundError:
-        files.listed(folder.rpartition('/')[0])
-        return {}
     return {
         name.removeprefix(prefix).removesuffix(suffix): parsing.integer(
-            files.read(f'{folder}/{name}/nr_hugepages').strip()
+            family.text(f'{folder}/{name}/nr_hugepages')
         )
-        for name in names
+        for name in listed(family.files, folder, folder.rpartition('/')[0])
         if name.startswith(prefix)
     }
 
@@ -107,45 +96,37 @@ def _nodes(family: Family) -> None:
     family.file('numa_nodes', f'{_NODES}/online', parsing.numbers)
 
     def of_nodes(
-        attribute: str, name: str, of: Callable[[str], Value]
+        attribute: str, name: str, value: Callable[[str], Value]
     ) -> None:
         family.computed(
             attribute,
             f'{_NODES}/node*/{name}',
             lambda: {
-                str(number): of(f'{_NODES}/node{number}')
+                str(number): value(f'{_NODES}/node{number}/{name}')
                 for number in parsing.numbers(files.read(f'{_NODES}/online'))
             },
         )
 
-    of_nodes('numa_bytes', 'meminfo', lambda node: _of_node(files, node))
-    of_nodes(
-        'numa_cpus',
-        'cpulist',
-        lambda node: parsing.numbers(files.read(f'{node}/cpulist')),
-    )
+    of_nodes('numa_bytes', 'meminfo', lambda p: _of_node(files.read(p)))
+    of_nodes('numa_cpus', 'cpulist', lambda p: parsing.numbers(files.read(p)))
     of_nodes(
         'numa_distances',
         'distance',
-        lambda node: tuple(
-            int(word) for word in files.read(f'{node}/distance').split()
-        ),
+        lambda p: tuple(int(word) for word in files.read(p).split()),
     )
-    of_nodes(
-        'numa_huge_pages',
-        'hugepages',
-        lambda node: _pages(files, f'{node}/hugepages'),
-    )
+    of_nodes('numa_huge_pages', 'hugepages', lambda p: _pages(family, p))
     family.file(
         'numa_balancing',
         '/proc/sys/kernel/numa_balancing',
         lambda text: text != '0',
-        Absent(value=False, given='/proc/sys/kernel'),
+        False,
+        '/proc/sys/kernel',
     )
 
 
-def _of_node(files: HostFiles, node: str) -> int:
-    for line in files.read(f'{node}/meminfo').splitlines():
+def _of_node(text: str) -> int:
+    """Return the bytes of a node's memory."""
+    for line in text.splitlines():
         key, _, value = line.partition(':')
         if key.endswith(' MemTotal'):
             return parsing.kibibytes(value)
@@ -161,15 +142,22 @@ def _edac(family: Family) -> None:
         family.computed(
             attribute,
             f'{_EDAC}/mc*/dimm*/{name}',
-            functools.partial(_of_modules, files, name),
+            functools.partial(_of_modules, family, name),
         )
     family.computed(
         'ecc',
         f'{_EDAC}/mc*/dimm*/dimm_edac_mode',
         lambda: any(
-            mode not in _NONE for mode in _of_modules(files, 'dimm_edac_mode')
+            mode not in _NONE for mode in _of_modules(family, 'dimm_edac_mode')
         ),
     )
+
+    def errors(name: str) -> int:
+        return sum(
+            parsing.integer(family.text(f'{controller}/{name}'))
+            for controller in _controllers(files)
+        )
+
     for attribute, name in (
         ('corrected_errors', 'ce_count'),
         ('uncorrected_errors', 'ue_count'),
@@ -177,7 +165,7 @@ def _edac(family: Family) -> None:
         family.computed(
             attribute,
             f'{_EDAC}/mc*/{name}',
-            functools.partial(_errors, files, name),
+            functools.partial(errors, name),
         )
 
 
@@ -196,33 +184,13 @@ def _controllers(files: HostFiles) -> list[str]:
     return found
 
 
-def _of_modules(files: HostFiles, name: str) -> tuple[str, ...]:
-    found = {
-        files.read(f'{controller}/{module}/{name}').strip()
-        for controller in _controllers(files)
-        for module in files.listed(controller)
+def _of_modules(family: Family, name: str) -> tuple[str, ...]:
+    found = family.texts(
+        f'{controller}/{module}/{name}'
+        for controller in _controllers(family.files)
+        for module in family.files.listed(controller)
         if module.startswith(('dimm', 'rank'))
-    }
+    )
     if not found:
         raise ValueError('the EDAC driver tells of no memory modules')
-    return tuple(sorted(found))
-
-
-def _errors(files: HostFiles, name: str) -> int:
-    return sum(
-        parsing.integer(files.read(f'{controller}/{name}').strip())
-        for controller in _controllers(files)
-    )
-
-
-def _count(files: HostFiles, folder: str, prefix: str, none: Absent) -> int:
-    try:
-        names = files.listed(folder)
-    except FileNotFoundError:
-        if not files.exists(none.given):
-            raise
-        return 0
-    return sum(
-        name.startswith(prefix) and name.removeprefix(prefix).isdigit()
-        for name in names
-    )
+    return found

@@ -14,9 +14,10 @@ include/uapi/linux/ethtool.h and sockios.h.
 """
 
 import array
+import dataclasses
 import errno
 import fcntl
-import functools
+import re
 import socket
 import struct
 import typing
@@ -25,9 +26,8 @@ from collections.abc import Collection, Mapping
 from ...host_files import HostFiles
 from ..facts import parsing
 from ..facts.fact import Device, Fact
-from . import family as family_module
 from . import pci
-from .family import Absent, Family, reason
+from .family import Family, devices
 
 _SIOCETHTOOL = 0x8946
 _NAME = 16  # octets of an interface's name, with a zero at the end
@@ -97,8 +97,6 @@ def _answer(asked: socket.socket, interface: str, request: int) -> int:
 FAMILY = 'net'
 FOLDER = '/sys/class/net'
 
-_DEVICE = 'device'
-
 
 class Offloads(typing.Protocol):
     """Tells what an interface does in place of the processor."""
@@ -115,7 +113,7 @@ class Offloads(typing.Protocol):
 
 def read(files: HostFiles) -> tuple[Device, ...] | Fact:
     """Return the interfaces, with the facts that stay while they exist."""
-    return family_module.devices(
+    return devices(
         FAMILY,
         FOLDER,
         files,
@@ -126,68 +124,43 @@ def read(files: HostFiles) -> tuple[Device, ...] | Fact:
 
 def with_state(device: Device, files: HostFiles, offloads: Offloads) -> Device:
     """Return the interface with the facts that change while it exists."""
-    folder = f'{FOLDER}/{device.name}'
-    family = Family(FAMILY, files)
-    family.file('mtu', f'{folder}/mtu', parsing.integer)
-    family.file('state', f'{folder}/operstate')
-    family.file('speed_mbps', f'{folder}/speed', _speed)
-    try:
-        found = tuple(sorted(offloads(device.name)))
-    except OSError as exc:
-        family.unknown('offloads', reason(exc), offloads.source)
-    else:
-        family.known('offloads', found, offloads.source)
-    state = family.device(device.name)
-    return Device(
-        family=FAMILY,
-        name=device.name,
-        facts={**device.facts, **state.facts},
+    family = Family(FAMILY, files, f'{FOLDER}/{device.name}')
+    family.file('mtu', parse=parsing.integer)
+    family.file('state', 'operstate')
+    family.file('speed_mbps', 'speed', _speed)
+    family.computed(
+        'offloads',
+        offloads.source,
+        lambda: tuple(sorted(offloads(device.name))),
     )
+    state = family.device(device.name)
+    return dataclasses.replace(device, facts={**device.facts, **state.facts})
 
 
 def _device(name: str, files: HostFiles) -> Device | None:
     folder = f'{FOLDER}/{name}'
+    device = f'{folder}/device'
     # bonding_masters is a file among the interfaces.
-    if not files.names(f'{folder}/{_DEVICE}'):
+    if not files.names(device):
         return None
-    family = Family(FAMILY, files)
-    device = f'{folder}/{_DEVICE}'
-    given = Absent(value='', given=device)
-    family.link('driver', f'{device}/driver', given)
-    family.link('address', device, given)
-    family.file('numa_node', f'{device}/numa_node', parsing.integer)
-    family.file('type', f'{folder}/type', parsing.integer)
+    family = Family(FAMILY, files, folder)
+    family.link('driver', 'device/driver', '', device)
+    family.link('address', 'device', '', device)
+    family.file('numa_node', 'device/numa_node', parsing.integer)
+    family.file('type', parse=parsing.integer)
     pci.add_functions(family, device)
-    _ports(family, folder)
-    none = Absent(value=(), given=device)
-    family.names('rdma', f'{device}/infiniband', none)
-    family.names('clocks', f'{device}/ptp', none)
-    _queues(family, f'{folder}/queues')
-    return family.device(name)
-
-
-def _ports(family: Family, folder: str) -> None:
-    """Add the names of the port and of its switch.
-
-    The kernel answers with an error where the driver has none.
-    """
-    for attribute, name in (
-        ('port_name', 'phys_port_name'),
-        ('switch_id', 'phys_switch_id'),
-    ):
-        family.file(attribute, f'{folder}/{name}')
-
-
-def _queues(family: Family, folder: str) -> None:
-    files = family.files
-    for attribute, prefix in (('rx_queues', 'rx-'), ('tx_queues', 'tx-')):
-        family.computed(
-            attribute, folder, functools.partial(_count, files, folder, prefix)
+    # The kernel answers with an error where the driver has no such name.
+    family.file('port_name', 'phys_port_name')
+    family.file('switch_id', 'phys_switch_id')
+    family.names('rdma', 'device/infiniband', (), device)
+    family.names('clocks', 'device/ptp', (), device)
+    for side in ('rx', 'tx'):
+        family.counted(
+            f'{side}_queues',
+            'queues',
+            re.compile(f'{side}-').match,
         )
-
-
-def _count(files: HostFiles, folder: str, prefix: str) -> int:
-    return sum(name.startswith(prefix) for name in files.listed(folder))
+    return family.device(name)
 
 
 def _speed(text: str) -> int:

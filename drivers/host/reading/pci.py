@@ -19,16 +19,21 @@ parent's, a slash and the type; by Documentation/ABI/testing/sysfs-bus-vfio-mdev
 from ...host_files import HostFiles
 from ..facts import parsing
 from ..facts.fact import Device, Fact
-from . import family as family_module
-from .family import Absent, Family
+from .family import Family, devices
 
 FAMILY = 'pci'
+GPU = 'gpu'
+MDEV_TYPE = 'mdev_type'
 FOLDER = '/sys/bus/pci/devices'
+MDEV_BUS = '/sys/class/mdev_bus'
+
+_GPU_CLASSES = ('03', '12')
+_TYPES = 'mdev_supported_types'
 
 
 def read(files: HostFiles) -> tuple[Device, ...] | Fact:
     """Return the PCI devices."""
-    return family_module.devices(
+    return devices(
         FAMILY,
         FOLDER,
         files,
@@ -37,131 +42,29 @@ def read(files: HostFiles) -> tuple[Device, ...] | Fact:
     )
 
 
-def _device(address: str, files: HostFiles) -> Device | None:
-    family = Family(FAMILY, files)
-    add_identity(family, f'{FOLDER}/{address}')
-    add_functions(family, f'{FOLDER}/{address}')
-    _links(family, f'{FOLDER}/{address}')
-    return family.device(address)
-
-
-def add_identity(family: Family, folder: str) -> None:
-    """Add the make of a PCI device, its driver and its place."""
-    for attribute in (
-        'vendor',
-        'device',
-        'subsystem_vendor',
-        'subsystem_device',
-        'class',
-        'revision',
-    ):
-        family.file(attribute, f'{folder}/{attribute}', parsing.hexadecimal)
-    family.link('driver', f'{folder}/driver', Absent(value='', given=folder))
-    family.link(
-        'iommu_group', f'{folder}/iommu_group', Absent(value='', given=folder)
-    )
-    family.file(
-        'iommu_type',
-        f'{folder}/iommu_group/type',
-        absent=Absent(value='', given=folder),
-    )
-    family.file('numa_node', f'{folder}/numa_node', parsing.integer)
-
-
-def add_functions(family: Family, folder: str) -> None:
-    """Add the facts about SR-IOV of a PCI device."""
-    none = Absent(value=0, given=folder)
-    family.file(
-        'sriov_total_vfs', f'{folder}/sriov_totalvfs', parsing.integer, none
-    )
-    family.file('sriov_vfs', f'{folder}/sriov_numvfs', parsing.integer, none)
-    family.link(
-        'physical_function',
-        f'{folder}/physfn',
-        Absent(value='', given=folder),
-    )
-    physical = family.value('physical_function')
-    if physical is None:
-        family.unknown(
-            'is_virtual_function',
-            'the link cannot be read',
-            f'{folder}/physfn',
-        )
-    else:
-        family.known('is_virtual_function', bool(physical), f'{folder}/physfn')
-
-
-def _links(family: Family, folder: str) -> None:
-    family.file(
-        'max_link_speed_gts', f'{folder}/max_link_speed', parsing.number
-    )
-    family.file('max_link_width', f'{folder}/max_link_width', parsing.integer)
-    family.file('link_width', f'{folder}/current_link_width', parsing.integer)
-
-
-GPU = 'gpu'
-
-_CLASSES = ('03', '12')
-
-
 def read_gpus(files: HostFiles) -> tuple[Device, ...] | Fact:
     """Return the GPUs and accelerators.
 
     A device whose class cannot be read makes the list unknown: it may be one.
     """
-    return family_module.devices(
+    return devices(
         GPU,
         FOLDER,
         files,
-        lambda: _addresses(files),
+        lambda: [
+            address
+            for address in files.listed(FOLDER)
+            if parsing.hexadecimal(
+                files.read(f'{FOLDER}/{address}/class').strip()
+            ).startswith(_GPU_CLASSES)
+        ],
         lambda address: _gpu(address, files),
     )
 
 
-def _addresses(files: HostFiles) -> list[str]:
-    return [
-        address
-        for address in files.listed(FOLDER)
-        if _class(files, address).startswith(_CLASSES)
-    ]
-
-
-def _class(files: HostFiles, address: str) -> str:
-    return parsing.hexadecimal(files.read(f'{FOLDER}/{address}/class').strip())
-
-
-def _gpu(address: str, files: HostFiles) -> Device | None:
-    folder = f'{FOLDER}/{address}'
-    family = Family(GPU, files)
-    add_identity(family, folder)
-    add_functions(family, folder)
-    family.names(
-        'mdev_types',
-        f'{folder}/mdev_supported_types',
-        Absent(value=(), given=folder),
-    )
-    family.file(
-        'boot_vga',
-        f'{folder}/boot_vga',
-        parsing.switch,
-        Absent(value=False, given=folder),
-    )
-    # Only the driver amdgpu tells it.
-    family.file(
-        'memory_bytes', f'{folder}/mem_info_vram_total', parsing.integer
-    )
-    return family.device(address)
-
-
-MDEV_TYPE = 'mdev_type'
-MDEV_BUS = '/sys/class/mdev_bus'
-
-_TYPES = 'mdev_supported_types'
-
-
 def read_mdev_types(files: HostFiles) -> tuple[Device, ...] | Fact:
-    """Return the types of each parent."""
-    return family_module.devices(
+    """Return the types of mediated devices that each parent offers."""
+    return devices(
         MDEV_TYPE,
         MDEV_BUS,
         files,
@@ -174,20 +77,69 @@ def read_mdev_types(files: HostFiles) -> tuple[Device, ...] | Fact:
     )
 
 
-def _mdev_type(name: str, files: HostFiles) -> Device | None:
+def _device(address: str, files: HostFiles) -> Device:
+    family = Family(FAMILY, files, f'{FOLDER}/{address}')
+    _add_identity(family)
+    add_functions(family, family.folder)
+    family.file('max_link_speed_gts', 'max_link_speed', parsing.number)
+    family.file('max_link_width', parse=parsing.integer)
+    family.file('link_width', 'current_link_width', parsing.integer)
+    return family.device(address)
+
+
+def _gpu(address: str, files: HostFiles) -> Device:
+    family = Family(GPU, files, f'{FOLDER}/{address}')
+    _add_identity(family)
+    add_functions(family, family.folder)
+    family.names('mdev_types', _TYPES, absent=())
+    family.file('boot_vga', parse=parsing.switch, absent=False)
+    # Only the driver amdgpu tells it.
+    family.file('memory_bytes', 'mem_info_vram_total', parsing.integer)
+    return family.device(address)
+
+
+def _mdev_type(name: str, files: HostFiles) -> Device:
     parent, _, kind = name.partition('/')
-    folder = f'{MDEV_BUS}/{parent}/{_TYPES}/{kind}'
-    family = Family(MDEV_TYPE, files)
+    family = Family(MDEV_TYPE, files, f'{MDEV_BUS}/{parent}/{_TYPES}/{kind}')
     family.known('parent', parent, MDEV_BUS)
-    family.known('type', kind, folder)
-    none = Absent(value='', given=folder)
-    family.file('type_name', f'{folder}/name', absent=none)
-    family.file('description', f'{folder}/description', absent=none)
-    family.file('device_api', f'{folder}/device_api')
-    family.file('available', f'{folder}/available_instances', parsing.integer)
-    family.computed(
-        'instances',
-        f'{folder}/devices',
-        lambda: len(files.listed(f'{folder}/devices')),
-    )
+    family.known('type', kind, family.folder)
+    family.file('type_name', 'name', absent='')
+    family.file('description', absent='')
+    family.file('device_api')
+    family.file('available', 'available_instances', parsing.integer)
+    family.counted('instances', 'devices')
     return family.device(name)
+
+
+def _add_identity(family: Family) -> None:
+    """Add the make of a PCI device, its driver and its place."""
+    for attribute in (
+        'vendor',
+        'device',
+        'subsystem_vendor',
+        'subsystem_device',
+        'class',
+        'revision',
+    ):
+        family.file(attribute, parse=parsing.hexadecimal)
+    family.link('driver', absent='')
+    family.link('iommu_group', absent='')
+    family.file('iommu_type', 'iommu_group/type', absent='')
+    family.file('numa_node', parse=parsing.integer)
+
+
+def add_functions(family: Family, folder: str) -> None:
+    """Add the facts about SR-IOV of the PCI device in a folder."""
+    for attribute, name in (
+        ('sriov_total_vfs', 'sriov_totalvfs'),
+        ('sriov_vfs', 'sriov_numvfs'),
+    ):
+        family.file(attribute, f'{folder}/{name}', parsing.integer, 0, folder)
+    physical = f'{folder}/physfn'
+    family.link('physical_function', physical, '', folder)
+    family.is_any(
+        'is_virtual_function',
+        'physical_function',
+        physical,
+        'the link cannot be read',
+    )

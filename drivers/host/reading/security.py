@@ -9,12 +9,10 @@ can run: while the module of this processor's vendor is not loaded, that is
 unknown, and false for the other vendor's.
 """
 
-import functools
-
 from ...host_files import HostFiles
 from ..facts import parsing
 from ..facts.fact import Fact, Value
-from .family import Absent, Family
+from .family import Family, listed
 
 _TPM = '/sys/class/tpm'
 _EFI = '/sys/firmware/efi'
@@ -43,43 +41,34 @@ def read(files: HostFiles, vendor: Value, flags: Value) -> tuple[Fact, ...]:
     _of_kvm(family, 'tdx', 'kvm_intel', known=_is(vendor, _INTEL))
     family.computed('encrypted_guests', _ASIDS, lambda: _capacity(files))
     _sgx(family, flags)
-    family.file(
-        'protected_virtualization',
-        '/sys/firmware/uv/prot_virt_host',
-        parsing.switch,
-        Absent(value=False, given='/sys/firmware'),
-    )
-    family.file(
-        'fips',
-        '/proc/sys/crypto/fips_enabled',
-        parsing.switch,
-        Absent(value=False, given='/proc/sys'),
-    )
+    for attribute, path, given in (
+        (
+            'protected_virtualization',
+            '/sys/firmware/uv/prot_virt_host',
+            '/sys/firmware',
+        ),
+        ('fips', '/proc/sys/crypto/fips_enabled', '/proc/sys'),
+    ):
+        family.file(attribute, path, parsing.switch, False, given)
     family.file(
         'random_generator',
         '/sys/class/misc/hw_random/rng_current',
         lambda text: '' if text == 'none' else text,
-        Absent(value='', given='/sys/class'),
+        '',
+        '/sys/class',
     )
     return family.facts
 
 
 def _tpm(family: Family) -> None:
-    files = family.files
-    family.computed('tpm', _TPM, lambda: _has_tpm(files))
+    family.computed(
+        'tpm', _TPM, lambda: 'tpm0' in listed(family.files, _TPM, '/sys/class')
+    )
     if family.value('tpm') is False:
         family.known('tpm_version', 0, _TPM)
         return
     path = f'{_TPM}/tpm0/tpm_version_major'
     family.file('tpm_version', path, parsing.integer)
-
-
-def _has_tpm(files: HostFiles) -> bool:
-    try:
-        return 'tpm0' in files.listed(_TPM)
-    except FileNotFoundError:
-        files.listed('/sys/class')
-        return False
 
 
 def _boot(family: Family) -> None:
@@ -89,12 +78,13 @@ def _boot(family: Family) -> None:
         family.known('secure_boot', False, _EFI)
     else:
         family.computed('secure_boot', _SECURE_BOOT, lambda: _is_secure(files))
+    # With securityfs there, the list of modules is, too.
     family.file(
         'lockdown',
         _LOCKDOWN,
         parsing.chosen,
-        # With securityfs there, the list of modules is, too.
-        Absent(value='none', given='/sys/kernel/security/lsm'),
+        'none',
+        '/sys/kernel/security/lsm',
     )
 
 
@@ -134,10 +124,7 @@ def _of_kvm(
         return
     # A kernel that knows nothing of the kind has no parameter for it.
     family.file(
-        attribute,
-        source,
-        parsing.switch,
-        Absent(value=False, given=f'{folder}/parameters'),
+        attribute, source, parsing.switch, False, f'{folder}/parameters'
     )
 
 
@@ -155,7 +142,6 @@ def _capacity(files: HostFiles) -> dict[str, Value]:
 
 
 def _sgx(family: Family, flags: Value) -> None:
-    files = family.files
     if isinstance(flags, tuple):
         family.known('sgx', 'sgx' in flags, 'cpu.flags')
     else:
@@ -166,14 +152,16 @@ def _sgx(family: Family, flags: Value) -> None:
     if family.value('sgx') is False:
         family.known('sgx_bytes', {}, 'cpu.flags')
         return
-    family.computed('sgx_bytes', path, functools.partial(_enclaves, files))
-
-
-def _enclaves(files: HostFiles) -> dict[str, Value]:
-    """Return NUMA node → bytes of its enclave page cache (Linux 5.17)."""
-    return {
-        str(number): parsing.integer(
-            files.read(f'{_NODES}/node{number}/x86/sgx_total_bytes').strip()
-        )
-        for number in parsing.numbers(files.read(f'{_NODES}/online'))
-    }
+    # The bytes of each NUMA node's enclave page cache (Linux 5.17).
+    family.computed(
+        'sgx_bytes',
+        path,
+        lambda: {
+            str(number): parsing.integer(
+                family.text(f'{_NODES}/node{number}/x86/sgx_total_bytes')
+            )
+            for number in parsing.numbers(
+                family.files.read(f'{_NODES}/online')
+            )
+        },
+    )

@@ -9,8 +9,7 @@ has no file for it: the fact is empty.
 from ...host_files import HostFiles
 from ..facts import parsing
 from ..facts.fact import Device, Fact
-from . import family as family_module
-from .family import Absent, Family
+from .family import Family, devices
 
 FAMILY = 'usb'
 FOLDER = '/sys/bus/usb/devices'
@@ -18,7 +17,7 @@ FOLDER = '/sys/bus/usb/devices'
 
 def read(files: HostFiles) -> tuple[Device, ...] | Fact:
     """Return the USB devices."""
-    return family_module.devices(
+    return devices(
         FAMILY,
         FOLDER,
         files,
@@ -28,37 +27,27 @@ def read(files: HostFiles) -> tuple[Device, ...] | Fact:
     )
 
 
-def _device(name: str, files: HostFiles) -> Device | None:
-    folder = f'{FOLDER}/{name}'
-    family = Family(FAMILY, files)
+def _device(name: str, files: HostFiles) -> Device:
+    family = Family(FAMILY, files, f'{FOLDER}/{name}')
     for attribute, file in (
         ('vendor', 'idVendor'),
         ('product', 'idProduct'),
         ('class', 'bDeviceClass'),
     ):
-        family.file(attribute, f'{folder}/{file}', parsing.hexadecimal)
-    none = Absent(value='', given=folder)
-    family.file('manufacturer', f'{folder}/manufacturer', absent=none)
-    family.file('product_name', f'{folder}/product', absent=none)
-    family.file('speed_mbps', f'{folder}/speed', parsing.number)
+        family.file(attribute, file, parsing.hexadecimal)
+    family.file('manufacturer', absent='')
+    family.file('product_name', 'product', absent='')
+    family.file('speed_mbps', 'speed', parsing.number)
     family.computed(
         'interface_classes',
-        f'{folder}/*/bInterfaceClass',
-        lambda: _interfaces(files, name),
+        f'{family.folder}/*/bInterfaceClass',
+        lambda: family.texts(
+            (
+                f'{FOLDER}/{other}/bInterfaceClass'
+                for other in files.listed(FOLDER)
+                if other.startswith(f'{name}:')
+            ),
+            parsing.hexadecimal,
+        ),
     )
     return family.device(name)
-
-
-def _interfaces(files: HostFiles, name: str) -> tuple[str, ...]:
-    prefix = f'{name}:'
-    return tuple(
-        sorted(
-            {
-                parsing.hexadecimal(
-                    files.read(f'{FOLDER}/{other}/bInterfaceClass').strip()
-                )
-                for other in files.listed(FOLDER)
-                if other.startswith(prefix)
-            }
-        )
-    )
