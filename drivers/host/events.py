@@ -19,46 +19,23 @@ _BUFFER = 8 * 2**20  # bytes; a card with many functions sends them at once
 _PAUSE = 0.5  # seconds between two looks at the request to stop
 
 
-class Event(typing.Protocol):
-    """An event of a device, as pyudev has it."""
-
-    device_path: str
-
-
-class Monitor(typing.Protocol):
-    """A socket with events, as pyudev has it."""
-
-    def start(self) -> None:
-        """Begin to listen."""
-        ...
-
-    def set_receive_buffer_size(self, size: int) -> None:
-        """Make room for events that were not read yet."""
-        ...
-
-    def poll(self, timeout: float | None = None) -> Event | None:
-        """Return the next event, None after the time."""
-        ...
-
-
-def kernel_monitor() -> Monitor:
-    """Return a socket with the kernel's events.
+def kernel_monitor() -> typing.Any:
+    """Return a socket with the kernel's events, as pyudev has it.
 
     :raises ImportError: there is no pyudev, or no libudev
     :raises OSError: the kernel refuses
     """
     import pyudev  # noqa: PLC0415 (loads libudev)
 
-    monitor: Monitor = pyudev.Monitor.from_netlink(
-        pyudev.Context(), source='kernel'
-    )
-    return monitor
+    return pyudev.Monitor.from_netlink(pyudev.Context(), source='kernel')
 
 
 class DeviceEvents:
     """Counts the events of devices from ``start`` to ``close``."""
 
-    def __init__(self, load: Callable[[], Monitor] = kernel_monitor) -> None:
+    def __init__(
+        self, load: Callable[[], typing.Any] = kernel_monitor
+    ) -> None:
         self._load = load
         self._number: int | None = None
         self._stopping = threading.Event()
@@ -97,13 +74,13 @@ class DeviceEvents:
             self._thread.join()
         self._number = None
 
-    def _make_room(self, monitor: Monitor) -> None:
+    def _make_room(self, monitor: typing.Any) -> None:
         try:
             monitor.set_receive_buffer_size(_BUFFER)
         except OSError as exc:  # only root may exceed the kernel's limit
             LOG.debug('the buffer for events keeps its size: %s', exc)
 
-    def _listen(self, monitor: Monitor, wake: Callable[[], object]) -> None:
+    def _listen(self, monitor: typing.Any, wake: Callable[[], object]) -> None:
         while not self._stopping.is_set():
             try:
                 event = monitor.poll(timeout=_PAUSE)

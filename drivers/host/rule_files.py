@@ -35,7 +35,6 @@ LOG = logging.getLogger(__name__)
 STARTER = pathlib.Path(__file__).parent / 'rules' / 'starter'
 SUFFIX = '.yaml'
 MAX_SIZE = 1_000_000
-MAX_RULES = 1000
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,7 +183,7 @@ class IronicDriver(driver.ComputeDriver):
         rc = node.resource_class
         if not rc or rc in problems:
             why = (
-                problems[rc].of(node.called)
+                problems[rc].for_node(node.called)
                 if rc
                 else f'{describe.mend(node.called)} to give it one'
             )

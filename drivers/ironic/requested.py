@@ -6,35 +6,21 @@ contains. The node is read again only if Ironic refuses the patch.
 ``driver.py`` calls this with its API.
 """
 
-import typing
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 
 from compute_agent import error_text, errors, extra_specs
 from compute_agent.tree import names
 from compute_agent.virt import requested
 
+from .client import api as client
 from .nodes import node as ironic
 from .nodes import staging
 
 _Compute = Callable[[staging.Target], staging.Change]
 
 
-class Api(typing.Protocol):
-    """The calls of Ironic that this module needs."""
-
-    def node(
-        self, ident: str, fields: Sequence[str]
-    ) -> Mapping[str, typing.Any] | None:
-        """Return these fields of the node; None if Ironic has no such node."""
-        ...
-
-    def patch(self, uuid: str, patch: Sequence[Mapping[str, object]]) -> None:
-        """Send a JSON patch of the node."""
-        ...
-
-
 def stage(
-    api: Api,
+    api: client.Api,
     node: str,
     wanted: extra_specs.ExtraSpecs,
     instance_uuid: str | None = None,
@@ -63,7 +49,7 @@ def stage(
 
 
 def unstage(
-    api: Api,
+    api: client.Api,
     node: str,
     instance_uuid: str | None = None,
     *,
@@ -83,7 +69,7 @@ def unstage(
 
 
 def _carry_out(
-    api: Api, node: str, compute: _Compute, *, dry_run: bool
+    api: client.Api, node: str, compute: _Compute, *, dry_run: bool
 ) -> requested.Staging:
     target = _read(api, node)
     change = compute(target)
@@ -102,7 +88,7 @@ def _carry_out(
     return change.staging
 
 
-def _is_done(api: Api, ident: str, compute: _Compute) -> bool:
+def _is_done(api: client.Api, ident: str, compute: _Compute) -> bool:
     """Return True if a refused patch had already been carried out.
 
     If the answer to a patch is lost, the connection sends it again. Ironic
@@ -114,7 +100,7 @@ def _is_done(api: Api, ident: str, compute: _Compute) -> bool:
         return False
 
 
-def _read(api: Api, node: str) -> staging.Target:
+def _read(api: client.Api, node: str) -> staging.Target:
     """Return the node.
 
     :raises errors.DriverError: Ironic has no node of this name or uuid

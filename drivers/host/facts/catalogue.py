@@ -9,7 +9,7 @@ the family ``local`` have the names that operators give them.
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from .fact import DEVICE_FAMILIES, Value
+from .fact import Value
 
 # name | type | unit | source | when it is unknown, beside a source that cannot
 # be read
@@ -238,11 +238,6 @@ class Entry:
     unit: str
     source: str
     unknown: str
-
-    @property
-    def is_of_device(self) -> bool:
-        """True if each device of the family has the fact."""
-        return self.name.partition('.')[0] in DEVICE_FAMILIES
 
 
 def _entry(line: str) -> Entry:

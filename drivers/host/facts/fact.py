@@ -7,7 +7,7 @@ these values, ``rules/`` and the command ``facts`` read them.
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from compute_agent.virt import host_facts
@@ -123,15 +123,3 @@ class Facts:
         if found is None and reason is not None:
             return Fact(name=name, value=None, source='', unknown=reason)
         return found
-
-    def all_facts(self) -> Iterator[tuple[str, Fact]]:
-        """Return device → fact, by name; the device is empty for the host's."""
-        for name in sorted(self.facts):
-            yield '', self.facts[name]
-        for _, listed in sorted(self.devices.items()):
-            if isinstance(listed, Fact):
-                yield '', listed
-                continue
-            for device in listed:
-                for _, fact in sorted(device.facts.items()):
-                    yield device.name, fact

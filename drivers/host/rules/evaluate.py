@@ -49,7 +49,7 @@ class Values:
         self._prefixed: dict[tuple[str, str], dict[str, Plain]] = {}
         self._host = {**self._of_host(), **self._of_families(), NODE: node}
 
-    def of(self, device: Device | None) -> Mapping[str, Plain]:
+    def for_device(self, device: Device | None) -> Mapping[str, Plain]:
         """Return the values for a rule, with those of its device if any."""
         if device is None:
             return self._host
@@ -260,7 +260,7 @@ class Evaluation:
     def _outcome(
         self, rule: Rule, names: Sequence[str], device: Device | None
     ) -> Outcome:
-        values = self._values.of(device)
+        values = self._values.for_device(device)
         facts = tuple(self._read(names, device))
         given: Gift | Unknown | None = gift_of_rule(rule, values)
         reason = given.reason if isinstance(given, Unknown) else ''

@@ -23,7 +23,7 @@ _LONGEST = 60
 
 def findings(outcomes: Iterable[Outcome]) -> list[finding.Finding]:
     """Return a finding for each trait that a rule gives or could give."""
-    return [found for outcome in outcomes for found in _of(outcome)]
+    return [found for outcome in outcomes for found in _findings(outcome)]
 
 
 def results(
@@ -74,7 +74,7 @@ def _reason(outcome: Outcome) -> str:
     return outcome.reason
 
 
-def _of(outcome: Outcome) -> Iterator[finding.Finding]:
+def _findings(outcome: Outcome) -> Iterator[finding.Finding]:
     rule = outcome.rule
     about = f' for {outcome.device}' if outcome.device else ''
     for trait, found, reason in sorted(_decided(outcome), key=lambda t: t[0]):

@@ -222,7 +222,10 @@ def _given_before(
 
 
 def _doubt(given: Providers, before: Mapping[str, Data]) -> None:
-    """Count rules whose children are not all known as unknown for theirs."""
+    """Count a rule with unknown children as unknown for those that it marked.
+
+    The marker of a rule tells that it gave the child before.
+    """
     for name, child in given.children.items():
         if name in before:
             child.unknown += [

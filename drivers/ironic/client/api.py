@@ -6,7 +6,6 @@ says so about that node. All errors raised are the agent's.
 """
 
 import contextlib
-import typing
 from collections.abc import Iterator, Mapping, Sequence
 from urllib import parse
 
@@ -16,24 +15,12 @@ from compute_agent.virt import driver
 
 from ..nodes import answers
 from ..nodes import node as ironic
+from . import connection as connections
 
 NODES = '/v1/nodes'
 LIMIT = 1000  # Ironic's default maximum; a page may be shorter
 MOST_PAGES = 10_000
 MOST_NODES = 1_000_000
-
-
-class Connection(typing.Protocol):
-    """The parts of ``connection.py`` that this module needs."""
-
-    @property
-    def where(self) -> str:
-        """The name of this Ironic in messages."""
-
-    def request(
-        self, method: str, path: str, body: object | None = None
-    ) -> object:
-        """Return the decoded body of the answer."""
 
 
 class Api:
@@ -48,7 +35,7 @@ class Api:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: connections.Connection,
         *,
         conductor_group: str | None = None,
         shard: str | None = None,
@@ -157,7 +144,7 @@ class Api:
                 return None
             raise self._no_ironic(exc) from exc
         with self._understanding():
-            return answers.one(body, ident)
+            return answers.single_node(body, ident)
 
     def patch(self, uuid: str, patch: Sequence[Mapping[str, object]]) -> None:
         """Send a JSON patch of a node.
@@ -174,7 +161,7 @@ class Api:
                 raise
             raise self._no_ironic(exc) from exc
         with self._understanding():
-            answers.one(body, uuid)
+            answers.single_node(body, uuid)
 
     def _list(self, marker: str | None, filters: Mapping[str, str]) -> object:
         """Return the body of one page."""

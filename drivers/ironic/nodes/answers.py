@@ -195,7 +195,7 @@ def check_whole(status: int) -> None:
         )
 
 
-def one(body: object, ident: str) -> ironic.Row:
+def single_node(body: object, ident: str) -> ironic.Row:
     """Return the node in this body.
 
     :param ident: the requested uuid or name

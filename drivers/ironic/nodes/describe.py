@@ -36,7 +36,7 @@ class Problem:
     end: str
     name: str | None = None
 
-    def of(self, node: str) -> str:
+    def for_node(self, node: str) -> str:
         """Return the reason, and the remedy for one node.
 
         :param node: the node's name in Ironic, or its uuid
@@ -116,7 +116,7 @@ def describe(
     problem = problems.get(node.resource_class or '')
     if node.resource_class and (problem is None or _has(current, problem)):
         if problem is not None:
-            why = problem.of(node.called)
+            why = problem.for_node(node.called)
             tree.note(f'{why}; {node.called} has it already')
         records = ironic.records(node, skip_in_use=manner.skip_in_use)
         tree.update_inventory(node.uuid, records)
@@ -143,7 +143,7 @@ def _leave_out(
     if problem is None:
         tree.note(f'{_no_class(node)}: it is not reported; {_give_one(node)}')
     else:
-        why = problem.of(node.called)
+        why = problem.for_node(node.called)
         tree.fault(f'{node.called} is not added to placement: {why}')
 
 
@@ -158,7 +158,7 @@ def _reserve(
     kept = ', '.join(sorted(current.inventories))
     stays = f'{kept} stays, reserved' if kept else 'it offers nothing'
     if problem is not None:
-        tree.fault(f'{node.called}: {stays}: {problem.of(node.called)}')
+        tree.fault(f'{node.called}: {stays}: {problem.for_node(node.called)}')
     elif kept:
         tree.fault(f'{_no_class(node)}: {stays}; {_give_one(node)}')
     else:

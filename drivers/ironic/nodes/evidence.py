@@ -79,7 +79,9 @@ def _inventory(
     rc = node.resource_class
     if not rc or rc in problems:
         why = (
-            problems[rc].of(node.called) if rc else 'it has no resource class'
+            problems[rc].for_node(node.called)
+            if rc
+            else 'it has no resource class'
         )
         yield _fact('inventory', None, why)
         return

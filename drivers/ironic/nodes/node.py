@@ -250,13 +250,5 @@ def records(node: Node, *, skip_in_use: bool) -> dict[str, inventory.Record]:
     """
     rc = names.custom_name(node.resource_class or '')
     reserved = why_reserved(node, skip_in_use=skip_in_use) is not None
-    return {
-        rc: {
-            'total': 1,
-            'reserved': int(reserved),
-            'min_unit': 1,
-            'max_unit': 1,
-            'step_size': 1,
-            'allocation_ratio': 1.0,
-        }
-    }
+    record = inventory.Inventory(total=1, reserved=int(reserved), max_unit=1)
+    return {rc: record.to_record()}

@@ -59,7 +59,9 @@ def _by_places(known: facts.Facts) -> Iterator[Finding]:
 
 
 def _by_tpm(known: facts.Facts) -> Iterator[Finding]:
-    emulated = votes.one(votes.of_place(nova_traits.EMULATED_TPM, known.own))
+    emulated = votes.deciding_vote(
+        votes.of_place(nova_traits.EMULATED_TPM, known.own)
+    )
     for trait, place in nova_traits.TPM.items():
         if not known.options.swtpm_enabled:
             option = '[libvirt] swtpm_enabled'

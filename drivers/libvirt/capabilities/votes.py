@@ -56,10 +56,10 @@ def either(kind: Kind, places: Iterable[Place]) -> Vote | None:
     """Return the decision about one kind; one of the places is enough."""
     votes = [vote for place in places for vote in of_place(place, [kind])]
     known = [vote for vote in votes if vote.found is not Found.UNKNOWN]
-    return one(known or votes)
+    return deciding_vote(known or votes)
 
 
-def one(votes: Sequence[Vote]) -> Vote | None:
+def deciding_vote(votes: Sequence[Vote]) -> Vote | None:
     """Return the vote that decides."""
     for found in (Found.PRESENT, Found.UNKNOWN, Found.ABSENT):
         for vote in votes:
@@ -70,7 +70,7 @@ def one(votes: Sequence[Vote]) -> Vote | None:
 
 def decided(trait: str, votes: Sequence[Vote], fact: str) -> Finding:
     """Return the finding that follows from the votes."""
-    vote = one(votes)
+    vote = deciding_vote(votes)
     if vote is None:
         return finding_of(trait, Found.UNKNOWN, fact, reason=NO_ANSWER)
     if vote.found is Found.PRESENT:

@@ -48,6 +48,19 @@ class Row:
     of_child: bool = False
 
 
+def _x86(
+    name: str,
+    kernel: str,
+    pycpuinfo: str,
+    libvirt: str,
+    vendors: tuple[str, ...] = (),
+) -> Row:
+    """Return the row of an x86 trait with at most one word of each source."""
+    words = ((word,) if word else () for word in (kernel, pycpuinfo, libvirt))
+    shown, decoded, named = words
+    return Row(f'HW_CPU_X86_{name}', shown, decoded, named, vendors)
+
+
 # Sources: Linux Documentation/ABI/testing/sysfs-devices-system-cpu. The flag
 # "ht" is set on processors that have a single thread, so it proves nothing.
 _ANY = (
@@ -106,8 +119,8 @@ _PPC64LE = (
 # os-traits has one vendor's traits in hw/cpu/x86/intel.py and amd.py.
 _X86 = (
     Row('HW_CPU_X86_3DNOW', ('3dnow',), ('3dnow',), ('3dnow',), misread=True),
-    Row('HW_CPU_X86_ABM', ('abm',), ('abm',), ('abm',)),
-    Row('HW_CPU_X86_AESNI', ('aes',), ('aes',), ('aes',)),
+    _x86('ABM', 'abm', 'abm', 'abm'),
+    _x86('AESNI', 'aes', 'aes', 'aes'),
     Row(
         'HW_CPU_X86_AMD_IBPB',
         libvirt=('ibpb',),
@@ -155,7 +168,7 @@ _X86 = (
         hidden='the kernel hides the bit: its word ssbd also means older '
         'methods',
     ),
-    Row('HW_CPU_X86_AMD_SVM', ('svm',), ('svm',), ('svm',), vendors=_AMD),
+    _x86('AMD_SVM', 'svm', 'svm', 'svm', _AMD),
     Row(
         'HW_CPU_X86_AMD_VIRT_SSBD',
         ('virt_ssbd',),
@@ -164,85 +177,43 @@ _X86 = (
         vendors=_AMD,
         hidden_by='ssbd',
     ),
-    Row('HW_CPU_X86_AMXBF16', ('amx_bf16',), (), ('amx-bf16',)),
-    Row('HW_CPU_X86_AMXINT8', ('amx_int8',), (), ('amx-int8',)),
-    Row('HW_CPU_X86_AMXTILE', ('amx_tile',), (), ('amx-tile',)),
-    Row('HW_CPU_X86_AVX', ('avx',), ('avx',), ('avx',)),
-    Row('HW_CPU_X86_AVX2', ('avx2',), ('avx2',), ('avx2',)),
-    Row(
-        'HW_CPU_X86_AVX512BITALG',
-        ('avx512_bitalg',),
-        ('avx512bitalg',),
-        ('avx512bitalg',),
-    ),
-    Row('HW_CPU_X86_AVX512BW', ('avx512bw',), ('avx512bw',), ('avx512bw',)),
-    Row('HW_CPU_X86_AVX512CD', ('avx512cd',), ('avx512cd',), ('avx512cd',)),
-    Row('HW_CPU_X86_AVX512DQ', ('avx512dq',), ('avx512dq',), ('avx512dq',)),
-    Row('HW_CPU_X86_AVX512ER', ('avx512er',), ('avx512er',), ('avx512er',)),
-    Row('HW_CPU_X86_AVX512F', ('avx512f',), ('avx512f',), ('avx512f',)),
+    _x86('AMXBF16', 'amx_bf16', '', 'amx-bf16'),
+    _x86('AMXINT8', 'amx_int8', '', 'amx-int8'),
+    _x86('AMXTILE', 'amx_tile', '', 'amx-tile'),
+    _x86('AVX', 'avx', 'avx', 'avx'),
+    _x86('AVX2', 'avx2', 'avx2', 'avx2'),
+    _x86('AVX512BITALG', 'avx512_bitalg', 'avx512bitalg', 'avx512bitalg'),
+    _x86('AVX512BW', 'avx512bw', 'avx512bw', 'avx512bw'),
+    _x86('AVX512CD', 'avx512cd', 'avx512cd', 'avx512cd'),
+    _x86('AVX512DQ', 'avx512dq', 'avx512dq', 'avx512dq'),
+    _x86('AVX512ER', 'avx512er', 'avx512er', 'avx512er'),
+    _x86('AVX512F', 'avx512f', 'avx512f', 'avx512f'),
     # GFNI, VAES and VPCLMULQDQ also exist without AVX-512. The traits' names
     # are older than these processors.
-    Row('HW_CPU_X86_AVX512GFNI', ('gfni',), ('gfni',), ('gfni',)),
-    Row(
-        'HW_CPU_X86_AVX512IFMA',
-        ('avx512ifma',),
-        ('avx512ifma',),
-        ('avx512ifma',),
+    _x86('AVX512GFNI', 'gfni', 'gfni', 'gfni'),
+    _x86('AVX512IFMA', 'avx512ifma', 'avx512ifma', 'avx512ifma'),
+    _x86('AVX512PF', 'avx512pf', 'avx512pf', 'avx512pf'),
+    _x86('AVX512VAES', 'vaes', 'vaes', 'vaes'),
+    _x86('AVX512VBMI', 'avx512vbmi', 'avx512vbmi', 'avx512vbmi'),
+    _x86('AVX512VBMI2', 'avx512_vbmi2', 'avx512vbmi2', 'avx512vbmi2'),
+    _x86('AVX512VL', 'avx512vl', 'avx512vl', 'avx512vl'),
+    _x86('AVX512VNNI', 'avx512_vnni', 'avx512vnni', 'avx512vnni'),
+    _x86('AVX512VPCLMULQDQ', 'vpclmulqdq', 'vpclmulqdq', 'vpclmulqdq'),
+    _x86(
+        'AVX512VPOPCNTDQ',
+        'avx512_vpopcntdq',
+        'avx512vpopcntdq',
+        'avx512-vpopcntdq',
     ),
-    Row('HW_CPU_X86_AVX512PF', ('avx512pf',), ('avx512pf',), ('avx512pf',)),
-    Row('HW_CPU_X86_AVX512VAES', ('vaes',), ('vaes',), ('vaes',)),
-    Row(
-        'HW_CPU_X86_AVX512VBMI',
-        ('avx512vbmi',),
-        ('avx512vbmi',),
-        ('avx512vbmi',),
-    ),
-    Row(
-        'HW_CPU_X86_AVX512VBMI2',
-        ('avx512_vbmi2',),
-        ('avx512vbmi2',),
-        ('avx512vbmi2',),
-    ),
-    Row('HW_CPU_X86_AVX512VL', ('avx512vl',), ('avx512vl',), ('avx512vl',)),
-    Row(
-        'HW_CPU_X86_AVX512VNNI',
-        ('avx512_vnni',),
-        ('avx512vnni',),
-        ('avx512vnni',),
-    ),
-    Row(
-        'HW_CPU_X86_AVX512VPCLMULQDQ',
-        ('vpclmulqdq',),
-        ('vpclmulqdq',),
-        ('vpclmulqdq',),
-    ),
-    Row(
-        'HW_CPU_X86_AVX512VPOPCNTDQ',
-        ('avx512_vpopcntdq',),
-        ('avx512vpopcntdq',),
-        ('avx512-vpopcntdq',),
-    ),
-    Row('HW_CPU_X86_BMI', ('bmi1',), ('bmi1',), ('bmi1',)),
-    Row('HW_CPU_X86_BMI2', ('bmi2',), ('bmi2',), ('bmi2',)),
+    _x86('BMI', 'bmi1', 'bmi1', 'bmi1'),
+    _x86('BMI2', 'bmi2', 'bmi2', 'bmi2'),
     # libvirt's name lacks one q.
-    Row('HW_CPU_X86_CLMUL', ('pclmulqdq',), ('pclmulqdq',), ('pclmuldq',)),
-    Row('HW_CPU_X86_F16C', ('f16c',), ('f16c',), ('f16c',)),
-    Row('HW_CPU_X86_FMA3', ('fma',), ('fma',), ('fma',)),
-    Row('HW_CPU_X86_FMA4', ('fma4',), ('fma4',), ('fma4',)),
-    Row(
-        'HW_CPU_X86_INTEL_MD_CLEAR',
-        ('md_clear',),
-        (),
-        ('md-clear',),
-        vendors=_INTEL,
-    ),
-    Row(
-        'HW_CPU_X86_INTEL_PCID',
-        ('pcid',),
-        ('pcid',),
-        ('pcid',),
-        vendors=_INTEL,
-    ),
+    _x86('CLMUL', 'pclmulqdq', 'pclmulqdq', 'pclmuldq'),
+    _x86('F16C', 'f16c', 'f16c', 'f16c'),
+    _x86('FMA3', 'fma', 'fma', 'fma'),
+    _x86('FMA4', 'fma4', 'fma4', 'fma4'),
+    _x86('INTEL_MD_CLEAR', 'md_clear', '', 'md-clear', _INTEL),
+    _x86('INTEL_PCID', 'pcid', 'pcid', 'pcid', _INTEL),
     Row(
         'HW_CPU_X86_INTEL_SPEC_CTRL',
         libvirt=('spec-ctrl',),
@@ -250,7 +221,7 @@ _X86 = (
         hidden="the kernel hides the bit: its words ibrs and ibpb also mean AMD's",
     ),
     # The kernel shows Intel's bit and AMD's bit as the same word.
-    Row('HW_CPU_X86_INTEL_SSBD', ('ssbd',), (), ('ssbd',), vendors=_INTEL),
+    _x86('INTEL_SSBD', 'ssbd', '', 'ssbd', _INTEL),
     Row(
         'HW_CPU_X86_INTEL_TDX',
         ('tdx_host_platform',),
@@ -260,27 +231,27 @@ _X86 = (
         switch=f'{_KVM_INTEL}tdx',
         of_child=True,
     ),
-    Row('HW_CPU_X86_INTEL_VMX', ('vmx',), ('vmx',), ('vmx',), vendors=_INTEL),
-    Row('HW_CPU_X86_MMX', ('mmx',), ('mmx',), ('mmx',)),
-    Row('HW_CPU_X86_MPX', ('mpx',), ('mpx',), ('mpx',)),
-    Row('HW_CPU_X86_PDPE1GB', ('pdpe1gb',), (), ('pdpe1gb',)),
-    Row('HW_CPU_X86_SGX', ('sgx',), ('sgx',), ('sgx',)),
-    Row('HW_CPU_X86_SHA', ('sha_ni',), ('sha',), ('sha-ni',)),
-    Row('HW_CPU_X86_SSE', ('sse',), ('sse',), ('sse',)),
-    Row('HW_CPU_X86_SSE2', ('sse2',), ('sse2',), ('sse2',)),
+    _x86('INTEL_VMX', 'vmx', 'vmx', 'vmx', _INTEL),
+    _x86('MMX', 'mmx', 'mmx', 'mmx'),
+    _x86('MPX', 'mpx', 'mpx', 'mpx'),
+    _x86('PDPE1GB', 'pdpe1gb', '', 'pdpe1gb'),
+    _x86('SGX', 'sgx', 'sgx', 'sgx'),
+    _x86('SHA', 'sha_ni', 'sha', 'sha-ni'),
+    _x86('SSE', 'sse', 'sse', 'sse'),
+    _x86('SSE2', 'sse2', 'sse2', 'sse2'),
     # pni: "Prescott new instructions"; only QEMU calls it sse3.
-    Row('HW_CPU_X86_SSE3', ('pni',), ('pni',), ('pni',)),
-    Row('HW_CPU_X86_SSE41', ('sse4_1',), ('sse4_1',), ('sse4.1',)),
-    Row('HW_CPU_X86_SSE42', ('sse4_2',), ('sse4_2',), ('sse4.2',)),
-    Row('HW_CPU_X86_SSE4A', ('sse4a',), ('sse4a',), ('sse4a',)),
-    Row('HW_CPU_X86_SSSE3', ('ssse3',), ('ssse3',), ('ssse3',)),
+    _x86('SSE3', 'pni', 'pni', 'pni'),
+    _x86('SSE41', 'sse4_1', 'sse4_1', 'sse4.1'),
+    _x86('SSE42', 'sse4_2', 'sse4_2', 'sse4.2'),
+    _x86('SSE4A', 'sse4a', 'sse4a', 'sse4a'),
+    _x86('SSSE3', 'ssse3', 'ssse3', 'ssse3'),
     Row('HW_CPU_X86_STIBP', ('stibp',), (), ('amd-stibp', 'stibp')),
-    Row('HW_CPU_X86_SVM', ('svm',), ('svm',), ('svm',)),
-    Row('HW_CPU_X86_TBM', ('tbm',), ('tbm',), ('tbm',)),
+    _x86('SVM', 'svm', 'svm', 'svm'),
+    _x86('TBM', 'tbm', 'tbm', 'tbm'),
     # TSX is HLE and RTM. HLE alone is a hint without a guaranteed effect.
-    Row('HW_CPU_X86_TSX', ('rtm',), ('rtm',), ('rtm',)),
-    Row('HW_CPU_X86_VMX', ('vmx',), ('vmx',), ('vmx',)),
-    Row('HW_CPU_X86_XOP', ('xop',), ('xop',), ('xop',)),
+    _x86('TSX', 'rtm', 'rtm', 'rtm'),
+    _x86('VMX', 'vmx', 'vmx', 'vmx'),
+    _x86('XOP', 'xop', 'xop', 'xop'),
 )
 
 ANY = 'any'

@@ -58,7 +58,7 @@ class EnabledTypes:
     dropped: tuple[EnabledType, ...] = ()
 
     @classmethod
-    def of(cls, types: Sequence[EnabledType]) -> 'EnabledTypes':
+    def by_parents(cls, types: Sequence[EnabledType]) -> 'EnabledTypes':
         """Return the types by the parents that they are for.
 
         :raises errors.ConfigError: an address is wrong, or has two types
@@ -260,7 +260,7 @@ def _nothing(
     enabled: EnabledType,
     offered: MdevType | None,
 ) -> Children:
-    """Return no child, and a note if nova.conf names the parent in vain."""
+    """Return no child; if nova.conf names the parent, add a note that says why."""
     if offered is not None or not enabled.names(parent.address):
         return Children()
     note = (

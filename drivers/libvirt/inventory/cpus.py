@@ -9,10 +9,15 @@ this.
 """
 
 import dataclasses
+from collections.abc import Callable, Mapping
 
 from compute_agent import errors
+from compute_agent.tree import host_inventory, inventory
 
 from ...libvirtd import cpusets
+
+VCPU = 'VCPU'
+PCPU = 'PCPU'
 
 ONLINE = '/sys/devices/system/cpu/online'
 PRESENT = '/sys/devices/system/cpu/present'
@@ -125,6 +130,35 @@ def dedicated(sets: CpuSets, host: Host) -> frozenset[int]:
     else:
         _check(DEDICATED, sets.dedicated, host.online, 'online')
     return sets.dedicated
+
+
+#: The classes of processors, each with the rule for the processors that it has.
+CLASSES: Mapping[str, Callable[[CpuSets, Host], frozenset[int]]] = {
+    VCPU: shared,
+    PCPU: dedicated,
+}
+
+
+def usable(sets: CpuSets, host: Host) -> dict[str, frozenset[int]]:
+    """Return the processors of each class.
+
+    :raises errors.DriverError: an option names others than the host has
+    """
+    return {rc: numbers(sets, host) for rc, numbers in CLASSES.items()}
+
+
+def record(rc: str, count: int, sets: CpuSets) -> inventory.Record:
+    """Return the record of a class with this number of processors.
+
+    A guest has its processors of any class but VCPU for itself.
+
+    :raises errors.DriverError: an option reserves more than these
+    """
+    if rc == VCPU:
+        return host_inventory.record(
+            rc, count, sets.reserved, 'reserved_host_cpus'
+        )
+    return {**host_inventory.record(rc, count), 'allocation_ratio': 1.0}
 
 
 def _check(

@@ -17,11 +17,12 @@ from compute_agent.virt import finding
 from ...libvirtd import cpusets, hypervisor, xml
 from ..devices import names, traits
 from ..devices.child import Child, Children, Kind
-from . import amounts
+from . import amounts, cpus
 
 FLAT = 'flat'
 NESTED = 'nested'
-CLASSES = ('VCPU', 'PCPU', 'MEMORY_MB')
+#: The classes that the nodes have in place of the host.
+CLASSES = (*cpus.CLASSES, 'MEMORY_MB')
 HW_NUMA_ROOT = 'HW_NUMA_ROOT'
 
 _KIB_PER_MIB = 1024
@@ -99,7 +100,7 @@ def divided(
 
     :param root: the name of the host's own provider
     :param found: the amounts of the whole host
-    :param usable: VCPU and PCPU → the processors of that class
+    :param usable: class of ``cpus.CLASSES`` → its processors
     :raises errors.DriverError: the nodes are not the whole host
     """
     totals = {

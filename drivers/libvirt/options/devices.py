@@ -123,7 +123,7 @@ def settings(conf: cfg.ConfigOpts) -> Settings:
     reported = conf.pci.report_in_placement
     specs = pci_specs.parse(conf.pci.device_spec, reported=reported)
     return Settings(
-        types=mdev.EnabledTypes.of(list(_types(conf))),
+        types=mdev.EnabledTypes.by_parents(list(_types(conf))),
         specs=specs if reported and not leaves_pci else (),
         all_specs=specs,
         leaves_pci=leaves_pci,

@@ -14,7 +14,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from compute_agent import errors
 from compute_agent.virt import finding
@@ -27,14 +27,12 @@ from ..capabilities import (
     nova_traits,
 )
 from ..cpu import cpu_traits, guest_cpu
-from . import guest_source
-
-Runner = Callable[[Sequence[str]], str]
+from . import guest_source, sources
 
 _NAME = re.compile(r'^name "([^"]+)"', re.MULTILINE)
 
 
-def emulator_devices(run: Runner, emulator: str) -> frozenset[str]:
+def emulator_devices(run: sources.Runner, emulator: str) -> frozenset[str]:
     """Return the names of the devices.
 
     :raises errors.DriverError: they cannot be read
@@ -120,7 +118,7 @@ class GuestReader:
         self,
         libvirt: hypervisor.Hypervisor,
         options: facts.GuestOptions,
-        run: Runner,
+        run: sources.Runner,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._libvirt = libvirt

@@ -2,8 +2,8 @@
 """Decides which allocations of a host move with its inventory.
 
 It asks libvirt for the guests, and only when allocations may have to move. As
-long as it cannot tell which guest has what, the classes stay as they are in
-placement. ``driver.py`` calls this before it edits the tree.
+long as it cannot tell which guest has which device, the classes stay as they are
+in placement. ``driver.py`` calls this before it edits the tree.
 """
 
 import dataclasses
@@ -42,7 +42,7 @@ class Decision:
         :param root: the uuid of the host's own provider
         """
         # A guest's processor is VCPU or PCPU, by the options of its host.
-        tree.count_as(moves.PCPU, moves.VCPU)
+        tree.count_as(cpus.PCPU, cpus.VCPU)
         child_moves.carry(self.shares, tree, root, allocations)
 
 
@@ -124,19 +124,19 @@ class Reshapes:
         root: str,
         allocations: moves.Allocations,
     ) -> amounts.Amounts:
-        if not moves.consumers(allocations, root, moves.VCPU):
+        if not moves.consumers(allocations, root, cpus.VCPU):
             return found
         try:
             moves.move(
                 allocations,
                 root,
-                self._known(moves.PCPU),
+                self._known(cpus.PCPU),
                 self._sets,
-                keeps_vcpu=moves.VCPU in found.known,
+                keeps_vcpu=cpus.VCPU in found.known,
             )
         except moves.Waits as exc:
             self.waits = True
-            waiting = amounts.Amounts.unread(str(exc), moves.VCPU, moves.PCPU)
+            waiting = amounts.Amounts.unread(str(exc), cpus.VCPU, cpus.PCPU)
             return amounts.Amounts.joined([found, waiting])
         return found
 
@@ -241,7 +241,7 @@ def _check(shares: list[child_moves.Share], children: Children) -> None:
 
 
 def _without(children: Children, kind: Kind) -> Children:
-    """Return the children; those of a kind are unknown."""
+    """Return the children without those of a kind, which become unknown."""
     return dataclasses.replace(
         children,
         known=tuple(c for c in children.known if c.kind is not kind),

@@ -65,11 +65,7 @@ class RootInventory:
             return _undivided(found)
         sets = self._settings.cpu_sets
         try:
-            processors = self._processors()
-            usable = {
-                'VCPU': cpus.shared(sets, processors),
-                'PCPU': cpus.dedicated(sets, processors),
-            }
+            usable = cpus.usable(sets, self._processors())
             children = numa.divided(
                 root,
                 found,
@@ -84,20 +80,16 @@ class RootInventory:
     def _cpus(self) -> amounts.Amounts:
         sets = self._settings.cpu_sets
         try:
-            found = self._processors()
-            shared = len(cpus.shared(sets, found))
-            dedicated = len(cpus.dedicated(sets, found))
+            usable = cpus.usable(sets, self._processors())
         except errors.DriverError as exc:
-            return amounts.Amounts.unread(str(exc), 'VCPU', 'PCPU')
-        known = {}
-        if shared:
-            known['VCPU'] = host_inventory.record(
-                'VCPU', shared, sets.reserved, 'reserved_host_cpus'
-            )
-        if dedicated:
-            record = host_inventory.record('PCPU', dedicated)
-            known['PCPU'] = {**record, 'allocation_ratio': _PINNED}
-        return amounts.Amounts(known=known)
+            return amounts.Amounts.unread(str(exc), *cpus.CLASSES)
+        return amounts.Amounts(
+            known={
+                rc: cpus.record(rc, len(numbers), sets)
+                for rc, numbers in usable.items()
+                if numbers
+            }
+        )
 
     def _processors(self) -> cpus.Host:
         try:

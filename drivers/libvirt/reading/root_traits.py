@@ -83,7 +83,7 @@ class RootTraits:
         )
 
     def _decided(self, facts: Facts) -> tuple[finding.Finding, ...]:
-        """Return the findings about the processors, as last time if they are."""
+        """Return the findings about the processors; equal facts keep the last ones."""
         if self._kept is None or self._kept[0] != facts:
             self._kept = facts, findings.findings(facts)
         return self._kept[1]

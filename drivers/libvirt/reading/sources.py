@@ -17,8 +17,7 @@ import re
 import subprocess
 import threading
 import typing
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 from oslo_config import cfg
 
@@ -38,15 +37,8 @@ _LARGEST = 16 * 1024 * 1024
 _LOG_PREFIX = re.compile(r'^\d{4}-\d\d-\d\d[T ]\S+ [0-9a-f]+ +-?\d+ +')
 
 
-class Runner(Protocol):
-    """Runs programs; a test answers in their place."""
-
-    def __call__(self, argv: Sequence[str]) -> str:
-        """Return what the program prints.
-
-        :raises errors.DriverError: it failed, or took too long
-        """
-        ...
+#: Runs a program and returns its output; raises DriverError if it fails.
+Runner = Callable[[Sequence[str]], str]
 
 
 class Commands:

@@ -50,7 +50,7 @@ def due(current: Collection[str], children: Children) -> dict[str, Kind]:
 def unknown(
     root: str, current: Collection[str], children: Children
 ) -> frozenset[str]:
-    """Return the host's classes of which children may report some.
+    """Return the classes of the host that unknown children may report.
 
     :param root: the name of the host's own provider
     """

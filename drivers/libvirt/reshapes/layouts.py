@@ -90,9 +90,11 @@ def reserved_root(
     )
 
 
+_CLASSES = f'{", ".join(numa.CLASSES[:-1])} or {numa.CLASSES[-1]}'
+
 #: The fault while both layouts are in placement.
 BOTH = amounts.Amounts.unread(
-    'placement has VCPU, PCPU or MEMORY_MB of this host and of its NUMA '
+    f'placement has {_CLASSES} of this host and of its NUMA '
     "nodes, because another service reports the host's; what could be "
     'offered twice is reserved: stop nova-compute on this host, or set '
     '[libvirt] numa = flat and move the guests of the nodes to another host'
@@ -101,7 +103,7 @@ BOTH = amounts.Amounts.unread(
 #: The amounts while guests still have allocations of the other layout.
 WAITS = amounts.Amounts.unread(
     '[libvirt] numa is not followed yet, because guests have allocations of '
-    'VCPU, PCPU or MEMORY_MB: move them to another host, or set the option '
+    f'{_CLASSES}: move them to another host, or set the option '
     'back',
     *numa.CLASSES,
 )

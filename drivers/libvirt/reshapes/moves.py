@@ -16,9 +16,6 @@ from compute_agent import errors
 from ...libvirtd import cpusets, guests
 from ..inventory import amounts, cpus
 
-VCPU = 'VCPU'
-PCPU = 'PCPU'
-
 Allocations = Mapping[str, Any]
 
 
@@ -32,7 +29,11 @@ def is_due(current: amounts.Records, wanted: amounts.Amounts) -> bool:
     :param current: the host's inventory in placement
     """
     offers = wanted.known.keys() - wanted.unknown
-    return VCPU in current and PCPU not in current and PCPU in offers
+    return (
+        cpus.VCPU in current
+        and cpus.PCPU not in current
+        and cpus.PCPU in offers
+    )
 
 
 def consumers(allocations: Allocations, root: str, rc: str) -> dict[str, int]:
@@ -60,7 +61,7 @@ def move(
         processors that are not dedicated, or a guest that is not pinned has no
         VCPU left
     """
-    having = consumers(allocations, root, VCPU)
+    having = consumers(allocations, root, cpus.VCPU)
     pinned = {consumer: _pinned(consumer, known, sets) for consumer in having}
     floating = [c for c, amount in having.items() if pinned[c] < amount]
     if floating and not keeps_vcpu:
@@ -73,8 +74,8 @@ def move(
         taken = min(pinned[consumer], amount)
         resources = _resources(allocations[consumer], root)
         if taken:
-            resources[PCPU] = resources.get(PCPU, 0) + taken
-            resources[VCPU] = amount - taken
+            resources[cpus.PCPU] = resources.get(cpus.PCPU, 0) + taken
+            resources[cpus.VCPU] = amount - taken
 
 
 def _pinned(

@@ -37,26 +37,3 @@ def test_a_fact_that_an_incomplete_family_may_have_is_unknown():
     assert row is not None
     assert row.unknown == 'facts.d/row.yaml is a symbolic link'
     assert facts.get('cpu.flags') is None
-
-
-def test_the_facts_of_devices_are_listed_with_their_device():
-    driver = fact.Fact(name='pci.driver', value='ice', source='/sys/…')
-    usb = fact.Fact(
-        name='usb.devices', value=None, source='/sys/bus/usb', unknown='denied'
-    )
-    facts = fact.Facts(
-        facts={RACK.name: RACK},
-        devices={
-            'usb': usb,
-            'pci': (
-                fact.Device(
-                    family='pci', name='0000:03:00.0', facts={'driver': driver}
-                ),
-            ),
-        },
-    )
-    assert list(facts.all_facts()) == [
-        ('', RACK),
-        ('0000:03:00.0', driver),
-        ('', usb),
-    ]

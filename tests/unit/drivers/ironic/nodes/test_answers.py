@@ -102,17 +102,17 @@ def test_nodes_are_listed_as_ironic_spells_them(make_row):
 )
 def test_what_is_no_node_is_unknown(body):
     with pytest.raises(errors.UnknownState, match='no node'):
-        answers.one(body, 'rack1')
+        answers.single_node(body, 'rack1')
 
 
 def test_another_node_than_the_one_asked_for_is_unknown():
     with pytest.raises(errors.UnknownState, match=f'{OTHER} for {UUID}'):
-        answers.one({'uuid': OTHER}, UUID)
+        answers.single_node({'uuid': OTHER}, UUID)
 
 
 @pytest.mark.parametrize('ident', [UUID, UUID.upper(), 'rack1'])
 def test_the_node_asked_for_is_taken_however_it_was_called(ident):
-    assert answers.one({'uuid': UUID}, ident) == {'uuid': UUID}
+    assert answers.single_node({'uuid': UUID}, ident) == {'uuid': UUID}
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,10 @@ SPECS = pci_specs.parse(
 )
 CONFIGURED = {
     'gpu-three-cards': devices.Settings(
-        types=mdev.EnabledTypes.of([mdev.EnabledType(id='nvidia-230')])
+        types=mdev.EnabledTypes.by_parents([mdev.EnabledType(id='nvidia-230')])
     ),
     'gpu-sriov-mdev': devices.Settings(
-        types=mdev.EnabledTypes.of(
+        types=mdev.EnabledTypes.by_parents(
             [mdev.EnabledType(id='nvidia-591', max_instances=3)]
         )
     ),

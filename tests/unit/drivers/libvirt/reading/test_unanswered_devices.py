@@ -162,7 +162,7 @@ def cards(enabled, **limits):
     one = mdev.EnabledType(id=enabled, **limits)
     return host_of(
         'gpu-three-cards',
-        types=mdev.EnabledTypes.of([one] if enabled else []),
+        types=mdev.EnabledTypes.by_parents([one] if enabled else []),
         specs=pci_specs.parse(['{"vendor_id": "10de"}'], reported=True),
     )
 
@@ -231,7 +231,7 @@ class TestADeviceInErrorWhoseFileCannotBeRead:
         providers = Providers(
             answers,
             host_files.HostFiles(tmp_path),
-            devices.Settings(types=mdev.EnabledTypes.of([one])),
+            devices.Settings(types=mdev.EnabledTypes.by_parents([one])),
         )
         record = {'total': 1, 'reserved': 1}
         tree = recorded_hosts.placed(
