@@ -7,15 +7,18 @@ import re
 import typing
 from collections.abc import Sequence
 
-from ..tree import node as node_module
-from .app import command
+from report_client.api import trait_names
 
-if typing.TYPE_CHECKING:
-    from ..ownership.explanations import explain
-    from ..plan.change import Change
-    from ..virt import finding
-    from ..virt.drivers import NamedDriver
-    from .wiring.agent import Agent, NodeResult
+from .. import errors
+from ..ownership.explanations import explain
+from ..plan.change import Change
+from ..tree import assertion
+from ..tree import node as node_module
+from ..virt import finding
+from ..virt.drivers import NamedDriver
+from . import probe
+from .app import command
+from .wiring.agent import Agent, NodeResult, open_agent
 
 
 class Explain(command.Report):
@@ -44,10 +47,6 @@ class Explain(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the explanation for each node; exit 1 if one is incomplete."""
-        from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
-
-        from .wiring.agent import open_agent  # noqa: PLC0415
-
         trait = trait_names.check(parsed_args.trait)
         with open_agent(self.conf(), read_only=True) as agent:
             results = agent.tracker.plan()
@@ -78,7 +77,7 @@ class _Evidence:
     """
 
     title: str
-    findings: 'Sequence[finding.Finding] | None'
+    findings: Sequence[finding.Finding] | None
     failure: str = ''
 
 
@@ -91,17 +90,15 @@ class _Answer:
     :ivar lines: the lines of the operator's files that add the trait
     """
 
-    result: 'NodeResult'
-    providers: 'Sequence[explain.Explanation] | None'
-    evidence: 'Sequence[_Evidence]'
-    lines: 'Sequence[finding.Finding]'
+    result: NodeResult
+    providers: Sequence[explain.Explanation] | None
+    evidence: Sequence[_Evidence]
+    lines: Sequence[finding.Finding]
     notes: Sequence[str]
 
     @property
     def is_the_agents(self) -> bool:
         """True if the agent itself claims the trait, besides the driver."""
-        from ..tree import assertion  # noqa: PLC0415 (quick --help)
-
         explanations = self.providers or ()
         return any(assertion.AGENT in e.claimed_by for e in explanations)
 
@@ -116,9 +113,7 @@ class _Answer:
         return any(e.findings for e in self.evidence)
 
 
-def _answer(agent: 'Agent', result: 'NodeResult', trait: str) -> _Answer:
-    from ..ownership.explanations import explain  # noqa: PLC0415
-
+def _answer(agent: Agent, result: NodeResult, trait: str) -> _Answer:
     plan = result.plan
     providers = None
     if plan is not None:
@@ -146,11 +141,8 @@ def _answer(agent: 'Agent', result: 'NodeResult', trait: str) -> _Answer:
     )
 
 
-def _evidence(one: 'NamedDriver', node: str, trait: str) -> _Evidence:
+def _evidence(one: NamedDriver, node: str, trait: str) -> _Evidence:
     """Return a driver's findings about a trait, or why there are none."""
-    from .. import errors  # noqa: PLC0415
-    from ..virt import finding  # noqa: PLC0415
-
     title = one.title.removeprefix('the ')
     if not isinstance(one.driver, finding.Evidence):
         return _Evidence(title=title, findings=None)
@@ -173,11 +165,6 @@ def _check_known(trait: str, answers: Sequence[_Answer]) -> None:
 
     :raises errors.InvalidName: it proposes a similar name
     """
-    from report_client.api import trait_names  # noqa: PLC0415
-
-    from .. import errors  # noqa: PLC0415
-    from ..ownership.explanations import explain  # noqa: PLC0415
-
     absent = explain.State.ABSENT
     if (
         trait_names.is_known_here(trait)
@@ -230,13 +217,12 @@ def _driver_lines(evidence: _Evidence, *, told: bool) -> list[str]:
     :param told: leave out that it knows nothing
     """
     lines, title = [], evidence.title
-    for finding in evidence.findings or ():
-        seen = f' [{", ".join(finding.sources)}]' if finding.sources else ''
-        why = f': {finding.reason}' if finding.reason else ''
-        where = f' on {finding.provider}' if finding.provider else ''
+    for found in evidence.findings or ():
+        seen = f' [{", ".join(found.sources)}]' if found.sources else ''
+        why = f': {found.reason}' if found.reason else ''
+        where = f' on {found.provider}' if found.provider else ''
         lines.append(
-            f'  {title}: {finding.found.value}{where} by {finding.fact}{seen}'
-            f'{why}'
+            f'  {title}: {found.found.value}{where} by {found.fact}{seen}{why}'
         )
     if evidence.failure:
         lines.append(f'  {title}: unknown: {evidence.failure}')
@@ -248,8 +234,6 @@ def _driver_lines(evidence: _Evidence, *, told: bool) -> list[str]:
 
 
 def _data(trait: str, answer: _Answer) -> dict[str, typing.Any]:
-    from . import probe  # noqa: PLC0415 (quick --help)
-
     return {
         'trait': trait,
         'node': answer.result.node.called,

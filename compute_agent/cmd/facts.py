@@ -2,19 +2,19 @@
 """``compute-agent facts``: what the driver knows of the host."""
 
 import argparse
+import fnmatch
+import json
 import typing
 from collections.abc import Mapping
 
-from .app import listing
+from oslo_config import cfg
+
+from ..virt import host_facts as virt
+from .app import configuration, listing
 
 #: The driver whose facts are listed if the configured one has none.
 _DRIVER = 'host'
 _SHOWN = 60  # characters of a value in a table
-
-if typing.TYPE_CHECKING:
-    from oslo_config import cfg
-
-    from ..virt import host_facts as virt
 
 
 class Facts(listing.Listing):
@@ -44,10 +44,6 @@ class Facts(listing.Listing):
         self, parsed_args: argparse.Namespace
     ) -> tuple[listing.Rows, str | None, int]:
         """Return the facts, and the lines about refused files."""
-        import fnmatch  # noqa: PLC0415 (quick --help)
-
-        from .app import configuration  # noqa: PLC0415
-
         conf = configuration.load(self.app.global_options, local=True)
         found = _facts(conf)
         is_whole = parsed_args.formatter in ('json', 'yaml')
@@ -66,16 +62,13 @@ class Facts(listing.Listing):
         return shown, None, 0
 
 
-def _facts(conf: 'cfg.ConfigOpts') -> 'virt.Listing':
+def _facts(conf: cfg.ConfigOpts) -> virt.Listing:
     """Return the facts of a configured driver, else of the driver ``host``."""
-    from ..virt import host_facts as virt  # noqa: PLC0415 (quick --help)
-    from .app import configuration  # noqa: PLC0415
-
     driver = configuration.load_driver_of(conf, virt.HostFacts, _DRIVER)
     return typing.cast(virt.HostFacts, driver).host_facts()
 
 
-def _plain(value: 'virt.Value') -> typing.Any:
+def _plain(value: virt.Value) -> typing.Any:
     """Return a value with lists, as JSON and YAML have them."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
@@ -84,10 +77,8 @@ def _plain(value: 'virt.Value') -> typing.Any:
     return value
 
 
-def _short(value: 'virt.Value') -> str:
+def _short(value: virt.Value) -> str:
     """Return a value as a text that fits into a table."""
-    import json  # noqa: PLC0415 (quick --help)
-
     if value is None:
         return ''
     if isinstance(value, str):

@@ -10,13 +10,16 @@ import argparse
 import typing
 from collections.abc import Sequence
 
+from report_client.plan import render
+
 from .. import errors
+from ..state.database import lock
+from ..tree import node
+from ..tree.node import Node
 from .app import command, confirm
 from .plan import plan_view
-
-if typing.TYPE_CHECKING:
-    from ..tree.node import Node
-    from .wiring.agent import Agent, NodeResult
+from .wiring import agent_settings
+from .wiring.agent import Agent, NodeResult, open_agent
 
 _STOP = (
     'stop the daemon first, because it would add everything again in its next '
@@ -47,11 +50,6 @@ class Leave(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Show the plan, ask, and carry it out."""
-        from ..state.database import lock  # noqa: PLC0415 (quick --help)
-        from ..tree import node  # noqa: PLC0415
-        from .wiring import agent_settings  # noqa: PLC0415
-        from .wiring.agent import open_agent  # noqa: PLC0415
-
         conf = self.conf()
         try:
             with (
@@ -71,8 +69,8 @@ class Leave(command.Report):
 
     def _leave(
         self,
-        agent: 'Agent',
-        nodes: 'Sequence[Node]',
+        agent: Agent,
+        nodes: Sequence[Node],
         parsed_args: argparse.Namespace,
     ) -> tuple[typing.Any, str | None, int]:
         planned = agent.tracker.leave(nodes, writing=False)
@@ -90,10 +88,8 @@ class Leave(command.Report):
 
 
 def _outcome(
-    results: 'Sequence[NodeResult]',
+    results: Sequence[NodeResult],
 ) -> tuple[typing.Any, str | None, int]:
-    from report_client.plan import render  # noqa: PLC0415 (quick --help)
-
     lines = []
     for result in results:
         if result.reason:

@@ -8,16 +8,18 @@ changed in Ironic is an entry of the history on this host.
 import argparse
 import functools
 import typing
+from collections.abc import Callable
 
-from .app import command
+from oslo_config import cfg
 
-if typing.TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from oslo_config import cfg
-
-    from .. import extra_specs
-    from ..virt import requested as virt
+from .. import errors, extra_specs
+from ..plan import history_entry as entry
+from ..provider_config import files
+from ..virt import requested as virt
+from ..virt.driver import Existence
+from .app import command, configuration
+from .candidates import request_options
+from .wiring import agent_settings, host_history
 
 
 class _NodeCommand(command.Report):
@@ -40,26 +42,17 @@ class _NodeCommand(command.Report):
         )
         return parser
 
-    def local_conf(self) -> 'cfg.ConfigOpts':
+    def local_conf(self) -> cfg.ConfigOpts:
         """Return the configuration; the options of placement are not read."""
-        from .app import configuration  # noqa: PLC0415 (quick --help)
-
         return configuration.load(self.app.global_options, local=True)
 
-    def driver(
-        self, conf: 'cfg.ConfigOpts', node: str
-    ) -> 'virt.RequestedTraits':
+    def driver(self, conf: cfg.ConfigOpts, node: str) -> virt.RequestedTraits:
         """Return the driver that stages requested traits on a node.
 
         If several drivers can, that is the one that has the node.
 
         :raises errors.ConfigError: no driver can stage requested traits
         """
-        from .. import errors  # noqa: PLC0415 (quick --help)
-        from ..virt import requested as virt  # noqa: PLC0415
-        from ..virt.driver import Existence  # noqa: PLC0415
-        from .app import configuration  # noqa: PLC0415
-
         every = configuration.load_drivers(conf)
         found = [
             one
@@ -81,19 +74,17 @@ class _NodeCommand(command.Report):
 
     def carry_out(
         self,
-        conf: 'cfg.ConfigOpts',
+        conf: cfg.ConfigOpts,
         kind: str,
-        change: 'Callable[[], virt.Staging]',
+        change: Callable[[], virt.Staging],
         *,
         dry_run: bool,
-    ) -> 'virt.Staging':
+    ) -> virt.Staging:
         """Have the driver change the node, and tell the history on this host.
 
         :param kind: the name of the kind of the entry
         :param change: calls the driver
         """
-        from ..virt import requested as virt  # noqa: PLC0415 (quick --help)
-
         try:
             staging = change()
         except virt.Unconfirmed as exc:
@@ -105,15 +96,12 @@ class _NodeCommand(command.Report):
 
     def _tell(
         self,
-        conf: 'cfg.ConfigOpts',
+        conf: cfg.ConfigOpts,
         kind: str,
-        staging: 'virt.Staging',
+        staging: virt.Staging,
         result: str,
     ) -> None:
         """Add a change in Ironic to the history, with the name of a result."""
-        from ..plan import history_entry as entry  # noqa: PLC0415
-        from .wiring import host_history  # noqa: PLC0415 (quick --help)
-
         made = entry.Entry(
             what=entry.What[kind],
             node_uuid=staging.uuid,
@@ -168,8 +156,6 @@ class NodeStage(_NodeCommand):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the staged traits and capabilities."""
-        from .candidates import request_options  # noqa: PLC0415 (quick --help)
-
         _check_given(parsed_args)
         requested, _ = request_options.extra_specs_of(parsed_args)
         _check_asks(requested, parsed_args.flavor)
@@ -192,8 +178,6 @@ def _check_given(parsed_args: argparse.Namespace) -> None:
 
     :raises errors.ConfigError: it has none
     """
-    from .. import errors  # noqa: PLC0415 (quick --help)
-
     given = (parsed_args.properties, parsed_args.image_properties)
     if parsed_args.flavor is None and not any(given):
         raise errors.ConfigError(
@@ -202,15 +186,11 @@ def _check_given(parsed_args: argparse.Namespace) -> None:
         )
 
 
-def _check_asks(
-    requested: 'extra_specs.ExtraSpecs', flavor: str | None
-) -> None:
+def _check_asks(requested: extra_specs.ExtraSpecs, flavor: str | None) -> None:
     """Refuse a flavor that has nothing to stage.
 
     :raises errors.ConfigError: it asks for no trait and no capability
     """
-    from .. import errors  # noqa: PLC0415 (quick --help)
-
     if flavor is not None and not (requested.traits or requested.capabilities):
         raise errors.ConfigError(
             f'--flavor {flavor}: it asks for no trait and no capability, so '
@@ -241,14 +221,11 @@ class NodeUnstage(_NodeCommand):
         return _reported(staging, dry_run=dry_run)
 
 
-def _traits_of_files(conf: 'cfg.ConfigOpts') -> frozenset[str]:
+def _traits_of_files(conf: cfg.ConfigOpts) -> frozenset[str]:
     """Return the traits that the operator's files give to any provider.
 
     :raises errors.ConfigError: a file has a mistake
     """
-    from ..provider_config import files  # noqa: PLC0415 (quick --help)
-    from .wiring import agent_settings  # noqa: PLC0415
-
     location, given = agent_settings.provider_config_location(conf)
     try:
         entries, _ = files.read(location, given=given)
@@ -260,7 +237,7 @@ def _traits_of_files(conf: 'cfg.ConfigOpts') -> frozenset[str]:
 
 
 def _reported(
-    staging: 'virt.Staging', *, dry_run: bool
+    staging: virt.Staging, *, dry_run: bool
 ) -> tuple[dict[str, typing.Any], str, int]:
     data = {
         'node': staging.uuid,

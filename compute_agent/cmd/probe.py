@@ -3,18 +3,20 @@
 
 import argparse
 import dataclasses
+import textwrap
 import typing
 from collections.abc import Sequence
 
+from oslo_config import cfg
+
+from .. import errors
+from ..identity import compute_id, identity
 from ..tree import node as node_module
 from ..tree.node import Node
-from .app import command
-
-if typing.TYPE_CHECKING:
-    from oslo_config import cfg
-
-    from ..virt import finding as virt
-    from ..virt.drivers import Drivers, NamedDriver
+from ..virt import finding as virt
+from ..virt.drivers import Drivers, NamedDriver
+from .app import command, configuration
+from .wiring import agent_settings
 
 
 class Probe(command.Report):
@@ -52,8 +54,6 @@ class Probe(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the findings of each node."""
-        from .app import configuration  # noqa: PLC0415 (quick --help)
-
         conf = configuration.load(self.app.global_options, local=True)
         drivers = configuration.load_drivers(conf)
         showing = _showing(drivers, parsed_args.driver)
@@ -97,22 +97,19 @@ class Probe(command.Report):
 class _Probed:
     """A node, and a driver that gives evidence about it."""
 
-    driver: 'NamedDriver'
+    driver: NamedDriver
     node: Node
 
-    def findings(self) -> 'Sequence[virt.Finding]':
+    def findings(self) -> Sequence[virt.Finding]:
         driver = typing.cast('virt.Evidence', self.driver.driver)
         return driver.evidence(self.node.name)
 
 
-def _showing(drivers: 'Drivers', name: str | None) -> 'list[NamedDriver]':
+def _showing(drivers: Drivers, name: str | None) -> list[NamedDriver]:
     """Return the drivers that give evidence, or the one of this name.
 
     :raises errors.ConfigError: there is none
     """
-    from .. import errors  # noqa: PLC0415 (quick --help)
-    from ..virt import finding as virt  # noqa: PLC0415
-
     chosen = [one for one in drivers if name in {None, one.name}]
     names = ', '.join(one.name for one in drivers)
     if not chosen:
@@ -130,12 +127,9 @@ def _showing(drivers: 'Drivers', name: str | None) -> 'list[NamedDriver]':
 
 
 def _nodes(
-    one: 'NamedDriver', drivers: 'Drivers', conf: 'cfg.ConfigOpts'
+    one: NamedDriver, drivers: Drivers, conf: cfg.ConfigOpts
 ) -> list[Node]:
     """Return a driver's nodes; a host has no uuid before its first cycle."""
-    from ..identity import compute_id, identity  # noqa: PLC0415 (quick --help)
-    from .wiring import agent_settings  # noqa: PLC0415
-
     listed = list(one.driver.get_available_nodes())
     by_uuid, titles = one.driver.get_nodenames_by_uuid(), drivers.titles()
     uuids = {name: uuid for uuid, name in by_uuid.items()}
@@ -149,9 +143,6 @@ def _nodes(
 
 
 def _raw(each: _Probed) -> dict[str, dict[str, str]]:
-    from .. import errors  # noqa: PLC0415 (quick --help)
-    from ..virt import finding as virt  # noqa: PLC0415
-
     driver = each.driver.driver
     if not isinstance(driver, virt.RawEvidence):
         raise errors.ConfigError(
@@ -161,7 +152,7 @@ def _raw(each: _Probed) -> dict[str, dict[str, str]]:
     return {'raw': dict(driver.raw_evidence(each.node.name))}
 
 
-def finding_data(finding: 'virt.Finding') -> dict[str, typing.Any]:
+def finding_data(finding: virt.Finding) -> dict[str, typing.Any]:
     """Return a finding as data for JSON or YAML."""
     return {
         'provider': finding.provider,
@@ -173,9 +164,7 @@ def finding_data(finding: 'virt.Finding') -> dict[str, typing.Any]:
     }
 
 
-def _text(
-    node: str, findings: Sequence['virt.Finding'], *, absent: bool
-) -> str:
+def _text(node: str, findings: Sequence[virt.Finding], *, absent: bool) -> str:
     by_provider: dict[str, list[virt.Finding]] = {'': []}
     for found in findings:
         by_provider.setdefault(found.provider, []).append(found)
@@ -186,13 +175,9 @@ def _text(
 
 
 def _of_provider(
-    name: str, findings: Sequence['virt.Finding'], *, absent: bool
+    name: str, findings: Sequence[virt.Finding], *, absent: bool
 ) -> str:
     """Return the text about the node's own provider, or one below it."""
-    import textwrap  # noqa: PLC0415
-
-    from ..virt import finding as virt  # noqa: PLC0415
-
     titles = {
         virt.Found.PRESENT: 'traits',
         virt.Found.UNKNOWN: 'unknown, left as they are in placement',
@@ -223,7 +208,7 @@ def _of_provider(
     return '\n'.join(blocks)
 
 
-def _line(finding: 'virt.Finding', width: int) -> str:
+def _line(finding: virt.Finding, width: int) -> str:
     seen = f'  [{", ".join(finding.sources)}]' if finding.sources else ''
     reason = f'  {finding.reason}' if finding.reason else ''
     return f'{finding.trait!s:{width}}  {finding.fact}{seen}{reason}'.rstrip()

@@ -6,13 +6,13 @@ import argparse
 import typing
 from collections.abc import Sequence
 
+from report_client.api import resource_classes
+
 from .. import errors
+from ..plan.history_entry import Entry, What
+from ..tree import names
 from .app import bulk, command, listing
-
-if typing.TYPE_CHECKING:
-    from report_client.api import resource_classes
-
-    from ..plan.history_entry import What
+from .wiring import host_history, placement
 
 
 class ResourceClassList(listing.Listing):
@@ -34,8 +34,6 @@ class ResourceClassList(listing.Listing):
         self, parsed_args: argparse.Namespace
     ) -> tuple[listing.Rows, str | None, int]:
         """Return one row for each class."""
-        from ..tree import names  # noqa: PLC0415 (quick --help)
-
         found = _classes(self).names()
         custom = parsed_args.custom
         rows = [(rc,) for rc in found if not custom or names.is_custom(rc)]
@@ -47,7 +45,7 @@ class _CustomClass(bulk.BulkReport):
 
     VERB: typing.ClassVar[str]
 
-    _service: 'resource_classes.ResourceClasses'
+    _service: resource_classes.ResourceClasses
 
     def add_item(
         self, parser: argparse.ArgumentParser
@@ -63,8 +61,6 @@ class _CustomClass(bulk.BulkReport):
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse a name that no custom class can have."""
-        from report_client.api import resource_classes  # noqa: PLC0415 (quick --help)
-
         resource_classes.check_custom(parsed_args.name, self.VERB)
 
     def prepare(
@@ -74,11 +70,8 @@ class _CustomClass(bulk.BulkReport):
         self._service = _classes(self)
         return [None] * len(items)
 
-    def tell(self, what: 'What', name: str) -> None:
+    def tell(self, what: What, name: str) -> None:
         """Add to the history on this host what was done to a class."""
-        from ..plan.history_entry import Entry  # noqa: PLC0415 (quick --help)
-        from .wiring import host_history  # noqa: PLC0415
-
         host_history.add(
             self.conf(), self.actor, [Entry(what=what, text=name)]
         )
@@ -95,8 +88,6 @@ class ResourceClassAdd(_CustomClass):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Create the class."""
-        from ..plan.history_entry import What  # noqa: PLC0415 (quick --help)
-
         name = parsed_args.name
         new = self._service.add(name)
         if new:
@@ -112,8 +103,6 @@ class ResourceClassRemove(_CustomClass):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Remove the class."""
-        from ..plan.history_entry import What  # noqa: PLC0415 (quick --help)
-
         name = parsed_args.name
         self._service.remove(name)
         self.tell(What.DROPPED_CLASS, name)
@@ -122,11 +111,7 @@ class ResourceClassRemove(_CustomClass):
 
 def _classes(
     asking: command.AgentCommand,
-) -> 'resource_classes.ResourceClasses':
+) -> resource_classes.ResourceClasses:
     """Return the API for resource classes; it sends no request yet."""
-    from report_client.api import resource_classes  # noqa: PLC0415 (quick --help)
-
-    from .wiring import placement  # noqa: PLC0415
-
     service = placement.placement_service(asking.conf())
     return resource_classes.ResourceClasses(service)

@@ -3,22 +3,23 @@
 
 import argparse
 import dataclasses
+import json
 import typing
 from collections.abc import Sequence
 
-from .app import command
+from oslo_config import cfg
+
+from .. import errors
+from ..virt import rule_results
+from ..virt.driver import ComputeDriver
+from .app import command, configuration
 
 #: The driver whose rules are tried if the configured one has none.
 _DRIVER = 'host'
 
-if typing.TYPE_CHECKING:
-    from oslo_config import cfg
 
-    from ..virt import rule_results
-    from ..virt.driver import ComputeDriver
-
-    class _DriverWithRules(ComputeDriver, rule_results.TriesRules):
-        """A driver that can try its rules."""
+class _DriverWithRules(ComputeDriver, rule_results.TriesRules):
+    """A driver that can try its rules; only a type, for the checker."""
 
 
 class RulesTest(command.Report):
@@ -51,8 +52,6 @@ class RulesTest(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the result of each rule; exit 1 if a name is no rule's."""
-        from .app import configuration  # noqa: PLC0415 (quick --help)
-
         driver = _driver(
             configuration.load(self.app.global_options, local=True)
         )
@@ -63,26 +62,21 @@ class RulesTest(command.Report):
         return [_data(r) for r in chosen], text or 'no rules', 0
 
 
-def _driver(conf: 'cfg.ConfigOpts') -> '_DriverWithRules':
+def _driver(conf: cfg.ConfigOpts) -> _DriverWithRules:
     """Return the configured driver if it has rules, else the driver ``host``."""
-    from ..virt import rule_results  # noqa: PLC0415 (quick --help)
-    from .app import configuration  # noqa: PLC0415
-
     driver = configuration.load_driver_of(
         conf, rule_results.TriesRules, _DRIVER
     )
-    return typing.cast('_DriverWithRules', driver)
+    return typing.cast(_DriverWithRules, driver)
 
 
 def _chosen(
-    results: 'Sequence[rule_results.RuleResult]', names: Sequence[str]
-) -> 'Sequence[rule_results.RuleResult]':
+    results: Sequence[rule_results.RuleResult], names: Sequence[str]
+) -> Sequence[rule_results.RuleResult]:
     """Return the results of the rules with these names.
 
     :raises errors.ConfigError: there is no rule of a name
     """
-    from .. import errors  # noqa: PLC0415
-
     known = {result.rule for result in results}
     for name in names:
         if name not in known:
@@ -93,7 +87,7 @@ def _chosen(
     return [r for r in results if not names or r.rule in names]
 
 
-def lines(result: 'rule_results.RuleResult') -> list[str]:
+def lines(result: rule_results.RuleResult) -> list[str]:
     """Return the text about one result; the facts are below it."""
     about = f' for {result.device}' if result.device else ''
     why = f': {result.reason}' if result.reason else ''
@@ -119,15 +113,13 @@ def _amount(record: tuple[str, typing.Mapping[str, float]]) -> str:
     return ' '.join([rc, str(fields['total']), *rest])
 
 
-def _value(fact: 'rule_results.SeenFact') -> str:
-    import json  # noqa: PLC0415 (quick --help)
-
+def _value(fact: rule_results.SeenFact) -> str:
     longest = 60
     text = json.dumps(fact.value, ensure_ascii=False)
     return text if len(text) <= longest else f'{text[:longest]}…'
 
 
-def _data(result: 'rule_results.RuleResult') -> dict[str, typing.Any]:
+def _data(result: rule_results.RuleResult) -> dict[str, typing.Any]:
     return {
         **dataclasses.asdict(result),
         'traits': list(result.traits),

@@ -3,7 +3,8 @@
 
 import argparse
 
-from .app import command
+from .app import command, signals
+from .wiring import placement
 
 
 class PlacementServe(command.AgentCommand):
@@ -18,9 +19,6 @@ class PlacementServe(command.AgentCommand):
         parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> int:
         """Serve until SIGINT or SIGTERM."""
-        from .app import signals  # noqa: PLC0415 (quick --help)
-        from .wiring import placement  # noqa: PLC0415
-
         conf = self.conf()
         stop = signals.stop_on_signals()
         with placement.embedded_placement(conf) as server:

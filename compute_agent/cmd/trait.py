@@ -13,11 +13,15 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
-from .. import errors
-from .app import bulk, command, confirm, listing, progress, stdin_lines
+from report_client import errors as placement_errors
+from report_client.api import trait_names
+from report_client.api import traits as traits_api
 
-if typing.TYPE_CHECKING:
-    from report_client.api import traits as traits_api
+from .. import errors
+from ..plan.history_entry import Entry, What
+from ..tree import names
+from .app import bulk, command, confirm, listing, progress, stdin_lines
+from .wiring import host_history, placement
 
 YES_NO = {'yes': True, 'no': False}
 
@@ -83,10 +87,6 @@ class TraitShow(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the kind of the trait and its providers."""
-        from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
-
-        from ..tree import names  # noqa: PLC0415
-
         name, service = parsed_args.name, _traits(self)
         if not service.exists(name):
             raise service.does_not_exist([name])
@@ -175,8 +175,6 @@ class _TraitChange(command.Report):
         :param wanted: name → its line, for messages, or ''
         :raises errors.AgentError: some are invalid
         """
-        from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
-
         mistakes = []
         for name, line in wanted.items():
             try:
@@ -188,7 +186,7 @@ class _TraitChange(command.Report):
         stdin_lines.refuse(mistakes)
 
     @abc.abstractmethod
-    def act(self, service: 'traits_api.Traits') -> Callable[[str], typing.Any]:
+    def act(self, service: traits_api.Traits) -> Callable[[str], typing.Any]:
         """Return the function that changes a trait."""
 
     @abc.abstractmethod
@@ -205,7 +203,7 @@ class TraitAdd(_TraitChange):
 
     VERB = 'add'
 
-    def act(self, service: 'traits_api.Traits') -> Callable[[str], typing.Any]:
+    def act(self, service: traits_api.Traits) -> Callable[[str], typing.Any]:
         """Return the function that creates a trait."""
         return service.add
 
@@ -234,7 +232,7 @@ class TraitRemove(_TraitChange):
 
     VERB = 'remove'
 
-    def act(self, service: 'traits_api.Traits') -> Callable[[str], typing.Any]:
+    def act(self, service: traits_api.Traits) -> Callable[[str], typing.Any]:
         """Return the function that deletes a trait."""
         return service.remove
 
@@ -261,8 +259,6 @@ class TraitPrune(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Delete them after confirmation; return the deleted ones."""
-        from ..tree import names  # noqa: PLC0415 (quick --help)
-
         service = _traits(self)
         unused = service.names(names.CUSTOM_PREFIX, associated=False)
         if not unused:
@@ -297,10 +293,6 @@ class TraitSyncCheck(listing.Listing):
         parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> tuple[listing.Rows, str | None, int]:
         """Return one row for each trait that differs."""
-        from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
-
-        from ..tree import names  # noqa: PLC0415
-
         known = _traits(self).names()
         there = {name for name in known if not names.is_custom(name)}
         here = trait_names.standard()
@@ -328,12 +320,8 @@ def _pruned(
     }
 
 
-def _traits(asking: command.AgentCommand) -> 'traits_api.Traits':
+def _traits(asking: command.AgentCommand) -> traits_api.Traits:
     """Return the API for traits; it sends no request yet."""
-    from report_client.api import traits as traits_api  # noqa: PLC0415 (quick --help)
-
-    from .wiring import placement  # noqa: PLC0415
-
     service = placement.placement_service(asking.conf())
     return traits_api.Traits(service)
 
@@ -356,9 +344,6 @@ def _tell(asking: command.AgentCommand, found: _Outcome) -> None:
     A new trait has the outcome True, a removed one None; a trait that existed
     before has False.
     """
-    from ..plan.history_entry import Entry, What  # noqa: PLC0415 (quick --help)
-    from .wiring import host_history  # noqa: PLC0415
-
     entries = [
         Entry(
             what=What.NEW_TRAIT if outcome else What.DROPPED_TRAIT, text=name
@@ -374,8 +359,6 @@ def _of_each(
     act: Callable[[str], typing.Any], names: Sequence[str]
 ) -> _Outcome:
     """Change each trait; stop if placement cannot be reached."""
-    from report_client import errors as placement_errors  # noqa: PLC0415 (quick --help)
-
     found = _Outcome(done={}, kept={}, failed={})
     for number, name in enumerate(names, 1):
         try:

@@ -27,6 +27,10 @@ class AgentCommand(command.Command):
         parser.allow_abbrev = False
         return main.one_line_errors(parser)
 
+    def get_epilog(self) -> str:
+        """Return nothing; see ``commands.Help`` for what cliff would do."""
+        return ''
+
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run the command; an error is one line on stderr, and exit code 1."""
         try:

@@ -2,9 +2,9 @@
 """The ``compute-agent`` program: global options, commands, exit codes.
 
 Options for oslo.config are accepted before and after the command. An error is
-one line on stderr. Exit codes are 0, 1 and, for ``plan`` and ``trait
-sync-check``, 2; a wrong command line is 1. Commands are entry points. They
-import what they need when they run, so that ``--help`` is quick.
+one line on stderr. Exit codes are 0, 1 and, for ``plan``, ``drift``, ``audit``
+and ``trait sync-check``, 2; a wrong command line is 1. ``commands.py`` finds the
+commands and imports only the one that runs, so that ``--help`` is quick.
 """
 
 import argparse
@@ -18,13 +18,11 @@ import sys
 import typing
 from collections.abc import Sequence
 
-from cliff import app, commandmanager
+from cliff import app
 
 from ... import error_text
-from . import output, plain_text, start
+from . import commands, exit_codes, output, plain_text
 
-NAMESPACE = 'compute_agent.commands'
-PIPE_CLOSED = 141
 DESCRIPTION = (
     'Reports the resources of hosts and bare-metal nodes to OpenStack '
     'placement.'
@@ -55,9 +53,10 @@ class ComputeAgent(app.App):
         super().__init__(
             description=DESCRIPTION,
             version=importlib.metadata.version('compute-agent'),
-            command_manager=commandmanager.CommandManager(NAMESPACE),
+            command_manager=commands.Commands(),
             deferred_help=True,
         )
+        self.command_manager.add_command('help', commands.Help)
         self.global_options = global_options
 
     def build_option_parser(
@@ -186,7 +185,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             code = _run(argv)
         except KeyboardInterrupt:
-            return start.INTERRUPTED
+            return exit_codes.INTERRUPTED
         except (BrokenPipeError, output.CannotWrite):
             code = 0  # written prints the error
     return written(out, messages, code)
@@ -205,7 +204,7 @@ def written(out: output.Out, messages: output.Messages, code: int) -> int:
         return code
     out.give_up()
     if isinstance(out.failure, BrokenPipeError):
-        return PIPE_CLOSED
+        return exit_codes.PIPE_CLOSED
     if not printed:
         messages.write(f'compute-agent: {out.failure}\n')
     return 1

@@ -9,7 +9,7 @@ in that time ends the program as a later one does, with nothing printed.
 
 import sys
 
-INTERRUPTED = 130  # as in shells: 128 plus the signal's number
+from . import exit_codes
 
 
 def main() -> int:
@@ -17,7 +17,7 @@ def main() -> int:
     try:
         return _run()
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return exit_codes.INTERRUPTED
 
 
 def _run() -> int:

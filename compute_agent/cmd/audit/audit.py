@@ -7,14 +7,25 @@ import math
 import typing
 from collections.abc import Sequence
 
+from oslo_config import cfg
+
+from report_client.api import providers, survey, traits
+
 from ... import error_text, errors
-from ..app import command, confirm, progress
-
-if typing.TYPE_CHECKING:
-    from oslo_config import cfg
-
-    from ...audit import cloud, finding
-    from . import gathering, mending
+from ...audit import audit, cloud, finding
+from ...conf import nova as nova_conf
+from ...state import state
+from ...transport import clouds
+from ..app import command, configuration, confirm, progress
+from ..wiring import agent_settings, host_history, nova, placement
+from . import (
+    audit_view,
+    gathering,
+    ironic_nodes,
+    mending,
+    nova_answers,
+    nova_api,
+)
 
 
 class Audit(command.Report):
@@ -98,16 +109,11 @@ class Audit(command.Report):
 class _Run:
     """One audit: the connections, and the last reading."""
 
-    gathered: 'gathering.Gathered'
+    gathered: gathering.Gathered
 
     def __init__(
         self, asking: command.AgentCommand, parsed_args: argparse.Namespace
     ) -> None:
-        from ...audit import cloud  # noqa: PLC0415 (quick --help)
-        from ...conf import nova as nova_conf  # noqa: PLC0415
-        from ..app import configuration  # noqa: PLC0415
-        from . import nova_answers  # noqa: PLC0415
-
         self._asking = asking
         self._everything: bool = parsed_args.allocations
         self._choices = cloud.Choices(
@@ -120,12 +126,6 @@ class _Run:
         self._connect(nova_answers)
 
     def _connect(self, answers: typing.Any) -> None:
-        from report_client.api import survey  # noqa: PLC0415 (quick --help)
-
-        from ...transport import clouds  # noqa: PLC0415
-        from ..wiring import nova, placement  # noqa: PLC0415
-        from . import nova_api  # noqa: PLC0415
-
         self._service = placement.placement_service(self._conf)
         self._survey = survey.Survey(self._service)
         api = nova.compute_api(self._conf)
@@ -134,11 +134,8 @@ class _Run:
             api and nova_api.NovaApi(api, account.holder)
         )
 
-    def audit(self) -> 'list[finding.Finding]':
+    def audit(self) -> list[finding.Finding]:
         """Read the cloud, and return the results of all checks."""
-        from ...audit import audit  # noqa: PLC0415 (quick --help)
-        from . import gathering, ironic_nodes  # noqa: PLC0415
-
         with progress.bar(self._asking.app.stderr, 'providers') as advance:
             self.gathered = gathering.gather(
                 gathering.Sources(
@@ -155,32 +152,21 @@ class _Run:
         return audit.findings(self.gathered.cloud)
 
     def planned(
-        self, found: 'Sequence[finding.Finding]'
-    ) -> 'list[finding.Repair]':
+        self, found: Sequence[finding.Finding]
+    ) -> list[finding.Repair]:
         """Return the repairs of the findings."""
-        from ...audit import audit  # noqa: PLC0415 (quick --help)
-
         return audit.planned(found)
 
-    def too_much(self, planned: 'Sequence[finding.Repair]') -> list[str]:
+    def too_much(self, planned: Sequence[finding.Repair]) -> list[str]:
         """Return a line for each limit that the repairs exceed."""
-        from ...audit import finding  # noqa: PLC0415 (quick --help)
-
         group = self._conf.compute_agent
         limits = finding.Limits(
             deletions=group.max_deletions, percent=group.max_removed_percent
         )
         return finding.too_much(planned, limits, self.gathered.custom_traits)
 
-    def mend(
-        self, planned: 'Sequence[finding.Repair]'
-    ) -> 'list[mending.Outcome]':
+    def mend(self, planned: Sequence[finding.Repair]) -> list[mending.Outcome]:
         """Carry out the repairs; return the outcome of each."""
-        from report_client.api import providers, traits  # noqa: PLC0415 (quick --help)
-
-        from ..wiring import host_history  # noqa: PLC0415
-        from . import mending  # noqa: PLC0415
-
         mender = mending.Mender(
             providers=providers.Providers(self._service),
             traits=traits.Traits(self._service),
@@ -193,26 +179,22 @@ class _Run:
         )
         return list(mender.mend(planned))
 
-    def lines(self, found: 'Sequence[finding.Finding]') -> list[str]:
+    def lines(self, found: Sequence[finding.Finding]) -> list[str]:
         """Return the report as lines."""
-        from . import audit_view  # noqa: PLC0415 (quick --help)
-
         return audit_view.text(found, self.gathered.cloud)
 
     def data(
         self,
-        found: 'Sequence[finding.Finding]',
-        outcomes: 'Sequence[mending.Outcome]',
+        found: Sequence[finding.Finding],
+        outcomes: Sequence[mending.Outcome],
     ) -> dict[str, typing.Any]:
         """Return the report as data."""
-        from . import audit_view  # noqa: PLC0415 (quick --help)
-
         return audit_view.data(found, self.gathered.cloud, outcomes)
 
     def told(
         self,
-        found: 'Sequence[finding.Finding]',
-        outcomes: 'Sequence[mending.Outcome]',
+        found: Sequence[finding.Finding],
+        outcomes: Sequence[mending.Outcome],
         *more: str,
         code: int | None = None,
     ) -> tuple[typing.Any, str, int]:
@@ -224,11 +206,9 @@ class _Run:
 
     def _code(
         self,
-        found: 'Sequence[finding.Finding]',
-        outcomes: 'Sequence[mending.Outcome]',
+        found: Sequence[finding.Finding],
+        outcomes: Sequence[mending.Outcome],
     ) -> int:
-        from ...audit import finding  # noqa: PLC0415 (quick --help)
-
         known: cloud.Cloud = self.gathered.cloud
         if known.nova.is_failure or known.ironic.is_failure:
             return 1
@@ -243,12 +223,8 @@ class _Run:
         return 2 if left else 0
 
 
-def _agent(conf: 'cfg.ConfigOpts') -> 'cloud.Agent':
+def _agent(conf: cfg.ConfigOpts) -> cloud.Agent:
     """Return the nodes and providers in the state of this agent."""
-    from ...audit import cloud  # noqa: PLC0415 (quick --help)
-    from ...state import state  # noqa: PLC0415
-    from ..wiring import agent_settings  # noqa: PLC0415
-
     opened = state.State.open_copy(agent_settings.state_path(conf))
     with contextlib.closing(opened):
         return cloud.Agent(
@@ -257,7 +233,7 @@ def _agent(conf: 'cfg.ConfigOpts') -> 'cloud.Agent':
         )
 
 
-def _indented(planned: 'Sequence[finding.Repair]') -> list[str]:
+def _indented(planned: Sequence[finding.Repair]) -> list[str]:
     return [f'  {repair}' for repair in planned]
 
 

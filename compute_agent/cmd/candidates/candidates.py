@@ -5,17 +5,19 @@ The command reads only placement, not the state of the agent.
 """
 
 import argparse
+import time
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 
+from report_client.candidates import answer, candidates, query
+from report_client.candidates.why_not import why_not
+from report_client.http import placement as placement_api
+from report_client.http.messages import codec
+
+from ... import errors
 from ..app import listing
+from ..wiring import named_providers, placement
 from . import request_options
-
-if typing.TYPE_CHECKING:
-    from report_client.candidates import answer, query
-    from report_client.http import placement as placement_api
-    from report_client.http.messages import codec
-
 
 _STRUCTURED = {'json', 'yaml'}
 _FEW = 6  # traits in a row of a table, unless --long is given
@@ -60,8 +62,6 @@ class Candidates(listing.Listing):
         self, parsed_args: argparse.Namespace
     ) -> tuple[listing.Rows, str | None, int]:
         """Return one row for each provider in a candidate."""
-        from report_client.candidates import candidates  # noqa: PLC0415 (quick --help)
-
         service = _service(self)
         request = _request(self, parsed_args, service)
         search = candidates.Candidates(service)
@@ -86,8 +86,8 @@ class _View:
 
     def __init__(
         self,
-        request: 'query.Request',
-        answer: 'answer.Answer',
+        request: query.Request,
+        answer: answer.Answer,
         titles: Mapping[str, str],
         parsed_args: argparse.Namespace,
     ) -> None:
@@ -112,7 +112,7 @@ class _View:
                     self._traits(row),
                 )
 
-    def _path(self, row: 'answer.Summary') -> list[str]:
+    def _path(self, row: answer.Summary) -> list[str]:
         """Return the names from the root to a provider."""
         path = [self._name(row.uuid)]
         parent = row.parent_uuid
@@ -128,7 +128,7 @@ class _View:
         """
         return self._titles.get(uuid, uuid)
 
-    def _offers(self, row: 'answer.Summary') -> typing.Any:
+    def _offers(self, row: answer.Summary) -> typing.Any:
         if self._formatter in _STRUCTURED:
             return {
                 rc: {'capacity': offer.capacity, 'used': offer.used}
@@ -139,7 +139,7 @@ class _View:
             for rc, offer in sorted(row.offers.items())
         ]
 
-    def _traits(self, row: 'answer.Summary') -> list[str]:
+    def _traits(self, row: answer.Summary) -> list[str]:
         """Return the traits; in a table only the requested ones and a count."""
         names = sorted(row.traits)
         if self._long or self._formatter != 'table' or len(names) <= _FEW:
@@ -158,12 +158,6 @@ class _WhyNot(listing.Listing):
         self, parsed_args: argparse.Namespace
     ) -> tuple[listing.Rows, str | None, int]:
         """Return one row for each failed requirement."""
-        import time  # noqa: PLC0415 (quick --help)
-
-        from report_client.candidates.why_not import why_not  # noqa: PLC0415
-
-        from ... import errors  # noqa: PLC0415
-
         if parsed_args.limit is not None:
             raise errors.ConfigError(
                 '--why-not considers all candidates: leave --limit out'
@@ -186,25 +180,21 @@ class _WhyNot(listing.Listing):
         return rows, note, 0
 
 
-def _service(asking: listing.Listing) -> 'placement_api.Placement':
-    from ..wiring import placement  # noqa: PLC0415 (quick --help)
-
+def _service(asking: listing.Listing) -> placement_api.Placement:
     return placement.placement_service(asking.conf())
 
 
 def _find(
-    asking: listing.Listing, service: 'placement_api.Placement', word: str
-) -> 'codec.ListedProvider':
-    from ..wiring import named_providers  # noqa: PLC0415 (quick --help)
-
+    asking: listing.Listing, service: placement_api.Placement, word: str
+) -> codec.ListedProvider:
     return named_providers.NamedProviders(service, asking.conf()).find(word)
 
 
 def _request(
     asking: listing.Listing,
     parsed_args: argparse.Namespace,
-    service: 'placement_api.Placement',
-) -> 'query.Request':
+    service: placement_api.Placement,
+) -> query.Request:
     """Return the request that the options describe."""
     return request_options.request(
         parsed_args,

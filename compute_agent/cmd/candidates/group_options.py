@@ -13,8 +13,11 @@ import sys
 import typing
 from collections.abc import Callable, Iterator, Sequence
 
-if typing.TYPE_CHECKING:
-    from report_client.candidates import query
+from report_client.api import provider_query, trait_query
+from report_client.candidates import query
+from report_client.candidates.query import Group
+
+from ... import extra_specs
 
 _DEST = 'of_groups'
 
@@ -122,17 +125,12 @@ def _when_met(
 
 def groups(
     parsed_args: argparse.Namespace, find: Callable[[str], str]
-) -> 'Iterator[query.Group]':
+) -> Iterator[query.Group]:
     """Yield a group for each option.
 
     :param find: returns the uuid of a provider, given by name or uuid
     :raises errors.InvalidName: an option is malformed
     """
-    from report_client.api import provider_query, trait_query  # noqa: PLC0415 (quick --help)
-    from report_client.candidates.query import Group  # noqa: PLC0415
-
-    from ... import extra_specs  # noqa: PLC0415 (quick --help)
-
     for option, suffix, text in getattr(parsed_args, _DEST):
         name = extra_specs.check_group(suffix)
         match option:
@@ -140,8 +138,8 @@ def groups(
                 amounts = provider_query.parse_resources([text])
                 yield Group(name=name, resources=amounts)
             case 'required':
-                query = trait_query.TraitQuery.parse([text])
-                yield Group(name=name, traits=query)
+                traits = trait_query.TraitQuery.parse([text])
+                yield Group(name=name, traits=traits)
             case 'member-of':
                 member_of = provider_query.MemberOf.parse(text)
                 yield Group(name=name, member_of=(member_of,))

@@ -7,15 +7,13 @@ and for named groups.
 """
 
 import argparse
-import typing
 from collections.abc import Callable, Mapping, Sequence
 
-from . import group_options
+from report_client.api import trait_query
+from report_client.candidates import flavor, query
 
-if typing.TYPE_CHECKING:
-    from report_client.candidates import query
-
-    from ... import extra_specs
+from ... import extra_specs
+from . import flavor_file, group_options
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -89,16 +87,13 @@ def request(
     parsed_args: argparse.Namespace,
     find: Callable[[str], str],
     warn: Callable[[str], object],
-) -> 'query.Request':
+) -> query.Request:
     """Return the request that the options describe.
 
     :param find: returns the uuid of a provider, given by name or uuid
     :param warn: called with a line for each property that is ignored
     :raises errors.AgentError: an option is malformed, or the request is empty
     """
-    from report_client.api import trait_query  # noqa: PLC0415 (quick --help)
-    from report_client.candidates import flavor, query  # noqa: PLC0415
-
     wanted, own = extra_specs_of(parsed_args)
     for name in flavor.untranslated(wanted):
         warn(f'{name} is ignored: nova translates it, this command does not')
@@ -121,18 +116,14 @@ def request(
 
 def extra_specs_of(
     parsed_args: argparse.Namespace,
-) -> 'tuple[extra_specs.ExtraSpecs, Mapping[str, int]]':
+) -> tuple[extra_specs.ExtraSpecs, Mapping[str, int]]:
     """Return the extra specs, and the amounts of the flavor's size.
 
     :raises errors.AgentError: the file or an option is malformed
     """
-    from ... import extra_specs  # noqa: PLC0415 (quick --help)
-
     own: Mapping[str, int] = {}
     properties: dict[str, str] = {}
     if parsed_args.flavor is not None:
-        from . import flavor_file  # noqa: PLC0415 (it reads YAML)
-
         found = flavor_file.read(parsed_args.flavor)
         own, properties = found.amounts, dict(found.properties)
     given = _pairs(parsed_args.properties, '--property')
@@ -143,6 +134,4 @@ def extra_specs_of(
 
 
 def _pairs(texts: Sequence[str], option: str) -> list[tuple[str, str]]:
-    from ... import extra_specs  # noqa: PLC0415 (quick --help)
-
     return [extra_specs.pair(text, option) for text in texts]

@@ -3,15 +3,16 @@
 
 import argparse
 import pathlib
+import re
 import typing
 
 from ... import errors
 from ..app import command, confirm
-
-if typing.TYPE_CHECKING:
-    from . import asking
+from ..wiring import agent_settings
+from . import asking, client, protocol, status_view
 
 _NOTHING = 'the daemon holds nothing back'
+_DIGEST = re.compile(r'[0-9a-f]{16}')  # as ``held.digest`` makes it
 
 
 class Approve(command.Report):
@@ -44,9 +45,6 @@ class Approve(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """List the changes, or approve them."""
-        from ..wiring import agent_settings  # noqa: PLC0415 (quick --help)
-        from . import client  # noqa: PLC0415
-
         nodes, digest = _divided(parsed_args.words)
         folder = agent_settings.state_path(self.conf())
         try:
@@ -64,10 +62,8 @@ class Approve(command.Report):
         folder: pathlib.Path,
         nodes: tuple[str, ...],
         parsed_args: argparse.Namespace,
-    ) -> 'asking.Reported':
+    ) -> asking.Reported:
         """Show the changes that wait; approve them if the person agrees."""
-        from . import client, protocol, status_view  # noqa: PLC0415
-
         request = protocol.Request(command=protocol.Command.HELD, nodes=nodes)
         data = client.only(folder, request).data
         if not data['changes']:
@@ -89,9 +85,7 @@ class Approve(command.Report):
 
     def _approve(
         self, folder: pathlib.Path, nodes: tuple[str, ...], digest: str
-    ) -> 'asking.Reported':
-        from . import asking, client, protocol  # noqa: PLC0415
-
+    ) -> asking.Reported:
         request = protocol.Request(
             command=protocol.Command.APPROVE,
             nodes=nodes,
@@ -106,9 +100,7 @@ def _divided(words: list[str]) -> tuple[tuple[str, ...], str]:
 
     :raises errors.ConfigError: there are several digests
     """
-    from . import held  # noqa: PLC0415 (quick --help)
-
-    digests = [w.lower() for w in words if held.DIGEST.fullmatch(w.lower())]
+    digests = [w.lower() for w in words if _DIGEST.fullmatch(w.lower())]
     if len(digests) > 1:
         raise errors.ConfigError(
             f'give one digest: {" and ".join(digests)} are of different lists'

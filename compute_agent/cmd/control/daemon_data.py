@@ -11,6 +11,8 @@ import os
 import typing
 from collections.abc import Callable, Iterable, Sequence
 
+from report_client.plan import render
+
 from ... import error_text
 from ...cycle.node import node_result
 from ...cycle.node.node_result import Status
@@ -172,8 +174,6 @@ def _node(state: NodeState, states: NodeStates, *, whole: bool) -> Data:
 
 def _details(state: NodeState) -> Data:
     """Return everything else that is known of a node."""
-    from report_client.plan import render  # noqa: PLC0415 (quick --help)
-
     result, planned = state.result, state.planned
     made = planned.plan if planned else None
     before = made.before if made else {}

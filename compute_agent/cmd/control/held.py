@@ -7,15 +7,12 @@ was shown, its digest is another one, and the approval is refused.
 
 import dataclasses
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...cycle.node import node_result
 from ...limits.approval import Subject
 from ...tree import node
 from .node_states import Moment, NodeState
-
-DIGEST = re.compile(r'[0-9a-f]{16}')  # as a person gives it
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

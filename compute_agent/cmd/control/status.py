@@ -6,7 +6,10 @@ import pathlib
 import typing
 
 from ... import errors
+from ...state.database import lock
 from ..app import command
+from ..wiring import agent_settings
+from . import client, protocol, status_view
 
 
 class Status(command.Report):
@@ -42,9 +45,6 @@ class Status(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Ask the daemon; return its state."""
-        from ..wiring import agent_settings  # noqa: PLC0415 (quick --help)
-        from . import client, protocol, status_view  # noqa: PLC0415
-
         folder = agent_settings.state_path(self.conf())
         request = protocol.Request(
             command=protocol.Command.STATUS, nodes=tuple(parsed_args.nodes)
@@ -64,8 +64,6 @@ class Status(command.Report):
 
 def _last(folder: pathlib.Path) -> str:
     """Return the last daemon of a state directory, as far as it tells."""
-    from ...state.database import lock  # noqa: PLC0415 (quick --help)
-
     last = lock.last_daemon(folder)
     return f'; the last one was {last}' if last else ''
 

@@ -5,13 +5,20 @@ import argparse
 import typing
 from collections.abc import Iterator
 
+from oslo_config import cfg
+
 from ... import errors
 from ..app import command
-
-if typing.TYPE_CHECKING:
-    from oslo_config import cfg
-
-    from .finding import Check, Finding
+from . import (
+    certificate_checks,
+    configuration_checks,
+    examination,
+    finding,
+    host_checks,
+    placement_checks,
+    state_checks,
+)
+from .finding import Check, Finding
 
 Row = tuple['Check', 'Finding']
 
@@ -29,8 +36,6 @@ class Doctor(command.Report):
         parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> tuple[typing.Any, str | None, int]:
         """Run the checks; return their results."""
-        from . import examination, finding  # noqa: PLC0415 (quick --help)
-
         rows = list(examination.results([*self._checks()]))
         data = [
             {
@@ -44,11 +49,8 @@ class Doctor(command.Report):
         bad = any(f.outcome is finding.Outcome.FAILED for _, f in rows)
         return data, '\n'.join(_lines(rows)), int(bad)
 
-    def _checks(self) -> 'Iterator[Check]':
+    def _checks(self) -> Iterator[Check]:
         """Yield the checks, as far as the configuration can be read."""
-        from . import configuration_checks, finding  # noqa: PLC0415
-        from .finding import Check  # noqa: PLC0415
-
         try:
             conf = self.conf()
         except errors.ConfigError as exc:
@@ -63,14 +65,7 @@ class Doctor(command.Report):
         yield from _checks_of(conf)
 
 
-def _checks_of(conf: 'cfg.ConfigOpts') -> 'Iterator[Check]':
-    from . import (  # noqa: PLC0415 (slow)
-        certificate_checks,
-        host_checks,
-        placement_checks,
-        state_checks,
-    )
-
+def _checks_of(conf: cfg.ConfigOpts) -> Iterator[Check]:
     yield from state_checks.checks(conf)
     yield from host_checks.checks(conf)
     yield from certificate_checks.checks(conf)

@@ -10,6 +10,7 @@ import functools
 from oslo_config import cfg
 
 from ...identity import compute_id as compute_id_file
+from ...virt import loader
 from ..app import configuration
 from ..wiring import agent_settings
 from . import finding, nova_check
@@ -32,8 +33,6 @@ def checks(conf: cfg.ConfigOpts) -> list[Check]:
 def driver(conf: cfg.ConfigOpts, name: str) -> Finding:
     """Report the nodes that a driver lists."""
     with configuration.explained(conf), contextlib.ExitStack() as stack:
-        from ...virt import loader  # noqa: PLC0415 (imports the driver)
-
         made = loader.load(name, conf)
         stack.callback(made.close)
         nodes = list(made.get_available_nodes())

@@ -4,7 +4,12 @@
 import argparse
 import typing
 
+from ... import errors
+from ...ownership.explanations import drift
+from ...tree import node as node_module
 from ..app import command
+from ..wiring.agent import open_agent
+from . import drift_view, reading
 
 
 class Drift(command.Report):
@@ -28,12 +33,6 @@ class Drift(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the drift of each node."""
-        from ... import errors  # noqa: PLC0415 (quick --help)
-        from ...ownership.explanations import drift  # noqa: PLC0415
-        from ...tree import node as node_module  # noqa: PLC0415
-        from ..wiring.agent import open_agent  # noqa: PLC0415
-        from . import drift_view, reading  # noqa: PLC0415
-
         conf = self.conf()
         with open_agent(conf, read_only=True, describes=False) as agent:
             nodes = node_module.selected(

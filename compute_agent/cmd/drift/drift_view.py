@@ -8,6 +8,8 @@ from the agreed state to that in placement: + added, - removed, ~ changed.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from report_client.plan import render
+
 from ...ownership.explanations.drift import Drift
 from ...plan.change import Change
 from ...tree import inventory
@@ -64,8 +66,6 @@ def data(node: Node, found: Sequence[Drift]) -> dict[str, Any]:
 
 
 def _mark(one: Drift) -> str:
-    from report_client.plan import render  # noqa: PLC0415 (quick --help)
-
     change = one.change
     if change.kind is None:
         if change.existed and change.exists:

@@ -11,7 +11,10 @@ import typing
 from collections.abc import Iterator
 
 from ... import errors
-from ..app import configuration, listing
+from ...testing import checking
+from ...virt import driver as virt
+from ...virt import loader
+from ..app import configuration, listing, progress
 from . import report_file
 
 _NEEDED = ('pytest', 'placement', 'waitress')
@@ -88,11 +91,6 @@ class DriverCheck(listing.Listing):
         )
 
     def _checked(self, name: str) -> dict[str, typing.Any]:
-        from ...testing import checking  # noqa: PLC0415 (quick --help)
-        from ...virt import driver as virt  # noqa: PLC0415
-        from ...virt import loader  # noqa: PLC0415
-        from ..app import progress  # noqa: PLC0415
-
         conf = configuration.load(self.app.global_options, local=True)
 
         def make() -> virt.ComputeDriver:

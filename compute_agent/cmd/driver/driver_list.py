@@ -6,8 +6,10 @@ import importlib.metadata
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ... import errors
+from ... import errors, testing
+from ...virt import loader
 from ..app import configuration, listing
+from . import last_check, shown_capabilities, source
 
 OWN = 'compute-agent'
 _WITH_NULL = {'json', 'yaml'}
@@ -38,8 +40,6 @@ class DriverList(listing.Listing):
         self, parsed_args: argparse.Namespace
     ) -> tuple[listing.Rows, str | None, int]:
         """Return a row for each driver, and one for each configured target."""
-        from ...virt import loader  # noqa: PLC0415 (quick --help)
-
         every = loader.installed()
         names, note = self._configured({entry.name for entry in every})
         configured = _Configured(names, every)
@@ -104,9 +104,6 @@ class _Configured:
 
 def _rows(entry: Any, configured: _Configured) -> Iterator[list[Any]]:
     """Yield the row of an entry point, and of its configured targets."""
-    from ... import testing  # noqa: PLC0415 (quick --help)
-    from . import last_check, shown_capabilities  # noqa: PLC0415
-
     capabilities = shown_capabilities.read(entry)
     yield [
         entry.name,
@@ -134,8 +131,6 @@ def _home(driver: str, target: str) -> str | None:
 
     :param driver: the driver that runs the target
     """
-    from . import source  # noqa: PLC0415 (quick --help)
-
     module = target.rpartition('.')[0]
     if driver in _BELOW and source.file_of(f'{_BELOW[driver]}.{module}'):
         module = _BELOW[driver]

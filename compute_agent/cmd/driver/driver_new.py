@@ -6,6 +6,7 @@ import pathlib
 import typing
 
 from ..app import command
+from . import new_names, new_package
 
 
 class DriverNew(command.Report):
@@ -38,8 +39,6 @@ class DriverNew(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Write the package, and return its files."""
-        from . import new_names, new_package  # noqa: PLC0415 (quick --help)
-
         names = new_names.Names.of(parsed_args.name)
         new_names.check_free(names)
         folder = pathlib.Path(parsed_args.directory) / names.distribution

@@ -12,6 +12,7 @@ import typing
 import uuid
 
 from oslo_config import cfg
+from oslo_log import log
 
 from ... import conf as agent_conf
 from ... import error_text, errors
@@ -82,8 +83,6 @@ def _driver(names: Names) -> str:
 
 def _option(names: Names) -> str:
     """Name an option or a group that the driver's group would hide."""
-    from oslo_log import log  # noqa: PLC0415 (slow, and only for its options)
-
     conf = cfg.ConfigOpts()
     agent_conf.register_opts(conf, agent_conf.groups())
     log.register_options(conf)

@@ -9,6 +9,7 @@ import ast
 import importlib.metadata
 from collections.abc import Iterator
 
+from ...testing.contract import capability
 from ...virt import loader
 from . import source
 
@@ -18,8 +19,6 @@ _CONTRACT = 'ComputeDriver'
 
 def read(entry: loader.Installed) -> list[str] | None:
     """Return the names of the capabilities; None if there is no source."""
-    from ...testing.contract import capability  # noqa: PLC0415 (quick --help)
-
     classes = list(source.definitions(entry.target))
     if not classes:
         return None

@@ -4,16 +4,15 @@
 import argparse
 import contextlib
 import time
-import typing
 from collections.abc import Mapping, Sequence
 
 from ... import errors
+from ...plan.history_entry import OTHERS, KeptEntry
+from ...state import state
+from ...tree.node import Node
 from ..app import configuration, listing
+from ..wiring import agent_settings
 from . import history_view, moments
-
-if typing.TYPE_CHECKING:
-    from ...plan.history_entry import KeptEntry
-    from ...tree.node import Node
 
 
 class History(listing.Listing):
@@ -65,9 +64,6 @@ class History(listing.Listing):
         self, parsed_args: argparse.Namespace
     ) -> tuple[listing.Rows, str | None, int]:
         """Return a row for each entry, oldest first."""
-        from ...state import state  # noqa: PLC0415 (quick --help)
-        from ..wiring import agent_settings  # noqa: PLC0415
-
         now, given = time.time(), parsed_args
         begin = moments.since(given.since, now) if given.since else 0.0
         end = moments.until(given.until, now) if given.until else None
@@ -85,13 +81,11 @@ class History(listing.Listing):
 
 
 def _chosen(
-    kept: 'Sequence[KeptEntry]',
+    kept: Sequence[KeptEntry],
     given: argparse.Namespace,
-    nodes: 'Sequence[Node]',
-) -> 'list[KeptEntry]':
+    nodes: Sequence[Node],
+) -> list[KeptEntry]:
     """Return the entries that the options ask for."""
-    from ...plan.history_entry import OTHERS  # noqa: PLC0415 (quick --help)
-
     found = [
         one
         for one in kept
@@ -107,7 +101,7 @@ def _chosen(
 
 
 def _uuids(
-    word: str, kept: 'Sequence[KeptEntry]', nodes: 'Sequence[Node]'
+    word: str, kept: Sequence[KeptEntry], nodes: Sequence[Node]
 ) -> set[str]:
     """Return the uuids of the nodes and providers that a word names.
 
@@ -129,7 +123,7 @@ def _uuids(
 
 
 def _names(
-    kept: 'Sequence[KeptEntry]', nodes: 'Sequence[Node]'
+    kept: Sequence[KeptEntry], nodes: Sequence[Node]
 ) -> Mapping[str, str]:
     """Return the names of nodes, also of those that are gone."""
     gone = {

@@ -7,6 +7,8 @@ Pure: no I/O, configuration, logging or clock. The marks are those of a plan:
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from report_client.plan import render
+
 from ...plan.change import Change
 from ...plan.history_entry import Entry, KeptEntry
 from . import moments
@@ -46,8 +48,6 @@ def rows(kept: Iterable[KeptEntry], nodes: Mapping[str, str]) -> list[Row]:
 
 def marks(entry: Entry) -> Iterator[str]:
     """Yield a mark for each name that changed."""
-    from report_client.plan import render  # noqa: PLC0415 (quick --help)
-
     for change in entry.changes:
         if change.kind is None:
             continue

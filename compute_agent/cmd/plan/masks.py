@@ -9,12 +9,12 @@ report the others once.
 import fnmatch
 import logging
 import re
-import typing
 from collections.abc import Collection, Iterable, Sequence
 
-if typing.TYPE_CHECKING:
-    from ...tree.provider import Provider
-    from ..wiring.agent import NodeResult
+import os_traits
+
+from ...tree.provider import Provider
+from ..wiring.agent import NodeResult
 
 LOG = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class UnmatchedMasks:
         self._masks = masks
         self._logged = False
 
-    def log(self, results: 'Sequence[NodeResult]') -> None:
+    def log(self, results: Sequence[NodeResult]) -> None:
         """Log the masks, at the first call only."""
         if not self._logged:
             self._logged = True
@@ -37,7 +37,7 @@ class UnmatchedMasks:
 
 
 def unmatched(
-    masks: Collection[str], results: 'Sequence[NodeResult]'
+    masks: Collection[str], results: Sequence[NodeResult]
 ) -> list[str]:
     """Return a line for each mask that matches no trait.
 
@@ -45,7 +45,6 @@ def unmatched(
     """
     if not masks or any(result.plan is None for result in results):
         return []
-    import os_traits  # noqa: PLC0415 (slow)
 
     known = set(os_traits.get_traits())
     for result in results:
@@ -59,5 +58,5 @@ def unmatched(
     ]
 
 
-def _before(result: 'NodeResult') -> 'Iterable[Provider]':
+def _before(result: NodeResult) -> Iterable[Provider]:
     return result.plan.before.values() if result.plan is not None else ()

@@ -5,12 +5,13 @@ import argparse
 import typing
 from collections.abc import Sequence
 
-from ... import errors
-from ..app import command
-from . import masks, plan_view, pruning
+from report_client.plan import render
 
-if typing.TYPE_CHECKING:
-    from ..wiring.agent import NodeResult
+from ... import errors
+from ...cycle.node import node_result
+from ..app import command, progress
+from ..wiring.agent import NodeResult, open_agent
+from . import masks, plan_view, pruning, saved
 
 
 class Plan(command.Report):
@@ -59,9 +60,6 @@ class Plan(command.Report):
                     '--saved sums up files and takes no node, --all or --prune'
                 )
             return _summed_up(parsed_args.saved)
-        from ...cycle.node import node_result  # noqa: PLC0415 (quick --help)
-        from ..app import progress  # noqa: PLC0415
-        from ..wiring.agent import open_agent  # noqa: PLC0415
 
         prune = pruning.parse(parsed_args)
         conf = self.conf()
@@ -87,14 +85,10 @@ class Plan(command.Report):
 
 
 def _summed_up(paths: Sequence[str]) -> tuple[typing.Any, str, int]:
-    from . import saved  # noqa: PLC0415 (quick --help)
-
     found = saved.summary(saved.read(paths))
     code = 1 if found.undone else 2 if found.changing else 0
     return found.data(), found.text(), code
 
 
-def _data(result: 'NodeResult') -> dict[str, typing.Any]:
-    from report_client.plan import render  # noqa: PLC0415
-
+def _data(result: NodeResult) -> dict[str, typing.Any]:
     return render.data(plan_view.plan(result), result.node.called)

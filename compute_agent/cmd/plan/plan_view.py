@@ -8,14 +8,13 @@ names and uuids are one group, and only the first groups are printed.
 
 import dataclasses
 import re
-import typing
 from collections.abc import Sequence
 
-from ...tree.node import Node
+from report_client.plan import render
 
-if typing.TYPE_CHECKING:
-    from ...plan.plan import Plan
-    from ..wiring.agent import NodeResult
+from ...plan.plan import Plan
+from ...tree.node import Node
+from ..wiring.agent import NodeResult
 
 MANY = 10  # plans of more nodes are summed up
 _GROUPS = 5  # different plans that are printed
@@ -27,13 +26,11 @@ _PROCESS = re.compile(r'\bprocess \d+')
 _UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 
 
-def text(results: 'Sequence[NodeResult]', *, every: bool) -> str | None:
+def text(results: Sequence[NodeResult], *, every: bool) -> str | None:
     """Return the plans; of several nodes the non-empty ones, and a sum.
 
     :param every: print each plan, however many there are
     """
-    from report_client.plan import render  # noqa: PLC0415 (quick --help)
-
     planned = [r for r in results if r.plan is not None or r.notes]
     if not results:
         return 'no nodes'
@@ -50,7 +47,7 @@ def text(results: 'Sequence[NodeResult]', *, every: bool) -> str | None:
     return '\n\n'.join(texts) if texts else None
 
 
-def unplanned(results: 'Sequence[NodeResult]', *, every: bool) -> list[str]:
+def unplanned(results: Sequence[NodeResult], *, every: bool) -> list[str]:
     """Return the reasons of the nodes that have no plan, a line for each.
 
     :param every: give each node its line, however many there are
@@ -69,13 +66,11 @@ def unplanned(results: 'Sequence[NodeResult]', *, every: bool) -> list[str]:
     ]
 
 
-def plan(result: 'NodeResult') -> 'Plan':
+def plan(result: NodeResult) -> Plan:
     """Return a node's plan, with the reason if the node is not done.
 
     A node that could not be planned has an empty plan.
     """
-    from ...plan.plan import Plan  # noqa: PLC0415 (quick --help)
-
     made = result.plan
     if made is not None and result.approved:
         said = [f'{line}; {_WHEN}' for line in result.approved]

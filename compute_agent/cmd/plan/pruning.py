@@ -6,18 +6,15 @@ words, and reports the names that are removed from no provider.
 """
 
 import argparse
-import typing
 from collections.abc import Callable, Iterable, Sequence
+
+from compute_agent.plan.operations.operations import Operation
 
 from ...cycle.node import node_result
 from ...ownership.policy import Prune
 from ...tree import node as node_module
 from ...tree.node import Node
-
-if typing.TYPE_CHECKING:
-    from compute_agent.plan.operations.operations import Operation
-
-    from ..wiring.agent import NodeResult
+from ..wiring.agent import NodeResult
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +53,7 @@ def check_node(prune: Prune, nodes: Callable[[], Iterable[Node]]) -> None:
         node_module.chosen(nodes(), prune.node)
 
 
-def unmet(prune: Prune, results: Iterable['NodeResult']) -> list[str]:
+def unmet(prune: Prune, results: Iterable[NodeResult]) -> list[str]:
     """Return a line for each name that is removed from no provider.
 
     A node that is not done may still have the name.
@@ -80,5 +77,5 @@ def unmet(prune: Prune, results: Iterable['NodeResult']) -> list[str]:
     ]
 
 
-def _planned(result: 'NodeResult') -> 'Sequence[Operation]':
+def _planned(result: NodeResult) -> Sequence[Operation]:
     return result.plan.operations if result.plan is not None else ()

@@ -8,11 +8,13 @@ import collections
 import typing
 from collections.abc import Sequence
 
-if typing.TYPE_CHECKING:
-    from ..wiring.agent import NodeResult
+from report_client.plan import render
+
+from ...cycle.node import node_result
+from ..wiring.agent import NodeResult
 
 
-def text(results: Sequence['NodeResult']) -> str:
+def text(results: Sequence[NodeResult]) -> str:
     """Return a line for each node; of several, only for those with news."""
     if len(results) <= 1:
         return _node(results[0]) if results else 'no nodes'
@@ -27,11 +29,7 @@ def text(results: Sequence['NodeResult']) -> str:
     return '\n'.join([*(_node(r) for r in news), total])
 
 
-def _node(result: 'NodeResult') -> str:
-    from report_client.plan import render  # noqa: PLC0415
-
-    from ...cycle.node import node_result  # noqa: PLC0415
-
+def _node(result: NodeResult) -> str:
     lines = [node_result.line(result)]
     if not result.reason and not result.applied:
         lines[0] += f', {render.NOTHING}'
@@ -40,10 +38,8 @@ def _node(result: 'NodeResult') -> str:
     return '\n'.join(lines)
 
 
-def data(result: 'NodeResult') -> dict[str, typing.Any]:
+def data(result: NodeResult) -> dict[str, typing.Any]:
     """Return a node's result."""
-    from report_client.plan import render  # noqa: PLC0415
-
     return {
         'node': result.node.called,
         'uuid': result.node.uuid,

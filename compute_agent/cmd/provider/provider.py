@@ -6,16 +6,18 @@ import dataclasses
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from report_client import errors as placement_errors
+from report_client.api import provider_details, provider_query, trait_query
+from report_client.api import providers as providers_api
+from report_client.http.messages import codec
+
 from ... import errors
-from ...tree import inventory
+from ...plan.change import Change
+from ...plan.history_entry import Entry, What
+from ...tree import inventory, names, provider
 from ..app import bulk, command, listing
 from ..candidates import group_options
 from . import provider_change
-
-if typing.TYPE_CHECKING:
-    from report_client.api import provider_details
-    from report_client.api import providers as providers_api
-    from report_client.http.messages import codec
 
 
 class ProviderList(listing.Listing):
@@ -69,8 +71,6 @@ class ProviderList(listing.Listing):
         self, parsed_args: argparse.Namespace
     ) -> tuple[listing.Rows, str | None, int]:
         """Return one row for each provider."""
-        from report_client.api import provider_query, trait_query  # noqa: PLC0415 (quick --help)
-
         query = provider_query.ProviderQuery(
             traits=trait_query.TraitQuery.parse(parsed_args.required),
             resources=provider_query.parse_resources(parsed_args.resources),
@@ -121,7 +121,7 @@ class ProviderShow(command.Report):
 class ProviderCreate(bulk.BulkReport):
     """Create a provider that no agent reports, such as shared storage."""
 
-    _service: 'providers_api.Providers'
+    _service: providers_api.Providers
 
     def add_item(
         self, parser: argparse.ArgumentParser
@@ -152,8 +152,6 @@ class ProviderCreate(bulk.BulkReport):
 
     def check(self, parsed_args: argparse.Namespace) -> None:
         """Refuse names and uuids that no provider can have."""
-        from ...tree import names  # noqa: PLC0415 (quick --help)
-
         names.check_provider_name(parsed_args.name)
         names.check_aggregates(parsed_args.aggregates)
         if parsed_args.uuid is not None:
@@ -179,8 +177,6 @@ class ProviderCreate(bulk.BulkReport):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Create the provider."""
-        from ...plan.history_entry import Entry, What  # noqa: PLC0415 (quick --help)
-
         service, parent = self._service, parsed_args.parent
         made = service.create(
             parsed_args.name,
@@ -228,9 +224,6 @@ class ProviderDelete(provider_change.ProviderItem):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Delete the provider."""
-        from ...plan.change import Change  # noqa: PLC0415 (quick --help)
-        from ...plan.history_entry import Entry, What  # noqa: PLC0415
-
         found = parsed_args.found
         self._service.delete(found)
         change = Change(uuid=found.uuid, kind=None, existed=True, exists=False)
@@ -247,8 +240,8 @@ class ProviderDelete(provider_change.ProviderItem):
 
 def _mistakes(
     items: Sequence[argparse.Namespace],
-    found: 'Mapping[str, providers_api.Found]',
-    parents: 'Mapping[str, providers_api.Found]',
+    found: Mapping[str, providers_api.Found],
+    parents: Mapping[str, providers_api.Found],
 ) -> Sequence[errors.AgentError | None]:
     """Return for each new provider why it cannot be created, or None.
 
@@ -256,8 +249,6 @@ def _mistakes(
         there is none
     :param parents: the parents that no line creates, in the same way
     """
-    from report_client import errors as placement_errors  # noqa: PLC0415 (quick --help)
-
     earlier: set[str] = set()
     mistakes: list[errors.AgentError | None] = []
     for item in items:
@@ -282,9 +273,9 @@ def _mistakes(
 
 
 def _data(
-    shown: 'codec.ListedProvider',
-    tree: 'Iterable[codec.ListedProvider]',
-    details: 'provider_details.Details',
+    shown: codec.ListedProvider,
+    tree: Iterable[codec.ListedProvider],
+    details: provider_details.Details,
 ) -> dict[str, typing.Any]:
     named = {row.uuid: {'name': row.name, 'uuid': row.uuid} for row in tree}
     parent = shown.parent_uuid
@@ -346,6 +337,4 @@ def _amounts(rc: str, record: dict[str, typing.Any]) -> str:
 
 
 def _title(named: dict[str, typing.Any]) -> str:
-    from ...tree import provider  # noqa: PLC0415 (quick --help)
-
     return provider.title(named['name'] or named['uuid'], named['uuid'])

@@ -12,16 +12,17 @@ import dataclasses
 import typing
 from collections.abc import Callable, Sequence
 
+from report_client.api import provider_query
+from report_client.api import providers as providers_api
+from report_client.http.messages import codec
+
+from ...identity import compute_id, host_adoption
+from ...ownership import adoption
+from ...state.database import lock
 from ..app import command, confirm
-from . import provider_change
-
-if typing.TYPE_CHECKING:
-    from report_client.api import providers as providers_api
-    from report_client.http.messages import codec
-
-    from ...identity import host_adoption
-    from ...ownership import adoption
-    from ..wiring.agent import Agent
+from ..wiring import agent_settings, named_providers
+from ..wiring.agent import Agent, open_agent
+from . import nova_roots, provider_change
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +69,6 @@ class ProviderAdopt(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Adopt the provider; return what was adopted."""
-        from ...state.database import lock  # noqa: PLC0415
-        from ..wiring import agent_settings, named_providers  # noqa: PLC0415
-        from ..wiring.agent import open_agent  # noqa: PLC0415
-
         conf = self.conf()
         with (
             lock.hold(agent_settings.state_path(conf)),
@@ -79,7 +76,7 @@ class ProviderAdopt(command.Report):
         ):
             service = named_providers.providers_of(conf)
             provider = service.find(parsed_args.provider)
-            provider_change.refuse_novas_root(agent, provider)
+            nova_roots.refuse(agent, provider)
             proposal = _proposal(agent, service, provider, parsed_args)
             refused = proposal.plan and confirm.refused(
                 self, proposal.plan, yes=parsed_args.yes
@@ -90,17 +87,12 @@ class ProviderAdopt(command.Report):
 
 
 def _proposal(
-    agent: 'Agent',
-    service: 'providers_api.Providers',
-    provider: 'codec.ListedProvider',
+    agent: Agent,
+    service: providers_api.Providers,
+    provider: codec.ListedProvider,
     parsed_args: argparse.Namespace,
 ) -> _Proposal:
     """Return the proposal for a host if one matches, else for the provider."""
-    from report_client.api import provider_query  # noqa: PLC0415 (quick --help)
-
-    from ...identity import host_adoption  # noqa: PLC0415
-    from ...ownership import adoption  # noqa: PLC0415
-
     nodes = agent.tracker.nodes()
     host = host_adoption.host_adoption(
         provider,
@@ -130,10 +122,7 @@ def _proposal(
     return _of_provider(agent, provider, adopted)
 
 
-def _of_host(agent: 'Agent', host: 'host_adoption.HostAdoption') -> _Proposal:
-    from ...identity import compute_id  # noqa: PLC0415 (quick --help)
-    from ...ownership import adoption  # noqa: PLC0415
-
+def _of_host(agent: Agent, host: host_adoption.HostAdoption) -> _Proposal:
     uuid, node = host.provider.uuid, host.node
 
     def apply() -> str:
@@ -158,12 +147,10 @@ def _of_host(agent: 'Agent', host: 'host_adoption.HostAdoption') -> _Proposal:
 
 
 def _of_provider(
-    agent: 'Agent',
-    provider: 'codec.ListedProvider',
-    found: 'adoption.Adoption',
+    agent: Agent,
+    provider: codec.ListedProvider,
+    found: adoption.Adoption,
 ) -> _Proposal:
-    from ...ownership import adoption  # noqa: PLC0415 (quick --help)
-
     def apply() -> str:
         if found.new:
             generations = {row.uuid: row.generation for row in found.new}
@@ -180,10 +167,8 @@ def _of_provider(
     )
 
 
-def _plan(found: 'adoption.Adoption') -> list[str]:
+def _plan(found: adoption.Adoption) -> list[str]:
     """Return what will be done, and what follows from it."""
-    from ...ownership import adoption  # noqa: PLC0415 (quick --help)
-
     names = ', '.join(adoption.title(row) for row in found.new)
     lines = [
         f'{names}: will count as created by this agent, for node {found.node.called}',
@@ -204,7 +189,7 @@ def _plan(found: 'adoption.Adoption') -> list[str]:
 
 
 def _data(
-    provider: 'adoption.ListedProvider', adopted: Sequence[str], node: str
+    provider: adoption.ListedProvider, adopted: Sequence[str], node: str
 ) -> dict[str, typing.Any]:
     return {
         'provider': provider.name,

@@ -8,35 +8,32 @@ import re
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 
+from report_client import errors as placement_errors
+from report_client.api import content_kinds, provider_contents, trait_names
+from report_client.api import providers as providers_api
+from report_client.http.messages import codec
+from report_client.plan import history_entries, render
+
 from ... import errors
+from ...plan.history_entry import Entry
+from ...plan.operations import operations
 from ..app import bulk, command
+from ..wiring import host_history, named_providers
 
-if typing.TYPE_CHECKING:
-    from report_client.api import content_kinds, provider_contents
-    from report_client.api import providers as providers_api
-    from report_client.http.messages import codec
-
-    from ...ownership import adoption
-    from ...plan.history_entry import Entry
-    from ...plan.operations import operations as ops
-    from ..wiring.agent import Agent
-
-    Done = provider_contents.Change[ops.SetOperation]
+Done = provider_contents.Change[operations.SetOperation]
 
 _GENERATION = re.compile('[0-9]{1,18}')
 
 
-def providers(asking: command.AgentCommand) -> 'providers_api.Providers':
+def providers(asking: command.AgentCommand) -> providers_api.Providers:
     """Return the API for providers; it sends no request yet."""
-    from ..wiring import named_providers  # noqa: PLC0415 (quick --help)
-
     return named_providers.providers_of(asking.conf())
 
 
 class ProviderItem(bulk.BulkReport):
     """A command about one provider, or about one for each line of stdin."""
 
-    _service: 'providers_api.Providers'
+    _service: providers_api.Providers
 
     def add_item(
         self, parser: argparse.ArgumentParser
@@ -62,7 +59,7 @@ class ProviderItem(bulk.BulkReport):
 
     def unknown_names(
         self,
-        service: 'providers_api.Providers',  # noqa: ARG002
+        service: providers_api.Providers,  # noqa: ARG002
         items: Sequence[argparse.Namespace],
     ) -> Sequence[errors.AgentError | None]:
         """Return for each of several items the names that do not exist."""
@@ -93,8 +90,6 @@ class ProviderChange(ProviderItem):
 
     def act(self, parsed_args: argparse.Namespace) -> bulk.Outcome:
         """Change the provider; return the operation that did it."""
-        from report_client.plan import history_entries  # noqa: PLC0415 (quick --help)
-
         done = self.change(self._service, parsed_args.found, parsed_args)
         if done.is_change:
             entries = history_entries.entries(done.operation)
@@ -108,15 +103,15 @@ class ProviderChange(ProviderItem):
     @abc.abstractmethod
     def change(
         self,
-        service: 'providers_api.Providers',
-        provider: 'codec.ListedProvider',
+        service: providers_api.Providers,
+        provider: codec.ListedProvider,
         parsed_args: argparse.Namespace,
-    ) -> 'Done':
+    ) -> Done:
         """Change the provider; return the operation that did it."""
 
     def notes(
         self,
-        done: 'Done',  # noqa: ARG002
+        done: Done,  # noqa: ARG002
         parsed_args: argparse.Namespace,  # noqa: ARG002
     ) -> Sequence[str]:
         """Return remarks about a change, such as names that were not there."""
@@ -124,7 +119,7 @@ class ProviderChange(ProviderItem):
 
 
 def unknown(
-    kind: 'content_kinds.ContentKind[typing.Any, typing.Any]',
+    kind: content_kinds.ContentKind[typing.Any, typing.Any],
     missing: Mapping[str, str],
     names: Iterable[str],
     *,
@@ -135,9 +130,6 @@ def unknown(
     :param missing: names that it does not know → a suggestion, or ''
     :param create: custom names are created
     """
-    from report_client import errors as placement_errors  # noqa: PLC0415 (quick --help)
-    from report_client.api import trait_names  # noqa: PLC0415
-
     lacking = sorted(set(names) & set(missing))
     impossible = trait_names.not_creatable(lacking, create=create)
     if not impossible:
@@ -152,12 +144,10 @@ def unknown(
 
 def tell(
     asking: command.AgentCommand,
-    provider: 'codec.ListedProvider',
-    entries: 'Iterable[Entry]',
+    provider: codec.ListedProvider,
+    entries: Iterable[Entry],
 ) -> None:
     """Add to the history on this host what a command did to a provider."""
-    from ..wiring import host_history  # noqa: PLC0415 (quick --help)
-
     of_node = [
         dataclasses.replace(entry, node_uuid=provider.root_uuid)
         for entry in entries
@@ -166,16 +156,12 @@ def tell(
 
 
 def told(
-    done: 'Done', *, with_generation: bool
+    done: Done, *, with_generation: bool
 ) -> tuple[dict[str, typing.Any], str]:
     """Return a change as data and as text.
 
     :param with_generation: say the new generation in the text, too
     """
-    from report_client.plan import render  # noqa: PLC0415 (quick --help)
-
-    from ...plan.operations import operations  # noqa: PLC0415
-
     data = {
         **render.operation_data(done.operation),
         'changed': done.is_change,
@@ -227,22 +213,3 @@ def add_provider(
             'of the "-".'
         )
     parser.add_argument('provider', metavar='PROVIDER', help=text)
-
-
-def refuse_novas_root(
-    agent: 'Agent', provider: 'adoption.ListedProvider'
-) -> None:
-    """Refuse to take over or rename a root that nova-compute reports.
-
-    :raises errors.Refused: this is a node of an agent beside nova-compute
-    """
-    mode = agent.current.value.part
-    if not mode.is_beside_nova or provider.parent_uuid:
-        return
-    for node in agent.tracker.nodes():
-        if provider.uuid == node.uuid or provider.name == node.name:
-            raise errors.Refused(
-                f"the root of {node} is nova-compute's with [compute_agent] "
-                f'mode = {mode.value}, and is neither adopted nor renamed; '
-                'set mode = owner first if no nova-compute has it'
-            )

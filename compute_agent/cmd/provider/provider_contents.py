@@ -11,16 +11,15 @@ import re
 import typing
 from collections.abc import Collection, Iterable, Sequence
 
+from report_client.api import content_kinds, trait_names
+from report_client.api import providers as providers_api
+from report_client.http.messages import codec
+
 from ... import error_text, errors
 from ...tree import inventory, names
 from ...tree.assertion import Kind
 from ..app import command, listing
 from . import provider_change
-
-if typing.TYPE_CHECKING:
-    from report_client.api import content_kinds
-    from report_client.api import providers as providers_api
-    from report_client.http.messages import codec
 
 # The names of a kind as arguments: the word in the usage, and the help.
 _ARGUMENTS = {
@@ -65,8 +64,8 @@ class _List(listing.Listing):
 
     def contents(
         self,
-        service: 'providers_api.Providers',
-        provider: 'codec.ListedProvider',
+        service: providers_api.Providers,
+        provider: codec.ListedProvider,
     ) -> tuple[int, listing.Rows]:
         """Return the generation of the provider, and a row for each name."""
         generation, found = service.contents(provider, self.KIND)
@@ -108,8 +107,8 @@ class ProviderInventoryList(_List):
 
     def contents(
         self,
-        service: 'providers_api.Providers',
-        provider: 'codec.ListedProvider',
+        service: providers_api.Providers,
+        provider: codec.ListedProvider,
     ) -> tuple[int, listing.Rows]:
         """Return the generation, and a row for each inventory."""
         found = service.used_inventories(provider)
@@ -136,10 +135,8 @@ class _Change(provider_change.ProviderChange):
     CREATES: typing.ClassVar[bool] = True
 
     @property
-    def kind(self) -> 'content_kinds.ContentKind[typing.Any, typing.Any]':
+    def kind(self) -> content_kinds.ContentKind[typing.Any, typing.Any]:
         """The row of the table of kinds."""
-        from report_client.api import content_kinds  # noqa: PLC0415 (quick --help)
-
         return content_kinds.KINDS[self.KIND]
 
     @property
@@ -179,7 +176,7 @@ class _Change(provider_change.ProviderChange):
 
     def unknown_names(
         self,
-        service: 'providers_api.Providers',
+        service: providers_api.Providers,
         items: Sequence[argparse.Namespace],
     ) -> Sequence[errors.AgentError | None]:
         """Return for each item the names that placement does not know."""
@@ -200,10 +197,10 @@ class _Add(_Change):
 
     def change(
         self,
-        service: 'providers_api.Providers',
-        provider: 'codec.ListedProvider',
+        service: providers_api.Providers,
+        provider: codec.ListedProvider,
         parsed_args: argparse.Namespace,
-    ) -> 'provider_change.Done':
+    ) -> provider_change.Done:
         """Add the names."""
         return service.add(
             provider,
@@ -219,10 +216,10 @@ class _Set(_Change):
 
     def change(
         self,
-        service: 'providers_api.Providers',
-        provider: 'codec.ListedProvider',
+        service: providers_api.Providers,
+        provider: codec.ListedProvider,
         parsed_args: argparse.Namespace,
-    ) -> 'provider_change.Done':
+    ) -> provider_change.Done:
         """Replace the names."""
         return service.replace(
             provider,
@@ -240,10 +237,10 @@ class _Remove(_Change):
 
     def change(
         self,
-        service: 'providers_api.Providers',
-        provider: 'codec.ListedProvider',
+        service: providers_api.Providers,
+        provider: codec.ListedProvider,
         parsed_args: argparse.Namespace,
-    ) -> 'provider_change.Done':
+    ) -> provider_change.Done:
         """Remove the names."""
         return service.remove(
             provider,
@@ -253,11 +250,9 @@ class _Remove(_Change):
         )
 
     def notes(
-        self, done: 'provider_change.Done', parsed_args: argparse.Namespace
+        self, done: provider_change.Done, parsed_args: argparse.Namespace
     ) -> Sequence[str]:
         """Return a remark for each name that the provider did not have."""
-        from report_client.api import trait_names  # noqa: PLC0415 (quick --help)
-
         if not self.kind.held:
             return ()
         operation, found = done.operation, []
@@ -292,10 +287,10 @@ class ProviderTraitClear(provider_change.ProviderChange):
 
     def change(
         self,
-        service: 'providers_api.Providers',
-        provider: 'codec.ListedProvider',
+        service: providers_api.Providers,
+        provider: codec.ListedProvider,
         parsed_args: argparse.Namespace,
-    ) -> 'provider_change.Done':
+    ) -> provider_change.Done:
         """Remove every trait."""
         return service.clear_traits(
             provider, generation=parsed_args.generation
@@ -369,10 +364,10 @@ class ProviderInventorySet(_Change):
 
     def change(
         self,
-        service: 'providers_api.Providers',
-        provider: 'codec.ListedProvider',
+        service: providers_api.Providers,
+        provider: codec.ListedProvider,
         parsed_args: argparse.Namespace,
-    ) -> 'provider_change.Done':
+    ) -> provider_change.Done:
         """Set the fields."""
         return service.set_inventory(
             provider,

@@ -8,12 +8,17 @@ import argparse
 import typing
 from collections.abc import Sequence
 
-from ... import error_text
-from ..app import command, confirm
-from . import provider_change
+from report_client.http.messages import codec
 
-if typing.TYPE_CHECKING:
-    from report_client.http.messages import codec
+from ... import error_text
+from ...ownership import adoption
+from ...plan.history_entry import Entry, What
+from ...state.database import lock
+from ...tree import names
+from ..app import command, confirm
+from ..wiring import agent_settings, named_providers
+from ..wiring.agent import open_agent
+from . import nova_roots, provider_change
 
 _CREATED = (
     '  this agent created it under the name that its driver uses: if the '
@@ -49,13 +54,6 @@ class ProviderRename(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Rename the provider; return its names."""
-        from ...ownership import adoption  # noqa: PLC0415
-        from ...plan.history_entry import Entry, What  # noqa: PLC0415
-        from ...state.database import lock  # noqa: PLC0415
-        from ...tree import names  # noqa: PLC0415
-        from ..wiring import agent_settings, named_providers  # noqa: PLC0415
-        from ..wiring.agent import open_agent  # noqa: PLC0415
-
         conf = self.conf()
         with (
             lock.hold(agent_settings.state_path(conf)),
@@ -63,7 +61,7 @@ class ProviderRename(command.Report):
         ):
             service = named_providers.providers_of(conf)
             provider = service.find(parsed_args.provider)
-            provider_change.refuse_novas_root(agent, provider)
+            nova_roots.refuse(agent, provider)
             name = adoption.new_name(
                 provider, agent.tracker.nodes(), parsed_args.name
             )
@@ -99,9 +97,9 @@ class ProviderRename(command.Report):
 
 
 def _plan(
-    provider: 'codec.ListedProvider',
+    provider: codec.ListedProvider,
     name: str,
-    tree: Sequence['codec.ListedProvider'],
+    tree: Sequence[codec.ListedProvider],
 ) -> list[str]:
     """Return lines about the rename and its effect on other programs."""
     children = sorted(

@@ -22,11 +22,9 @@ from ...monitoring.metrics import Metrics
 from ...monitoring.values import address, health
 from ...transport.watched import SENT
 from ...virt.driver_calls import CALLS
+from ..wiring.agent import Agent
 from . import service_manager
 from .lifetime import Lifetime
-
-if typing.TYPE_CHECKING:
-    from ..wiring.agent import Agent
 
 LOG = logging.getLogger(__name__)
 
@@ -34,7 +32,7 @@ LOG = logging.getLogger(__name__)
 @contextlib.contextmanager
 def monitored(
     conf: cfg.ConfigOpts,
-    agent: 'Agent',
+    agent: Agent,
     life: Lifetime,
     interval: Callable[[], float],
 ) -> Iterator[None]:
@@ -72,7 +70,7 @@ def monitored(
 
 def _metrics(
     conf: cfg.ConfigOpts,
-    agent: 'Agent',
+    agent: Agent,
     life: Lifetime,
     interval: Callable[[], float],
 ) -> Metrics:

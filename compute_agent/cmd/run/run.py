@@ -10,14 +10,19 @@ import typing
 from collections.abc import Sequence
 
 from oslo_config import cfg
+from oslo_log import log
 
 from ... import errors
-from ..app import command, configuration, plain_text
-
-if typing.TYPE_CHECKING:
-    from ..app import signals
-    from ..wiring.agent import Agent, NodeResult
-    from . import cycles, lifetime
+from ...cycle import garbage, service
+from ...cycle.node import node_result
+from ...state.database import lock
+from ..app import command, configuration, plain_text, signals
+from ..control import daemon
+from ..plan import masks
+from ..tree import tree_view
+from ..wiring import agent_settings, placement
+from ..wiring.agent import DAEMON, Agent, NodeResult, open_agent
+from . import cycles, daemon_history, lifetime, monitors
 
 LOG = logging.getLogger(__name__)
 
@@ -58,14 +63,6 @@ class Run(command.AgentCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Run until SIGINT or SIGTERM; reload the files on SIGHUP."""
-        from ...state.database import lock  # noqa: PLC0415 (quick --help)
-        from ..app import signals  # noqa: PLC0415
-        from ..control import daemon  # noqa: PLC0415
-        from ..plan import masks  # noqa: PLC0415
-        from ..wiring import agent_settings, placement  # noqa: PLC0415
-        from ..wiring.agent import DAEMON, open_agent  # noqa: PLC0415
-        from . import cycles, daemon_history, lifetime, monitors  # noqa: PLC0415
-
         conf = self.conf()
         _set_up_logging(conf, debug=self.app.global_options.debug)
         requests = signals.DaemonSignals()
@@ -99,7 +96,7 @@ class Run(command.AgentCommand):
             )
             log_masks = masks.UnmatchedMasks(conf.compute_agent.masked_traits)
 
-            def done(results: Sequence['NodeResult']) -> None:
+            def done(results: Sequence[NodeResult]) -> None:
                 log_masks.log(results)
                 if parsed_args.show_tree:
                     first_tree.show(results)
@@ -140,13 +137,11 @@ class _Worker(threading.Thread):
 
     def __init__(
         self,
-        work: 'cycles.Cycles',
-        requests: 'signals.DaemonSignals',
+        work: cycles.Cycles,
+        requests: signals.DaemonSignals,
         done: typing.Callable[..., None],
-        life: 'lifetime.Lifetime',
+        life: lifetime.Lifetime,
     ) -> None:
-        from ...cycle import garbage, service  # noqa: PLC0415 (quick --help)
-
         super().__init__(name='cycles', daemon=True)
         self._work = work
         self._requests = requests
@@ -172,7 +167,7 @@ class _Worker(threading.Thread):
         finally:
             self._requests.set()
 
-    def _cycle(self) -> 'Sequence[NodeResult]':
+    def _cycle(self) -> Sequence[NodeResult]:
         self._requests.take_hint()
         if self._requests.take_reload():
             with self._life.reloading():
@@ -189,17 +184,14 @@ class _Worker(threading.Thread):
 class _FirstTree:
     """Prints the trees, once: after the first cycle that reached placement."""
 
-    def __init__(self, out: typing.TextIO, agent: 'Agent', where: str) -> None:
+    def __init__(self, out: typing.TextIO, agent: Agent, where: str) -> None:
         self._out = out
         self._agent = agent
         self._where = where
         self._shown = False
 
-    def show(self, results: Sequence['NodeResult']) -> None:
+    def show(self, results: Sequence[NodeResult]) -> None:
         """Print the tree of each node, at the first call only."""
-        from ...cycle.node import node_result  # noqa: PLC0415 (quick --help)
-        from ..tree import tree_view  # noqa: PLC0415
-
         if self._shown:
             return
         nodes = [result.node for result in results]
@@ -220,8 +212,6 @@ class _FirstTree:
 
 
 def _register_logging(conf: cfg.ConfigOpts) -> None:
-    from oslo_log import log  # noqa: PLC0415 (slow)
-
     log.register_options(conf)
     conf.set_default('use_stderr', True)  # stdout has the results
     log.set_defaults(
@@ -240,8 +230,6 @@ def _register_logging(conf: cfg.ConfigOpts) -> None:
 
 def _set_up_logging(conf: cfg.ConfigOpts, *, debug: bool) -> None:
     """Set up oslo.log with the options of the configuration."""
-    from oslo_log import log  # noqa: PLC0415 (slow)
-
     if debug:
         conf.set_override('debug', True)
     for handler in list(logging.getLogger().handlers):

@@ -15,10 +15,11 @@ import pathlib
 import typing
 
 from ... import errors
+from ...state import state
+from ...state.database import lock
+from ...state.values import node_record
 from ..app import command, configuration
-
-if typing.TYPE_CHECKING:
-    from ...state.values import node_record
+from ..wiring import agent_settings
 
 STDIN = '-'
 
@@ -47,10 +48,6 @@ class StateExport(command.AgentCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Print the record; with --forget, drop it."""
-        from ...state import state  # noqa: PLC0415 (quick --help)
-        from ...state.database import lock  # noqa: PLC0415
-        from ...state.values import node_record  # noqa: PLC0415
-
         directory = state_path(self)
         with contextlib.ExitStack() as stack:
             if parsed_args.forget:
@@ -67,13 +64,11 @@ class StateExport(command.AgentCommand):
                     opened.handover.forget_with_record(node.uuid)
         return 0
 
-    def _print(self, exported: 'node_record.NodeRecord') -> None:
+    def _print(self, exported: node_record.NodeRecord) -> None:
         """Print a record; return when it is written (a file: on disk).
 
         :raises errors.Unavailable: the record could not be written
         """
-        from ...state.values import node_record  # noqa: PLC0415 (quick --help)
-
         out = self.app.stdout
         try:
             json.dump(node_record.data(exported), out, indent=2)
@@ -112,9 +107,6 @@ class StateImport(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Import the record; return a summary of it."""
-        from ...state import state  # noqa: PLC0415 (quick --help)
-        from ...state.database import lock  # noqa: PLC0415
-
         directory = state_path(self)
         imported = _read(parsed_args.file, self.app.stdin)
         with (
@@ -128,8 +120,6 @@ class StateImport(command.Report):
 
 def state_path(asking: command.AgentCommand) -> pathlib.Path:
     """Return the state directory; the options of placement are not read."""
-    from ..wiring import agent_settings  # noqa: PLC0415 (quick --help)
-
     conf = configuration.load(asking.app.global_options, local=True)
     return agent_settings.state_path(conf)
 
@@ -145,13 +135,11 @@ def _to_disk(out: typing.TextIO) -> None:
             raise
 
 
-def _read(name: str, stdin: typing.TextIO) -> 'node_record.NodeRecord':
+def _read(name: str, stdin: typing.TextIO) -> node_record.NodeRecord:
     """Return the record in a file.
 
     :raises errors.ConfigError: it cannot be read, or is not a record
     """
-    from ...state.values import node_record  # noqa: PLC0415 (quick --help)
-
     where = 'standard input' if name == STDIN else name
     try:
         content = (
@@ -171,7 +159,7 @@ def _read(name: str, stdin: typing.TextIO) -> 'node_record.NodeRecord':
     raise errors.ConfigError(f'{where}: {why}')
 
 
-def _data(imported: 'node_record.NodeRecord') -> dict[str, typing.Any]:
+def _data(imported: node_record.NodeRecord) -> dict[str, typing.Any]:
     record = imported.record
     return {
         'node': imported.node.called,
@@ -182,7 +170,7 @@ def _data(imported: 'node_record.NodeRecord') -> dict[str, typing.Any]:
     }
 
 
-def _text(imported: 'node_record.NodeRecord') -> str:
+def _text(imported: node_record.NodeRecord) -> str:
     record = imported.record
     lines = [f'imported the record of {imported.node}']
     for uuid in imported.providers:

@@ -9,6 +9,9 @@ import argparse
 import contextlib
 import dataclasses
 
+from ...ownership.explanations import record_rows
+from ...state import state as state_database
+from ...state.values import node_record
 from ..app import listing
 from . import state
 
@@ -47,10 +50,6 @@ class StateShow(listing.Listing):
         self, parsed_args: argparse.Namespace
     ) -> tuple[listing.Rows, str | None, int]:
         """Return one row for each provider and each name."""
-        from ...ownership.explanations import record_rows  # noqa: PLC0415 (quick --help)
-        from ...state import state as state_database  # noqa: PLC0415
-        from ...state.values import node_record  # noqa: PLC0415
-
         directory = state.state_path(self)
         opened = state_database.State.open_copy(directory)
         with contextlib.closing(opened):

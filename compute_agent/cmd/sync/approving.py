@@ -9,18 +9,18 @@ ask, and --yes is the answer.
 """
 
 import contextlib
-import typing
 from collections.abc import Collection, Sequence
 
 from oslo_config import cfg
 
-from ..app import command, confirm, person
+from ...state import state
+from ...tree import node
+from ..app import command, confirm, person, progress
 from ..control import asking as control
 from ..control import client, protocol
 from ..plan import plan_view
-
-if typing.TYPE_CHECKING:
-    from ..wiring.agent import NodeResult
+from ..wiring import agent_settings
+from ..wiring.agent import NodeResult, open_agent
 
 _APPROVED = (
     'approved: the daemon makes exactly these changes; the approval of '
@@ -72,8 +72,6 @@ def cycle(
 
     :raises client.NoDaemon: there is no daemon behind the control socket
     """
-    from ..wiring import agent_settings  # noqa: PLC0415 (quick --help)
-
     request = protocol.Request(
         command=protocol.Command.CYCLE,
         nodes=tuple(only),
@@ -84,12 +82,8 @@ def cycle(
 
 def _planned(
     asking: command.AgentCommand, conf: cfg.ConfigOpts, only: Collection[str]
-) -> 'list[NodeResult]':
+) -> list[NodeResult]:
     """Return what the daemon's next cycle would do to these nodes."""
-    from ...tree import node  # noqa: PLC0415 (quick --help)
-    from ..app import progress  # noqa: PLC0415
-    from ..wiring.agent import open_agent  # noqa: PLC0415
-
     with (
         open_agent(conf, read_only=True) as agent,
         progress.bar(asking.app.stderr, 'nodes') as advance,
@@ -100,11 +94,8 @@ def _planned(
     return [r for r in results if r.node in chosen]
 
 
-def _grant(conf: cfg.ConfigOpts, held: 'Sequence[NodeResult]') -> None:
+def _grant(conf: cfg.ConfigOpts, held: Sequence[NodeResult]) -> None:
     """Record the approval of all that is held back."""
-    from ...state import state  # noqa: PLC0415 (quick --help)
-    from ..wiring import agent_settings  # noqa: PLC0415
-
     directory = agent_settings.state_path(conf)
     with contextlib.closing(state.State.open_beside(directory)) as beside:
         beside.approvals.grant(

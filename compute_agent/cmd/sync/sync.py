@@ -4,12 +4,17 @@
 import argparse
 import typing
 
-from ... import errors
-from ..app import command
-from ..plan import pruning, result_view
+from oslo_config import cfg
 
-if typing.TYPE_CHECKING:
-    from oslo_config import cfg
+from ... import errors
+from ...cycle.node import node_result
+from ...state.database import lock
+from ..app import command, progress
+from ..control import client
+from ..plan import pruning, result_view
+from ..wiring import agent_settings
+from ..wiring.agent import open_agent
+from . import approving
 
 _PRUNE = (
     '--prune cannot be asked of a daemon: stop it, run the command, and start '
@@ -60,9 +65,6 @@ class Sync(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Run a cycle, or have the daemon run one."""
-        from ..control import client  # noqa: PLC0415 (quick --help)
-        from . import approving  # noqa: PLC0415
-
         conf = self.conf()
         try:
             return self._cycle(conf, parsed_args)
@@ -77,15 +79,9 @@ class Sync(command.Report):
             raise errors.StateInUse(f'{in_use}; {exc}; {_NO_SOCKET}') from exc
 
     def _cycle(
-        self, conf: 'cfg.ConfigOpts', parsed_args: argparse.Namespace
+        self, conf: cfg.ConfigOpts, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Run a cycle; return each node's result."""
-        from ...cycle.node import node_result  # noqa: PLC0415 (quick --help)
-        from ...state.database import lock  # noqa: PLC0415
-        from ..app import progress  # noqa: PLC0415
-        from ..wiring import agent_settings  # noqa: PLC0415
-        from ..wiring.agent import open_agent  # noqa: PLC0415
-
         prune = pruning.parse(parsed_args)
         with (
             lock.hold(agent_settings.state_path(conf)),

@@ -3,19 +3,24 @@
 
 import argparse
 import contextlib
+import time
 import typing
 from collections.abc import Sequence
 
+from oslo_config import cfg
+
+from report_client import errors as placement_errors
+from report_client.http.messages import codec
+from report_client.observe import observer
+
+from ... import errors
+from ...state.state import State
 from ...tree import node as node_module
 from ...tree import provider
 from ..app import command
-
-if typing.TYPE_CHECKING:
-    from oslo_config import cfg
-
-    from report_client.http.messages import codec
-
-    from ...state.state import State
+from ..wiring import agent_settings, named_providers, placement
+from ..wiring.agent import open_agent
+from . import tree_view
 
 _Tree = tuple[node_module.Node, provider.Snapshot]
 
@@ -46,8 +51,6 @@ class TreeShow(command.Report):
         self, parsed_args: argparse.Namespace
     ) -> tuple[typing.Any, str | None, int]:
         """Return the selected trees."""
-        from . import tree_view  # noqa: PLC0415 (quick --help)
-
         word = parsed_args.node
         conf = self.conf()
         found = _of_agent(conf, None) if word is None else _of(conf, word)
@@ -59,16 +62,11 @@ class TreeShow(command.Report):
         return data, '\n'.join(texts) if texts else 'no nodes', 0
 
 
-def _of(conf: 'cfg.ConfigOpts', word: str) -> Sequence[_Tree]:
+def _of(conf: cfg.ConfigOpts, word: str) -> Sequence[_Tree]:
     """Return the tree of a provider in placement, or of a node not there yet.
 
     :raises errors.AgentError: there is neither
     """
-    from report_client import errors as placement_errors  # noqa: PLC0415 (quick --help)
-
-    from ... import errors  # noqa: PLC0415
-    from ..wiring import named_providers  # noqa: PLC0415
-
     service = named_providers.providers_of(conf)
     try:
         found = service.find(word)
@@ -83,10 +81,8 @@ def _of(conf: 'cfg.ConfigOpts', word: str) -> Sequence[_Tree]:
     return [_in_placement(conf, found, title)]
 
 
-def _of_agent(conf: 'cfg.ConfigOpts', word: str | None) -> Sequence[_Tree]:
+def _of_agent(conf: cfg.ConfigOpts, word: str | None) -> Sequence[_Tree]:
     """Return the trees of this agent's nodes, or of one of them."""
-    from ..wiring.agent import open_agent  # noqa: PLC0415 (quick --help)
-
     with open_agent(conf, read_only=True) as agent:
         nodes = node_module.chosen(agent.tracker.nodes(), word)
         seen = agent.client.observe([n.uuid for n in nodes])
@@ -94,18 +90,12 @@ def _of_agent(conf: 'cfg.ConfigOpts', word: str | None) -> Sequence[_Tree]:
 
 
 def _in_placement(
-    conf: 'cfg.ConfigOpts', found: 'codec.ListedProvider', title: str
+    conf: cfg.ConfigOpts, found: codec.ListedProvider, title: str
 ) -> _Tree:
     """Return the whole tree of a provider.
 
     :param title: the name of the root's node for people, or ''
     """
-    import time  # noqa: PLC0415 (quick --help)
-
-    from report_client.observe import observer  # noqa: PLC0415
-
-    from ..wiring import placement  # noqa: PLC0415
-
     root = found.root_uuid
     with contextlib.closing(_state(conf)) as state:
         seen = observer.Observer(
@@ -125,20 +115,14 @@ def _providers(seen: typing.Any) -> provider.Snapshot:
 
     :raises errors.AgentError: it is an error
     """
-    from ... import errors  # noqa: PLC0415 (quick --help)
-
     if isinstance(seen, errors.AgentError):
         raise seen
     snapshot: provider.Snapshot = seen.providers
     return snapshot
 
 
-def _state(conf: 'cfg.ConfigOpts') -> 'State':
+def _state(conf: cfg.ConfigOpts) -> State:
     """Return a copy of the state, empty if this user cannot read it."""
-    from ... import errors  # noqa: PLC0415 (quick --help)
-    from ...state.state import State  # noqa: PLC0415
-    from ..wiring import agent_settings, placement  # noqa: PLC0415
-
     path, site = agent_settings.state_path(conf), placement.site(conf)
     try:
         return State.open_copy(path, site)

@@ -14,7 +14,7 @@ _COLUMNS = 100
 
 def text(node: Node, providers: provider.Snapshot, out: typing.TextIO) -> str:
     """Return the drawn trees, in colour if ``out`` is a terminal."""
-    from rich import console, markup, tree  # noqa: PLC0415 (only here)
+    from rich import console, markup, tree  # noqa: PLC0415 (few runs draw)
 
     if node.uuid not in providers:
         return f'{node}: not in placement yet'
